@@ -1,0 +1,43 @@
+// Reads the container in which nvcc embeds device code, and picks the PTX image a device can run.
+//
+// The layout is NVIDIA's and undocumented; the fields used here were read off the output of nvcc 13.0.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace lockstep::fatbin {
+
+enum class Kind : std::uint16_t { kPtx = 1, kElf = 2, kLtoIr = 8 };
+
+struct Image {
+  Kind kind = Kind::kPtx;
+  int arch = 0;            // 90 for sm_90 / compute_90
+  char suffix = 0;         // 'a' (this architecture only), 'f' (its family) or 0
+  int ptx_major = 0, ptx_minor = 0;
+  bool debug = false;
+  std::string name;        // identifier given by nvcc, often empty
+  std::string options;     // e.g. "--generate-line-info"
+  std::vector<std::uint8_t> data;  // decompressed; PTX text without its trailing NUL
+};
+
+struct Error {
+  std::string message;
+};
+
+// Reads all images of one container (starting at its magic number 0xBA55ED50). PTX is decompressed (raw, LZ4, zstd); other kinds keep their
+// stored bytes. `bytes` may extend past the container. Malformed input gives an Error that names the offset.
+std::variant<std::vector<Image>, Error> read_container(std::span<const std::uint8_t> bytes);
+
+// The PTX image with the highest architecture not above `compute_capability` (90 for 9.0); an image with suffix 'a'
+// only on exactly that capability, 'f' only within its family. nullptr when none fits.
+const Image* choose_ptx(const std::vector<Image>& images, int compute_capability);
+
+// One sentence that says why choose_ptx found nothing and which nvcc flag to add.
+std::string explain_no_ptx(const std::vector<Image>& images, int compute_capability);
+
+}  // namespace lockstep::fatbin

@@ -1,0 +1,126 @@
+// The vocabulary of PTX as enumerations: types, state spaces, opcodes, special registers and modifiers.
+//
+// Plain data without any standard-library type, so that the per-instruction-set parts of the engine (compiled once for
+// AVX2 and once for AVX-512) can include it without sharing inline code between the two.
+// Source: PTX ISA 9.0, chapters 5 (state spaces, types), 9.7 (instructions) and 10 (special registers).
+#pragma once
+
+#include <cstdint>
+
+namespace lockstep::ptx {
+
+enum class Type : std::uint8_t {
+  kNone, kPred,
+  kB8, kB16, kB32, kB64, kB128,
+  kU8, kU16, kU32, kU64,
+  kS8, kS16, kS32, kS64,
+  kF16, kF16x2, kBF16, kBF16x2, kTF32, kF32, kF32x2, kF64,
+  kU16x2, kS16x2,
+  kE4M3, kE5M2, kE4M3x2, kE5M2x2, kE2M3x2, kE3M2x2, kE2M1x2, kUE8M0x2,
+};
+
+// Bytes of a value of this type in a register or in memory; predicates count 1.
+constexpr int size_of(Type t) {
+  switch (t) {
+    case Type::kPred: case Type::kB8: case Type::kU8: case Type::kS8: case Type::kE4M3: case Type::kE5M2:
+    case Type::kE2M1x2: return 1;
+    case Type::kB16: case Type::kU16: case Type::kS16: case Type::kF16: case Type::kBF16: case Type::kE4M3x2:
+    case Type::kE5M2x2: case Type::kE2M3x2: case Type::kE3M2x2: case Type::kUE8M0x2: return 2;
+    case Type::kB32: case Type::kU32: case Type::kS32: case Type::kF32: case Type::kF16x2: case Type::kBF16x2:
+    case Type::kTF32: case Type::kU16x2: case Type::kS16x2: return 4;
+    case Type::kB64: case Type::kU64: case Type::kS64: case Type::kF64: case Type::kF32x2: return 8;
+    case Type::kB128: return 16;
+    case Type::kNone: return 0;
+  }
+  return 0;
+}
+
+enum class Space : std::uint8_t {
+  kNone, kGeneric, kConst, kGlobal, kLocal, kParam, kShared, kSharedCluster,
+};
+
+enum class Rounding : std::uint8_t { kNone, kNearestEven, kZero, kDown, kUp, kNearestAway, kStochastic,
+                                     kIntNearestEven, kIntZero, kIntDown, kIntUp };
+enum class Compare : std::uint8_t { kNone, kEq, kNe, kLt, kLe, kGt, kGe, kLo, kLs, kHi, kHs,
+                                    kEqu, kNeu, kLtu, kLeu, kGtu, kGeu, kNum, kNan };
+enum class BoolOp : std::uint8_t { kNone, kAnd, kOr, kXor };
+enum class Half : std::uint8_t { kNone, kLo, kHi, kWide };                     // mul, mad: .lo .hi .wide
+enum class CacheOp : std::uint8_t { kNone, kCa, kCg, kCs, kLu, kCv, kWb, kWt };
+enum class Semantics : std::uint8_t { kNone, kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcqRel, kSc, kMmio };
+enum class Scope : std::uint8_t { kNone, kCta, kCluster, kGpu, kSys };
+enum class AtomOp : std::uint8_t { kNone, kAnd, kOr, kXor, kCas, kExch, kAdd, kInc, kDec, kMin, kMax, kPopc };
+enum class ShflMode : std::uint8_t { kNone, kUp, kDown, kBfly, kIdx };
+enum class VoteMode : std::uint8_t { kNone, kAll, kAny, kUni, kBallot };
+enum class PrmtMode : std::uint8_t { kNone, kF4e, kB4e, kRc8, kEcl, kEcr, kRc16 };
+enum class BarMode : std::uint8_t { kNone, kSync, kArrive, kRed };
+enum class TestpOp : std::uint8_t { kNone, kFinite, kInfinite, kNumber, kNotANumber, kNormal, kSubnormal };
+
+// Every modifier an instruction can carry. Absent ones are kNone, false or 0.
+struct Modifiers {
+  Type type = Type::kNone;         // the (destination) type
+  Type source_type = Type::kNone;  // second type: cvt, set, mul.wide's operands are `type`
+  Type third_type = Type::kNone;
+  Space space = Space::kNone;      // ld, st, atom, red, cvta, isspacep ...
+  Space source_space = Space::kNone;  // cp.async, mapa: second space
+  Rounding rounding = Rounding::kNone;
+  Compare compare = Compare::kNone;
+  BoolOp bool_op = BoolOp::kNone;
+  Half half = Half::kNone;
+  CacheOp cache = CacheOp::kNone;
+  Semantics semantics = Semantics::kNone;
+  Scope scope = Scope::kNone;
+  AtomOp atom = AtomOp::kNone;
+  ShflMode shfl = ShflMode::kNone;
+  VoteMode vote = VoteMode::kNone;
+  PrmtMode prmt = PrmtMode::kNone;
+  BarMode bar = BarMode::kNone;
+  TestpOp testp = TestpOp::kNone;
+  std::uint8_t vector = 1;         // .v2 .v4 .v8: elements of a ld, st, atom, red
+  std::uint8_t variant = 0;        // distinguishes sub-forms that no other field tells apart; see forms.h
+  bool ftz = false;
+  bool sat = false;
+  bool relu = false;
+  bool nan = false;                // .NaN of min, max
+  bool xorsign_abs = false;
+  bool approx = false;
+  bool full = false;               // div.full
+  bool carry_out = false;          // .cc
+  bool carry_in = false;           // addc, subc, madc
+  bool uniform = false;            // bra.uni
+  bool non_coherent = false;       // ld.global.nc
+  bool shift_amount = false;       // bfind.shiftamt
+  bool clamp = false;              // shf.clamp, bmsk.clamp, szext.clamp (shf.wrap: false)
+  bool left = false;               // shf.l
+  bool to = false;                 // cvta.to
+  bool aligned = false;            // barrier.*.aligned, bar.* (always aligned)
+  bool noftz = false;
+  bool oob = false;                // fma.oob
+  bool no_return = false;
+};
+
+enum class Opcode : std::uint16_t {
+  kInvalid,
+#define LOCKSTEP_OPCODE(name) k_##name,
+#include "simulator/ptx/opcodes.inc"
+#undef LOCKSTEP_OPCODE
+  kCount
+};
+
+enum class SpecialRegister : std::uint8_t {
+  kNone,
+  kTidX, kTidY, kTidZ, kNtidX, kNtidY, kNtidZ,
+  kCtaidX, kCtaidY, kCtaidZ, kNctaidX, kNctaidY, kNctaidZ,
+  kLaneid, kWarpid, kNwarpid, kSmid, kNsmid, kGridid,
+  kLanemaskEq, kLanemaskLe, kLanemaskLt, kLanemaskGe, kLanemaskGt,
+  kClock, kClockHi, kClock64, kGlobaltimer, kGlobaltimerLo, kGlobaltimerHi,
+  kTotalSmemSize, kAggrSmemSize, kDynamicSmemSize, kReservedSmemOffset,
+  kIsExplicitCluster, kClusteridX, kClusteridY, kClusteridZ, kNclusteridX, kNclusteridY, kNclusteridZ,
+  kClusterCtaidX, kClusterCtaidY, kClusterCtaidZ, kClusterNctaidX, kClusterNctaidY, kClusterNctaidZ,
+  kClusterCtarank, kClusterNctarank, kCurrentGraphExec,
+  kEnvreg0,  // kEnvreg0 + n for %envreg<n>, n = 0..31
+  kEnvregLast = kEnvreg0 + 31,
+  kPm0, kPmLast = kPm0 + 7,
+  kCount
+};
+
+}  // namespace lockstep::ptx
