@@ -1,0 +1,89 @@
+// What a checker reports: one finding, the same shape for every kind, so that all findings read alike.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lockstep::check {
+
+// Which checks a launch runs; a bit each, all on by default.
+enum Checks : std::uint32_t {
+  kNoChecks = 0,
+  kBounds = 1u << 0,          // out of bounds, misaligned, use after free, null, write to read-only
+  kInitialisation = 1u << 1,  // use of memory or registers never written
+  kRaces = 1u << 2,           // unordered conflicting accesses
+  kSynchronisation = 1u << 3, // barrier divergence, masks, deadlock
+  kAllChecks = 0xffffffffu,
+};
+
+enum class Kind : std::uint8_t {
+  kOutOfBounds,        // no live allocation holds the address, or the access leaves the one it starts in
+  kMisaligned,         // address not a multiple of the access size
+  kUseAfterFree,       // the allocation that held the address has been freed
+  kReadOnlyWrite,      // store to constant memory or through a read-only view
+  kUninitialised,      // value from memory or a register nobody wrote, at its use
+  kRace,               // two conflicting accesses, at least one a write, that nothing orders
+  kBarrierDivergence,  // some threads of the block never come to the barrier, or come to another one
+  kInvalidMask,        // a *.sync whose mask leaves out its own caller, or names lanes that never come
+  kInactiveLane,       // shuffle source lane that does not take part
+  kDeadlock,           // nothing in the block (or grid, for a grid barrier) can run
+  kTimeLimit,          // the kernel ran past its instruction limit
+  kTrap,               // trap instruction
+  kAssert,             // device-side assert
+  kInvalidInstruction, // executed with operands for which PTX leaves the behaviour undefined
+  kStackOverflow,      // local memory or call depth exhausted
+  kHostAccess,         // host code touched device memory
+  kInvalidProgramCounter,  // indirect call or branch to something that is no function
+};
+
+// Stable lower-case name used in reports, suppressions and tests: "out-of-bounds", "use-after-free", ...
+const char* name(Kind kind);
+
+// The cudaError_t the launch fails with (driver_types.h): 700, 716, 719, ...
+int cuda_error(Kind kind);
+
+enum class Severity : std::uint8_t { kInformation, kError };
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  bool operator==(const Dim3&) const = default;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+// A place in the program: CUDA source when the PTX has line information, always the PTX line and instruction.
+struct Site {
+  std::string file;          // empty without -lineinfo
+  int line = 0;
+  std::string inlined_into;  // "caller.cu:12 in caller", empty when not inlined
+  int ptx_line = 0;
+  std::string instruction;   // "ld.global.f32"
+  std::string to_string() const;  // "stencil.cu:41 (ld.global.f32)" or "PTX line 88 (ld.global.f32); build with -lineinfo for the source line"
+};
+
+struct Access {
+  Site site;
+  Dim3 block{0, 0, 0}, thread{0, 0, 0};
+  std::uint64_t address = 0;
+  std::uint32_t size = 0;  // bytes
+  bool is_write = false;
+  bool is_atomic = false;
+};
+
+struct Finding {
+  Kind kind = Kind::kOutOfBounds;
+  Severity severity = Severity::kError;
+  std::string kernel;            // demangled
+  Access access;
+  std::string space;             // "global", "shared", "local", "constant", ""
+  std::string where;             // "4 bytes past the end of 'y' (4096 bytes, cudaMalloc #3)"
+  std::string detail;            // one more sentence where it helps: what to look for
+  std::optional<Access> other;   // the other side of a race, or the barrier others wait at
+  std::uint64_t occurrences = 1; // threads and times the same site met the same kind
+
+  // The whole report, several lines, no trailing newline.
+  std::string to_string() const;
+};
+
+}  // namespace lockstep::check

@@ -1,0 +1,53 @@
+/* What only the simulated GPU can tell, as C functions that a program resolves at run time with dlsym(RTLD_DEFAULT, name).
+ * On NVIDIA's runtime none of them is there: that is the answer "not available". Nothing here changes what a kernel computes. */
+#ifndef LOCKSTEP_SIMULATOR_EXTENSION_H_
+#define LOCKSTEP_SIMULATOR_EXTENSION_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 1 for this header. A program that asks for less than the simulator has may go on. */
+#define LOCKSTEP_EXTENSION_VERSION 1
+typedef int (*lockstepExtensionVersion_t)(void);
+
+/* Tells the simulator that kernels may touch only [begin, begin + bytes) of the allocation that holds it (a harness's guard bytes lie outside),
+ * and what to call it in findings. Host copies may still reach all of the allocation. 0, or -1 when no live allocation holds the range. */
+typedef int (*lockstepNameBuffer_t)(void* begin, size_t bytes, const char* name);
+
+/* The findings since the last call, as one JSON array; the caller frees it with free(). Taking them also tells the simulator that somebody has
+ * seen them: the process's exit status no longer shows them. Fields: kind, severity, kernel, space, block [x,y,z], thread [x,y,z], address, size,
+ * write, file, line, ptx_line, instruction, where, detail, occurrences, text, and other {...} for a race. */
+typedef char* (*lockstepTakeFindings_t)(void);
+
+/* Clears the sticky error of the current device, keeping its memory: hardware cannot do this. 0. */
+typedef int (*lockstepClearError_t)(void);
+
+/* Counters of the launches on the current device since the last reset; counting memory transactions starts with the first call to Reset. */
+typedef struct lockstepCounters {
+  size_t size; /* set to sizeof(lockstepCounters) by the caller */
+  uint64_t launches, warp_instructions, thread_instructions;
+  uint64_t global_load_requests, global_load_sectors, global_load_lines;
+  uint64_t global_store_requests, global_store_sectors, global_store_lines;
+  uint64_t shared_load_requests, shared_load_conflicts, shared_store_requests, shared_store_conflicts;
+  uint64_t shuffles, votes, atomics, barriers;
+} lockstepCounters;
+typedef int (*lockstepResetCounters_t)(void);
+typedef int (*lockstepReadCounters_t)(lockstepCounters* counters);
+
+/* The schedule of later launches: 0 is the deterministic order, any other seed permutes blocks, warps and lane groups. */
+typedef int (*lockstepSetSchedule_t)(uint64_t seed);
+
+/* A mask of check::Checks bits for later launches; returns the mask before. */
+typedef uint32_t (*lockstepSetChecks_t)(uint32_t checks);
+
+/* When quiet is not 0, findings are not printed on stderr as they happen (they are still kept for lockstepTakeFindings). Returns the value before. */
+typedef int (*lockstepSetQuiet_t)(int quiet);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* LOCKSTEP_SIMULATOR_EXTENSION_H_ */
