@@ -1,0 +1,35 @@
+// A reference result: the value of every element in double, and how far a correct kernel may be from it.
+//
+// Rounding-error terms follow N. Higham, Accuracy and Stability of Numerical Algorithms (2nd ed.), chapters 2 and 3: with unit
+// roundoff u and a longest chain of d roundings, |computed - exact| <= gamma(d) * sum |terms|, gamma(d) = d u / (1 - d u).
+#pragma once
+
+#include <Eigen/Core>
+#include <limits>
+
+namespace lockstep::reference {
+
+struct Bounded {
+  Eigen::ArrayXd value;
+  Eigen::ArrayXd bound;  // >= 0; 0 demands bit equality with `value` rounded to the element type
+};
+
+// Half the distance from 1 to the next value of T: 2^-24 for float, 2^-53 for double.
+template <class T>
+constexpr double unit_roundoff() {
+  return std::numeric_limits<T>::epsilon() / 2;
+}
+
+// gamma(d) for element type T; d * u must be below 1.
+template <class T>
+constexpr double gamma(double d) {
+  return d * unit_roundoff<T>() / (1 - d * unit_roundoff<T>());
+}
+
+// What underflow may add to every rounded product or sum: half the smallest subnormal of T.
+template <class T>
+constexpr double underflow_unit() {
+  return static_cast<double>(std::numeric_limits<T>::denorm_min()) / 2;
+}
+
+}  // namespace lockstep::reference
