@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace lockstep {
 
@@ -31,7 +32,8 @@ enum class Reason : std::uint8_t {
 };
 
 const char* name(Verdict v);  // "pass", "fail", "waived", "not applicable", "not run"
-const char* name(Reason r);   // "mismatch", "unwritten", ...
+const char* name(Reason r);   // "mismatch", "unwritten", "guard", "input-changed", "law", "nondeterminism", "cuda-error", ...
+bool parse_verdict(std::string_view text, Verdict& out);  // the names above; false (and out untouched) for any other text
 
 struct Failure {
   Reason reason = Reason::kNone;
