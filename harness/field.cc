@@ -1,0 +1,175 @@
+#include "harness/field.h"
+
+#include <bit>
+#include <limits>
+#include <set>
+
+namespace lockstep {
+namespace {
+
+// Where kernels go wrong: tile, warp and block sizes and their multiples, and the limits of 16-bit and grid dimensions; each with its neighbours.
+std::vector<std::int64_t> make_boundaries() {
+  std::set<std::int64_t> centres = {4, 8, 16, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
+  for (int k = 13; k <= 40; ++k) centres.insert(std::int64_t{1} << k);
+  centres.insert(65535);  // gridDim.y and .z
+  std::set<std::int64_t> all = {0, 1, 2, 3};
+  for (std::int64_t centre : centres) {
+    for (std::int64_t d = -1; d <= 1; ++d) all.insert(centre + d);
+  }
+  return {all.begin(), all.end()};
+}
+
+const std::vector<std::int64_t>& boundaries() {
+  static const std::vector<std::int64_t> kBoundaries = make_boundaries();
+  return kBoundaries;
+}
+
+// How sizes() spends its draws, in thousandths. A case of 2^20 elements costs as much as thousands of small ones: five in a thousand
+// still make fifty among ten thousand, while the elements of all cases together stay near ten million.
+constexpr std::uint64_t kSmall = 350;      // uniform among the first hundred
+constexpr std::uint64_t kBoundary = 480;   // a boundary up to kCheap
+constexpr std::uint64_t kMultiple = 65;    // a multiple of the warp up to kCheap, +-1
+constexpr std::uint64_t kSpread = 100;     // log-uniform up to kCheap
+                                           // the rest: a boundary, the end itself, or log-uniform, above kCheap
+constexpr std::int64_t kCheap = 16384;
+
+std::int64_t log_uniform(Bits& bits, std::int64_t lo, std::int64_t hi) {  // 1 <= lo <= hi
+  const int lo_width = std::bit_width(static_cast<std::uint64_t>(lo)), hi_width = std::bit_width(static_cast<std::uint64_t>(hi));
+  const int width = lo_width + static_cast<int>(bits.below(static_cast<std::uint64_t>(hi_width - lo_width + 1)));
+  const std::int64_t first = std::max(lo, std::int64_t{1} << (width - 1));
+  const std::int64_t last = std::min<std::int64_t>(hi, static_cast<std::int64_t>((std::uint64_t{1} << width) - 1));
+  return first + static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(last - first) + 1));
+}
+
+std::int64_t boundary_between(Bits& bits, std::int64_t lo, std::int64_t hi) {
+  const auto& all = boundaries();
+  const auto first = std::lower_bound(all.begin(), all.end(), lo), last = std::upper_bound(all.begin(), all.end(), hi);
+  if (first == last) return bits.chance(50) ? lo : hi;
+  return first[static_cast<std::ptrdiff_t>(bits.below(static_cast<std::uint64_t>(last - first)))];
+}
+
+std::int64_t sample_size(Bits& bits, std::int64_t lo, std::int64_t hi) {
+  const std::int64_t cheap = std::clamp(lo > kCheap / 2 ? hi : kCheap, lo, hi);
+  const std::uint64_t draw = bits.below(1000);
+  if (draw < 10) return lo;
+  if (draw < kSmall) return lo + static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(std::min<std::int64_t>(hi - lo, 100)) + 1));
+  if (draw < kSmall + kBoundary) return boundary_between(bits, lo, cheap);
+  if (draw < kSmall + kBoundary + kMultiple) {
+    const std::int64_t warps = static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(cheap / 32) + 1));
+    return std::clamp(32 * warps - 1 + static_cast<std::int64_t>(bits.below(3)), lo, hi);
+  }
+  if (draw < kSmall + kBoundary + kMultiple + kSpread || cheap == hi) {
+    return cheap < 1 ? lo + static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(cheap - lo) + 1)) : log_uniform(bits, std::max<std::int64_t>(lo, 1), cheap);
+  }
+  // What is left, five in a thousand.
+  switch (bits.below(5)) {
+    case 0: return hi;
+    case 1: return log_uniform(bits, cheap, hi);
+    default: return boundary_between(bits, cheap, std::max(cheap, hi >> bits.below(5)));
+  }
+}
+
+}  // namespace
+
+std::uint64_t Bits::next() { return mix(state_ += 0x9e3779b97f4a7c15u); }
+
+std::uint64_t Bits::below(std::uint64_t bound) {
+  // The high half of a 128-bit product; its bias, below bound / 2^64, is far smaller than any test could see.
+  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+}
+
+std::vector<std::int64_t> detail::simpler_integers(std::int64_t value, std::int64_t lo, std::int64_t hi) {
+  const std::int64_t target = std::clamp<std::int64_t>(0, lo, hi);  // the simplest of all
+  std::vector<std::int64_t> out;
+  if (value == target) return out;
+  const bool up = value > target;
+  const auto distance = [&](std::int64_t v) {
+    return up ? static_cast<std::uint64_t>(v) - static_cast<std::uint64_t>(target) : static_cast<std::uint64_t>(target) - static_cast<std::uint64_t>(v);
+  };
+  const std::uint64_t own = distance(value);
+  const auto offer = [&](std::int64_t v) {
+    if (v < lo || v > hi || (v != target && (v > target) != up) || distance(v) >= own) return;
+    if (std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+  };
+  offer(target);
+  if (up) {
+    offer(1);
+    for (std::int64_t boundary : boundaries()) {
+      if (boundary >= value) break;
+      if (boundary < 65540) offer(boundary);  // above, halving finds the way
+    }
+  } else if (value < 0) {
+    if (value != std::numeric_limits<std::int64_t>::min() && -value <= hi) out.push_back(-value);  // a positive number reads more easily
+    offer(-1);
+  }
+  for (std::uint64_t step = own / 2; step > 0; step /= 2) {
+    const std::uint64_t from = static_cast<std::uint64_t>(value);
+    offer(static_cast<std::int64_t>(up ? from - step : from + step));
+  }
+  return out;
+}
+
+Domain<std::int64_t> sizes(std::int64_t lo, std::int64_t hi) {
+  Domain<std::int64_t> d = range<std::int64_t>(lo, hi);
+  d.sample = [lo, hi](Bits& bits) { return sample_size(bits, lo, hi); };
+  return d;
+}
+
+Domain<std::uint64_t> seeds() {
+  Domain<std::uint64_t> d;
+  d.sample = [](Bits& bits) { return bits.next(); };
+  d.shrink = [](const std::uint64_t& v) {
+    // A seed has no order worth halving through: a small one is only easier to read.
+    std::vector<std::uint64_t> out;
+    for (std::uint64_t simple : {0, 1, 2, 3, 4, 5, 6, 7}) {
+      if (simple < v) out.push_back(simple);
+    }
+    return out;
+  };
+  d.print = [](const std::uint64_t& v) { return std::to_string(v); };
+  d.parse = [](std::string_view text, std::uint64_t& v) { return parse_integer(text, v); };
+  d.describe = "0 ... 18446744073709551615";
+  return d;
+}
+
+Domain<bool> booleans() { return choice<bool>({{"false", false}, {"true", true}}); }
+
+std::vector<detail::Token> detail::tokenise(std::string_view text, std::string& error) {
+  std::vector<Token> tokens;
+  while (!text.empty()) {
+    const std::size_t space = text.find(' ');
+    const std::string_view word = text.substr(0, space);
+    text = space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
+    if (word.empty()) continue;
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos) {
+      error = "'" + std::string(word) + "' is not of the form name=value";
+      break;
+    }
+    const Token token{word.substr(0, equals), word.substr(equals + 1)};
+    for (const Token& t : tokens) {
+      if (t.name == token.name && error.empty()) error = "field '" + std::string(token.name) + "' is given twice";
+    }
+    tokens.push_back(token);
+  }
+  return tokens;
+}
+
+void detail::missing_field(std::string& error, std::string_view name, std::string_view describe) {
+  if (error.empty()) error = "field '" + std::string(name) + "' is missing (" + std::string(describe) + ")";
+}
+
+void detail::bad_value(std::string& error, std::string_view name, std::string_view value, std::string_view describe) {
+  if (error.empty()) error = "field '" + std::string(name) + "' cannot be '" + std::string(value) + "': it takes " + std::string(describe);
+}
+
+void detail::unknown_fields(std::string& error, const std::vector<Token>& tokens, std::string_view known) {
+  for (const Token& t : tokens) {
+    // An unknown name explains a missing one (a spelling mistake gives both), so it replaces that error.
+    if (t.used || (!error.empty() && error.find("' is missing (") == std::string::npos)) continue;
+    error = "there is no field '" + std::string(t.name) + "'; the fields are " + std::string(known);
+    return;
+  }
+}
+
+}  // namespace lockstep
