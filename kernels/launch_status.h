@@ -1,0 +1,35 @@
+// What every launcher answers: a CUDA error and, where there is one, a sentence that says what was tried and what to
+// change.
+//
+// A launcher checks its arguments before it touches the device. What it refuses is cudaErrorInvalidValue with a
+// message, and nothing was launched. Zero work is legal: success, and nothing was launched. A success says that the
+// launch was accepted; what happens while the kernel runs is reported by the next call that synchronises, as everywhere
+// in CUDA.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <utility>
+
+namespace lockstep::kernels {
+
+struct [[nodiscard]] LaunchStatus {
+  cudaError_t error = cudaSuccess;
+  std::string message;  // empty exactly when error is cudaSuccess
+
+  bool ok() const { return error == cudaSuccess; }
+};
+
+// The launcher `who` will not launch; `why` is a sentence about its arguments.
+inline LaunchStatus refused(const char* who, const std::string& why) {
+  return {cudaErrorInvalidValue, std::string(who) + ": " + why};
+}
+
+// What the CUDA call that `tried` describes has returned.
+inline LaunchStatus status_of(cudaError_t error, const char* who, const std::string& tried) {
+  if (error == cudaSuccess) return {};
+  return {error, std::string(who) + ": " + tried + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)};
+}
+
+}  // namespace lockstep::kernels

@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "kernels/stencil.h"
+
+namespace lockstep::kernels {
+namespace {
+
+constexpr const char* kWho = "stencil_1d";
+constexpr int kMaxBlock = 1024;
+
+__constant__ float constant_coefficients[kStencilRadius + 1];
+__device__ float global_coefficients[kStencilRadius + 1];
+
+// x[i] for any i that a tile or its halo covers.
+__device__ float element(const float* x, std::int64_t n, std::int64_t i, StencilBoundary boundary) {
+  if (i >= 0 && i < n) return x[i];
+  switch (boundary) {
+    case StencilBoundary::kPadded:
+      // Past the padding lies only the unused rest of a partial last tile.
+      return i < n + kStencilRadius ? x[i] : 0.0f;
+    case StencilBoundary::kClamp:
+      return x[i < 0 ? 0 : n - 1];
+    case StencilBoundary::kPeriodic: {
+      const std::int64_t r = i % n;  // one period may not be enough: n can be smaller than the halo
+      return x[r < 0 ? r + n : r];
+    }
+    case StencilBoundary::kZero:
+      break;
+  }
+  return 0.0f;
+}
+
+// The whole algorithm; `coefficient(k)` is all in which the variants differ. Dynamic shared memory: blockDim.x + 2 *
+// radius floats.
+template <class Coefficient>
+__device__ void stencil_tiles(const float* x, std::int64_t n, float* y, StencilBoundary boundary,
+                              Coefficient coefficient) {
+  extern __shared__ float tile[];
+  const std::int64_t block = blockDim.x;
+  const std::int64_t tiles = (n - 1) / block + 1;
+  for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    const std::int64_t first = t * block;
+    for (std::int64_t j = threadIdx.x; j < block + 2 * kStencilRadius; j += block) {
+      tile[j] = element(x, n, first + j - kStencilRadius, boundary);
+    }
+    __syncthreads();
+    const std::int64_t i = first + threadIdx.x;
+    if (i < n) {
+      const float* here = tile + threadIdx.x + kStencilRadius;
+      float sum = 0.0f;
+#pragma unroll
+      for (int k = 1; k <= kStencilRadius; ++k) {
+        sum = __fmaf_rn(coefficient(k), __fsub_rn(here[k], here[-k]), sum);  // intrinsics pin the rounding chain
+      }
+      y[i] = sum;
+    }
+    __syncthreads();  // the next tile overwrites what slower threads still read
+  }
+}
+
+__global__ void __launch_bounds__(kMaxBlock)
+    stencil_constant(const float* __restrict__ x, std::int64_t n, float* __restrict__ y, StencilBoundary boundary) {
+  stencil_tiles(x, n, y, boundary, [](int k) { return constant_coefficients[k]; });
+}
+
+__global__ void __launch_bounds__(kMaxBlock)
+    stencil_global(const float* __restrict__ x, std::int64_t n, float* __restrict__ y, StencilBoundary boundary,
+                   const float* __restrict__ coefficients) {
+  stencil_tiles(x, n, y, boundary, [=](int k) { return coefficients[k]; });
+}
+
+__global__ void __launch_bounds__(kMaxBlock)
+    stencil_read_only(const float* __restrict__ x, std::int64_t n, float* __restrict__ y, StencilBoundary boundary,
+                      const float* coefficients) {
+  stencil_tiles(x, n, y, boundary, [=](int k) { return __ldg(coefficients + k); });
+}
+
+// Why these arguments are refused; empty when they are not.
+std::string objection(StencilVariant variant, const float* x, std::int64_t n, const float* y, StencilBoundary boundary,
+                      const StencilShape& shape) {
+  constexpr std::int64_t kMostElements = std::numeric_limits<std::int64_t>::max() / sizeof(float) - 2 * kStencilRadius;
+  if (n < 0 || n > kMostElements)
+    return "n is " + std::to_string(n) + "; it must be 0 ... " + std::to_string(kMostElements);
+  if (shape.block < 1 || shape.block > kMaxBlock) {
+    return "the block is " + std::to_string(shape.block) + " threads; it must be 1 ... " + std::to_string(kMaxBlock);
+  }
+  if (shape.max_blocks < 1) return "max_blocks is " + std::to_string(shape.max_blocks) + "; it must be 1 or more";
+  if (variant > StencilVariant::kReadOnly) return "variant " + std::to_string(int(variant)) + " does not exist";
+  if (boundary > StencilBoundary::kPeriodic) return "boundary " + std::to_string(int(boundary)) + " does not exist";
+  if (n == 0) return "";
+  if (x == nullptr || y == nullptr) return std::string(x == nullptr ? "x" : "y") + " is null, but n is not 0";
+  const auto x_begin = reinterpret_cast<std::uintptr_t>(x), y_begin = reinterpret_cast<std::uintptr_t>(y);
+  if (x_begin % alignof(float) != 0 || y_begin % alignof(float) != 0) {
+    return std::string(x_begin % alignof(float) != 0 ? "x" : "y") + " is not aligned to 4 bytes";
+  }
+  const std::uintptr_t bytes = n * sizeof(float);
+  const std::uintptr_t halo = boundary == StencilBoundary::kPadded ? kStencilRadius * sizeof(float) : 0;
+  if (x_begin - halo < y_begin + bytes && y_begin < x_begin + bytes + halo) {
+    return "x (with its halo) and y overlap; a block would read what another has already written";
+  }
+  return "";
+}
+
+}  // namespace
+
+LaunchStatus stencil_1d(StencilVariant variant, const float* x, std::int64_t n, float* y,
+                        const StencilCoefficients& coefficients, StencilBoundary boundary, const StencilShape& shape,
+                        cudaStream_t stream) {
+  if (const std::string why = objection(variant, x, n, y, boundary, shape); !why.empty()) return refused(kWho, why);
+  if (n == 0) return {};
+
+  const bool constant = variant == StencilVariant::kConstant;
+  void* device_coefficients = nullptr;
+  cudaError_t error = constant ? cudaGetSymbolAddress(&device_coefficients, constant_coefficients)
+                               : cudaGetSymbolAddress(&device_coefficients, global_coefficients);
+  if (error != cudaSuccess) return status_of(error, kWho, "finding the coefficients' symbol");
+  error = constant ? cudaMemcpyToSymbolAsync(constant_coefficients, coefficients.data(), sizeof coefficients, 0,
+                                             cudaMemcpyHostToDevice, stream)
+                   : cudaMemcpyToSymbolAsync(global_coefficients, coefficients.data(), sizeof coefficients, 0,
+                                             cudaMemcpyHostToDevice, stream);
+  if (error != cudaSuccess) return status_of(error, kWho, "copying the coefficients");
+
+  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>((n - 1) / shape.block + 1, shape.max_blocks));
+  const std::size_t shared = (shape.block + 2 * kStencilRadius) * sizeof(float);
+  const auto* c = static_cast<const float*>(device_coefficients);
+  switch (variant) {
+    case StencilVariant::kConstant:
+      stencil_constant<<<blocks, shape.block, shared, stream>>>(x, n, y, boundary);
+      break;
+    case StencilVariant::kGlobal:
+      stencil_global<<<blocks, shape.block, shared, stream>>>(x, n, y, boundary, c);
+      break;
+    case StencilVariant::kReadOnly:
+      stencil_read_only<<<blocks, shape.block, shared, stream>>>(x, n, y, boundary, c);
+      break;
+  }
+  return status_of(cudaGetLastError(), kWho,
+                   "launching " + std::to_string(blocks) + " blocks of " + std::to_string(shape.block) + " threads");
+}
+
+}  // namespace lockstep::kernels

@@ -1,0 +1,54 @@
+// One-dimensional stencil of radius 4 (nine points), the first derivative of a sampled function when the coefficients
+// say so:
+//
+//   y[i] = sum over k = 1..4 of c[k] * (x[i + k] - x[i - k]),   0 <= i < n
+//
+// Rounding chain, the same in every variant, so that they agree bit for bit: sum = +0; for k = 1, 2, 3, 4: sum =
+// fma(c[k], x[i + k] - x[i - k], sum), each difference and each fma rounded once to float, subnormals kept. Results do
+// not depend on the launch's shape or schedule.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/launch_status.h"
+
+namespace lockstep::kernels {
+
+inline constexpr int kStencilRadius = 4;
+
+// c[0] belongs to the point itself; a first derivative does not use it, whatever it holds.
+using StencilCoefficients = std::array<float, kStencilRadius + 1>;
+
+// Where the kernel reads the coefficients.
+enum class StencilVariant : std::uint8_t {
+  kConstant,  // __constant__ memory, written by cudaMemcpyToSymbol
+  kGlobal,    // global memory through const float* __restrict__
+  kReadOnly,  // global memory through __ldg
+};
+
+// What stands in for x[i] where i is outside [0, n).
+enum class StencilBoundary : std::uint8_t {
+  kPadded,    // what the caller has put there: x[-4 ... n + 3] is readable
+  kZero,      // +0
+  kClamp,     // the nearest element, x[0] or x[n - 1]
+  kPeriodic,  // x[i mod n]; n may be smaller than the radius
+};
+
+// Each block computes tiles of `block` elements; a grid smaller than the number of tiles strides over them.
+struct StencilShape {
+  int block = 256;              // threads, 1 ... 1024
+  int max_blocks = 0x7fffffff;  // the grid is min(tiles, max_blocks); at least 1
+};
+
+// x and y: device memory, aligned to float, that does not overlap (the padding of x included). n >= 0; n = 0 launches
+// nothing, and x and y may then be null. Coefficients are host memory, copied before the call returns. The device holds
+// one set of them: calls on different streams must be ordered by the caller. Errors: cudaErrorInvalidValue for
+// arguments outside these, else what CUDA returned.
+LaunchStatus stencil_1d(StencilVariant variant, const float* x, std::int64_t n, float* y,
+                        const StencilCoefficients& coefficients, StencilBoundary boundary,
+                        const StencilShape& shape = {}, cudaStream_t stream = nullptr);
+
+}  // namespace lockstep::kernels

@@ -1,0 +1,113 @@
+#include "reference/stencil.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lockstep::reference {
+namespace {
+
+constexpr int kChain = 5;        // roundings a term meets in the kernel
+constexpr int kDoubleChain = 6;  // and here
+
+// x with four elements of halo on each side, in double (exact).
+Eigen::ArrayXd with_halo(std::span<const float> x, Boundary boundary) {
+  const auto given = Eigen::Map<const Eigen::ArrayXf>(x.data(), static_cast<Eigen::Index>(x.size())).cast<double>();
+  if (boundary == Boundary::kPadded) return given;
+  const Eigen::Index n = given.size();
+  Eigen::ArrayXd wide = Eigen::ArrayXd::Zero(n + 2 * kStencilRadius);
+  wide.segment(kStencilRadius, n) = given;
+  if (boundary == Boundary::kZero || n == 0) return wide;
+  for (Eigen::Index j = 1; j <= kStencilRadius; ++j) {
+    const bool clamp = boundary == Boundary::kClamp;
+    wide(kStencilRadius - j) = given(clamp ? 0 : (n - j % n) % n);
+    wide(kStencilRadius + n - 1 + j) = given(clamp ? n - 1 : (j - 1) % n);
+  }
+  return wide;
+}
+
+// The declared chain in float: what decides the class of a result that is not certain to be finite.
+float declared_chain(const Eigen::ArrayXd& wide, Eigen::Index centre, std::span<const float, kStencilRadius + 1> c) {
+  float sum = 0;
+  for (int k = 1; k <= kStencilRadius; ++k) {
+    const float difference = static_cast<float>(wide(centre + k)) - static_cast<float>(wide(centre - k));
+    sum = std::fma(c[k], difference, sum);
+  }
+  return sum;
+}
+
+}  // namespace
+
+Bounded stencil_1d(std::span<const float> x, std::span<const float, kStencilRadius + 1> coefficients,
+                   Boundary boundary) {
+  const Eigen::ArrayXd wide = with_halo(x, boundary);
+  const Eigen::Index n = wide.size() - 2 * kStencilRadius;
+  Eigen::ArrayXd sum = Eigen::ArrayXd::Zero(n), magnitude = sum, largest = sum;
+  for (int k = 1; k <= kStencilRadius; ++k) {
+    const Eigen::ArrayXd difference = wide.segment(kStencilRadius + k, n) - wide.segment(kStencilRadius - k, n);
+    const Eigen::ArrayXd term = difference * double{coefficients[k]};
+    sum += term;
+    magnitude += term.abs();
+    // A NaN stays: max() of Eigen may drop it, a sum does not.
+    largest += difference.abs();
+  }
+  const double underflow = 4 * underflow_unit<float>() * (1 + gamma<float>(3));
+  Bounded result;
+  result.value = sum;
+  result.bound = (gamma<float>(kChain) + gamma<double>(kDoubleChain)) * magnitude + underflow;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    if (magnitude(i) == 0 && largest(i) < overflow_threshold<float>()) {
+      result.value(i) = 0;
+      result.bound(i) = 0;
+    } else if (!(magnitude(i) + result.bound(i) < overflow_threshold<float>() &&
+                 largest(i) < overflow_threshold<float>())) {
+      const float outcome = declared_chain(wide, i + kStencilRadius, coefficients);
+      if (!std::isfinite(outcome)) {
+        result.value(i) = outcome;
+        result.bound(i) = 0;
+      }
+    }
+  }
+  return result;
+}
+
+PolynomialDerivative differentiate_polynomial(std::span<const double, 9> a, std::int64_t n) {
+  // Points -n/2 - 4 ... n/2 + 3, at the smallest power of two that holds them all in [-1, 1]: every t is then exact.
+  const std::int64_t points = n + 2 * kStencilRadius;
+  double h = 1;
+  while (h * static_cast<double>(points) > 2) h /= 2;
+
+  PolynomialDerivative result;
+  const double quotients[] = {std::numeric_limits<double>::quiet_NaN(), 4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
+  for (int k = 0; k <= kStencilRadius; ++k) result.coefficients[k] = static_cast<float>(quotients[k] / h);
+
+  // Horner's rule for p and p', and for their condition sums |a[m]| |t|^m.
+  const Eigen::ArrayXd t =
+      (Eigen::ArrayXd::LinSpaced(points, 0, static_cast<double>(points - 1)) - double(points / 2)) * h;
+  Eigen::ArrayXd p = Eigen::ArrayXd::Zero(points), slope = p, size = p, slope_size = p;
+  for (int m = 8; m >= 0; --m) {
+    slope = slope * t + p;
+    slope_size = slope_size * t.abs() + size;
+    p = p * t + a[m];
+    size = size * t.abs() + std::abs(a[m]);
+  }
+  result.x = p.cast<float>();
+  result.derivative.value = slope.segment(kStencilRadius, n);
+
+  // |y - p'| <= sum |c[k]| ((gamma(5) kernel + gamma(2) rounding of c and x) (|x+| + |x-|)) + double's own error in p
+  // and p'.
+  Eigen::ArrayXd samples = Eigen::ArrayXd::Zero(n), sizes = samples;
+  double weights = 0;
+  for (int k = 1; k <= kStencilRadius; ++k) {
+    const double weight = std::abs(quotients[k] / h);
+    weights += weight;
+    samples += weight * (p.segment(kStencilRadius + k, n).abs() + p.segment(kStencilRadius - k, n).abs());
+    sizes += weight * (size.segment(kStencilRadius + k, n) + size.segment(kStencilRadius - k, n));
+  }
+  const double underflow = underflow_unit<float>() * (4 * (1 + gamma<float>(3)) + 2 * weights * (1 + gamma<float>(6)));
+  result.derivative.bound = gamma<float>(kChain + 2) * samples + gamma<double>(32) * sizes +
+                            gamma<double>(32) * slope_size.segment(kStencilRadius, n) + underflow;
+  return result;
+}
+
+}  // namespace lockstep::reference
