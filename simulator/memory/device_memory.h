@@ -8,8 +8,14 @@
 // Shadow memory lies at a linear distance too: one bit a byte says whether it was ever written, and one 64-bit word a 4-byte
 // granule is the race checker's. Both are zero pages until touched, so they cost what is used.
 //
-// Addresses are never used twice while the window lasts, and allocations are separated by gaps at least as large as
-// themselves (up to a limit): an access that leaves its allocation lands in a gap, not in a neighbour.
+// Addresses are not used again while the window lasts, and allocations are separated by gaps at least as large as
+// themselves (up to a limit): an access that leaves its allocation lands in a gap, not in a neighbour. Freed allocations stay recorded, so
+// that a use after free can be named; when the window is exhausted, or after kMostFreed more allocations, the search starts at its lowest
+// address again and forgets the freed ones it comes upon, the oldest first.
+//
+// Thread safety: the set of allocations is guarded by a mutex of its own. The fields of an Allocation change only in release() and
+// name_buffer(), which the runtime calls under its device lock, never while a kernel runs. A pointer to an Allocation stays valid until the
+// allocation has been freed and then forgotten; each of these changes generation().
 #pragma once
 
 #include <atomic>
@@ -49,14 +55,17 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  // Allocates `size` > 0 bytes, uninitialised (shadow says so), aligned to `alignment` (a power of two, at least 256 for
-  // cudaMalloc). nullptr when the capacity of `device` is exhausted. kManaged and kPinned memory is host-accessible at the same address.
+  // Allocates `size` > 0 bytes of zeros that count as never written, aligned to `alignment` (a power of two, at least 256 for
+  // cudaMalloc) and to no more than that, so that code which relies on more shows. nullptr when the capacity of `device` or the window is
+  // exhausted. kManaged and kPinned memory is host-accessible at the same address, page-aligned, counts as written (nobody sees the
+  // host's stores), and kPinned does not count against the capacity.
   const Allocation* allocate(std::uint64_t size, std::uint64_t alignment, Kind kind, int device, std::string name = {});
 
   // Makes host memory at `base` known (cudaHostRegister). nullptr if it overlaps something known.
   const Allocation* register_host(void* base, std::uint64_t size);
 
   enum class FreeResult { kOk, kNotAnAllocation, kAlreadyFreed };
+  // Frees by base address: gives the pages back and keeps the record (except for kRegistered, whose host memory lives on and is forgotten).
   FreeResult release(Address base);
 
   // The allocation, live or freed, whose [base, base + size) holds `address`; nullptr in a gap or outside the window.
@@ -73,10 +82,13 @@ class DeviceMemory {
     return reinterpret_cast<std::byte*>(address + static_cast<Address>(a.alias_delta));
   }
 
-  // The written-shadow: bit i of byte k stands for address window_begin() + 8 k + i.
+  // The written-shadow: bit i of byte k stands for address window_begin() + 8 k + i. Bytes outside the window (registered host memory) have
+  // no shadow and count as written. Bits that share a byte with others are changed atomically, so kernels may mark in parallel.
   std::uint8_t* written_shadow(Address address) const { return written_ + ((address - begin_) >> 3); }
   void mark_written(Address address, std::uint64_t size);
   void mark_unwritten(Address address, std::uint64_t size);
+  // What a copy of `size` bytes does to the shadow: `to` is as written as `from` is. The ranges may overlap.
+  void copy_written(Address to, Address from, std::uint64_t size);
   bool is_written(Address address, std::uint64_t size) const;
   // First byte in the range never written, or address + size.
   Address first_unwritten(Address address, std::uint64_t size) const;
@@ -89,7 +101,7 @@ class DeviceMemory {
   std::int64_t window_delta() const { return delta_; }
   bool in_window(Address a) const { return a - begin_ < end_ - begin_; }
 
-  // Generic addresses of the shared and local windows: 4 GiB each, reserved, nothing mapped.
+  // Generic addresses of the shared and local windows: 4 GiB each, aligned to 4 GiB, reserved, nothing mapped.
   Address shared_window() const { return shared_window_; }
   Address local_window() const { return local_window_; }
 
@@ -99,19 +111,39 @@ class DeviceMemory {
   // Every live allocation, in address order: for leak reports and for a device reset.
   std::vector<const Allocation*> live() const;
   std::uint64_t bytes_in_use(int device) const;
-  void set_capacity(int device, std::uint64_t bytes);
+  void set_capacity(int device, std::uint64_t bytes);  // none set: no limit but the window's
+
+  // Freed allocations remembered: bounds the page tables and records of a program that allocates and frees for ever.
+  static constexpr std::size_t kMostFreed = 65536;
 
  private:
+  // What is kept of an allocation: it and the addresses that are its alone, gaps on both sides included.
+  struct Record {
+    Allocation allocation;
+    Address room_begin = 0, room_end = 0;
+  };
+  using Records = std::map<Address, std::unique_ptr<Record>>;
+
+  bool reserve(std::uint64_t span);
+  std::unique_ptr<Record> place(std::uint64_t size, std::uint64_t alignment, bool whole_pages);
+  bool find_room(Address from, Address to, std::uint64_t length, Address* room);
+  bool map_for_host(const Allocation& a);
+  void give_back(const Allocation& a);
+  const Record* record_at(Address address) const;
+
   Address begin_ = 0, end_ = 0;
   std::int64_t delta_ = 0;
   std::uint8_t* written_ = nullptr;
   std::uint64_t* race_ = nullptr;
+  Address generic_ = 0;                                         // what was mapped for the next two
   Address shared_window_ = 0, local_window_ = 0;
   Address next_ = 0;
+  int host_file_ = -1;                                          // memfd behind kManaged and kPinned; offset = address - begin_
   std::uint64_t ids_ = 0;
+  std::size_t placed_ = 0;                                      // allocations since the search last started at begin_
   std::atomic<std::uint64_t> generation_{0};
   mutable std::mutex mutex_;
-  std::map<Address, std::unique_ptr<Allocation>> allocations_;  // by base, freed ones included
+  Records records_;                                             // by base, freed ones included
   std::map<int, std::uint64_t> capacity_, in_use_;
 };
 

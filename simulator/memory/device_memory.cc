@@ -1,0 +1,313 @@
+#include "simulator/memory/device_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+namespace lockstep::memory {
+namespace {
+
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kLeastGap = 64 * 1024;  // also keeps the shadow pages of two allocations apart (32 KiB a page)
+constexpr std::uint64_t kMostGap = 256 << 20;
+
+// Hints only, for addresses that are the same in every run; free in an ordinary process and under AddressSanitizer, and
+// where they are taken the system chooses others.
+constexpr Address kUserHint = 0x120000000000;
+constexpr Address kAliasHint = 0x200000000000;
+constexpr Address kWrittenHint = 0x280000000000;
+constexpr Address kRaceHint = 0x300000000000;
+constexpr Address kGenericHint = 0x118000000000;
+
+constexpr Address round_up(Address value, std::uint64_t to) { return (value + to - 1) & ~(to - 1); }
+constexpr Address round_down(Address value, std::uint64_t to) { return value & ~(to - 1); }
+std::uint64_t gap_for(std::uint64_t size) { return std::clamp(round_up(size, kPage), kLeastGap, kMostGap); }
+
+void* at(Address address) { return reinterpret_cast<void*>(address); }
+
+// Virtual addresses only: nothing is charged until touched. nullptr when the system refuses.
+void* map_addresses(Address hint, std::uint64_t bytes, int protection) {
+  void* p = mmap(at(hint), bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) return nullptr;
+  madvise(p, bytes, MADV_DONTDUMP);     // a core file of a crashing host program must not hold the window
+  madvise(p, bytes, MADV_NOHUGEPAGE);   // sparse use must stay sparse
+  return p;
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory() {
+  for (std::uint64_t span : {1024 * kGiB, 256 * kGiB, 64 * kGiB, 16 * kGiB}) {
+    if (!reserve(span)) continue;
+    // One more 4 GiB than the two windows need, so that both can be aligned to 4 GiB.
+    const std::uint64_t generic = 12 * kGiB;
+    void* p = map_addresses(kGenericHint, generic, PROT_NONE);
+    if (p == nullptr) break;
+    const Address start = reinterpret_cast<Address>(p);
+    shared_window_ = round_up(start, 4 * kGiB);
+    local_window_ = shared_window_ + 4 * kGiB;
+    generic_ = start;
+    host_file_ = memfd_create("lockstep-host-visible", MFD_CLOEXEC);
+    if (host_file_ >= 0 && ftruncate(host_file_, static_cast<off_t>(span)) != 0) {
+      close(host_file_);
+      host_file_ = -1;  // allocate() then refuses managed and pinned memory
+    }
+    return;
+  }
+  throw std::runtime_error(std::string("the simulated GPU needs at least 78 GiB of virtual addresses (not of memory) and the system refused: ") +
+                           std::strerror(errno) + "; see 'ulimit -v' and /proc/sys/vm/overcommit_memory");
+}
+
+DeviceMemory::~DeviceMemory() {
+  const std::uint64_t span = end_ - begin_;
+  munmap(at(begin_), span);
+  munmap(at(begin_ + static_cast<Address>(delta_)), span);
+  munmap(written_, span / 8);
+  munmap(race_, span * 2);
+  munmap(at(generic_), 12 * kGiB);
+  if (host_file_ >= 0) close(host_file_);
+}
+
+bool DeviceMemory::reserve(std::uint64_t span) {
+  struct Part {
+    Address hint;
+    std::uint64_t bytes;
+    int protection;
+    void* at = nullptr;
+  };
+  Part parts[] = {{kUserHint, span, PROT_NONE},
+                  {kAliasHint, span, PROT_READ | PROT_WRITE},
+                  {kWrittenHint, span / 8, PROT_READ | PROT_WRITE},
+                  {kRaceHint, span * 2, PROT_READ | PROT_WRITE}};
+  for (Part& part : parts) {
+    part.at = map_addresses(part.hint, part.bytes, part.protection);
+    if (part.at != nullptr) continue;
+    const int reason = errno;
+    for (Part& done : parts) {
+      if (done.at != nullptr) munmap(done.at, done.bytes);
+    }
+    errno = reason;
+    return false;
+  }
+  begin_ = reinterpret_cast<Address>(parts[0].at);
+  end_ = begin_ + span;
+  delta_ = static_cast<std::int64_t>(reinterpret_cast<Address>(parts[1].at) - begin_);
+  written_ = static_cast<std::uint8_t*>(parts[2].at);
+  race_ = static_cast<std::uint64_t*>(parts[3].at);
+  next_ = begin_;
+  return true;
+}
+
+// A free stretch of `length` in [from, to). Forgets the freed allocations that lie in it.
+bool DeviceMemory::find_room(Address from, Address to, std::uint64_t length, Address* room) {
+  Address candidate = from;
+  auto it = records_.upper_bound(candidate);
+  if (it != records_.begin() && std::prev(it)->second->room_end > candidate) --it;
+  while (true) {
+    if (candidate > to || to - candidate < length) return false;
+    if (it == records_.end() || it->second->room_begin >= candidate + length) {
+      *room = candidate;
+      return true;
+    }
+    if (it->second->allocation.freed) {
+      it = records_.erase(it);
+    } else {
+      candidate = std::max(candidate, it->second->room_end);
+      ++it;
+    }
+  }
+}
+
+std::unique_ptr<DeviceMemory::Record> DeviceMemory::place(std::uint64_t size, std::uint64_t alignment, bool whole_pages) {
+  const std::uint64_t gap = gap_for(size);
+  const std::uint64_t aligned = std::max(alignment, kPage);
+  if (size > end_ - begin_ || aligned > end_ - begin_) return nullptr;
+  const std::uint64_t length = round_up(gap + aligned + size + gap, kPage);
+  if (placed_ >= kMostFreed) {
+    next_ = begin_;
+    placed_ = 0;
+  }
+  Address room;
+  if (!find_room(next_, end_, length, &room)) {
+    placed_ = 0;
+    if (!find_room(begin_, end_, length, &room)) return nullptr;
+  }
+  next_ = room + length;
+  ++placed_;
+  auto record = std::make_unique<Record>();
+  record->room_begin = room;
+  record->room_end = room + length;
+  // Aligned as asked and no better, so that code which relies on more shows: an odd multiple of the alignment.
+  record->allocation.base = round_up(room + gap, aligned) + (whole_pages || alignment >= kPage ? 0 : alignment);
+  return record;
+}
+
+const Allocation* DeviceMemory::allocate(std::uint64_t size, std::uint64_t alignment, Kind kind, int device, std::string name) {
+  const bool host_visible = kind == Kind::kManaged || kind == Kind::kPinned;
+  std::lock_guard lock(mutex_);
+  if (size == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0 || kind == Kind::kRegistered) return nullptr;
+  if (kind != Kind::kPinned) {
+    const auto capacity = capacity_.find(device);
+    if (capacity != capacity_.end() && size > capacity->second - std::min(capacity->second, in_use_[device])) return nullptr;
+  }
+  std::unique_ptr<Record> record = place(size, alignment, host_visible);
+  if (record == nullptr) return nullptr;
+  Allocation& a = record->allocation;
+  a.size = size;
+  a.begin = a.base;
+  a.end = a.base + size;
+  a.kind = kind;
+  a.device = device;
+  a.name = std::move(name);
+  a.alias_delta = delta_;
+  if (host_visible) {
+    if (!map_for_host(a)) return nullptr;
+    mark_written(a.base, size);
+  }
+  a.id = ++ids_;
+  if (kind != Kind::kPinned) in_use_[device] += size;
+  const Allocation* result = &a;
+  records_.emplace(a.base, std::move(record));
+  generation_.fetch_add(1, std::memory_order_relaxed);
+  return result;
+}
+
+// One sparse file behind the whole window serves every host-visible allocation, seen at both of its addresses.
+bool DeviceMemory::map_for_host(const Allocation& a) {
+  if (host_file_ < 0) return false;
+  const std::uint64_t bytes = round_up(a.size, kPage);
+  for (Address address : {a.base, a.base + static_cast<Address>(delta_)}) {
+    void* p = mmap(at(address), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, host_file_,
+                   static_cast<off_t>(a.base - begin_));
+    if (p != MAP_FAILED) continue;
+    give_back(a);
+    return false;
+  }
+  return true;
+}
+
+// Afterwards the allocation's pages and its shadow's cost nothing and hold zeros. Rooms are a page table's worth apart from their neighbours'
+// (kLeastGap), so that rounding out to whole pages touches nobody else's.
+void DeviceMemory::give_back(const Allocation& a) {
+  const Address begin = round_down(a.base, kPage), end = round_up(a.base + a.size, kPage);
+  void* alias = at(begin + static_cast<Address>(delta_));
+  if (a.kind == Kind::kManaged || a.kind == Kind::kPinned) {
+    mmap(at(begin), end - begin, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    mmap(alias, end - begin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    fallocate(host_file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin - begin_), static_cast<off_t>(end - begin));
+  } else {
+    madvise(alias, end - begin, MADV_DONTNEED);
+  }
+  const auto drop = [](void* first, void* last) {
+    const Address from = round_down(reinterpret_cast<Address>(first), kPage), to = round_up(reinterpret_cast<Address>(last), kPage);
+    madvise(at(from), to - from, MADV_DONTNEED);
+  };
+  drop(written_shadow(begin), written_shadow(end));
+  drop(race_shadow(begin), race_shadow(end));
+}
+
+const Allocation* DeviceMemory::register_host(void* base, std::uint64_t size) {
+  const Address begin = reinterpret_cast<Address>(base);
+  std::lock_guard lock(mutex_);
+  if (size == 0 || begin == 0 || begin + size < begin) return nullptr;
+  if (begin < end_ && begin + size > begin_) return nullptr;
+  const auto above = records_.lower_bound(begin);
+  if (above != records_.end() && above->first < begin + size) return nullptr;
+  if (record_at(begin) != nullptr) return nullptr;
+  auto record = std::make_unique<Record>();
+  Allocation& a = record->allocation;
+  a.base = a.begin = record->room_begin = begin;
+  a.end = record->room_end = begin + size;
+  a.size = size;
+  a.kind = Kind::kRegistered;
+  a.has_shadow = false;
+  a.id = ++ids_;
+  const Allocation* result = &a;
+  records_.emplace(begin, std::move(record));
+  generation_.fetch_add(1, std::memory_order_relaxed);
+  return result;
+}
+
+DeviceMemory::FreeResult DeviceMemory::release(Address base) {
+  std::lock_guard lock(mutex_);
+  const auto it = records_.find(base);
+  if (it == records_.end()) return FreeResult::kNotAnAllocation;
+  Allocation& a = it->second->allocation;
+  if (a.freed) return FreeResult::kAlreadyFreed;
+  generation_.fetch_add(1, std::memory_order_relaxed);
+  if (a.kind == Kind::kRegistered) {
+    records_.erase(it);
+    return FreeResult::kOk;
+  }
+  give_back(a);
+  a.freed = true;
+  if (a.kind != Kind::kPinned) in_use_[a.device] -= a.size;
+  return FreeResult::kOk;
+}
+
+const DeviceMemory::Record* DeviceMemory::record_at(Address address) const {
+  auto it = records_.upper_bound(address);
+  if (it == records_.begin()) return nullptr;
+  const Record& record = *(--it)->second;
+  return address - record.allocation.base < record.allocation.size ? &record : nullptr;
+}
+
+const Allocation* DeviceMemory::find(Address address) const {
+  std::lock_guard lock(mutex_);
+  const Record* record = record_at(address);
+  return record == nullptr ? nullptr : &record->allocation;
+}
+
+DeviceMemory::Neighbours DeviceMemory::neighbours(Address address) const {
+  std::lock_guard lock(mutex_);
+  Neighbours result;
+  const auto above = records_.upper_bound(address);
+  if (above != records_.end()) result.above = &above->second->allocation;
+  if (above != records_.begin()) result.below = &std::prev(above)->second->allocation;
+  return result;
+}
+
+bool DeviceMemory::name_buffer(Address begin, std::uint64_t size, std::string name) {
+  std::lock_guard lock(mutex_);
+  // A buffer of no bytes may stand at the very end of its allocation.
+  Record* record = const_cast<Record*>(record_at(begin));
+  if (record == nullptr && size == 0 && begin != 0) record = const_cast<Record*>(record_at(begin - 1));
+  if (record == nullptr) return false;
+  Allocation& a = record->allocation;
+  if (a.freed || size > a.base + a.size - begin) return false;
+  a.begin = begin;
+  a.end = begin + size;
+  a.name = std::move(name);
+  generation_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+std::vector<const Allocation*> DeviceMemory::live() const {
+  std::lock_guard lock(mutex_);
+  std::vector<const Allocation*> result;
+  for (const auto& [base, record] : records_) {
+    if (!record->allocation.freed) result.push_back(&record->allocation);
+  }
+  return result;
+}
+
+std::uint64_t DeviceMemory::bytes_in_use(int device) const {
+  std::lock_guard lock(mutex_);
+  const auto it = in_use_.find(device);
+  return it == in_use_.end() ? 0 : it->second;
+}
+
+void DeviceMemory::set_capacity(int device, std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  capacity_[device] = bytes;
+}
+
+}  // namespace lockstep::memory

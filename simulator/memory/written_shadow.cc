@@ -1,0 +1,121 @@
+// The written-shadow of DeviceMemory: one bit a byte.
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+
+#include "simulator/memory/device_memory.h"
+
+namespace lockstep::memory {
+namespace {
+
+// A range of bits as whole bytes between two partial ones: `head` bits of the first byte, `whole` bytes, `tail` bits of the last.
+struct BitRange {
+  std::uint8_t* first;
+  std::uint8_t head_mask;  // 0: the range starts on a byte boundary, `first` is its first whole byte
+  std::size_t whole;
+  std::uint8_t tail_mask;  // 0: it ends on one
+};
+
+BitRange split(std::uint8_t* byte, unsigned bit, std::uint64_t bits) {
+  BitRange r{byte, 0, 0, 0};
+  if (bit != 0) {
+    const std::uint64_t head = std::min<std::uint64_t>(bits, 8 - bit);
+    r.head_mask = static_cast<std::uint8_t>(((1u << head) - 1) << bit);
+    bits -= head;
+  }
+  r.whole = bits / 8;
+  r.tail_mask = static_cast<std::uint8_t>((1u << (bits % 8)) - 1);
+  return r;
+}
+
+// Two blocks may write neighbouring bytes at once: bits of a shared byte are changed atomically, and only when there is something to change.
+void set_bits(std::uint8_t* byte, std::uint8_t mask) {
+  std::atomic_ref<std::uint8_t> a(*byte);
+  if ((a.load(std::memory_order_relaxed) & mask) != mask) a.fetch_or(mask, std::memory_order_relaxed);
+}
+void clear_bits(std::uint8_t* byte, std::uint8_t mask) {
+  std::atomic_ref<std::uint8_t>(*byte).fetch_and(static_cast<std::uint8_t>(~mask), std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void DeviceMemory::mark_written(Address address, std::uint64_t size) {
+  if (!in_window(address) || size == 0) return;
+  const BitRange r = split(written_shadow(address), (address - begin_) & 7, size);
+  std::uint8_t* byte = r.first;
+  if (r.head_mask != 0) set_bits(byte++, r.head_mask);
+  std::memset(byte, 0xff, r.whole);
+  if (r.tail_mask != 0) set_bits(byte + r.whole, r.tail_mask);
+}
+
+void DeviceMemory::mark_unwritten(Address address, std::uint64_t size) {
+  if (!in_window(address) || size == 0) return;
+  const BitRange r = split(written_shadow(address), (address - begin_) & 7, size);
+  std::uint8_t* byte = r.first;
+  if (r.head_mask != 0) clear_bits(byte++, r.head_mask);
+  std::memset(byte, 0, r.whole);
+  if (r.tail_mask != 0) clear_bits(byte + r.whole, r.tail_mask);
+}
+
+bool DeviceMemory::is_written(Address address, std::uint64_t size) const { return first_unwritten(address, size) == address + size; }
+
+Address DeviceMemory::first_unwritten(Address address, std::uint64_t size) const {
+  const Address end = address + size;
+  if (!in_window(address) || size == 0) return end;
+  Address at = address;
+  const std::uint8_t* byte = written_shadow(at);
+  // The bits of the first byte that lie before the range count as written.
+  std::uint8_t missing = static_cast<std::uint8_t>(~*byte & (0xffu << ((at - begin_) & 7)));
+  at -= (at - begin_) & 7;
+  while (missing == 0) {
+    at += 8;
+    ++byte;
+    if (at >= end) return end;
+    std::uint64_t word;
+    while (end - at >= 64 && (std::memcpy(&word, byte, sizeof word), word == ~std::uint64_t{0})) {
+      at += 64;
+      byte += 8;
+    }
+    if (at >= end) return end;
+    missing = static_cast<std::uint8_t>(~*byte);
+  }
+  return std::min(end, at + static_cast<unsigned>(std::countr_zero(missing)));
+}
+
+void DeviceMemory::copy_written(Address to, Address from, std::uint64_t size) {
+  if (!in_window(to) || size == 0) return;
+  if (!in_window(from)) return mark_written(to, size);
+  if ((to - begin_) % 8 == (from - begin_) % 8) {
+    // Same phase: whole bytes move as they are; only bits that share a byte with others need care.
+    const BitRange t = split(written_shadow(to), (to - begin_) & 7, size);
+    const std::uint8_t* source = written_shadow(from);
+    const std::size_t head_bytes = t.head_mask != 0 ? 1 : 0;
+    // Read both ends first: the ranges may overlap.
+    const std::uint8_t head = source[0];
+    const std::uint8_t tail = t.tail_mask != 0 ? source[head_bytes + t.whole] : 0;
+    const auto merge = [](std::uint8_t* byte, std::uint8_t mask, std::uint8_t value) {
+      clear_bits(byte, static_cast<std::uint8_t>(mask & ~value));
+      set_bits(byte, mask & value);
+    };
+    std::memmove(t.first + head_bytes, source + head_bytes, t.whole);
+    if (t.head_mask != 0) merge(t.first, t.head_mask, head);
+    if (t.tail_mask != 0) merge(t.first + head_bytes + t.whole, t.tail_mask, tail);
+    return;
+  }
+  // Different phase: run by run. A copy between overlapping ranges of different phase must read all before it writes.
+  std::vector<bool> bits(size);
+  for (Address at = from; at < from + size; ++at) bits[at - from] = *written_shadow(at) >> ((at - begin_) & 7) & 1;
+  for (std::uint64_t i = 0; i < size;) {
+    std::uint64_t run = i;
+    while (run < size && bits[run] == bits[i]) ++run;
+    if (bits[i]) {
+      mark_written(to + i, run - i);
+    } else {
+      mark_unwritten(to + i, run - i);
+    }
+    i = run;
+  }
+}
+
+}  // namespace lockstep::memory
