@@ -1,0 +1,148 @@
+// Single precision arithmetic that IEEE 754 defines: PTX ISA 9.7.3 (add, sub, mul, fma, mad, div.rnd, rcp.rnd, sqrt.rnd, min, max,
+// abs, neg, copysign, testp) for .f32.
+//
+// Built with -ffp-contract=off. Every operation is one correctly rounded host operation, under MXCSR's direction where it is
+// not to nearest; .ftz flushes operands before and the rounded result after it, .sat clamps last.
+#include "simulator/engine/alu/floating.h"
+#include "simulator/engine/alu/forms.h"
+
+namespace lockstep::engine::LOCKSTEP_ISA {
+namespace {
+
+using ptx::Rounding;
+
+struct Plus { LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a + b; } };
+struct Minus { LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a - b; } };
+struct Times { LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a * b; } };
+struct Over { LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a / b; } };
+struct Root { LOCKSTEP_INLINE static f32 of(f32 a) { return __builtin_sqrtf(a); } };
+struct Reciprocal { LOCKSTEP_INLINE static f32 of(f32 a) { return 1.0f / a; } };
+struct Fused { LOCKSTEP_INLINE static f32 of(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); } };
+
+template <class O, bool Ftz, bool Sat, class... A>
+LOCKSTEP_INLINE f32 rounded(A... a) {
+  const f32 r = maybe_flushed<Ftz>(O::of(maybe_flushed<Ftz>(a)...));
+  return Sat ? clamped(r) : canonical(r);
+}
+
+template <class O, Round Mode, bool Ftz, bool Sat, int Sources>
+constexpr Handler instance() {
+  if constexpr (Sources == 1) return &unary<f32, f32, rounded<O, Ftz, Sat, f32>, Mode>;
+  else if constexpr (Sources == 2) return &binary<f32, f32, f32, rounded<O, Ftz, Sat, f32, f32>, Mode>;
+  else return &ternary<f32, f32, f32, f32, rounded<O, Ftz, Sat, f32, f32, f32>, Mode>;
+}
+
+template <class O, Round Mode, int Sources, bool MaySaturate>
+Handler with_mode(const AluKey& key) {
+  if constexpr (MaySaturate) {
+    if (key.modifiers.sat) {
+      return key.modifiers.ftz ? instance<O, Mode, true, true, Sources>() : instance<O, Mode, false, true, Sources>();
+    }
+  }
+  return key.modifiers.ftz ? instance<O, Mode, true, false, Sources>() : instance<O, Mode, false, false, Sources>();
+}
+
+template <class O, int Sources, bool MaySaturate>
+Handler arithmetic(const AluKey& key, bool default_nearest) {
+  if (!only(key, kRounding | kFtz | (MaySaturate ? kSat : 0u))) return nullptr;
+  if (key.operand_count != Sources + 1) return nullptr;
+  for (int i = 0; i <= Sources; ++i) {
+    if (key.register_bytes[i] != 4) return nullptr;
+  }
+  switch (key.modifiers.rounding) {
+    case Rounding::kNone: return default_nearest ? with_mode<O, Round::kNearest, Sources, MaySaturate>(key) : nullptr;
+    case Rounding::kNearestEven: return with_mode<O, Round::kNearest, Sources, MaySaturate>(key);
+    case Rounding::kZero: return with_mode<O, Round::kZero, Sources, MaySaturate>(key);
+    case Rounding::kDown: return with_mode<O, Round::kDown, Sources, MaySaturate>(key);
+    case Rounding::kUp: return with_mode<O, Round::kUp, Sources, MaySaturate>(key);
+    default: return nullptr;
+  }
+}
+
+// The smaller or larger; a NaN loses against a number unless .NaN; -0 is below +0.
+template <bool Smaller, bool Propagate>
+LOCKSTEP_INLINE f32 extreme(f32 a, f32 b) {
+  const u32 ua = bits_as<u32>(a), ub = bits_as<u32>(b);
+  f32 r = (Smaller ? a < b : a > b) ? a : b;
+  r = a == b ? bits_as<f32>(Smaller ? ua | ub : ua & ub) : r;
+  if (Propagate) {
+    r = a == a ? r : canonical_nan<f32>();
+    r = b == b ? r : canonical_nan<f32>();
+    return r;
+  }
+  r = b == b ? r : a;
+  return canonical(r);
+}
+
+template <bool Smaller, bool Ftz, bool Propagate, bool SignXor, bool Three>
+struct Extreme {
+  LOCKSTEP_INLINE static f32 magnitude(f32 a) { return SignXor ? bits_as<f32>(bits_as<u32>(a) & 0x7fffffffu) : a; }
+  LOCKSTEP_INLINE static f32 of(f32 a, f32 b) {
+    a = maybe_flushed<Ftz>(a);
+    b = maybe_flushed<Ftz>(b);
+    const f32 r = extreme<Smaller, Propagate>(magnitude(a), magnitude(b));
+    if (!SignXor) return r;
+    const u32 sign = (bits_as<u32>(a) ^ bits_as<u32>(b)) & 0x80000000u;
+    return r == r ? bits_as<f32>(bits_as<u32>(r) | sign) : r;
+  }
+  LOCKSTEP_INLINE static f32 of3(f32 a, f32 b, f32 c) { return of(of(a, b), c); }
+};
+
+template <bool Smaller, bool Ftz, bool Propagate, bool SignXor>
+Handler extreme_instance(const AluKey& key) {
+  if (widths(key, 4, 4, 4)) return &binary<f32, f32, f32, Extreme<Smaller, Ftz, Propagate, SignXor, false>::of>;
+  if constexpr (!SignXor) {
+    if (widths(key, 4, 4, 4, 4)) return &ternary<f32, f32, f32, f32, Extreme<Smaller, Ftz, Propagate, SignXor, true>::of3>;
+  }
+  return nullptr;
+}
+
+template <bool Smaller>
+Handler extreme_form(const AluKey& key) {
+  if (!only(key, kFtz | kNaN | kXorsignAbs)) return nullptr;
+  const int form = (key.modifiers.ftz ? 4 : 0) + (key.modifiers.nan ? 2 : 0) + (key.modifiers.xorsign_abs ? 1 : 0);
+  switch (form) {
+    case 0: return extreme_instance<Smaller, false, false, false>(key);
+    case 1: return extreme_instance<Smaller, false, false, true>(key);
+    case 2: return extreme_instance<Smaller, false, true, false>(key);
+    case 3: return extreme_instance<Smaller, false, true, true>(key);
+    case 4: return extreme_instance<Smaller, true, false, false>(key);
+    case 5: return extreme_instance<Smaller, true, false, true>(key);
+    case 6: return extreme_instance<Smaller, true, true, false>(key);
+    default: return extreme_instance<Smaller, true, true, true>(key);
+  }
+}
+
+template <bool Ftz>
+LOCKSTEP_INLINE f32 absolute(f32 a) { return bits_as<f32>(bits_as<u32>(maybe_flushed<Ftz>(a)) & 0x7fffffffu); }
+template <bool Ftz>
+LOCKSTEP_INLINE f32 negated(f32 a) { return bits_as<f32>(bits_as<u32>(maybe_flushed<Ftz>(a)) ^ 0x80000000u); }
+
+}  // namespace
+
+Handler resolve_float32(const AluKey& key) {
+  switch (key.opcode) {
+    case Opcode::k_add: return arithmetic<Plus, 2, true>(key, true);
+    case Opcode::k_sub: return arithmetic<Minus, 2, true>(key, true);
+    case Opcode::k_mul: return arithmetic<Times, 2, true>(key, true);
+    case Opcode::k_fma: return arithmetic<Fused, 3, true>(key, false);
+    case Opcode::k_mad: return arithmetic<Fused, 3, true>(key, true);  // as fma since sm_20
+    case Opcode::k_div: return arithmetic<Over, 2, false>(key, false);
+    case Opcode::k_rcp: return arithmetic<Reciprocal, 1, false>(key, false);
+    case Opcode::k_sqrt: return arithmetic<Root, 1, false>(key, false);
+    case Opcode::k_min: return extreme_form<true>(key);
+    case Opcode::k_max: return extreme_form<false>(key);
+    case Opcode::k_abs:
+      if (!only(key, kFtz) || !widths(key, 4, 4)) return nullptr;
+      return key.modifiers.ftz ? &unary<f32, f32, absolute<true>> : &unary<f32, f32, absolute<false>>;
+    case Opcode::k_neg:
+      if (!only(key, kFtz) || !widths(key, 4, 4)) return nullptr;
+      return key.modifiers.ftz ? &unary<f32, f32, negated<true>> : &unary<f32, f32, negated<false>>;
+    case Opcode::k_copysign:  // the sign of a, the magnitude of b
+      if (!only(key, 0) || !widths(key, 4, 4, 4)) return nullptr;
+      return &binary<u32, u32, u32, [](u32 a, u32 b) { return (a & 0x80000000u) | (b & 0x7fffffffu); }>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace lockstep::engine::LOCKSTEP_ISA

@@ -1,0 +1,98 @@
+// What the resolvers of all families share: refusing modifiers that a form does not have, and the families' entry points.
+// Included only by files that are compiled per instruction set (isa.h).
+#pragma once
+
+#include "simulator/engine/isa.h"
+
+namespace lockstep::engine::LOCKSTEP_ISA {
+
+Handler resolve_integer(const AluKey& key);
+Handler resolve_carry(const AluKey& key);
+Handler resolve_bits(const AluKey& key);
+Handler resolve_move(const AluKey& key);
+Handler resolve_compare(const AluKey& key);
+Handler resolve_float32(const AluKey& key);
+Handler resolve_float64(const AluKey& key);
+Handler resolve_approximate(const AluKey& key);
+Handler resolve_convert(const AluKey& key);
+
+namespace {
+
+using ptx::Opcode;
+using ptx::Type;
+
+// One bit a modifier that may be present.
+enum Field : std::uint32_t {
+  kSourceType = 1u << 0,
+  kThirdType = 1u << 1,
+  kRounding = 1u << 2,
+  kCompare = 1u << 3,
+  kBoolOp = 1u << 4,
+  kHalf = 1u << 5,
+  kPrmt = 1u << 6,
+  kTestp = 1u << 7,
+  kVariant = 1u << 8,
+  kFtz = 1u << 9,
+  kSat = 1u << 10,
+  kRelu = 1u << 11,
+  kNaN = 1u << 12,
+  kXorsignAbs = 1u << 13,
+  kApprox = 1u << 14,
+  kFull = 1u << 15,
+  kCarryOut = 1u << 16,
+  kCarryIn = 1u << 17,
+  kShiftAmount = 1u << 18,
+  kClamp = 1u << 19,
+  kLeft = 1u << 20,
+  kNeverHere = 1u << 31,  // modifiers of memory, control and exchange instructions
+};
+
+LOCKSTEP_INLINE std::uint32_t fields_of(const ptx::Modifiers& m) {
+  std::uint32_t f = 0;
+  if (m.source_type != Type::kNone) f |= kSourceType;
+  if (m.third_type != Type::kNone) f |= kThirdType;
+  if (m.rounding != ptx::Rounding::kNone) f |= kRounding;
+  if (m.compare != ptx::Compare::kNone) f |= kCompare;
+  if (m.bool_op != ptx::BoolOp::kNone) f |= kBoolOp;
+  if (m.half != ptx::Half::kNone) f |= kHalf;
+  if (m.prmt != ptx::PrmtMode::kNone) f |= kPrmt;
+  if (m.testp != ptx::TestpOp::kNone) f |= kTestp;
+  if (m.variant != 0) f |= kVariant;
+  if (m.ftz) f |= kFtz;
+  if (m.sat) f |= kSat;
+  if (m.relu) f |= kRelu;
+  if (m.nan) f |= kNaN;
+  if (m.xorsign_abs) f |= kXorsignAbs;
+  if (m.approx) f |= kApprox;
+  if (m.full) f |= kFull;
+  if (m.carry_out) f |= kCarryOut;
+  if (m.carry_in) f |= kCarryIn;
+  if (m.shift_amount) f |= kShiftAmount;
+  if (m.clamp) f |= kClamp;
+  if (m.left) f |= kLeft;
+  if (m.space != ptx::Space::kNone || m.source_space != ptx::Space::kNone || m.cache != ptx::CacheOp::kNone ||
+      m.semantics != ptx::Semantics::kNone || m.scope != ptx::Scope::kNone || m.atom != ptx::AtomOp::kNone ||
+      m.shfl != ptx::ShflMode::kNone || m.vote != ptx::VoteMode::kNone || m.bar != ptx::BarMode::kNone || m.vector != 1 ||
+      m.uniform || m.non_coherent || m.to || m.aligned || m.noftz || m.oob || m.no_return) {
+    f |= kNeverHere;
+  }
+  return f;
+}
+
+// True when the key has no modifier outside `allowed`: a form with one that we do not know is refused, not guessed.
+LOCKSTEP_INLINE bool only(const AluKey& key, std::uint32_t allowed) { return (fields_of(key.modifiers) & ~allowed) == 0; }
+
+// True when the key has `count` operands, and every one that has a width has the one given. Operand i's width is w[i]; 0: a predicate.
+template <class... Widths>
+LOCKSTEP_INLINE bool widths(const AluKey& key, Widths... width) {
+  constexpr int kCount = sizeof...(Widths);
+  if (key.operand_count != kCount) return false;
+  const int expected[kCount] = {static_cast<int>(width)...};
+  for (int i = 0; i < kCount; ++i) {
+    if (key.register_bytes[i] != expected[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace lockstep::engine::LOCKSTEP_ISA
