@@ -1,0 +1,41 @@
+"""drop_in_library: a shared library of ours that programs link in place of a vendor's, under the vendor's soname."""
+
+load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
+load("@rules_cc//cc:cc_library.bzl", "cc_library")
+
+def drop_in_library(name, soname, deps, version_script, headers = [], visibility = None):
+    """Declares the shared library `<soname>` and the library `name` that links it.
+
+    All deps are linked into the file statically; it needs nothing but the C and C++
+    runtimes, exports only what `version_script` names and binds its own symbols to
+    itself, so that a user may have another version of any library inside.
+
+    Args:
+      name: what users depend on.
+      soname: the file's name, such as "libcudart.so.13".
+      deps: what goes in; entry points need alwayslink.
+      version_script: a linker version script: the exported symbols and their versions.
+      headers: libraries of headers for users.
+      visibility: of both.
+    """
+    cc_binary(
+        name = soname,
+        linkshared = True,
+        linkopts = [
+            "-Wl,-soname," + soname,
+            "-Wl,--version-script=$(location %s)" % version_script,
+            "-Wl,--no-undefined",
+            "-Wl,-Bsymbolic",
+            "-Wl,--exclude-libs,ALL",
+            "-ldl",
+            "-pthread",
+        ],
+        visibility = visibility,
+        deps = deps + [version_script],
+    )
+    cc_library(
+        name = name,
+        srcs = [soname],
+        visibility = visibility,
+        deps = headers,
+    )

@@ -1,0 +1,123 @@
+"""kernel_test: one test source, two tests: on the simulated GPU and on silicon.
+
+A test is an ordinary CUDA program. Which libcudart.so.13 it is linked with decides
+where it runs; nothing else differs, not even the object files.
+"""
+
+load("@local_gpus//:gpus.bzl", "GPU_IDENTITY")
+load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
+load("@rules_cc//cc:cc_library.bzl", "cc_library")
+load("@rules_cc//cc:cc_test.bzl", "cc_test")
+load(":copts.bzl", "HOT_HOST_COPTS")
+
+_SIMULATED = "//simulator:cudart"
+_SILICON = "@cuda//:cudart"
+_MAIN = "//harness:main"
+
+def kernel_test(
+        name,
+        srcs,
+        deps = [],
+        kernels = [],
+        data = [],
+        copts = [],
+        args = [],
+        env = {},
+        size = "medium",
+        timeout = None,
+        shard_count = None,
+        min_sm = 75,
+        tags = [],
+        visibility = None):
+    """Declares `<name>_test` (simulated) and `<name>_gpu_test` (silicon).
+
+    The second is tagged `gpu` and `requires-gpu-sm<min_sm>`, and left out of every
+    wildcard unless --config=gpu is given. With it, no GPU is a failure: the test is
+    told LOCKSTEP_GPU=required and neither passes nor skips without one.
+
+    Args:
+      name: the family, such as "stencil".
+      srcs: the test sources.
+      deps: what they include: references, properties, the harness.
+      kernels: cuda_library targets under test.
+      data: files that the test reads at run time.
+      copts: further compiler options for srcs.
+      args: arguments of the test program.
+      env: its environment.
+      size: its size, as Bazel means it.
+      timeout: its timeout, as Bazel means it.
+      shard_count: into how many processes its cases are divided.
+      min_sm: the lowest compute capability it runs on, times ten.
+      tags: further tags, for both.
+      visibility: of both.
+    """
+    objects = name + "_test_objects"
+    cc_library(
+        name = objects,
+        testonly = True,
+        srcs = srcs,
+        copts = HOT_HOST_COPTS + copts,
+        data = data,
+        tags = tags,
+        visibility = ["//visibility:private"],
+        deps = deps + kernels + [_MAIN, "@cuda//:headers", "@googletest//:gtest"],
+        alwayslink = True,
+    )
+    cc_test(
+        name = name + "_test",
+        size = size,
+        timeout = timeout,
+        args = args,
+        data = data,
+        env = dict(env, LOCKSTEP_GPU = "off"),
+        shard_count = shard_count,
+        tags = tags,
+        visibility = visibility,
+        deps = [":" + objects, _SIMULATED],
+    )
+    sm = "sm%d" % min_sm
+    cc_test(
+        name = name + "_gpu_test",
+        size = size,
+        timeout = timeout,
+        args = args,
+        data = data,
+        env = dict(env, LOCKSTEP_GPU = "required", LOCKSTEP_GPU_IDENTITY = GPU_IDENTITY),
+
+        # A remote engine sends the test, and not its compilation, to a worker with such a GPU.
+        exec_properties = {"test.gpu": sm},
+        shard_count = shard_count,
+        tags = tags + ["gpu", "requires-gpu-" + sm],
+        visibility = visibility,
+        deps = [":" + objects, _SILICON],
+    )
+
+def kernel_binary(
+        name,
+        srcs,
+        deps = [],
+        kernels = [],
+        harness = False,
+        runtime = _SIMULATED,
+        copts = [],
+        **kwargs):
+    """Declares a CUDA program, by default on the simulated GPU: an example, or one that a test expects to fail.
+
+    Args:
+      name: the program.
+      srcs: its sources.
+      deps: what they include.
+      kernels: its cuda_library targets.
+      harness: whether the harness's main() drives it, as in a kernel_test; otherwise srcs have their own.
+      runtime: the CUDA runtime to link; "@cuda//:cudart" is NVIDIA's.
+      copts: further compiler options for srcs.
+      **kwargs: whatever else cc_binary takes.
+    """
+    cc_binary(
+        name = name,
+        testonly = True,
+        srcs = srcs,
+        copts = HOT_HOST_COPTS + copts,
+        deps = deps + kernels + ([_MAIN, "@googletest//:gtest"] if harness else []) + ["@cuda//:headers", runtime],
+        **kwargs
+    )
