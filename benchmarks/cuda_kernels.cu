@@ -1,0 +1,140 @@
+// The benchmark's kernels as a CUDA program: `cuda_kernels [launches] [kernel]` prints the seconds of every launch.
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "benchmarks/workload.h"
+
+namespace lb = lockstep::benchmarks;
+
+__constant__ float coefficients[lb::kRadius + 1];
+
+__global__ void stencil(const float* __restrict__ x, float* __restrict__ y, int n) {
+  __shared__ float tile[lb::kBlock + 2 * lb::kRadius];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int t = threadIdx.x + lb::kRadius;
+  tile[t] = i < n ? x[i] : 0.f;
+  if (threadIdx.x < lb::kRadius) {
+    const int left = i - lb::kRadius, right = i + lb::kBlock;
+    tile[t - lb::kRadius] = left >= 0 ? x[left] : 0.f;
+    tile[t + lb::kBlock] = right < n ? x[right] : 0.f;
+  }
+  __syncthreads();
+  if (i >= n) return;
+  float sum = 0.f;
+#pragma unroll
+  for (int k = 1; k <= lb::kRadius; ++k) sum += coefficients[k] * (tile[t + k] - tile[t - k]);
+  y[i] = sum;
+}
+
+__global__ void matmul(const float* a, const float* b, float* c, int n) {
+  __shared__ float ta[lb::kTile][lb::kTile], tb[lb::kTile][lb::kTile];
+  const int row = blockIdx.y * lb::kTile + threadIdx.y, column = blockIdx.x * lb::kTile + threadIdx.x;
+  float sum = 0.f;
+  for (int k = 0; k < n; k += lb::kTile) {
+    ta[threadIdx.y][threadIdx.x] = a[row * n + k + threadIdx.x];
+    tb[threadIdx.y][threadIdx.x] = b[(k + threadIdx.y) * n + column];
+    __syncthreads();
+    for (int j = 0; j < lb::kTile; ++j) sum += ta[threadIdx.y][j] * tb[j][threadIdx.x];
+    __syncthreads();
+  }
+  c[row * n + column] = sum;
+}
+
+__global__ void histogram(const int* values, int n, int* bins) {
+  __shared__ int local[lb::kBins];
+  for (int b = threadIdx.x; b < lb::kBins; b += blockDim.x) local[b] = 0;
+  __syncthreads();
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    const int v = values[i];
+    atomicAdd(&local[v < 0 ? 0 : v >= lb::kBins ? lb::kBins - 1 : v], 1);
+  }
+  __syncthreads();
+  for (int b = threadIdx.x; b < lb::kBins; b += blockDim.x) atomicAdd(&bins[b], local[b]);
+}
+
+__global__ void nothing(int* p) {
+  if (p) *p = 1;
+}
+
+namespace {
+
+void check(cudaError_t e, const char* what) {
+  if (e == cudaSuccess) return;
+  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(e));
+  std::exit(1);
+}
+
+template <class T>
+T* upload(const std::vector<T>& v) {
+  T* p = nullptr;
+  check(cudaMalloc(&p, v.size() * sizeof(T)), "cudaMalloc");
+  check(cudaMemcpy(p, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy to the device");
+  return p;
+}
+
+template <class T>
+std::vector<T> download(const T* p, std::size_t n) {
+  std::vector<T> v(n);
+  check(cudaMemcpy(v.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy to the host");
+  return v;
+}
+
+template <class Launch>
+std::vector<double> time_launches(int launches, Launch&& launch) {
+  std::vector<double> seconds;
+  for (int i = 0; i < launches; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    launch();
+    check(cudaGetLastError(), "launch");
+    check(cudaDeviceSynchronize(), "kernel");
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return seconds;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int launches = argc > 1 ? std::atoi(argv[1]) : 3;
+  const char* only = argc > 2 ? argv[2] : nullptr;
+  auto wanted = [&](const char* name) { return !only || !std::strcmp(only, name); };
+  bool right = true;
+
+  if (wanted("stencil")) {
+    const auto x = lb::floats(lb::kStencilSize, 1);
+    check(cudaMemcpyToSymbol(coefficients, lb::kCoefficients, sizeof lb::kCoefficients), "cudaMemcpyToSymbol");
+    float *dx = upload(x), *dy = upload(std::vector<float>(x.size()));
+    const auto seconds = time_launches(
+        launches, [&] { stencil<<<lb::kStencilSize / lb::kBlock, lb::kBlock>>>(dx, dy, lb::kStencilSize); });
+    right &= lb::same(download(dy, x.size()), lb::stencil(x), "stencil");
+    lb::report("stencil", seconds);
+  }
+  if (wanted("matmul")) {
+    const auto a = lb::floats(lb::kMatrix * lb::kMatrix, 2), b = lb::floats(lb::kMatrix * lb::kMatrix, 3);
+    float *da = upload(a), *db = upload(b), *dc = upload(std::vector<float>(a.size()));
+    const dim3 grid(lb::kMatrix / lb::kTile, lb::kMatrix / lb::kTile), block(lb::kTile, lb::kTile);
+    const auto seconds = time_launches(launches, [&] { matmul<<<grid, block>>>(da, db, dc, lb::kMatrix); });
+    right &= lb::same(download(dc, a.size()), lb::matmul(a, b), "matmul");
+    lb::report("matmul", seconds);
+  }
+  if (wanted("histogram")) {
+    const auto values = lb::ints(lb::kHistogramSize, 4);
+    const std::vector<int> zero(lb::kBins);
+    int *dv = upload(values), *bins = upload(zero);
+    const auto seconds = time_launches(launches, [&] {
+      check(cudaMemset(bins, 0, lb::kBins * sizeof(int)), "cudaMemset");
+      histogram<<<lb::kHistogramBlocks, lb::kBlock>>>(dv, lb::kHistogramSize, bins);
+    });
+    right &= lb::same(download(bins, lb::kBins), lb::histogram(values), "histogram");
+    lb::report("histogram", seconds);
+  }
+  if (wanted("launch")) {  // ten thousand tiny launches in a row, as one time
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 10000; ++i) nothing<<<1, 32>>>(nullptr);
+    check(cudaDeviceSynchronize(), "tiny launches");
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    lb::report("launch", {seconds.count() / 10000});
+  }
+  return right ? 0 : 1;
+}

@@ -1,0 +1,91 @@
+// The three kernels that the speed claims rest on, as plain C++: shapes, inputs and the expected results.
+//
+// Both programs (CUDA and OpenCL) include this, so that they compute the same thing on the same data with the same
+// launch geometry, and both refuse to report a time for a wrong result.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace lockstep::benchmarks {
+
+inline constexpr int kBlock = 256;            // threads a block, stencil and histogram
+inline constexpr int kStencilSize = 1 << 20;  // floats
+inline constexpr int kRadius = 4;
+inline constexpr float kCoefficients[kRadius + 1] = {0.f, 0.8f, -0.2f, 0.038095238f, -0.0035714286f};
+inline constexpr int kMatrix = 256;  // N x N floats
+inline constexpr int kTile = 16;
+inline constexpr int kHistogramSize = 1 << 20;  // ints
+inline constexpr int kBins = 256;
+inline constexpr int kHistogramBlocks = 256;  // each thread counts 16 elements
+
+// Small, repeatable pseudo-random numbers (a linear congruential generator is enough to defeat constant folding).
+inline std::uint32_t next(std::uint32_t& state) { return state = state * 1664525u + 1013904223u; }
+
+inline std::vector<float> floats(int n, std::uint32_t seed) {
+  std::vector<float> v(n);
+  for (float& x : v) x = static_cast<float>(static_cast<int>(next(seed) >> 24) - 128) / 16;
+  return v;
+}
+
+inline std::vector<int> ints(int n, std::uint32_t seed) {
+  std::vector<int> v(n);
+  for (int& x : v)
+    x = static_cast<int>(next(seed) >> 8) % (kBins + 32) - 16;  // some fall outside the bins on either side
+  return v;
+}
+
+// Zero outside the array on both sides.
+inline std::vector<float> stencil(const std::vector<float>& x) {
+  const int n = static_cast<int>(x.size());
+  std::vector<float> y(n);
+  auto at = [&](int i) { return i < 0 || i >= n ? 0.0 : double{x[i]}; };
+  for (int i = 0; i < n; ++i) {
+    double sum = 0;
+    for (int k = 1; k <= kRadius; ++k) sum += double{kCoefficients[k]} * (at(i + k) - at(i - k));
+    y[i] = static_cast<float>(sum);
+  }
+  return y;
+}
+
+inline std::vector<float> matmul(const std::vector<float>& a, const std::vector<float>& b) {
+  std::vector<float> c(kMatrix * kMatrix);
+  for (int i = 0; i < kMatrix; ++i)
+    for (int j = 0; j < kMatrix; ++j) {
+      double sum = 0;
+      for (int k = 0; k < kMatrix; ++k) sum += double{a[i * kMatrix + k]} * b[k * kMatrix + j];
+      c[i * kMatrix + j] = static_cast<float>(sum);
+    }
+  return c;
+}
+
+inline std::vector<int> histogram(const std::vector<int>& values) {
+  std::vector<int> bins(kBins);
+  for (int v : values) ++bins[v < 0 ? 0 : v >= kBins ? kBins - 1 : v];
+  return bins;
+}
+
+// Enough to tell a wrong kernel from rounding. The matrix products are exact (multiples of 1/256 below 2^14), the
+// counts too, and a stencil value is a sum of 8 terms below 16.
+template <class T>
+bool same(const std::vector<T>& got, const std::vector<T>& want, const char* kernel) {
+  for (std::size_t i = 0; i < want.size(); ++i)
+    if (!(std::fabs(double(got[i]) - double(want[i])) <= 1e-4)) {
+      std::fprintf(stderr, "%s: element %zu is %g, expected %g\n", kernel, i, double(got[i]), double(want[i]));
+      return false;
+    }
+  return true;
+}
+
+// One line a kernel on standard output: name, then the seconds of every launch.
+inline void report(const char* kernel, const std::vector<double>& seconds) {
+  std::printf("%s", kernel);
+  for (double s : seconds) std::printf(" %.6f", s);
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+}  // namespace lockstep::benchmarks

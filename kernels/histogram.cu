@@ -1,0 +1,258 @@
+#include <cooperative_groups.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "kernels/histogram.h"
+
+namespace lockstep::kernels {
+namespace {
+
+namespace cg = cooperative_groups;
+
+constexpr const char* kWho = "histogram";
+constexpr int kMaxBlock = 1024;
+constexpr int kPortableCluster = 8;  // larger clusters need cudaFuncAttributeNonPortableClusterSizeAllowed
+constexpr int kMaxCluster = 16;
+
+// A block counts in 32 bits and so must not see more elements than those hold before it hands its counts over.
+constexpr std::int64_t kFlushAfter = std::int64_t{1} << 31;
+
+__device__ std::int64_t bin_of(int value, std::int64_t bins) {
+  return value < 0 ? 0 : value >= bins ? bins - 1 : value;
+}
+
+__global__ void __launch_bounds__(kMaxBlock)
+    histogram_global(const int* __restrict__ values, std::int64_t n, unsigned long long* counts, std::int64_t bins) {
+  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
+    atomicAdd(counts + bin_of(values[i], bins), 1ull);
+  }
+}
+
+// Adds the block's part of the bins to the result and clears it.
+__device__ void flush(unsigned* part, std::int64_t first, std::int64_t end, unsigned long long* counts) {
+  for (std::int64_t b = first + threadIdx.x; b < end; b += blockDim.x) {
+    if (part[b - first] != 0) atomicAdd(counts + b, static_cast<unsigned long long>(part[b - first]));
+    part[b - first] = 0;
+  }
+}
+
+// Dynamic shared memory: one unsigned a bin.
+__global__ void __launch_bounds__(kMaxBlock)
+    histogram_shared(const int* __restrict__ values, std::int64_t n, unsigned long long* counts, std::int64_t bins) {
+  extern __shared__ unsigned part[];
+  for (std::int64_t b = threadIdx.x; b < bins; b += blockDim.x) part[b] = 0;
+  __syncthreads();
+  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
+  const std::int64_t rounds_a_flush = kFlushAfter / blockDim.x;
+  std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x;
+  while (first < n) {
+    for (std::int64_t round = 0; round < rounds_a_flush && first < n; ++round, first += stride) {
+      if (first + threadIdx.x < n) atomicAdd(part + bin_of(values[first + threadIdx.x], bins), 1u);
+    }
+    __syncthreads();
+    flush(part, 0, bins, counts);
+    __syncthreads();
+  }
+}
+
+// Rank r of a cluster of c blocks owns the bins [r * width, (r + 1) * width), width = ceil(bins / c); the last part may
+// be shorter or empty. Dynamic shared memory: `width` unsigned.
+__global__ void __launch_bounds__(kMaxBlock)
+    histogram_cluster(const int* __restrict__ values, std::int64_t n, unsigned long long* counts, std::int64_t bins) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  extern __shared__ unsigned part[];
+  const cg::cluster_group cluster = cg::this_cluster();
+  const std::int64_t width = (bins - 1) / cluster.num_blocks() + 1;
+  const std::int64_t own = cluster.block_rank() * width;
+  const std::int64_t own_end = own + width < bins ? own + width : bins;  // may lie before `own`: an empty part
+  for (std::int64_t b = threadIdx.x; b < width; b += blockDim.x) part[b] = 0;
+  cluster.sync();  // nobody counts in a part that is not zero yet, or in a block that has not started
+
+  // All blocks of a cluster go through the same number of rounds, so that they meet at its barriers.
+  const std::int64_t cluster_threads = std::int64_t{cluster.num_blocks()} * blockDim.x;
+  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
+  const std::int64_t rounds_a_flush = kFlushAfter / cluster_threads;
+  std::int64_t first = std::int64_t{blockIdx.x / cluster.num_blocks()} * cluster_threads;
+  while (first < n) {
+    for (std::int64_t round = 0; round < rounds_a_flush && first < n; ++round, first += stride) {
+      const std::int64_t i = first + std::int64_t{cluster.block_rank()} * blockDim.x + threadIdx.x;
+      if (i >= n) continue;
+      const std::int64_t bin = bin_of(values[i], bins);
+      atomicAdd(cluster.map_shared_rank(part, static_cast<int>(bin / width)) + bin % width, 1u);
+    }
+    cluster.sync();  // a block neither hands over its part nor leaves while others still write to it
+    flush(part, own, own_end, counts);
+    cluster.sync();
+  }
+#else
+  __trap();  // the launcher refuses this path below 9.0
+#endif
+}
+
+struct Device {
+  int id = 0;
+  int major = 0;
+  int shared_bytes = 0;  // a block may have, after opting in
+  int processors = 0;
+};
+
+cudaError_t current_device(Device& d) {
+  cudaError_t e = cudaGetDevice(&d.id);
+  if (e == cudaSuccess) e = cudaDeviceGetAttribute(&d.major, cudaDevAttrComputeCapabilityMajor, d.id);
+  if (e == cudaSuccess) e = cudaDeviceGetAttribute(&d.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, d.id);
+  if (e == cudaSuccess) e = cudaDeviceGetAttribute(&d.processors, cudaDevAttrMultiProcessorCount, d.id);
+  return e;
+}
+
+// Lets histogram_cluster have `bytes` of shared memory and clusters of up to 16 blocks.
+cudaError_t prepare_cluster_kernel(const Device& d) {
+  cudaError_t e = cudaFuncSetAttribute(histogram_cluster, cudaFuncAttributeMaxDynamicSharedMemorySize, d.shared_bytes);
+  if (e == cudaSuccess) e = cudaFuncSetAttribute(histogram_cluster, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  return e;
+}
+
+cudaLaunchConfig_t configuration(unsigned blocks, int block, std::size_t shared, cudaLaunchAttribute& attribute,
+                                 int cluster, cudaStream_t stream) {
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(static_cast<unsigned>(block));
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = static_cast<unsigned>(cluster);
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  config.attrs = &attribute;
+  config.numAttrs = cluster > 1 ? 1 : 0;
+  return config;
+}
+
+bool is_cluster_size(int c) { return c == 2 || c == 4 || c == kPortableCluster || c == kMaxCluster; }
+
+// Whether a cluster of that size with that much shared memory can be resident at all.
+cudaError_t cluster_fits(int cluster, int block, std::size_t shared, bool& fits) {
+  cudaLaunchAttribute attribute;
+  const cudaLaunchConfig_t config =
+      configuration(static_cast<unsigned>(cluster), block, shared, attribute, cluster, nullptr);
+  int clusters = 0;
+  const cudaError_t e = cudaOccupancyMaxActiveClusters(&clusters, histogram_cluster, &config);
+  fits = e == cudaSuccess && clusters > 0;
+  return e;
+}
+
+std::int64_t width_of(std::int64_t bins, int cluster) { return (bins - 1) / cluster + 1; }
+std::int64_t bins_a_block(const Device& d) { return d.shared_bytes / static_cast<int>(sizeof(unsigned)); }
+
+// Why these arguments are refused; empty when they are not.
+std::string objection(HistogramPath path, const int* values, std::int64_t n, const unsigned long long* counts,
+                      std::int64_t bins, const HistogramShape& shape) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / sizeof(unsigned long long);
+  if (path > HistogramPath::kGlobal) return "path " + std::to_string(int(path)) + " does not exist";
+  if (n < 0 || n > kMost) return "n is " + std::to_string(n) + "; it must be 0 ... " + std::to_string(kMost);
+  if (bins < 1 || bins > kMost)
+    return "bins is " + std::to_string(bins) + "; it must be 1 ... " + std::to_string(kMost);
+  if (shape.block < 1 || shape.block > kMaxBlock) {
+    return "the block is " + std::to_string(shape.block) + " threads; it must be 1 ... " + std::to_string(kMaxBlock);
+  }
+  if (shape.max_blocks < 1) return "max_blocks is " + std::to_string(shape.max_blocks) + "; it must be 1 or more";
+  if (shape.cluster != 0 && !is_cluster_size(shape.cluster)) {
+    return "the cluster is " + std::to_string(shape.cluster) +
+           " blocks; it must be 2, 4, 8 or 16, or 0 for the smallest that fits";
+  }
+  if (counts == nullptr) return "counts is null";
+  if (values == nullptr && n > 0) return "values is null, but n is not 0";
+  const auto v = reinterpret_cast<std::uintptr_t>(values), c = reinterpret_cast<std::uintptr_t>(counts);
+  if (v % alignof(int) != 0) return "values is not aligned to 4 bytes";
+  if (c % alignof(unsigned long long) != 0) return "counts is not aligned to 8 bytes";
+  if (n > 0 && v < c + bins * sizeof(*counts) && c < v + n * sizeof(*values)) return "values and counts overlap";
+  return "";
+}
+
+// Fills `plan`; a path that was asked for and cannot be had is refused.
+LaunchStatus choose(HistogramPath path, std::int64_t bins, const HistogramShape& shape, const Device& d,
+                    HistogramPlan& plan) {
+  if (path == HistogramPath::kGlobal) return plan = {HistogramPath::kGlobal, 1}, LaunchStatus{};
+  if (path != HistogramPath::kCluster && bins <= bins_a_block(d))
+    return plan = {HistogramPath::kShared, 1}, LaunchStatus{};
+  if (path == HistogramPath::kShared) {
+    return refused(kWho, std::to_string(bins) + " bins do not fit the shared memory of a block, which holds " +
+                             std::to_string(bins_a_block(d)));
+  }
+  if (d.major >= 9) {
+    cudaError_t e = prepare_cluster_kernel(d);
+    if (e != cudaSuccess) return status_of(e, kWho, "preparing the cluster kernel");
+    for (int cluster = 2; cluster <= kMaxCluster; cluster *= 2) {
+      if ((shape.cluster != 0 && cluster != shape.cluster) || width_of(bins, cluster) > bins_a_block(d)) continue;
+      bool fits = false;
+      e = cluster_fits(cluster, shape.block, width_of(bins, cluster) * sizeof(unsigned), fits);
+      if (e != cudaSuccess)
+        return status_of(e, kWho, "asking whether a cluster of " + std::to_string(cluster) + " fits");
+      if (fits) return plan = {HistogramPath::kCluster, cluster}, LaunchStatus{};
+    }
+  }
+  if (path == HistogramPath::kCluster) {
+    return refused(kWho, d.major < 9
+                             ? "the device has no thread-block clusters (compute capability 9.0 and later)"
+                             : std::to_string(bins) + " bins do not fit a cluster of " +
+                                   (shape.cluster ? std::to_string(shape.cluster) : "16") + " blocks on this device");
+  }
+  return plan = {HistogramPath::kGlobal, 1}, LaunchStatus{};
+}
+
+}  // namespace
+
+LaunchStatus histogram_capacity(HistogramPath path, int cluster, std::int64_t& bins) {
+  Device d;
+  const cudaError_t e = current_device(d);
+  if (e != cudaSuccess) return status_of(e, kWho, "asking for the device's limits");
+  bins = 0;
+  if (path == HistogramPath::kShared) bins = bins_a_block(d);
+  if (path == HistogramPath::kCluster && d.major >= 9) bins = bins_a_block(d) * cluster;
+  if (path == HistogramPath::kGlobal || path == HistogramPath::kAutomatic)
+    bins = std::numeric_limits<std::int64_t>::max() / 8;
+  return {};
+}
+
+LaunchStatus histogram(HistogramPath path, const int* values, std::int64_t n, unsigned long long* counts,
+                       std::int64_t bins, const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
+  if (const std::string why = objection(path, values, n, counts, bins, shape); !why.empty()) return refused(kWho, why);
+  Device d;
+  cudaError_t e = current_device(d);
+  if (e != cudaSuccess) return status_of(e, kWho, "asking for the device's limits");
+  HistogramPlan plan;
+  if (LaunchStatus s = choose(path, bins, shape, d, plan); !s.ok()) return s;
+  if (used) *used = plan;
+  e = cudaMemsetAsync(counts, 0, bins * sizeof(*counts), stream);
+  if (e != cudaSuccess) return status_of(e, kWho, "clearing the counts");
+  if (n == 0) return {};
+
+  // Whole clusters: a grid that a cluster does not divide is no launch at all.
+  const std::int64_t wanted = std::min<std::int64_t>((n - 1) / shape.block + 1, shape.max_blocks);
+  const std::int64_t whole = (wanted - 1) / plan.cluster + 1;
+  const auto blocks = static_cast<unsigned>(whole * plan.cluster);
+  const std::string tried =
+      "launching " + std::to_string(blocks) + " blocks of " + std::to_string(shape.block) + " threads";
+  cudaLaunchAttribute attribute;
+  switch (plan.path) {
+    case HistogramPath::kShared: {
+      const std::size_t shared = bins * sizeof(unsigned);
+      e = cudaFuncSetAttribute(histogram_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+      if (e != cudaSuccess) return status_of(e, kWho, "raising the shared memory of a block");
+      histogram_shared<<<blocks, shape.block, shared, stream>>>(values, n, counts, bins);
+      return status_of(cudaGetLastError(), kWho, tried);
+    }
+    case HistogramPath::kCluster: {
+      const cudaLaunchConfig_t config = configuration(
+          blocks, shape.block, width_of(bins, plan.cluster) * sizeof(unsigned), attribute, plan.cluster, stream);
+      return status_of(cudaLaunchKernelEx(&config, histogram_cluster, values, n, counts, bins), kWho,
+                       tried + " in clusters of " + std::to_string(plan.cluster));
+    }
+    default:
+      histogram_global<<<blocks, shape.block, 0, stream>>>(values, n, counts, bins);
+      return status_of(cudaGetLastError(), kWho, tried);
+  }
+}
+
+}  // namespace lockstep::kernels

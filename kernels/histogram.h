@@ -1,0 +1,49 @@
+// Histogram of integers: bin i counts the elements equal to i; elements below 0 count in the first bin, elements of
+// `bins` and above in the last.
+//
+// Three paths, the fastest that holds the bins: the shared memory of one block; shared memory spread over the blocks of
+// a thread-block cluster, which reach each other's part of the bins; atomics on global memory. All give exactly the
+// same counts.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/launch_status.h"
+
+namespace lockstep::kernels {
+
+enum class HistogramPath : std::uint8_t {
+  kAutomatic,  // the first of the following that the device and the number of bins allow
+  kShared,     // bins fit the shared memory of a block
+  kCluster,    // bins fit the shared memory of a cluster; compute capability 9.0 and later
+  kGlobal,     // any number of bins
+};
+
+struct HistogramShape {
+  int block = 256;  // threads, 1 ... 1024
+  int cluster = 0;  // blocks a cluster, for kCluster: 2, 4, 8, or 16 where the device allows it; 0: the smallest that
+                    // holds the bins
+  int max_blocks = 1 << 16;  // the grid is at most this, rounded up to whole clusters; at least 1
+};
+
+// What a launch used: the path, and the cluster's size (1 except on kCluster).
+struct HistogramPlan {
+  HistogramPath path = HistogramPath::kGlobal;
+  int cluster = 1;
+};
+
+// counts: `bins` elements, zeroed by the launcher before the kernel runs (in stream order). values: n elements, n >= 0;
+// with n = 0 the counts become 0 and no kernel runs. Both are device memory, aligned to their type, and do not overlap.
+// bins >= 1. A path that cannot hold the bins, or that the device lacks, is refused with a sentence. `used`, when
+// given, tells what was chosen. Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
+LaunchStatus histogram(HistogramPath path, const int* values, std::int64_t n, unsigned long long* counts,
+                       std::int64_t bins, const HistogramShape& shape = {}, HistogramPlan* used = nullptr,
+                       cudaStream_t stream = nullptr);
+
+// The most bins that a path can hold on the current device with clusters of `cluster` blocks; 0 when the device lacks
+// the path.
+LaunchStatus histogram_capacity(HistogramPath path, int cluster, std::int64_t& bins);
+
+}  // namespace lockstep::kernels
