@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <string>
+
+#include "kernels/ray_tracer.h"
+
+namespace lockstep::kernels {
+namespace {
+
+constexpr const char* kWho = "ray_trace";
+constexpr int kSide = 16;  // threads on a side of a block
+constexpr int kMaxGridY = 65535;
+
+__constant__ Sphere constant_spheres[kMaxConstantSpheres];
+
+__device__ std::uint8_t channel(float colour, float shade) {
+  const float level = __fmul_rn(__fmul_rn(colour, shade), 255.0f);
+  return static_cast<std::uint8_t>(__float2int_rn(fminf(fmaxf(level, 0.0f), 255.0f)));
+}
+
+// The whole algorithm; where `spheres` points is all in which the variants differ.
+__device__ void trace(const Sphere* spheres, int count, std::uint8_t* image, int width, int height, std::size_t pitch) {
+  const int px = blockIdx.x * kSide + threadIdx.x;
+  if (px >= width) return;
+  const float ox = px + 0.5f - width * 0.5f;
+  for (int py = blockIdx.y * kSide + threadIdx.y; py < height; py += gridDim.y * kSide) {
+    const float oy = py + 0.5f - height * 0.5f;
+    uchar4 pixel = make_uchar4(0, 0, 0, 255);
+    float highest = -INFINITY;
+    for (int i = 0; i < count; ++i) {
+      const Sphere s = spheres[i];
+      const float dx = __fsub_rn(ox, s.x), dy = __fsub_rn(oy, s.y);
+      const float distance = __fmaf_rn(dx, dx, __fmul_rn(dy, dy));
+      const float square = __fmul_rn(s.radius, s.radius);
+      if (!(s.radius > 0.0f && distance < square)) continue;
+      const float dz = __fsqrt_rn(__fsub_rn(square, distance));
+      const float here = __fadd_rn(s.z, dz);
+      if (!(here > highest)) continue;
+      highest = here;
+      const float shade = __fdiv_rn(dz, s.radius);
+      pixel = make_uchar4(channel(s.r, shade), channel(s.g, shade), channel(s.b, shade), 255);
+    }
+    *reinterpret_cast<uchar4*>(image + py * pitch + px * sizeof(uchar4)) = pixel;
+  }
+}
+
+__global__ void __launch_bounds__(kSide* kSide)
+    ray_trace_constant(int count, std::uint8_t* image, int width, int height, std::size_t pitch) {
+  trace(constant_spheres, count, image, width, height, pitch);
+}
+
+__global__ void __launch_bounds__(kSide* kSide)
+    ray_trace_global(const Sphere* spheres, int count, std::uint8_t* image, int width, int height, std::size_t pitch) {
+  trace(spheres, count, image, width, height, pitch);
+}
+
+// Why these arguments are refused; empty when they are not.
+std::string objection(RayTracerVariant variant, const Sphere* spheres, int count, const std::uint8_t* image, int width,
+                      int height, std::size_t pitch) {
+  if (variant > RayTracerVariant::kGlobal) return "variant " + std::to_string(int(variant)) + " does not exist";
+  if (count < 0) return "the number of spheres is " + std::to_string(count) + "; it must be 0 or more";
+  if (variant == RayTracerVariant::kConstant && count > kMaxConstantSpheres) {
+    return std::to_string(count) + " spheres do not fit constant memory, which holds " +
+           std::to_string(kMaxConstantSpheres) + "; use the global variant";
+  }
+  if (width < 0 || width > kMaxImageSide || height < 0 || height > kMaxImageSide) {
+    return "the image is " + std::to_string(width) + " x " + std::to_string(height) + "; each side must be 0 ... " +
+           std::to_string(kMaxImageSide);
+  }
+  if (width == 0 || height == 0) return "";
+  if (pitch < sizeof(uchar4) * width || pitch % alignof(uchar4) != 0) {
+    return "the pitch is " + std::to_string(pitch) + " bytes; it must be a multiple of 4 and at least " +
+           std::to_string(sizeof(uchar4) * width);
+  }
+  if (image == nullptr) return "image is null, but has pixels";
+  if (spheres == nullptr && count > 0) return "spheres is null, but there are " + std::to_string(count);
+  const auto i = reinterpret_cast<std::uintptr_t>(image), s = reinterpret_cast<std::uintptr_t>(spheres);
+  if (i % alignof(uchar4) != 0) return "image is not aligned to 4 bytes";
+  if (s % alignof(Sphere) != 0) return "spheres is not aligned to 4 bytes";
+  const std::uintptr_t image_end = i + (height - 1) * pitch + width * sizeof(uchar4);
+  if (count > 0 && s < image_end && i < s + count * sizeof(Sphere)) return "image and spheres overlap";
+  return "";
+}
+
+}  // namespace
+
+LaunchStatus ray_trace(RayTracerVariant variant, const Sphere* spheres, int count, std::uint8_t* image, int width,
+                       int height, std::size_t pitch, cudaStream_t stream) {
+  if (const std::string why = objection(variant, spheres, count, image, width, height, pitch); !why.empty()) {
+    return refused(kWho, why);
+  }
+  if (width == 0 || height == 0) return {};
+  const dim3 block(kSide, kSide);
+  const dim3 grid((width - 1) / kSide + 1, std::min((height - 1) / kSide + 1, kMaxGridY));
+  const std::string tried = "launching " + std::to_string(grid.x) + " x " + std::to_string(grid.y) + " blocks";
+  if (variant == RayTracerVariant::kConstant) {
+    if (count > 0) {
+      const cudaError_t e = cudaMemcpyToSymbolAsync(constant_spheres, spheres, count * sizeof(Sphere), 0,
+                                                    cudaMemcpyDeviceToDevice, stream);
+      if (e != cudaSuccess) return status_of(e, kWho, "copying the spheres to constant memory");
+    }
+    ray_trace_constant<<<grid, block, 0, stream>>>(count, image, width, height, pitch);
+  } else {
+    ray_trace_global<<<grid, block, 0, stream>>>(spheres, count, image, width, height, pitch);
+  }
+  return status_of(cudaGetLastError(), kWho, tried);
+}
+
+}  // namespace lockstep::kernels
