@@ -1,0 +1,50 @@
+// The two standard shapes of a kernel.
+//
+// Thread-local: coalesced load -> registers -> coalesced store. Each element by itself.
+// Block-local: coalesced load -> shared memory -> barrier -> neighbours' values -> store. The input is cut into tiles
+// of one block each, and an element is computed from the others of its tile.
+//
+// All work on 32-bit unsigned integers, modulo 2^32, so that every result is exact.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/launch_status.h"
+
+namespace lockstep::kernels {
+
+struct StagingShape {
+  int block = 256;              // threads, 1 ... 1024; also the length of a tile
+  int max_blocks = 0x7fffffff;  // the grid is min(tiles, max_blocks); blocks stride over the tiles; at least 1
+};
+
+// y[i] = a * x[i] + b, modulo 2^32. Shapes, alignments, errors: as tile_map.
+LaunchStatus thread_map(const std::uint32_t* x, std::int64_t n, std::uint32_t* y, std::uint32_t a, std::uint32_t b,
+                        const StagingShape& shape = {}, cudaStream_t stream = nullptr);
+
+// With tiles of length L = shape.block, the last of which may be shorter (length l), j the position in the tile:
+enum class TileMap : std::uint8_t {
+  kReverse,             // y[j] = x[l - 1 - j]
+  kRotate,              // y[j] = x[(j + 1) mod l]
+  kAdjacentDifference,  // y[j] = x[j] - x[j - 1], y[0] = x[0]: differences do not cross tiles
+};
+
+// x and y: n elements of device memory, aligned to 4 bytes, that do not overlap. n >= 0; n = 0 launches nothing.
+// Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
+LaunchStatus tile_map(TileMap map, const std::uint32_t* x, std::int64_t n, std::uint32_t* y,
+                      const StagingShape& shape = {}, cudaStream_t stream = nullptr);
+
+enum class TransposeVariant : std::uint8_t {
+  kPadded,    // tile rows of 33 words: the column reads of a warp fall into 32 banks
+  kUnpadded,  // tile rows of 32 words: the column reads of a warp fall into one bank, 31 extra passes each
+};
+
+// y[j * rows + i] = x[i * columns + j], 0 <= i < rows, 0 <= j < columns: through 32 x 32 tiles in shared memory, so
+// that loads and stores are coalesced both ways. rows, columns >= 0; either 0 launches nothing. Alignments, errors: as
+// tile_map.
+LaunchStatus transpose(TransposeVariant variant, const std::uint32_t* x, std::int64_t rows, std::int64_t columns,
+                       std::uint32_t* y, cudaStream_t stream = nullptr);
+
+}  // namespace lockstep::kernels
