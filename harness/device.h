@@ -1,0 +1,60 @@
+// The device under test: what it is, and what only a simulated one can do.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "simulator/extension.h"
+
+namespace lockstep {
+
+// Everything about the device that a result may depend on. Filled once, from the CUDA runtime API, for device 0.
+struct DeviceDossier {
+  std::string name;
+  int major = 0, minor = 0;              // compute capability
+  std::string uuid;                      // "GPU-xxxxxxxx-xxxx-...", lower case
+  int driver_version = 0;                // 13000: 13.0
+  int runtime_version = 0;
+  std::uint64_t global_bytes = 0;
+  std::uint64_t shared_bytes_per_block = 0, shared_bytes_per_block_optin = 0, shared_bytes_per_sm = 0, constant_bytes = 0;
+  int sms = 0, warp_size = 0;
+  int max_threads_per_block = 0, max_threads_per_sm = 0, registers_per_block = 0;
+  int max_cluster_blocks = 1;            // blocks of a cluster: 1 without clusters, 8 portable, 16 where a kernel may opt in to it
+  bool cooperative_launch = false, managed_memory = false;
+  bool simulated = false;
+
+  // Name and value of each entry, for passports; keys are the members' names.
+  std::map<std::string, std::string> entries() const;
+};
+
+// "" when a device answers; else the CUDA error's name and text.
+std::string device_error();
+// Requires that a device answers; throws std::runtime_error with device_error() otherwise.
+const DeviceDossier& device_dossier();
+
+// The simulator's own functions (simulator/extension.h); each is null on silicon.
+struct Extension {
+  lockstepExtensionVersion_t version = nullptr;
+  lockstepNameBuffer_t name_buffer = nullptr;
+  lockstepTakeFindings_t take_findings = nullptr;
+  lockstepClearError_t clear_error = nullptr;
+  lockstepResetCounters_t reset_counters = nullptr;
+  lockstepReadCounters_t read_counters = nullptr;
+  lockstepSetSchedule_t set_schedule = nullptr;
+  lockstepSetChecks_t set_checks = nullptr;
+  lockstepSetQuiet_t set_quiet = nullptr;
+};
+const Extension& extension();
+// Whether the simulated GPU answers the CUDA runtime API of this process.
+bool is_simulator();
+
+// What the simulator reported since the last call, in order; empty on silicon.
+struct ReportedFinding {
+  std::string kind;  // "race", "out-of-bounds", ...
+  std::string text;  // for people
+};
+std::vector<ReportedFinding> take_findings();
+
+}  // namespace lockstep
