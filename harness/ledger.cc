@@ -21,6 +21,12 @@ std::set<std::string> recorded_names(const std::vector<Record>& records) {
 
 }  // namespace
 
+std::string problem_of(const Record& r) {
+  if (r.verdict == Verdict::kFail) return fmt::format("{} failed: {}", r.property, r.reason);
+  if (r.verdict == Verdict::kNotRun) return fmt::format("{} did not run to its end: {}", r.property, r.reason);
+  return "";
+}
+
 void Ledger::plan(std::string property) {
   if (property.empty()) {
     errors_.push_back("a property without a name was planned");
@@ -94,9 +100,7 @@ std::vector<std::string> Ledger::problems() const {
   std::vector<std::string> out = errors_;
   if (planned_.empty()) out.push_back("no property was planned");
   for (const Record& r : records_) {
-    if (r.verdict == Verdict::kFail) out.push_back(fmt::format("{} failed: {}", r.property, r.reason));
-    if (r.verdict == Verdict::kNotRun)
-      out.push_back(fmt::format("{} did not run to its end: {}", r.property, r.reason));
+    if (std::string problem = problem_of(r); !problem.empty()) out.push_back(std::move(problem));
   }
   for (const std::string& property : open()) out.push_back(fmt::format("{} was planned but has no verdict", property));
   return out;

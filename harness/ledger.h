@@ -28,6 +28,9 @@ struct Record {
   std::map<std::string, std::string> notes;  // output digests and the like
 };
 
+// What is wrong with a record, in a sentence; empty unless it failed or did not run.
+std::string problem_of(const Record& record);
+
 struct Tally {
   std::uint64_t planned = 0, passed = 0, failed = 0, waived = 0, not_applicable = 0, not_run = 0, cases = 0;
   double budget = 0, seconds = 0;
