@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "kernels/memory_access.h"
+
+namespace lockstep::kernels {
+namespace {
+
+constexpr int kMaxBlock = 1024;
+constexpr int kConstantBytes = 65536;
+constexpr std::int64_t kMostThreads = std::int64_t{1} << 40;
+
+__constant__ uint4 constant_data[kConstantBytes / sizeof(uint4)];
+
+template <int kBytes>
+struct ElementOf;
+template <>
+struct ElementOf<1> {
+  using Type = unsigned char;
+};
+template <>
+struct ElementOf<2> {
+  using Type = unsigned short;
+};
+template <>
+struct ElementOf<4> {
+  using Type = unsigned;
+};
+template <>
+struct ElementOf<8> {
+  using Type = uint2;
+};
+template <>
+struct ElementOf<16> {
+  using Type = uint4;
+};
+
+template <LoadPath kPath, class T>
+__device__ T load(const T* x, std::int64_t i) {
+  if constexpr (kPath == LoadPath::kCa) return __ldca(x + i);
+  if constexpr (kPath == LoadPath::kCg) return __ldcg(x + i);
+  if constexpr (kPath == LoadPath::kReadOnly) return __ldg(x + i);
+  if constexpr (kPath == LoadPath::kConstant) return reinterpret_cast<const T*>(constant_data)[i];
+  return x[i];
+}
+
+__device__ std::uint64_t mixed(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+__device__ std::int64_t index_of(const AccessPattern& p, std::int64_t t, std::int64_t count) {
+  switch (p.kind) {
+    case PatternKind::kConsecutive:
+      return t + p.offset;
+    case PatternKind::kPermuted:
+      return p.offset + (t & ~std::int64_t{31}) + ((p.factor * t) & 31);
+    case PatternKind::kOneAddress:
+      return p.offset;
+    case PatternKind::kStrided:
+      return p.factor * t + p.offset;
+    case PatternKind::kRandom:
+      return static_cast<std::int64_t>(mixed((static_cast<std::uint64_t>(p.factor) << 32) + t) % count);
+  }
+  return 0;
+}
+
+__device__ bool takes_part(const AccessPattern& p, std::int64_t t, std::int64_t n) { return t < n && t % 32 < p.lanes; }
+
+// No __restrict__ and no const promise on x beyond the pointer: the compiler must not turn one load path into another.
+template <LoadPath kPath, class T>
+__global__ void __launch_bounds__(kMaxBlock)
+    gather_kernel(AccessPattern pattern, const T* x, std::int64_t x_count, T* y, std::int64_t n) {
+  const std::int64_t t = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (takes_part(pattern, t, n)) y[t] = load<kPath>(x, index_of(pattern, t, x_count));
+}
+
+template <class T>
+__global__ void __launch_bounds__(kMaxBlock) scatter_kernel(AccessPattern pattern, const T* x, T* y, std::int64_t n) {
+  const std::int64_t t = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (takes_part(pattern, t, n)) y[index_of(pattern, t, 1)] = x[t];
+}
+
+// The largest index that the first n threads use; n >= 1. -1 when it cannot be represented.
+std::int64_t last_index(const AccessPattern& p, std::int64_t n) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 32;
+  switch (p.kind) {
+    case PatternKind::kConsecutive:
+      return p.offset > kMost - n ? -1 : p.offset + n - 1;
+    case PatternKind::kPermuted:
+      return p.offset > kMost - n ? -1
+                                  : p.offset + ((n - 1) | 31);  // the last group may be partial, its elements are not
+    case PatternKind::kOneAddress:
+      return p.offset;
+    case PatternKind::kStrided:
+      return p.factor > (kMost - p.offset) / n ? -1 : p.factor * (n - 1) + p.offset;
+    case PatternKind::kRandom:
+      return 0;
+  }
+  return -1;
+}
+
+std::string objection_to_pattern(const AccessPattern& p, std::int64_t n, std::int64_t count, const char* array) {
+  if (p.kind > PatternKind::kRandom) return "pattern " + std::to_string(int(p.kind)) + " does not exist";
+  if (p.offset < 0) return "the offset is " + std::to_string(p.offset) + "; it must be 0 or more";
+  if (p.lanes < 1 || p.lanes > 32) return "lanes is " + std::to_string(p.lanes) + "; it must be 1 ... 32";
+  if (p.kind == PatternKind::kPermuted && p.factor % 2 == 0)
+    return "the factor is " + std::to_string(p.factor) + "; a permutation needs an odd one";
+  if (p.kind == PatternKind::kStrided && p.factor < 1)
+    return "the stride is " + std::to_string(p.factor) + "; it must be 1 or more";
+  if (n > kMostThreads) return "n is " + std::to_string(n) + "; at most 2^40 threads are launched";
+  if (n == 0) return "";
+  const std::int64_t last = last_index(p, n);
+  if (last < 0 || last >= count) {
+    return "the pattern reaches element " + (last < 0 ? std::string("2^58 or more") : std::to_string(last)) + ", but " +
+           array + " has " + std::to_string(count);
+  }
+  return "";
+}
+
+std::string objection_to_arrays(int bytes, const void* x, std::int64_t x_count, const void* y, std::int64_t y_count,
+                                std::int64_t n, const AccessShape& shape) {
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16) {
+    return "the element has " + std::to_string(bytes) + " bytes; it must have 1, 2, 4, 8 or 16";
+  }
+  if (n < 0 || x_count < 0 || y_count < 0) return "a number of elements is negative";
+  if (shape.block < 32 || shape.block > kMaxBlock || shape.block % 32 != 0) {
+    return "the block is " + std::to_string(shape.block) + " threads; it must be a multiple of 32 up to 1024";
+  }
+  if (n == 0) return "";
+  const auto from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
+  if (from == 0 || to == 0) return std::string(from == 0 ? "x" : "y") + " is null, but n is not 0";
+  if (from % bytes != 0) return "x is not aligned to its elements' " + std::to_string(bytes) + " bytes";
+  if (to % bytes != 0) return "y is not aligned to its elements' " + std::to_string(bytes) + " bytes";
+  if (from < to + y_count * bytes && to < from + x_count * bytes) return "x and y overlap";
+  return "";
+}
+
+std::string describe(std::int64_t blocks, int block) {
+  return "launching " + std::to_string(blocks) + " blocks of " + std::to_string(block) + " threads";
+}
+
+template <class T>
+void launch_gather(LoadPath path, const AccessPattern& pattern, const void* x, std::int64_t x_count, void* y,
+                   std::int64_t n, unsigned blocks, int block, cudaStream_t stream) {
+  const T* from = static_cast<const T*>(x);
+  T* to = static_cast<T*>(y);
+  switch (path) {
+    case LoadPath::kDefault:
+      gather_kernel<LoadPath::kDefault><<<blocks, block, 0, stream>>>(pattern, from, x_count, to, n);
+      break;
+    case LoadPath::kCa:
+      gather_kernel<LoadPath::kCa><<<blocks, block, 0, stream>>>(pattern, from, x_count, to, n);
+      break;
+    case LoadPath::kCg:
+      gather_kernel<LoadPath::kCg><<<blocks, block, 0, stream>>>(pattern, from, x_count, to, n);
+      break;
+    case LoadPath::kReadOnly:
+      gather_kernel<LoadPath::kReadOnly><<<blocks, block, 0, stream>>>(pattern, from, x_count, to, n);
+      break;
+    case LoadPath::kConstant:
+      gather_kernel<LoadPath::kConstant><<<blocks, block, 0, stream>>>(pattern, from, x_count, to, n);
+      break;
+  }
+}
+
+// Calls `body` with a null pointer to the type of that many bytes.
+template <class Body>
+void with_element(int bytes, Body&& body) {
+  switch (bytes) {
+    case 1:
+      return body(static_cast<ElementOf<1>::Type*>(nullptr));
+    case 2:
+      return body(static_cast<ElementOf<2>::Type*>(nullptr));
+    case 4:
+      return body(static_cast<ElementOf<4>::Type*>(nullptr));
+    case 8:
+      return body(static_cast<ElementOf<8>::Type*>(nullptr));
+    default:
+      return body(static_cast<ElementOf<16>::Type*>(nullptr));
+  }
+}
+
+}  // namespace
+
+LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x, std::int64_t x_count,
+                    void* y, std::int64_t n, const AccessShape& shape, cudaStream_t stream) {
+  constexpr const char* kWho = "gather";
+  std::string why = objection_to_arrays(element_bytes, x, x_count, y, n, n, shape);
+  if (why.empty()) why = objection_to_pattern(pattern, n, x_count, "x");
+  if (why.empty() && path > LoadPath::kConstant) why = "load path " + std::to_string(int(path)) + " does not exist";
+  if (why.empty() && n > 0 && x_count == 0) why = "x has no elements";
+  if (why.empty() && path == LoadPath::kConstant && x_count > kConstantBytes / element_bytes) {
+    why = "x has " + std::to_string(x_count) + " elements, but constant memory holds " +
+          std::to_string(kConstantBytes / element_bytes);
+  }
+  if (!why.empty()) return refused(kWho, why);
+  if (n == 0) return {};
+  if (path == LoadPath::kConstant) {
+    const cudaError_t e =
+        cudaMemcpyToSymbolAsync(constant_data, x, x_count * element_bytes, 0, cudaMemcpyDeviceToDevice, stream);
+    if (e != cudaSuccess) return status_of(e, kWho, "copying x to constant memory");
+  }
+  const std::int64_t blocks = (n - 1) / shape.block + 1;
+  if (blocks > std::numeric_limits<int>::max())
+    return refused(kWho, "n needs " + std::to_string(blocks) + " blocks, more than a grid has");
+  with_element(element_bytes, [&](auto* type) {
+    launch_gather<std::remove_pointer_t<decltype(type)>>(path, pattern, x, x_count, y, n, static_cast<unsigned>(blocks),
+                                                         shape.block, stream);
+  });
+  return status_of(cudaGetLastError(), kWho, describe(blocks, shape.block));
+}
+
+LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void* x, void* y, std::int64_t y_count,
+                     std::int64_t n, const AccessShape& shape, cudaStream_t stream) {
+  constexpr const char* kWho = "scatter";
+  std::string why = objection_to_arrays(element_bytes, x, n, y, y_count, n, shape);
+  if (why.empty()) why = objection_to_pattern(pattern, n, y_count, "y");
+  if (why.empty() && (pattern.kind == PatternKind::kRandom || (pattern.kind == PatternKind::kOneAddress && n > 1))) {
+    why = "with this pattern two threads would write one element";
+  }
+  if (!why.empty()) return refused(kWho, why);
+  if (n == 0) return {};
+  const std::int64_t blocks = (n - 1) / shape.block + 1;
+  if (blocks > std::numeric_limits<int>::max())
+    return refused(kWho, "n needs " + std::to_string(blocks) + " blocks, more than a grid has");
+  with_element(element_bytes, [&](auto* type) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    scatter_kernel<<<static_cast<unsigned>(blocks), shape.block, 0, stream>>>(pattern, static_cast<const T*>(x),
+                                                                              static_cast<T*>(y), n);
+  });
+  return status_of(cudaGetLastError(), kWho, describe(blocks, shape.block));
+}
+
+}  // namespace lockstep::kernels

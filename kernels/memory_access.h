@@ -1,0 +1,55 @@
+// Copies that move elements of 1, 2, 4, 8 or 16 bytes through every load path and in every pattern of access: the data
+// must arrive bit for bit, and the pattern decides how many lines and sectors a warp's request touches.
+//
+// Gather: y[t] = x[index(t)].  Scatter: y[index(t)] = x[t].  Thread t of the grid takes part when t < n and t mod 32 <
+// lanes.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/launch_status.h"
+
+namespace lockstep::kernels {
+
+enum class LoadPath : std::uint8_t {
+  kDefault,   // ld.global
+  kCa,        // ld.global.ca: cached at all levels
+  kCg,        // ld.global.cg: cached in L2 only
+  kReadOnly,  // ld.global.nc through __ldg
+  kConstant,  // ld.const: x is copied to constant memory first, so at most 65,536 bytes of it can be read
+};
+
+enum class PatternKind : std::uint8_t {
+  kConsecutive,  // index(t) = t + offset
+  kPermuted,  // index(t) = offset + 32 floor(t / 32) + (factor t mod 32), factor odd: a permutation within 32 elements
+  kOneAddress,  // index(t) = offset
+  kStrided,     // index(t) = factor t + offset
+  kRandom,      // index(t) = mix(2^32 factor + t) mod x_count; gather only. mix is the finaliser of SplitMix64 (Steele,
+                // Lea, Flood, OOPSLA 2014)
+};
+
+struct AccessPattern {
+  PatternKind kind = PatternKind::kConsecutive;
+  std::int64_t offset = 0;  // elements, >= 0
+  std::int64_t factor = 1;  // kPermuted: odd; kStrided: >= 1; kRandom: a seed
+  int lanes = 32;           // 1 ... 32 of each warp take part
+};
+
+struct AccessShape {
+  int block = 256;  // threads, a multiple of 32 up to 1024
+};
+
+// element_bytes: 1, 2, 4, 8 or 16; x and y are aligned to it, device memory, and do not overlap. x_count and y_count
+// are the elements that x and y have; a pattern that would leave them is refused. n >= 0; n = 0 launches nothing. The
+// device holds one constant array: calls of kConstant on different streams must be ordered by the caller. Errors:
+// cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
+LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x, std::int64_t x_count,
+                    void* y, std::int64_t n, const AccessShape& shape = {}, cudaStream_t stream = nullptr);
+
+// kOneAddress with more than one thread and kRandom are refused: two threads would write one element.
+LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void* x, void* y, std::int64_t y_count,
+                     std::int64_t n, const AccessShape& shape = {}, cudaStream_t stream = nullptr);
+
+}  // namespace lockstep::kernels
