@@ -1,0 +1,51 @@
+# shellcheck shell=bash
+# Sourced by ../../lockstep: the Debian packages that Lockstep is built with.
+
+# Bazel itself (with a compiler and a JDK), and what Bazel needs to pack a test's outputs.
+readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file)
+
+# The libraries: WORKSPACE names each one's package.
+library_packages() {
+  sed -nE 's/^ *debian = "([^"]+)".*/\1/p' "$ROOT/WORKSPACE"
+}
+
+# Those of the packages $@ that are not installed, one a line.
+missing_packages() {
+  local package
+  for package; do
+    [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2> /dev/null) == installed ]] || echo "$package"
+  done
+}
+
+# apt-get without questions, its talk on stderr.
+apt() {
+  DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" < /dev/null >&2
+}
+
+# Installs the packages $@, or says what to type and exits.
+install_packages() {
+  local command="apt-get install --no-install-recommends $*"
+  if ((EUID != 0)); then
+    say "These packages are missing, and installing them needs root. Run"
+    say "    sudo $command"
+    say "and then this command again."
+    exit "$EXIT_SETUP"
+  fi
+  say "Installing with $command"
+  # The package lists may be absent (a fresh machine) or name versions that the mirror no longer has.
+  if ! apt-get --simulate install --no-install-recommends "$@" > /dev/null 2>&1; then
+    apt update || die "apt-get update failed (see above)."
+  fi
+  apt install --yes --no-install-recommends "$@" ||
+    { say "Once more, with fresh package lists."; apt update && apt install --yes --no-install-recommends "$@"; } ||
+    die "$command failed (see above)."
+}
+
+# Installs those of the packages $@ that are missing. On a system without dpkg it leaves that to Bazel's repository
+# rules, which name what they miss.
+require_packages() {
+  command -v dpkg-query > /dev/null || return 0
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  ((${#missing[@]} == 0)) || install_packages "${missing[@]}"
+}

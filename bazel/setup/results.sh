@@ -1,0 +1,37 @@
+# shellcheck shell=bash
+# Sourced by ../../lockstep: the results of `bazel test`, counted from Bazel's own record of them.
+
+# The tests that Bazel planned, one label a line. $1: a build event file (JSON, one event a line).
+planned_tests() {
+  sed -nE '/"testSize":/ s/^\{"id":\{"targetConfigured":\{"label":"([^"]+)".*/\1/p' "$1" | sort -u
+}
+
+# Those that passed. A flaky one, which failed and then passed, is not among them.
+passed_tests() {
+  sed -nE '/"overallStatus":"PASSED"/ s/^\{"id":\{"testSummary":\{"label":"([^"]+)".*/\1/p' "$1" | sort -u
+}
+
+# Prints "N passed, N failed" as the last line. $1: the build event file; $2: Bazel's exit status. A planned test without
+# a pass has failed: it did, or it could not be built, or was given up. Returns 1 where Bazel was content and should not
+# have been.
+report_tests() {
+  local events=$1 status=$2 planned passed failed verdict=0
+  planned=$(planned_tests "$events")
+  passed=$(passed_tests "$events")
+  failed=$(comm -23 <(echo "$planned") <(echo "$passed") | sed '/^$/d')
+  if [[ $failed && $status -eq 0 ]]; then
+    say "Bazel reports success, but no pass of: $failed"
+    verdict=1
+  elif [[ ! $failed && $status -ne 0 && $status -ne $EXIT_NO_TESTS ]]; then
+    say "Bazel failed although no test did (exit status $status, see above): counted as one failure."
+    failed="the build"
+  elif [[ ! $planned ]]; then
+    say "no test was selected; that proves nothing."
+    verdict=$EXIT_NO_TESTS
+  fi
+  echo "$(count "$passed") passed, $(count "$failed") failed"
+  return "$verdict"
+}
+
+# The number of lines of the text $1.
+count() { echo -n "$1" | grep -c '' || true; }
