@@ -33,7 +33,9 @@ def kernel_test(
 
     The second is tagged `gpu` and `requires-gpu-sm<min_sm>`, and left out of every
     wildcard unless --config=gpu is given. With it, no GPU is a failure: the test is
-    told LOCKSTEP_GPU=required and neither passes nor skips without one.
+    told LOCKSTEP_GPU=required and neither passes nor skips without one. The first is
+    told LOCKSTEP_GPU=simulated, and fails if another runtime answers; both fail if
+    they launch no kernel at all (LOCKSTEP_EXPECT_KERNELS).
 
     Args:
       name: the family, such as "stencil".
@@ -69,7 +71,7 @@ def kernel_test(
         timeout = timeout,
         args = args,
         data = data,
-        env = dict(env, LOCKSTEP_GPU = "off"),
+        env = dict(env, LOCKSTEP_EXPECT_KERNELS = "1", LOCKSTEP_GPU = "simulated"),
         shard_count = shard_count,
         tags = tags,
         visibility = visibility,
@@ -82,7 +84,12 @@ def kernel_test(
         timeout = timeout,
         args = args,
         data = data,
-        env = dict(env, LOCKSTEP_GPU = "required", LOCKSTEP_GPU_IDENTITY = GPU_IDENTITY),
+        env = dict(
+            env,
+            LOCKSTEP_EXPECT_KERNELS = "1",
+            LOCKSTEP_GPU = "required",
+            LOCKSTEP_GPU_IDENTITY = GPU_IDENTITY,
+        ),
 
         # A remote engine sends the test, and not its compilation, to a worker with such a GPU.
         exec_properties = {"test.gpu": sm},

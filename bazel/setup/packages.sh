@@ -4,9 +4,9 @@
 # Bazel itself (with a compiler and a JDK), and what Bazel needs to pack a test's outputs.
 readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file)
 
-# The libraries: WORKSPACE names each one's package.
+# The libraries: WORKSPACE names the packages of each.
 library_packages() {
-  sed -nE 's/^ *debian = "([^"]+)".*/\1/p' "$ROOT/WORKSPACE"
+  sed -nE 's/^ *debian = "([^"]+)".*/\1/p' "$ROOT/WORKSPACE" | tr ' ' '\n'
 }
 
 # Those of the packages $@ that are not installed, one a line.
