@@ -1,0 +1,93 @@
+// A CUDA runtime of a dozen functions on host memory, for tests of the harness's own parts: a "kernel" there is a host function that scribbles.
+//
+// It keeps what the harness relies on: 256-byte alignment, fresh memory that is not zero, errors that stick until they are cleared. Nothing here
+// judges an access; what the memory contract finds with this runtime, it finds on silicon, where nobody else looks.
+#include "harness/testing/fake_runtime.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace lockstep::testing {
+namespace {
+
+Fake the_fake;
+cudaError_t last_error = cudaSuccess;
+
+cudaError_t returned(cudaError_t error) {
+  if (error != cudaSuccess) last_error = error;
+  return error;
+}
+
+}  // namespace
+
+Fake& fake() { return the_fake; }
+
+}  // namespace lockstep::testing
+
+using lockstep::testing::fake;
+using lockstep::testing::last_error;
+using lockstep::testing::returned;
+
+extern "C" {
+
+cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+  if (fake().sticky != cudaSuccess) return static_cast<cudaError_t>(fake().sticky);
+  if (fake().free_bytes < bytes) return returned(cudaErrorMemoryAllocation);
+  *pointer = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::memset(*pointer, 0xcd, bytes);
+  ++fake().live;
+  ++fake().allocations;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFree(void* pointer) {
+  std::free(pointer);
+  if (pointer) --fake().live;
+  return static_cast<cudaError_t>(fake().sticky);
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
+  if (fake().sticky != cudaSuccess) return static_cast<cudaError_t>(fake().sticky);
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize() { return static_cast<cudaError_t>(fake().sticky); }
+
+cudaError_t cudaGetLastError() {
+  if (fake().sticky != cudaSuccess) return static_cast<cudaError_t>(fake().sticky);
+  if (fake().launch_error != cudaSuccess) last_error = static_cast<cudaError_t>(std::exchange(fake().launch_error, cudaSuccess));
+  return std::exchange(last_error, cudaSuccess);
+}
+
+const char* cudaGetErrorName(cudaError_t error) {
+  return error == cudaErrorIllegalAddress ? "cudaErrorIllegalAddress" : error == cudaErrorInvalidConfiguration ? "cudaErrorInvalidConfiguration" : "cudaErrorOther";
+}
+const char* cudaGetErrorString(cudaError_t) { return "as the test planted it"; }
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = fake().devices;
+  return fake().devices ? cudaSuccess : cudaErrorNoDevice;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) {
+  std::memset(p, 0, sizeof *p);
+  std::strcpy(p->name, "Fake GPU");
+  p->major = 8;
+  p->minor = 6;
+  p->totalGlobalMem = std::size_t{1} << 33;
+  p->warpSize = 32;
+  for (int i = 0; i < 16; ++i) p->uuid.bytes[i] = static_cast<char>(0xf0 + i);
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
+  *value = which == cudaDevAttrManagedMemory;
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* v) { return *v = 13000, cudaSuccess; }
+cudaError_t cudaRuntimeGetVersion(int* v) { return *v = 13000, cudaSuccess; }
+
+}  // extern "C"
