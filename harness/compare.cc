@@ -227,14 +227,14 @@ void detail::fail_at(const Site& site, Reason reason, const std::string& message
   fail_case({reason, "", fmt::format("{}:{}: {}: {}", site.file, site.line, site.what, message)});
 }
 
-void detail::require_cuda(const Site& site, int code) {
+void detail::require_cuda(const Site& site, int code, const std::string& message) {
   const cudaError_t error = static_cast<cudaError_t>(code);
   if (error == cudaSuccess) return;
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     not_run(fmt::format("{}:{}: {}: out of device memory", site.file, site.line, site.what));
   }
-  fail_at(site, Reason::kCudaError, fmt::format("{} ({})", cudaGetErrorName(error), cudaGetErrorString(error)));
+  fail_at(site, Reason::kCudaError, message.empty() ? fmt::format("{} ({})", cudaGetErrorName(error), cudaGetErrorString(error)) : message);
 }
 
 #define LOCKSTEP_COMPARE_OF(T)                                                                                                                              \

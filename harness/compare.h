@@ -78,7 +78,17 @@ namespace detail {
 // Ends the case unless the comparison matches; keeps the budget.
 void conclude(const Comparison& c, const Site& site, const WhereIs& where, bool poison_is_proof);
 [[noreturn]] void fail_at(const Site& site, Reason reason, const std::string& message);
-void require_cuda(const Site& site, int error);  // a cudaError_t
+void require_cuda(const Site& site, int error, const std::string& message = "");  // a cudaError_t
+
+// What a CUDA call answers, or a launcher: anything with members `error` and `message`.
+template <class Status>
+void require_success(const Site& site, const Status& status) {
+  if constexpr (requires { status.error, status.message; }) {
+    require_cuda(site, static_cast<int>(status.error), status.message);
+  } else {
+    require_cuda(site, static_cast<int>(status));
+  }
+}
 
 }  // namespace detail
 
@@ -130,7 +140,7 @@ void require_deterministic(const Site& site, int schedules, Run&& run) {
 
 // reference: anything with members `value` and `bound` that have data() and size() of double (reference/bounded.h).
 //   REQUIRE_WITHIN_BOUND(array, reference [, where])     REQUIRE_BITWISE_EQUAL(array, span_or_vector [, where])
-//   REQUIRE_CUDA(call)      a cudaError_t that must be cudaSuccess; synchronous errors and findings are told apart
+//   REQUIRE_CUDA(call)      a cudaError_t, or a launcher's answer with members `error` and `message`, that must be cudaSuccess
 //   REQUIRE_LAW(condition, "format", ...)                a metamorphic law, in words (fmt syntax)
 //   REQUIRE_DETERMINISTIC(schedules, [&] { return run(); })   the same bits under that many schedules (simulator), or runs (silicon)
 // `array` is a DeviceArray, or a std::vector that came from one.
@@ -138,7 +148,7 @@ void require_deterministic(const Site& site, int schedules, Run&& run) {
   ::lockstep::Site { __FILE__, __LINE__, what }
 #define REQUIRE_WITHIN_BOUND(array, ...) ::lockstep::require_within_bound(LOCKSTEP_SITE_(#array), array, __VA_ARGS__)
 #define REQUIRE_BITWISE_EQUAL(array, ...) ::lockstep::require_bitwise_equal(LOCKSTEP_SITE_(#array), array, __VA_ARGS__)
-#define REQUIRE_CUDA(...) ::lockstep::detail::require_cuda(LOCKSTEP_SITE_(#__VA_ARGS__), static_cast<int>(__VA_ARGS__))
+#define REQUIRE_CUDA(...) ::lockstep::detail::require_success(LOCKSTEP_SITE_(#__VA_ARGS__), __VA_ARGS__)
 #define REQUIRE_LAW(condition, ...)                                                                                             \
   do {                                                                                                                          \
     if (!(condition)) ::lockstep::detail::fail_at(LOCKSTEP_SITE_(#condition), ::lockstep::Reason::kLaw, ::fmt::format(__VA_ARGS__)); \

@@ -77,39 +77,45 @@ __global__ void __launch_bounds__(kMaxBlock)
   stencil_tiles(x, n, y, boundary, [=](int k) { return __ldg(coefficients + k); });
 }
 
-// Why these arguments are refused; empty when they are not.
-std::string objection(StencilVariant variant, const float* x, std::int64_t n, const float* y, StencilBoundary boundary,
-                      const StencilShape& shape) {
+}  // namespace
+
+LaunchStatus check_stencil_1d(StencilVariant variant, const float* x, std::int64_t n, const float* y,
+                              StencilBoundary boundary, const StencilShape& shape) {
   constexpr std::int64_t kMostElements = std::numeric_limits<std::int64_t>::max() / sizeof(float) - 2 * kStencilRadius;
-  if (n < 0 || n > kMostElements)
-    return "n is " + std::to_string(n) + "; it must be 0 ... " + std::to_string(kMostElements);
+  if (n < 0 || n > kMostElements) {
+    return refused(kWho, "n is " + std::to_string(n) + "; it must be 0 ... " + std::to_string(kMostElements));
+  }
   if (shape.block < 1 || shape.block > kMaxBlock) {
-    return "the block is " + std::to_string(shape.block) + " threads; it must be 1 ... " + std::to_string(kMaxBlock);
+    return refused(kWho, "the block is " + std::to_string(shape.block) + " threads; it must be 1 ... " +
+                             std::to_string(kMaxBlock));
   }
-  if (shape.max_blocks < 1) return "max_blocks is " + std::to_string(shape.max_blocks) + "; it must be 1 or more";
-  if (variant > StencilVariant::kReadOnly) return "variant " + std::to_string(int(variant)) + " does not exist";
-  if (boundary > StencilBoundary::kPeriodic) return "boundary " + std::to_string(int(boundary)) + " does not exist";
-  if (n == 0) return "";
-  if (x == nullptr || y == nullptr) return std::string(x == nullptr ? "x" : "y") + " is null, but n is not 0";
+  if (shape.max_blocks < 1) {
+    return refused(kWho, "max_blocks is " + std::to_string(shape.max_blocks) + "; it must be 1 or more");
+  }
+  if (variant > StencilVariant::kReadOnly) {
+    return refused(kWho, "variant " + std::to_string(static_cast<int>(variant)) + " does not exist");
+  }
+  if (boundary > StencilBoundary::kPeriodic) {
+    return refused(kWho, "boundary " + std::to_string(static_cast<int>(boundary)) + " does not exist");
+  }
+  if (n == 0) return {};
+  if (x == nullptr) return refused(kWho, "x is null, but n is not 0");
+  if (y == nullptr) return refused(kWho, "y is null, but n is not 0");
   const auto x_begin = reinterpret_cast<std::uintptr_t>(x), y_begin = reinterpret_cast<std::uintptr_t>(y);
-  if (x_begin % alignof(float) != 0 || y_begin % alignof(float) != 0) {
-    return std::string(x_begin % alignof(float) != 0 ? "x" : "y") + " is not aligned to 4 bytes";
-  }
+  if (x_begin % alignof(float) != 0) return refused(kWho, "x is not aligned to 4 bytes");
+  if (y_begin % alignof(float) != 0) return refused(kWho, "y is not aligned to 4 bytes");
   const std::uintptr_t bytes = n * sizeof(float);
   const std::uintptr_t halo = boundary == StencilBoundary::kPadded ? kStencilRadius * sizeof(float) : 0;
   if (x_begin - halo < y_begin + bytes && y_begin < x_begin + bytes + halo) {
-    return "x (with its halo) and y overlap; a block would read what another has already written";
+    return refused(kWho, "x (with its halo) and y overlap; a block would read what another has already written");
   }
-  return "";
+  return {};
 }
-
-}  // namespace
 
 LaunchStatus stencil_1d(StencilVariant variant, const float* x, std::int64_t n, float* y,
                         const StencilCoefficients& coefficients, StencilBoundary boundary, const StencilShape& shape,
                         cudaStream_t stream) {
-  if (const std::string why = objection(variant, x, n, y, boundary, shape); !why.empty()) return refused(kWho, why);
-  if (n == 0) return {};
+  if (LaunchStatus status = check_stencil_1d(variant, x, n, y, boundary, shape); !status.ok() || n == 0) return status;
 
   const bool constant = variant == StencilVariant::kConstant;
   void* device_coefficients = nullptr;

@@ -51,4 +51,8 @@ LaunchStatus stencil_1d(StencilVariant variant, const float* x, std::int64_t n, 
                         const StencilCoefficients& coefficients, StencilBoundary boundary,
                         const StencilShape& shape = {}, cudaStream_t stream = nullptr);
 
+// Whether stencil_1d would take these arguments; launches nothing. For kernels that keep its contract in another way.
+LaunchStatus check_stencil_1d(StencilVariant variant, const float* x, std::int64_t n, const float* y,
+                              StencilBoundary boundary, const StencilShape& shape);
+
 }  // namespace lockstep::kernels

@@ -1,0 +1,43 @@
+// A law, apart from the implementation that it judges: what the tests of the real kernels and the known-bad tests
+// share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "harness/compare.h"
+#include "harness/device.h"
+#include "harness/property.h"
+
+namespace lockstep::properties {
+
+template <class Implementation>
+struct Law {
+  std::string name;
+  // Runs the law on generated cases with this implementation; shrinks when one breaks it.
+  std::function<PropertyResult(const Implementation&, const PropertyOptions&)> judge;
+};
+
+template <class Case, class Implementation>
+Law<Implementation> law(std::string name, void (*check)(const Implementation&, const Case&)) {
+  return {name, [name, check](const Implementation& implementation, const PropertyOptions& options) {
+            return run_property<Case>(
+                name, [&](const Case& c) { check(implementation, c); }, options);
+          }};
+}
+
+// How many kernels `run` launches; 0 where nothing counts them, on silicon.
+template <class Run>
+std::uint64_t launches_of(Run&& run) {
+  const Extension& simulator = extension();
+  if (simulator.reset_counters == nullptr || simulator.read_counters == nullptr) return run(), 0;
+  simulator.reset_counters();
+  run();
+  lockstepCounters counters = {};
+  counters.size = sizeof counters;
+  simulator.read_counters(&counters);
+  return counters.launches;
+}
+
+}  // namespace lockstep::properties

@@ -1,0 +1,280 @@
+#include "properties/stencil.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "reference/stencil.h"
+
+namespace lockstep::properties {
+namespace {
+
+using kernels::kStencilRadius;
+using kernels::StencilBoundary;
+using kernels::StencilCoefficients;
+using kernels::StencilShape;
+using kernels::StencilVariant;
+
+// Streams of make_values(): one an array.
+enum Stream : std::uint64_t { kX, kC, kZ };
+
+reference::Boundary policy(StencilBoundary boundary) {
+  switch (boundary) {
+    case StencilBoundary::kPadded:
+      return reference::Boundary::kPadded;
+    case StencilBoundary::kZero:
+      return reference::Boundary::kZero;
+    case StencilBoundary::kClamp:
+      return reference::Boundary::kClamp;
+    case StencilBoundary::kPeriodic:
+      return reference::Boundary::kPeriodic;
+  }
+  throw std::logic_error("a boundary policy without a reference");
+}
+
+reference::Bounded expected(const StencilCase& c, std::span<const float> x) {
+  return reference::stencil_1d(x, c.c(), policy(c.boundary));
+}
+
+// Elements whose neighbours all lie in the signal, whatever the policy: [first, n - first).
+std::int64_t interior(const StencilCase& c) { return c.boundary == StencilBoundary::kPadded ? 0 : kStencilRadius; }
+
+// Equal as numbers, and NaN where the other is NaN.
+bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+}  // namespace
+
+void StencilCase::normalise() {
+  // A million elements in one block would be most of a run's time and show nothing that a thousand do not.
+  if (n > 1 << 14) max_blocks = kUnlimited;
+  if (n > 1 << 14 && block < 32) block = 32;
+}
+
+std::vector<float> StencilCase::x() const { return make_values<float>(values, n + 2 * halo(), kX); }
+
+StencilCoefficients StencilCase::c() const {
+  StencilCoefficients c = {std::numeric_limits<float>::quiet_NaN()};
+  std::ranges::copy(make_values<float>(coefficients, kStencilRadius, kC), c.begin() + 1);
+  return c;
+}
+
+DeviceArray<float> StencilCase::launch(const Stencil& stencil, std::span<const float> x,
+                                       const StencilCoefficients& c) const {
+  const std::int64_t count = static_cast<std::int64_t>(x.size()) - 2 * halo();
+  const auto in = DeviceArray<float>::input("x", x, {.misalignment = x_offset, .poison = poison});
+  auto out = DeviceArray<float>::output("y", count, {.misalignment = y_offset, .poison = poison});
+  const StencilShape shape = {.block = block, .max_blocks = max_blocks};
+  REQUIRE_CUDA(stencil(variant, in.data() + halo(), count, out.data(), c, boundary, shape, nullptr));
+  REQUIRE_CUDA(cudaDeviceSynchronize());
+  return out;
+}
+
+WhereIs StencilCase::where() const {
+  const std::uint64_t tiles = n == 0 ? 1 : (n - 1) / block + 1, grid = std::min<std::uint64_t>(tiles, max_blocks);
+  return [grid, block = static_cast<std::uint64_t>(block)](std::size_t i) {
+    return Origin{.block = i / block % grid, .thread = static_cast<std::uint32_t>(i % block)};
+  };
+}
+
+void PolynomialStencilCase::normalise() {
+  boundary = StencilBoundary::kPadded;  // the polynomial goes on through the halo
+  StencilCase::normalise();
+}
+
+void RefusedStencilCase::normalise() {
+  n = std::max<std::int64_t>(n, 1);
+  if (mistake == Mistake::kHaloOverlap) boundary = StencilBoundary::kPadded;
+  StencilCase::normalise();
+}
+
+void stencil_matches_its_reference(const Stencil& stencil, const StencilCase& c) {
+  const auto y = c.launch(stencil);
+  REQUIRE_WITHIN_BOUND(y, expected(c, c.x()), c.where());
+}
+
+void stencil_variants_agree_bit_for_bit(const Stencil& stencil, const StencilCase& c) {
+  StencilCase variant = c;
+  variant.variant = StencilVariant::kConstant;
+  const std::vector<float> first = variant.launch(stencil).fetch();
+  for (const auto other : {StencilVariant::kGlobal, StencilVariant::kReadOnly}) {
+    variant.variant = other;
+    REQUIRE_BITWISE_EQUAL(variant.launch(stencil), first, c.where());
+  }
+}
+
+void stencil_is_exact_on_small_integers(const Stencil& stencil, const ExactStencilCase& c) {
+  const auto y = c.launch(stencil);
+  const Eigen::ArrayXf exact = expected(c, c.x()).value.cast<float>();
+  REQUIRE_BITWISE_EQUAL(y, std::vector<float>(exact.begin(), exact.end()), c.where());
+}
+
+void stencil_is_linear(const Stencil& stencil, const LinearStencilCase& c) {
+  const std::vector<float> x = c.x(), z = make_values<float>(c.values, x.size(), kZ);
+  std::vector<float> both(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) both[i] = c.a * x[i] + c.b * z[i];
+  const std::vector<float> of_x = c.launch(stencil, x, c.c()).fetch(), of_z = c.launch(stencil, z, c.c()).fetch(),
+                           of_both = c.launch(stencil, both, c.c()).fetch();
+  for (std::size_t i = 0; i < of_both.size(); ++i) {
+    const float sum = c.a * of_x[i] + c.b * of_z[i];
+    REQUIRE_LAW(same(of_both[i], sum), "S(a x + b z)[{}] is {}, but a S(x) + b S(z) is {}", i, of_both[i], sum);
+  }
+}
+
+void stencil_scales_by_powers_of_two(const Stencil& stencil, const ScaledStencilCase& c) {
+  std::vector<float> x = c.x();
+  const std::vector<float> before = c.launch(stencil, x, c.c()).fetch();
+  for (float& v : x) v = std::ldexp(v, c.exponent);
+  const std::vector<float> after = c.launch(stencil, x, c.c()).fetch();
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const float scaled = std::ldexp(before[i], c.exponent);
+    REQUIRE_LAW(same(after[i], scaled), "S(2^e x)[{}] is {}, but 2^e S(x) is {}", i, after[i], scaled);
+  }
+}
+
+void stencil_is_negated_by_reversal(const Stencil& stencil, const StencilCase& c) {
+  std::vector<float> x = c.x();
+  const std::vector<float> forward = c.launch(stencil, x, c.c()).fetch();
+  std::ranges::reverse(x);
+  const std::vector<float> backward = c.launch(stencil, x, c.c()).fetch();
+  for (std::size_t i = 0; i < forward.size(); ++i) {
+    const float mirrored = backward[forward.size() - 1 - i];
+    REQUIRE_LAW(same(mirrored, -forward[i]), "S(reversed x) is {} where S(x)[{}] is {}", mirrored, i, forward[i]);
+  }
+}
+
+void stencil_maps_constants_to_zero(const Stencil& stencil, const ConstantStencilCase& c) {
+  std::vector<float> x = c.x();
+  if (!x.empty()) std::ranges::fill(x, x[0]);
+  const std::vector<float> y = c.launch(stencil, x, c.c()).fetch();
+  const std::int64_t edge =
+      c.boundary == StencilBoundary::kZero ? kStencilRadius : 0;  // outside, that signal is not constant
+  for (std::int64_t i = edge; i < c.n - edge; ++i)
+    REQUIRE_LAW(y[i] == 0, "S(constant {})[{}] is {}, not 0", x[0], i, y[i]);
+}
+
+void stencil_differentiates_polynomials(const Stencil& stencil, const PolynomialStencilCase& c) {
+  std::array<double, 9> a{};
+  std::ranges::copy(make_values<float>(c.values, c.degree + 1, kX), a.begin());
+  const auto polynomial = reference::differentiate_polynomial(a, c.n);
+  const auto y =
+      c.launch(stencil, {polynomial.x.data(), static_cast<std::size_t>(polynomial.x.size())}, polynomial.coefficients);
+  REQUIRE_WITHIN_BOUND(y, polynomial.derivative, c.where());
+}
+
+void stencil_commutes_with_shifts(const Stencil& stencil, const ShiftedStencilCase& c) {
+  std::vector<float> x = c.x();
+  const std::vector<float> y = c.launch(stencil, x, c.c()).fetch();
+  if (c.n == 0) return;
+  // Rotates by `shift`; without a periodic boundary the elements that came around, and their neighbours, are no matter
+  // of the law.
+  const bool periodic = c.boundary == StencilBoundary::kPeriodic;
+  const std::int64_t size = static_cast<std::int64_t>(x.size()), shift = c.shift % size;
+  std::ranges::rotate(x, x.begin() + shift);
+  const std::vector<float> moved = c.launch(stencil, x, c.c()).fetch();
+  const std::int64_t margin = periodic ? 0 : interior(c), end = periodic ? c.n : c.n - shift - margin;
+  for (std::int64_t i = margin; i < end; ++i) {
+    const float before = y[periodic ? (i + shift) % c.n : i + shift];
+    REQUIRE_LAW(same(moved[i], before), "S(x shifted by {})[{}] is {}, but S(x) there is {}", shift, i, moved[i],
+                before);
+  }
+}
+
+void stencil_is_deterministic(const Stencil& stencil, const ScheduledStencilCase& c) {
+  constexpr int kSchedules = 50;
+  REQUIRE_DETERMINISTIC(kSchedules, [&] { return c.launch(stencil).fetch(); });
+}
+
+void stencil_refuses_bad_arguments(const Stencil& stencil, const RefusedStencilCase& c) {
+  using enum RefusedStencilCase::Mistake;
+  const auto x = DeviceArray<float>::input("x", c.x(), {.misalignment = c.x_offset, .poison = c.poison});
+  const auto y = DeviceArray<float>::output("y", c.n, {.misalignment = c.y_offset, .poison = c.poison});
+  struct {
+    StencilVariant variant;
+    const float* x;
+    std::int64_t n;
+    float* y;
+    StencilBoundary boundary;
+    StencilShape shape;
+  } with = {c.variant, x.data() + c.halo(), c.n, y.data(), c.boundary, {.block = c.block, .max_blocks = c.max_blocks}};
+  const auto shifted = [](auto* p, int bytes) {
+    return reinterpret_cast<decltype(p)>(reinterpret_cast<std::uintptr_t>(p) + bytes);
+  };
+  switch (c.mistake) {
+    case kNegativeSize:
+      with.n = -c.n;
+      break;
+    case kHugeSize:
+      with.n = std::numeric_limits<std::int64_t>::max();
+      break;
+    case kNoThreads:
+      with.shape.block = 0;
+      break;
+    case kTooManyThreads:
+      with.shape.block = 1025;
+      break;
+    case kNoBlocks:
+      with.shape.max_blocks = 0;
+      break;
+    case kNullInput:
+      with.x = nullptr;
+      break;
+    case kNullOutput:
+      with.y = nullptr;
+      break;
+    case kMisalignedInput:
+      with.x = shifted(with.x, 2);
+      break;
+    case kMisalignedOutput:
+      with.y = shifted(with.y, 1);
+      break;
+    case kOverlap:
+      with.y = const_cast<float*>(with.x) + (c.n - 1);
+      break;
+    case kHaloOverlap:
+      with.y = const_cast<float*>(with.x) + (c.n + kStencilRadius - 1);
+      break;
+    case kUnknownVariant:
+      with.variant = static_cast<StencilVariant>(3);
+      break;
+    case kUnknownBoundary:
+      with.boundary = static_cast<StencilBoundary>(4);
+      break;
+  }
+  const auto status = stencil(with.variant, with.x, with.n, with.y, c.c(), with.boundary, with.shape, nullptr);
+  REQUIRE_LAW(status.error == cudaErrorInvalidValue, "the launcher answers {} ({})", cudaGetErrorName(status.error),
+              status.message);
+  REQUIRE_LAW(!status.message.empty(), "the launcher refuses without a message");
+  REQUIRE_CUDA(cudaDeviceSynchronize());
+  const std::vector<float> after = y.fetch();
+  for (std::size_t i = 0; i < after.size(); ++i) REQUIRE_LAW(y.holds_poison(i, after[i]), "y[{}] was written", i);
+}
+
+void stencil_launches_nothing_for_no_work(const Stencil& stencil, const StencilCase& c) {
+  const std::uint64_t launches = launches_of([&] {
+    REQUIRE_CUDA(stencil(c.variant, nullptr, 0, nullptr, c.c(), c.boundary,
+                         {.block = c.block, .max_blocks = c.max_blocks}, nullptr));
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+  });
+  REQUIRE_LAW(launches == 0, "n = 0 launched {} kernels", launches);
+}
+
+const std::vector<Law<Stencil>>& stencil_laws() {
+  static const std::vector<Law<Stencil>> laws = {
+      law("MatchesItsReference", stencil_matches_its_reference),
+      law("VariantsAgreeBitForBit", stencil_variants_agree_bit_for_bit),
+      law("IsExactOnSmallIntegers", stencil_is_exact_on_small_integers),
+      law("IsLinear", stencil_is_linear),
+      law("ScalesByPowersOfTwo", stencil_scales_by_powers_of_two),
+      law("IsNegatedByReversal", stencil_is_negated_by_reversal),
+      law("MapsConstantsToZero", stencil_maps_constants_to_zero),
+      law("DifferentiatesPolynomials", stencil_differentiates_polynomials),
+      law("CommutesWithShifts", stencil_commutes_with_shifts),
+      law("IsDeterministic", stencil_is_deterministic),
+      law("RefusesBadArguments", stencil_refuses_bad_arguments),
+      law("LaunchesNothingForNoWork", stencil_launches_nothing_for_no_work),
+  };
+  return laws;
+}
+
+}  // namespace lockstep::properties

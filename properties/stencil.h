@@ -1,0 +1,207 @@
+// The stencil's cases and laws. A law is a sentence about every case; it takes the implementation that it judges, so
+// that a broken or a rewritten kernel can stand in the place of the real one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "harness/compare.h"
+#include "harness/device_array.h"
+#include "harness/field.h"
+#include "harness/values.h"
+#include "kernels/stencil.h"
+#include "properties/law.h"
+
+namespace lockstep::properties {
+
+// Anything with the launcher's signature and its contract (kernels/stencil.h).
+using Stencil = std::function<kernels::LaunchStatus(kernels::StencilVariant, const float* x, std::int64_t n, float* y,
+                                                    const kernels::StencilCoefficients&, kernels::StencilBoundary,
+                                                    const kernels::StencilShape&, cudaStream_t)>;
+
+struct StencilCase {
+  std::int64_t n = 0;
+  int block = 32;
+  int max_blocks = kUnlimited;
+  kernels::StencilBoundary boundary = kernels::StencilBoundary::kZero;
+  kernels::StencilVariant variant = kernels::StencilVariant::kConstant;
+  int x_offset = 0, y_offset = 0;  // elements past a 256-byte boundary
+  Poison poison = Poison::kNaN;
+  Values coefficients, values;
+
+  static constexpr int kUnlimited = 0x7fffffff;
+
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    fields_of(c, field, kAnyValues, kAnyValues);
+  }
+  void normalise();
+
+  // Everything on the host: x with its halo where the boundary is padded, and the coefficients, c[0] a NaN that nothing
+  // may use.
+  std::vector<float> x() const;
+  kernels::StencilCoefficients c() const;
+
+  // Launches the implementation on device memory under the case's contract. `x` as x() gives it.
+  DeviceArray<float> launch(const Stencil& stencil, std::span<const float> x,
+                            const kernels::StencilCoefficients& c) const;
+  DeviceArray<float> launch(const Stencil& stencil) const { return launch(stencil, x(), c()); }
+
+  int halo() const { return boundary == kernels::StencilBoundary::kPadded ? kernels::kStencilRadius : 0; }
+  // The thread that computes element i.
+  WhereIs where() const;
+
+ protected:
+  static inline const std::vector<ValueKind> kAnyValues = {ValueKind::kSmallIntegers, ValueKind::kIndex,
+                                                           ValueKind::kUniform,       ValueKind::kMixed,
+                                                           ValueKind::kWide,          ValueKind::kSpecial};
+  static inline const std::vector<ValueKind> kExactValues = {ValueKind::kSmallIntegers};
+  static inline const std::vector<ValueKind> kTameValues = {ValueKind::kSmallIntegers, ValueKind::kUniform};
+
+  template <class Self, class Visitor>
+  static void fields_of(Self& c, Visitor&& field, const std::vector<ValueKind>& coefficients,
+                        const std::vector<ValueKind>& values, std::int64_t most = 1 << 20) {
+    using enum kernels::StencilVariant;
+    using enum kernels::StencilBoundary;
+    field("n", c.n, sizes(0, most));
+    field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 224, 992, 1, 2, 3, 7, 8, 9, 31, 33, 1000}));
+    field("max_blocks", c.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
+    field("boundary", c.boundary,
+          choice<kernels::StencilBoundary>(
+              {{"zero", kZero}, {"clamp", kClamp}, {"periodic", kPeriodic}, {"padded", kPadded}}));
+    field("variant", c.variant,
+          choice<kernels::StencilVariant>({{"constant", kConstant}, {"global", kGlobal}, {"read_only", kReadOnly}}));
+    field("x_offset", c.x_offset, range(0, 31));
+    field("y_offset", c.y_offset, range(0, 31));
+    field("poison", c.poison, poisons());
+    field("coefficients", c.coefficients, values_of(coefficients));
+    field("values", c.values, values_of(values));
+  }
+};
+
+// Small integers: every difference, product and partial sum is exact in float.
+struct ExactStencilCase : StencilCase {
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    fields_of(c, field, kExactValues, kExactValues);
+  }
+};
+
+// Exact values, and the numbers of a * x + b * z.
+struct LinearStencilCase : ExactStencilCase {
+  int a = 1, b = 1;
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    ExactStencilCase::fields(c, field);
+    field("a", c.a, range(-4, 4));
+    field("b", c.b, range(-4, 4));
+  }
+};
+
+// Values far from overflow and underflow, and a power of two to scale them by.
+struct ScaledStencilCase : StencilCase {
+  int exponent = 0;
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    fields_of(c, field, kTameValues, kTameValues);
+    field("exponent", c.exponent, range(-30, 30));
+  }
+};
+
+// A signal that is constant; the constant is the first of `values`.
+struct ConstantStencilCase : StencilCase {
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    const std::vector<ValueKind> finite = {ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide};
+    fields_of(c, field, finite, finite);
+  }
+};
+
+// A signal, and by how many elements it is shifted.
+struct ShiftedStencilCase : StencilCase {
+  int shift = 1;
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    StencilCase::fields(c, field);
+    field("shift", c.shift, range(0, 40));
+  }
+};
+
+// Samples of a random polynomial, halo included; `values` gives its coefficients.
+struct PolynomialStencilCase : StencilCase {
+  int degree = 0;
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    fields_of(c, field, kExactValues, kTameValues);
+    field("degree", c.degree, range(0, 8));
+  }
+  void normalise();
+};
+
+// A case of moderate size, since it runs once a schedule.
+struct ScheduledStencilCase : StencilCase {
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    fields_of(c, field, kAnyValues, kAnyValues, 1 << 12);
+  }
+};
+
+// A legal case with one argument made illegal.
+struct RefusedStencilCase : StencilCase {
+  enum class Mistake {
+    kNegativeSize,
+    kHugeSize,
+    kNoThreads,
+    kTooManyThreads,
+    kNoBlocks,
+    kNullInput,
+    kNullOutput,
+    kMisalignedInput,
+    kMisalignedOutput,
+    kOverlap,
+    kHaloOverlap,
+    kUnknownVariant,
+    kUnknownBoundary
+  };
+  Mistake mistake = Mistake::kNegativeSize;
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    using enum Mistake;
+    fields_of(c, field, kTameValues, kTameValues, 1 << 12);
+    field("mistake", c.mistake,
+          choice<Mistake>({{"negative_size", kNegativeSize},
+                           {"huge_size", kHugeSize},
+                           {"no_threads", kNoThreads},
+                           {"too_many_threads", kTooManyThreads},
+                           {"no_blocks", kNoBlocks},
+                           {"null_input", kNullInput},
+                           {"null_output", kNullOutput},
+                           {"misaligned_input", kMisalignedInput},
+                           {"misaligned_output", kMisalignedOutput},
+                           {"overlap", kOverlap},
+                           {"halo_overlap", kHaloOverlap},
+                           {"unknown_variant", kUnknownVariant},
+                           {"unknown_boundary", kUnknownBoundary}}));
+  }
+  void normalise();
+};
+
+void stencil_matches_its_reference(const Stencil& stencil, const StencilCase& c);
+void stencil_variants_agree_bit_for_bit(const Stencil& stencil, const StencilCase& c);
+void stencil_is_exact_on_small_integers(const Stencil& stencil, const ExactStencilCase& c);
+void stencil_is_linear(const Stencil& stencil, const LinearStencilCase& c);
+void stencil_scales_by_powers_of_two(const Stencil& stencil, const ScaledStencilCase& c);
+void stencil_is_negated_by_reversal(const Stencil& stencil, const StencilCase& c);
+void stencil_maps_constants_to_zero(const Stencil& stencil, const ConstantStencilCase& c);
+void stencil_differentiates_polynomials(const Stencil& stencil, const PolynomialStencilCase& c);
+void stencil_commutes_with_shifts(const Stencil& stencil, const ShiftedStencilCase& c);
+void stencil_is_deterministic(const Stencil& stencil, const ScheduledStencilCase& c);
+void stencil_refuses_bad_arguments(const Stencil& stencil, const RefusedStencilCase& c);
+void stencil_launches_nothing_for_no_work(const Stencil& stencil, const StencilCase& c);
+
+// All of them, in the order in which a suspect kernel meets them.
+const std::vector<Law<Stencil>>& stencil_laws();
+
+}  // namespace lockstep::properties

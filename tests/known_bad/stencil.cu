@@ -1,0 +1,387 @@
+// An honest stencil in steps, and what goes wrong when one step is a mistake that people make. A known-bad kernel replaces one step; a
+// known-good twin at the end of the file goes another way altogether and must be accepted.
+#include "tests/known_bad/stencil.h"
+
+#include <algorithm>
+
+namespace lockstep::known_bad {
+namespace {
+
+using kernels::kStencilRadius;
+using kernels::LaunchStatus;
+using kernels::StencilBoundary;
+using kernels::StencilCoefficients;
+using kernels::StencilShape;
+using kernels::StencilVariant;
+using Index = std::int64_t;
+
+constexpr const char* kWho = "known-bad stencil";
+
+__constant__ float constant_coefficients[kStencilRadius + 1];
+
+// Every step done right. One block computes one tile.
+struct Honest {
+  // x[i] for any i.
+  __device__ static float load(const float* x, Index n, Index i, StencilBoundary boundary) {
+    if (i >= 0 && i < n) return x[i];
+    if (boundary == StencilBoundary::kPadded) return i < n + kStencilRadius ? x[i] : 0;
+    if (boundary == StencilBoundary::kClamp) return x[i < 0 ? 0 : n - 1];
+    if (boundary == StencilBoundary::kPeriodic) return x[(i % n + n) % n];
+    return 0;
+  }
+  // Fills the tile and its halo; tile[0] is x[first - radius].
+  template <class Step>
+  __device__ static void stage(float* tile, const float* x, Index n, Index first, StencilBoundary boundary) {
+    for (Index j = threadIdx.x; j < blockDim.x + 2 * kStencilRadius; j += blockDim.x) {
+      tile[j] = Step::load(x, n, first + j - kStencilRadius, boundary);
+    }
+  }
+  // Between filling and using the tile; `active` threads have an element.
+  __device__ static void wait(bool active) { __syncthreads(); }
+  __device__ static float coefficient(int k) { return constant_coefficients[k]; }
+  __device__ static float difference(float right, float left) { return __fsub_rn(right, left); }
+  template <class Step>
+  __device__ static float combine(const float* here) {
+    float sum = 0;
+    for (int k = 1; k <= kStencilRadius; ++k) {
+      sum = __fmaf_rn(Step::coefficient(k), Step::difference(here[k], here[-k]), sum);
+    }
+    return sum;
+  }
+  __device__ static Index element(Index first) { return first + threadIdx.x; }
+  __device__ static void store(float* y, Index n, Index i, float value) {
+    if (i < n) y[i] = value;
+  }
+  // Host: how many blocks, and when the coefficients are copied.
+  static unsigned blocks(Index n, Index block) { return (n - 1) / block + 1; }
+  static cudaError_t copy_coefficients(const StencilCoefficients& c, cudaStream_t stream) {
+    return cudaMemcpyToSymbolAsync(constant_coefficients, c.data(), sizeof c, 0, cudaMemcpyHostToDevice, stream);
+  }
+};
+
+template <class Step>
+__global__ void stencil(const float* x, Index n, float* y, StencilBoundary boundary) {
+  extern __shared__ float tile[];
+  const Index first = Index{blockIdx.x} * blockDim.x;
+  Step::template stage<Step>(tile, x, n, first, boundary);
+  const Index i = Step::element(first);
+  Step::wait(i < n);
+  if (i < n) Step::store(y, n, i, Step::template combine<Step>(tile + threadIdx.x + kStencilRadius));
+}
+
+template <class Step>
+LaunchStatus launch(StencilVariant variant, const float* x, Index n, float* y, const StencilCoefficients& c,
+                    StencilBoundary boundary, const StencilShape& shape, cudaStream_t stream) {
+  if (LaunchStatus status = check_stencil_1d(variant, x, n, y, boundary, shape); !status.ok() || n == 0) return status;
+  if (const cudaError_t error = Step::copy_coefficients(c, stream); error != cudaSuccess) {
+    return kernels::status_of(error, kWho, "copying the coefficients");
+  }
+  const std::size_t shared = (shape.block + 2 * kStencilRadius) * sizeof(float);
+  stencil<Step><<<Step::blocks(n, shape.block), shape.block, shared, stream>>>(x, n, y, boundary);
+  return kernels::status_of(cudaGetLastError(), kWho, "launching");
+}
+
+// ---- Mistakes in reading the signal.
+
+struct HaloBeforeTheFirst : Honest {
+  __device__ static float load(const float* x, Index n, Index i, StencilBoundary boundary) {
+    return i < n ? x[i] : Honest::load(x, n, i, boundary);
+  }
+};
+
+struct HaloPastTheLast : Honest {
+  __device__ static float load(const float* x, Index n, Index i, StencilBoundary boundary) {
+    return i >= 0 ? x[i] : Honest::load(x, n, i, boundary);
+  }
+};
+
+struct ClampToN : Honest {
+  __device__ static float load(const float* x, Index n, Index i, StencilBoundary boundary) {
+    return boundary == StencilBoundary::kClamp ? x[i < 0 ? 0 : i > n ? n : i] : Honest::load(x, n, i, boundary);
+  }
+};
+
+struct OnePeriodOnly : Honest {
+  __device__ static float load(const float* x, Index n, Index i, StencilBoundary boundary) {
+    if (boundary != StencilBoundary::kPeriodic || i >= n + kStencilRadius) return Honest::load(x, n, i, boundary);
+    return x[i < 0 ? i + n : i >= n ? i - n : i];
+  }
+};
+
+struct BlockEdgeIsSignalEdge : Honest {
+  template <class Step>
+  __device__ static void stage(float* tile, const float* x, Index n, Index first, StencilBoundary boundary) {
+    Honest::stage<Step>(tile, x, n, first, boundary);
+    if (boundary != StencilBoundary::kZero || threadIdx.x >= kStencilRadius) return;
+    // Each thread clears what itself has staged, so that this is a wrong value and no race.
+    tile[threadIdx.x] = 0;
+  }
+};
+
+struct VectorLoad : Honest {
+  // Four elements at a time wherever the tile lies inside the signal, whatever the base address.
+  template <class Step>
+  __device__ static void stage(float* tile, const float* x, Index n, Index first, StencilBoundary boundary) {
+    const Index width = blockDim.x + 2 * kStencilRadius, begin = first - kStencilRadius;
+    if (begin < 0 || begin + width > n || width % 4 != 0) return Honest::stage<Step>(tile, x, n, first, boundary);
+    for (Index j = threadIdx.x; j < width / 4; j += blockDim.x) {
+      const float4 four = reinterpret_cast<const float4*>(x + begin)[j];
+      tile[4 * j] = four.x, tile[4 * j + 1] = four.y, tile[4 * j + 2] = four.z, tile[4 * j + 3] = four.w;
+    }
+  }
+};
+
+// ---- Mistakes in staging.
+
+struct RightHaloOfPartialBlock : Honest {
+  // The right halo goes behind a whole tile; in a partial last block it belongs behind the last element.
+  template <class Step>
+  __device__ static void stage(float* tile, const float* x, Index n, Index first, StencilBoundary boundary) {
+    const Index i = first + threadIdx.x;
+    if (i < n) tile[threadIdx.x + kStencilRadius] = x[i];
+    for (Index j = threadIdx.x; j < kStencilRadius; j += blockDim.x) {
+      tile[j] = load(x, n, first + j - kStencilRadius, boundary);
+      tile[j + kStencilRadius + blockDim.x] = load(x, n, first + j + blockDim.x, boundary);
+    }
+  }
+};
+
+struct HaloOfThree : Honest {
+  template <class Step>
+  __device__ static void stage(float* tile, const float* x, Index n, Index first, StencilBoundary boundary) {
+    for (Index j = threadIdx.x + 1; j < blockDim.x + 2 * kStencilRadius - 1; j += blockDim.x) {
+      tile[j] = load(x, n, first + j - kStencilRadius, boundary);
+    }
+  }
+};
+
+struct NoBarrier : Honest {
+  __device__ static void wait(bool) {}
+};
+
+struct DivergentBarrier : Honest {
+  __device__ static void wait(bool active) {
+    if (active) __syncthreads();
+  }
+};
+
+// ---- Mistakes in the arithmetic.
+
+struct CoefficientIndexLow : Honest {
+  __device__ static float coefficient(int k) { return constant_coefficients[k - 1]; }
+};
+
+struct CoefficientIndexHigh : Honest {
+  __device__ static float coefficient(int k) { return constant_coefficients[k + 1]; }
+};
+
+struct UsesTheCentre : Honest {
+  template <class Step>
+  __device__ static float combine(const float* here) {
+    return __fmaf_rn(constant_coefficients[0], here[0], Honest::combine<Step>(here));
+  }
+};
+
+struct WrongSign : Honest {
+  __device__ static float difference(float right, float left) { return __fsub_rn(left, right); }
+};
+
+struct SumForDifference : Honest {
+  __device__ static float difference(float right, float left) { return __fadd_rn(right, left); }
+};
+
+struct RadiusThree : Honest {
+  template <class Step>
+  __device__ static float combine(const float* here) {
+    float sum = 0;
+    for (int k = 1; k < kStencilRadius; ++k) sum = __fmaf_rn(coefficient(k), difference(here[k], here[-k]), sum);
+    return sum;
+  }
+};
+
+struct FlushedSubnormals : Honest {
+  template <class Step>
+  __device__ static float combine(const float* here) {
+    const float sum = Honest::combine<Step>(here);
+    return fabsf(sum) < 1.17549435e-38f ? copysignf(0, sum) : sum;
+  }
+};
+
+struct StaleCoefficients : Honest {
+  static cudaError_t copy_coefficients(const StencilCoefficients& c, cudaStream_t stream) {
+    static const cudaError_t once = Honest::copy_coefficients(c, stream);
+    return once;
+  }
+};
+
+// ---- Mistakes in writing.
+
+struct LastElementForgotten : Honest {
+  __device__ static void store(float* y, Index n, Index i, float value) {
+    if (i < n - 1 || n == 1) y[i] = value;
+  }
+};
+
+struct WholeBlocksOnly : Honest {
+  static unsigned blocks(Index n, Index block) { return std::max<Index>(n / block, 1); }
+};
+
+struct WritesPastTheEnd : Honest {
+  // The last thread of the signal "rounds up" to an even count.
+  __device__ static void store(float* y, Index n, Index i, float value) {
+    y[i] = value;
+    if (i == n - 1 && n % 2 == 1) y[n] = 0;
+  }
+};
+
+struct IndexIn16Bits : Honest {
+  __device__ static Index element(Index first) { return static_cast<unsigned short>(first + threadIdx.x); }
+};
+
+struct Accumulates : Honest {
+  __device__ static void store(float* y, Index n, Index i, float value) { y[i] += value; }
+};
+
+struct ClearsItsInput : Honest {
+  template <class Step>
+  __device__ static void stage(float* tile, const float* x, Index n, Index first, StencilBoundary boundary) {
+    Honest::stage<Step>(tile, x, n, first, boundary);
+    __syncthreads();
+    if (gridDim.x == 1 && threadIdx.x == 0) const_cast<float*>(x)[0] = 0;  // no other block reads x: no race
+  }
+};
+
+// ---- Mistakes in the launch, or in the shape of the whole kernel.
+
+LaunchStatus empty_grid(StencilVariant variant, const float* x, Index n, float* y, const StencilCoefficients& c,
+                        StencilBoundary boundary, const StencilShape& shape, cudaStream_t stream) {
+  if (n != 0) return launch<Honest>(variant, x, n, y, c, boundary, shape, stream);
+  stencil<Honest><<<0, shape.block, 0, stream>>>(x, n, y, boundary);
+  return kernels::status_of(cudaGetLastError(), kWho, "launching");
+}
+
+LaunchStatus unchecked(StencilVariant, const float* x, Index n, float* y, const StencilCoefficients& c,
+                       StencilBoundary boundary, const StencilShape& shape, cudaStream_t stream) {
+  if (n <= 0) return {};
+  Honest::copy_coefficients(c, stream);
+  const std::size_t shared = (shape.block + 2 * kStencilRadius) * sizeof(float);
+  stencil<Honest><<<Honest::blocks(n, shape.block), shape.block, shared, stream>>>(x, n, y, boundary);
+  return kernels::status_of(cudaGetLastError(), kWho, "launching");
+}
+
+template <bool kWaitsAtTheEnd>
+__global__ void strided_tiles(const float* x, Index n, float* y, StencilBoundary boundary) {
+  extern __shared__ float tile[];
+  for (Index first = Index{blockIdx.x} * blockDim.x; first < n; first += Index{gridDim.x} * blockDim.x) {
+    Honest::stage<Honest>(tile, x, n, first, boundary);
+    __syncthreads();
+    const Index i = first + threadIdx.x;
+    if (i < n) y[i] = Honest::combine<Honest>(tile + threadIdx.x + kStencilRadius);
+    if (kWaitsAtTheEnd) __syncthreads();
+  }
+}
+
+// ---- Known-good twins.
+
+// A value from global memory for each of the eight neighbours: no shared memory, no barrier.
+__device__ float directly(const float* x, Index n, Index i, StencilBoundary boundary) {
+  float sum = 0;
+  for (int k = 1; k <= kStencilRadius; ++k) {
+    const float right = Honest::load(x, n, i + k, boundary), left = Honest::load(x, n, i - k, boundary);
+    sum = __fmaf_rn(constant_coefficients[k], __fsub_rn(right, left), sum);
+  }
+  return sum;
+}
+
+__global__ void without_shared_memory(const float* x, Index n, float* y, StencilBoundary boundary) {
+  const Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = directly(x, n, i, boundary);
+}
+
+__global__ void grid_stride(const float* x, Index n, float* y, StencilBoundary boundary) {
+  const Index step = Index{gridDim.x} * blockDim.x;
+  for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) y[i] = directly(x, n, i, boundary);
+}
+
+__global__ void two_a_thread(const float* x, Index n, float* y, StencilBoundary boundary) {
+  const Index i = 2 * (Index{blockIdx.x} * blockDim.x + threadIdx.x);
+  if (i < n) y[i] = directly(x, n, i, boundary);
+  if (i + 1 < n) y[i + 1] = directly(x, n, i + 1, boundary);
+}
+
+// Neighbours come from other lanes of the warp, and from memory where those lie in another warp.
+__global__ void shuffled_halo(const float* x, Index n, float* y, StencilBoundary boundary) {
+  const Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x;
+  const unsigned lane = threadIdx.x % 32, lanes = min(32, blockDim.x - (threadIdx.x - lane));
+  const unsigned mask = lanes == 32 ? 0xffffffffu : (1u << lanes) - 1;
+  const float own = Honest::load(x, n, min(i, n + kStencilRadius), boundary);
+  float sum = 0;
+  for (unsigned k = 1; k <= kStencilRadius; ++k) {
+    float right = __shfl_down_sync(mask, own, k), left = __shfl_up_sync(mask, own, k);
+    if (i >= n) continue;
+    if (lane + k >= lanes) right = Honest::load(x, n, i + k, boundary);
+    if (lane < k) left = Honest::load(x, n, i - k, boundary);
+    sum = __fmaf_rn(constant_coefficients[k], __fsub_rn(right, left), sum);
+  }
+  if (i < n) y[i] = sum;
+}
+
+// The launcher of a kernel that is not made of steps, with kPerThread elements a thread; one that strides keeps to the shape's max_blocks.
+template <auto kKernel, int kPerThread, bool kStrides>
+LaunchStatus launch_whole(StencilVariant variant, const float* x, Index n, float* y, const StencilCoefficients& c,
+                  StencilBoundary boundary, const StencilShape& shape, cudaStream_t stream) {
+  if (LaunchStatus status = check_stencil_1d(variant, x, n, y, boundary, shape); !status.ok() || n == 0) return status;
+  if (const cudaError_t error = Honest::copy_coefficients(c, stream); error != cudaSuccess) {
+    return kernels::status_of(error, kWho, "copying the coefficients");
+  }
+  const Index tiles = (n - 1) / (Index{shape.block} * kPerThread) + 1;
+  const unsigned blocks = kStrides ? std::min<Index>(tiles, shape.max_blocks) : tiles;
+  kKernel<<<blocks, shape.block, (shape.block + 2 * kStencilRadius) * sizeof(float), stream>>>(x, n, y, boundary);
+  return kernels::status_of(cudaGetLastError(), kWho, "launching");
+}
+
+}  // namespace
+
+const std::vector<Suspect<StencilLauncher>>& stencil_suspects() {
+  static const std::vector<Suspect<StencilLauncher>> suspects = {
+      {"halo_before_the_first", "reads x[-1] ... x[-4] whatever the boundary", {"finding:out-of-bounds"}, launch<HaloBeforeTheFirst>, {"mismatch"}},
+      {"halo_past_the_last", "reads x[n] ... whatever the boundary", {"finding:out-of-bounds"}, launch<HaloPastTheLast>, {"mismatch"}},
+      {"clamp_to_n", "clamps to x[n], not x[n - 1]", {"finding:out-of-bounds"}, launch<ClampToN>, {"mismatch"}},
+      {"one_period_only", "wraps once, too little when n is below the radius", {"finding:out-of-bounds"}, launch<OnePeriodOnly>, {"mismatch"}},
+      {"block_edge_is_signal_edge", "applies the boundary at the edge of every block", {"mismatch"}, launch<BlockEdgeIsSignalEdge>, {"mismatch"}},
+      {"vector_load", "loads float4 from a base that is aligned to 4 bytes only", {"finding:misaligned"}, launch<VectorLoad>, {},
+       "a misaligned access ends the context: the rest of the process could not run"},
+      {"right_halo_of_partial_block", "the last, partial block has no right halo", {"finding:uninitialised"}, launch<RightHaloOfPartialBlock>, {"mismatch"}},
+      {"halo_of_three", "stages three of four halo elements and uses shared memory nobody wrote", {"finding:uninitialised"}, launch<HaloOfThree>, {"mismatch"}},
+      {"no_barrier", "uses the tile before other warps have filled it", {"finding:race", "finding:uninitialised"}, launch<NoBarrier>, {"mismatch"}},
+      {"divergent_barrier", "a barrier inside if (i < n), which a partial block does not reach as a whole", {"finding:barrier-divergence"}, launch<DivergentBarrier>, {},
+       "the hardware does not wait for threads that have left the kernel, so this one happens to work"},
+      {"coefficient_index_low", "c[k - 1] for c[k]", {"mismatch"}, launch<CoefficientIndexLow>, {"mismatch"}},
+      {"coefficient_index_high", "c[k + 1] for c[k]", {"finding:out-of-bounds"}, launch<CoefficientIndexHigh>, {"mismatch"}},
+      {"uses_the_centre", "adds c[0] x[i]", {"mismatch"}, launch<UsesTheCentre>, {"mismatch"}},
+      {"wrong_sign", "left minus right", {"mismatch"}, launch<WrongSign>, {"mismatch"}},
+      {"sum_for_difference", "x[i + k] + x[i - k]", {"mismatch"}, launch<SumForDifference>, {"mismatch"}},
+      {"radius_three", "leaves out the outermost pair", {"mismatch"}, launch<RadiusThree>, {"mismatch"}},
+      {"flushed_subnormals", "results below the least normal become 0", {"mismatch"}, launch<FlushedSubnormals>, {"mismatch"}},
+      {"stale_coefficients", "copies the coefficients to constant memory on the first call only", {"mismatch"}, launch<StaleCoefficients>, {"mismatch"}},
+      {"last_element_forgotten", "i < n - 1", {"unwritten"}, launch<LastElementForgotten>, {"unwritten"}},
+      {"whole_blocks_only", "n / block blocks: the tail is nobody's", {"unwritten"}, launch<WholeBlocksOnly>, {"unwritten"}},
+      {"writes_past_the_end", "one element more than there is", {"finding:out-of-bounds"}, launch<WritesPastTheEnd>, {"guard"}},
+      {"index_in_16_bits", "unsigned short i: element 65536 is element 0 again", {"unwritten", "mismatch", "finding:race"}, launch<IndexIn16Bits>, {"unwritten", "mismatch"}},
+      {"accumulates", "y[i] += ..., into an output that nobody has cleared", {"mismatch"}, launch<Accumulates>, {"mismatch"}},
+      {"clears_its_input", "writes through a const pointer", {"input-changed"}, launch<ClearsItsInput>, {"input-changed"}},
+      {"empty_grid", "n = 0 is a grid of 0 blocks", {"cuda-error", "law"}, empty_grid, {"cuda-error", "law"}},
+      {"unchecked", "a launcher that takes any argument", {"law"}, unchecked, {}, "a null pointer ends the context: the rest of the process could not run"},
+      {"no_second_barrier", "strides to the next tile while slower warps still read this one", {"finding:race", "mismatch"}, launch_whole<strided_tiles<false>, 1, true>, {"mismatch"}},
+      // Known-good twins.
+      {"strided_tiles", "the same with its second barrier", {}, launch_whole<strided_tiles<true>, 1, true>},
+      {"in_steps", "the honest steps from which the known-bad kernels are made", {}, launch<Honest>},
+      {"without_shared_memory", "every neighbour from global memory", {}, launch_whole<without_shared_memory, 1, false>},
+      {"grid_stride", "a grid-stride loop over elements", {}, launch_whole<grid_stride, 1, true>},
+      {"two_a_thread", "two elements a thread", {}, launch_whole<two_a_thread, 2, false>},
+      {"shuffled_halo", "neighbours by warp shuffle", {}, launch_whole<shuffled_halo, 1, false>},
+  };
+  return suspects;
+}
+
+}  // namespace lockstep::known_bad
