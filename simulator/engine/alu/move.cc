@@ -73,7 +73,8 @@ int width_of(Type type) {
 }
 
 Handler move_form(const AluKey& key) {
-  if (!only(key, 0)) return nullptr;
+  const bool vector = key.modifiers.variant != 0;  // the table of forms tells packing and unpacking apart from plain moves so
+  if (!only(key, vector ? std::uint32_t{kVariant} : 0u) || vector != (key.operand_count > 2)) return nullptr;
   if (key.modifiers.type == Type::kPred) return widths(key, 0, 0) ? &move_predicate : nullptr;
   const int n = width_of(key.modifiers.type);
   if (key.operand_count == 2 && !key.has_second_destination) {

@@ -20,7 +20,10 @@ Handler resolve_cvt(const AluKey& key) {
 
 Handler resolve_alu(const AluKey& key) {
   const Type type = key.modifiers.type;
+  if (key.modifiers.carry_out) return resolve_carry(key);
+  if (key.modifiers.approx || key.modifiers.full) return resolve_approximate(key);
   switch (key.opcode) {
+    case Opcode::k_addc: case Opcode::k_subc: case Opcode::k_madc: return resolve_carry(key);
     case Opcode::k_add: case Opcode::k_sub: case Opcode::k_mul: case Opcode::k_mad: case Opcode::k_fma: case Opcode::k_div:
     case Opcode::k_rem: case Opcode::k_min: case Opcode::k_max: case Opcode::k_abs: case Opcode::k_neg: case Opcode::k_rcp:
     case Opcode::k_sqrt: case Opcode::k_copysign:

@@ -1,0 +1,311 @@
+#include "simulator/engine/alu/alu_test_support.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "simulator/engine/isa.h"
+#include "simulator/ptx/forms.h"
+
+namespace lockstep::engine::alu_test {
+namespace {
+
+constexpr Bits kPoison = 0xa5c3'5a3c'96e1'0fd2;
+
+Bits truncated(Bits v, int bytes) { return bytes == 0 ? v & 1 : bytes >= 8 ? v : v & ((Bits{1} << (8 * bytes)) - 1); }
+
+// A bank of registers, 512 bytes each.
+class Bank {
+ public:
+  explicit Bank(int registers) : storage_(registers * 512 + 64), registers_(registers) {
+    const auto at = reinterpret_cast<std::uintptr_t>(storage_.data());
+    base_ = storage_.data() + (64 - at % 64) % 64;
+  }
+  std::byte* base() { return base_; }
+  static Slot slot(int index) { return static_cast<Slot>(index * 512); }
+  void put(int index, int bytes, int lane, Bits v) {
+    if (bytes == 0) {
+      std::uint32_t m;
+      std::memcpy(&m, base_ + slot(index), 4);
+      m = (m & ~(1u << lane)) | static_cast<std::uint32_t>(v & 1) << lane;
+      std::memcpy(base_ + slot(index), &m, 4);
+    } else {
+      std::memcpy(base_ + slot(index) + lane * bytes, &v, bytes);
+    }
+  }
+  Bits get(int index, int bytes, int lane) const {
+    if (bytes == 0) {
+      std::uint32_t m;
+      std::memcpy(&m, base_ + slot(index), 4);
+      return (m >> lane) & 1;
+    }
+    Bits v = 0;
+    std::memcpy(&v, base_ + slot(index) + lane * bytes, bytes);
+    return v;
+  }
+
+ private:
+  std::vector<std::byte> storage_;
+  std::byte* base_;
+  int registers_;
+};
+
+std::vector<std::vector<Bits>> operand_tuples(const Form& form, const std::vector<std::vector<Bits>>& specials, const Options& options) {
+  const int n = static_cast<int>(specials.size());
+  std::mt19937_64 random(std::hash<std::string>{}(form.text));
+  std::vector<std::vector<Bits>> tuples;
+  auto pick = [&](int i) { return specials[i][random() % specials[i].size()]; };
+  if (n == 1) {
+    for (Bits v : specials[0]) tuples.push_back({v});
+    if (form.bytes[1] == 1 || form.bytes[1] == 2) {
+      for (Bits v = 0; v < (Bits{1} << (8 * form.bytes[1])); ++v) tuples.push_back({v});
+    }
+  }
+  for (int i = 0; i < n; ++i) {
+    for (int j = i + 1; j < n; ++j) {
+      for (Bits a : specials[i]) {
+        for (Bits b : specials[j]) {
+          std::vector<Bits> t(n);
+          for (int k = 0; k < n; ++k) t[k] = k == i ? a : k == j ? b : pick(k);
+          tuples.push_back(std::move(t));
+        }
+      }
+    }
+  }
+  for (int r = 0; r < options.random; ++r) {
+    std::vector<Bits> t(n);
+    for (int k = 0; k < n; ++k) {
+      const unsigned how = random() % 8;
+      if (how < 2) t[k] = pick(k);
+      else if (how == 2 && k > 0) t[k] = t[random() % k] + random() % 5 - 2;  // nearly equal
+      else if (how == 3 && k > 0) t[k] = (t[random() % k] + random() % 5 - 2) ^ (form.bytes[1] ? Bits{1} << (8 * form.bytes[1] - 1) : 0);
+      else t[k] = random();
+    }
+    tuples.push_back(std::move(t));
+  }
+  for (auto& t : tuples) {
+    for (int k = 0; k < n; ++k) t[k] = truncated(t[k], form.bytes[k + 1]);
+  }
+  return tuples;
+}
+
+std::string shown(const std::vector<Bits>& in) {
+  std::string s;
+  for (Bits b : in) {
+    char text[32];
+    std::snprintf(text, sizeof text, " 0x%llx", static_cast<unsigned long long>(b));
+    s += text;
+  }
+  return s;
+}
+
+// How one run is laid out.
+struct Layout {
+  LaneMask mask;
+  int alias;       // destination in this source's register; -1: its own
+  bool constants;  // sources from the constant bank
+};
+
+// The number of lanes found wrong; reports the first few.
+class Runner {
+ public:
+  Runner(const Form& form, const Judge& judge, const Options& options) : form_(form), judge_(judge), options_(options) {}
+
+  void run(const Isa& isa, Handler handler, const std::vector<std::vector<Bits>>& tuples, std::size_t first, const Layout& layout, LaneMask carry) {
+    const int n = static_cast<int>(form_.bytes.size()) - 1;
+    Bank registers(9), constants(9);
+    Warp warp{};
+    warp.bank[0] = registers.base();
+    warp.bank[1] = constants.base();
+    warp.exists = kAllLanes;
+    warp.carry = carry;
+    auto in = [&](int lane) -> std::vector<Bits> {
+      std::vector<Bits> t = tuples[std::min(first + lane, tuples.size() - 1)];
+      for (int i : options_.same_in_all_lanes) t[i] = tuples[std::min(first, tuples.size() - 1)][i];
+      t.push_back((carry >> lane) & 1);
+      return t;
+    };
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      const auto t = in(lane);
+      registers.put(0, form_.bytes[0], lane, truncated(kPoison >> lane, form_.bytes[0]));
+      registers.put(8, 0, lane, kPoison >> lane);
+      for (int i = 0; i < n; ++i) (layout.constants && i != layout.alias ? constants : registers).put(i + 1, form_.bytes[i + 1], lane, t[i]);
+    }
+    Op op;
+    op.dst = Bank::slot(layout.alias >= 0 ? layout.alias + 1 : 0);
+    op.dst2 = form_.pair ? Bank::slot(8) : kNoSlot;
+    for (int i = 0; i < n && i < 4; ++i) op.src[i] = Bank::slot(i + 1) | (layout.constants && i != layout.alias ? 1 : 0);
+    if (n == 5) op.target = Bank::slot(5) | (layout.constants && layout.alias != 4 ? 1 : 0);
+    op.flags = options_.flags;
+    handler(warp, op, layout.mask);
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      const auto t = in(lane);
+      const Bits got = registers.get(layout.alias >= 0 ? layout.alias + 1 : 0, form_.bytes[0], lane);
+      std::string wrong;
+      if ((layout.mask >> lane) & 1) {
+        wrong = judge_(t.data(), got);
+        if (options_.second && wrong.empty()) {
+          const Bits second = registers.get(8, 0, lane);
+          if (second != options_.second(t.data())) wrong = "second destination is " + std::to_string(second);
+        }
+      } else {
+        const Bits before = layout.alias >= 0 ? t[layout.alias] : truncated(kPoison >> lane, form_.bytes[0]);
+        if (got != before) wrong = "inactive lane changed to" + shown({got});
+        if (registers.get(8, 0, lane) != ((kPoison >> lane) & 1)) wrong = "inactive lane's second destination changed";
+      }
+      const Bits carry_after = (warp.carry >> lane) & 1;
+      const bool expect_new = options_.carry_out && ((layout.mask >> lane) & 1);
+      const Bits carry_expected = expect_new ? options_.carry_out(t.data()) : t.back();
+      if (carry_after != carry_expected && wrong.empty()) wrong = "CC.CF is " + std::to_string(carry_after);
+      if (!wrong.empty() && failures_++ < 4) {
+        ADD_FAILURE() << form_.text << " on " << isa.name << ", operands" << shown(t) << " (last: carry), mask 0x" << std::hex << layout.mask << ", alias "
+                      << std::dec << layout.alias << (layout.constants ? ", constants" : "") << ": " << wrong;
+      }
+    }
+  }
+  long failures() const { return failures_; }
+
+ private:
+  const Form& form_;
+  const Judge& judge_;
+  const Options& options_;
+  long failures_ = 0;
+};
+
+void add_signs(std::set<Bits>& s, Bits sign) {
+  std::set<Bits> more;
+  for (Bits b : s) more.insert(b | sign);
+  s.merge(more);
+}
+
+// Zero, subnormals, powers of two and their neighbours, thirds, integers, limits, infinities and NaNs of a binary format.
+std::vector<Bits> special_float(int precision, int exponent_bits) {
+  const int top = precision + exponent_bits - 1;
+  const Bits one = ((Bits{1} << (exponent_bits - 1)) - 1) << (precision - 1);
+  const Bits infinity = ((Bits{1} << exponent_bits) - 1) << (precision - 1);
+  const Bits ulp_of_exponent = Bits{1} << (precision - 1);
+  const Bits fraction = ulp_of_exponent - 1;
+  std::set<Bits> s = {0, 1, 2, 3, fraction, fraction - 1, fraction >> 1, ulp_of_exponent, ulp_of_exponent + 1, infinity - 1, infinity - 2, infinity,
+                      infinity + 1, infinity | (ulp_of_exponent >> 1), infinity | fraction};
+  for (int e : {-precision - 1, -precision, 1 - precision, -2, -1, 0, 1, 2, 3, 4, 7, 8, 10, 15, 16, 23, 24, 30, 31, 32, 52, 53, 62, 63, 64, 100, 125, 126, 127}) {
+    const std::int64_t exponent = static_cast<std::int64_t>(one >> (precision - 1)) + e;
+    if (exponent <= 0 || exponent >= (1 << exponent_bits) - 1) continue;
+    const Bits power = static_cast<Bits>(exponent) << (precision - 1);
+    s.insert({power - 1, power, power + 1, power | (fraction ^ (fraction >> 1)), power | (fraction & 0x5555555555555555u)});
+  }
+  add_signs(s, Bits{1} << top);
+  return {s.begin(), s.end()};
+}
+
+}  // namespace
+
+std::vector<Isa> instruction_sets() {
+  std::vector<Isa> all;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) all.push_back({"avx2", avx2::resolve_alu});
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+    all.push_back({"avx512", avx512::resolve_alu});
+  EXPECT_FALSE(all.empty()) << "no instruction set to test on this processor";
+  return all;
+}
+
+AluKey key_of(const Form& form) {
+  AluKey key;
+  const bool packs = form.text.starts_with("mov") && form.bytes.size() > 2;
+  const bool whole_first = packs && form.bytes[0] > form.bytes[1];
+  for (const ptx::Match& match : ptx::match_opcode(form.text)) {
+    if (packs && match.modifiers.variant != (whole_first ? 1 : 2)) continue;
+    if (!packs && form.text.starts_with("mov") && match.modifiers.variant != 0) continue;
+    key.opcode = match.form->row->opcode;
+    key.modifiers = match.modifiers;
+    break;
+  }
+  EXPECT_NE(key.opcode, ptx::Opcode::kInvalid) << "the table of forms has no " << form.text;
+  key.operand_count = static_cast<std::uint8_t>(form.bytes.size());
+  for (std::size_t i = 0; i < form.bytes.size() && i < 6; ++i) key.register_bytes[i] = static_cast<std::uint8_t>(form.bytes[i]);
+  key.has_second_destination = form.pair;
+  return key;
+}
+
+void check_judged(const Form& form, const std::vector<std::vector<Bits>>& specials, const Judge& judge, const Options& options) {
+  ASSERT_EQ(specials.size() + 1, form.bytes.size()) << form.text;
+  const AluKey key = key_of(form);
+  const auto tuples = operand_tuples(form, specials, options);
+  std::mt19937_64 random(7);
+  for (const Isa& isa : instruction_sets()) {
+    const Handler handler = isa.resolve(key);
+    ASSERT_NE(handler, nullptr) << form.text << " has no handler for " << isa.name;
+    Runner runner(form, judge, options);
+    for (std::size_t first = 0; first < tuples.size() && runner.failures() < 4; first += kWarpSize) {
+      const auto carry = static_cast<LaneMask>(random());
+      runner.run(isa, handler, tuples, first, {kAllLanes, -1, (first / kWarpSize) % 2 == 1}, carry);
+      if ((first / kWarpSize) % 4 == 0) {
+        auto mask = static_cast<LaneMask>(random());
+        if (first % 3 == 0) mask = 1u << (random() % 32);
+        if (mask == 0) mask = 0x80000000u;
+        runner.run(isa, handler, tuples, first, {mask, -1, false}, carry);
+        // The destination in a source's register: only ever one of the same width.
+        for (std::size_t i = 0; i < specials.size(); ++i) {
+          if (form.bytes[i + 1] != form.bytes[0]) continue;
+          runner.run(isa, handler, tuples, first, {kAllLanes, static_cast<int>(i), false}, carry);
+          runner.run(isa, handler, tuples, first, {mask, static_cast<int>(i), false}, carry);
+        }
+      }
+    }
+  }
+}
+
+void check(const Form& form, const std::vector<std::vector<Bits>>& specials, const Reference& reference, const Options& options) {
+  check_judged(form, specials, [&](const Bits* in, Bits got) -> std::string {
+    const Bits expected = truncated(reference(in), form.bytes[0]);
+    return got == expected ? "" : "got" + shown({got}) + ", expected" + shown({expected});
+  }, options);
+}
+
+bool refused(const AluKey& key) {
+  return avx2::resolve_alu(key) == nullptr && (instruction_sets().size() < 2 || avx512::resolve_alu(key) == nullptr);
+}
+bool refused(const Form& form) { return refused(key_of(form)); }
+
+const std::vector<Bits>& special_f16() {
+  static const auto v = special_float(11, 5);
+  return v;
+}
+const std::vector<Bits>& special_bf16() {
+  static const auto v = special_float(8, 8);
+  return v;
+}
+const std::vector<Bits>& special_f32() {
+  static const auto v = special_float(24, 8);
+  return v;
+}
+const std::vector<Bits>& special_f64() {
+  static const auto v = special_float(53, 11);
+  return v;
+}
+const std::vector<Bits>& both_predicates() {
+  static const std::vector<Bits> v = {0, 1};
+  return v;
+}
+const std::vector<Bits>& special_int(int bytes) {
+  static std::vector<Bits> by_bytes[9];
+  auto& v = by_bytes[bytes];
+  if (v.empty()) {
+    std::set<Bits> s;
+    for (int bits : {1, 2, 3, 4, 5, 7, 8, 15, 16, 23, 24, 31, 32, 33, 48, 63}) {
+      for (Bits d : {Bits{0}, Bits{1}, ~Bits{0}, Bits{2}}) {
+        s.insert(truncated((Bits{1} << bits) + d, bytes));
+        s.insert(truncated(Bits{0} - (Bits{1} << bits) + d, bytes));
+      }
+    }
+    for (Bits b : {Bits{0}, Bits{1}, ~Bits{0}, Bits{0x5555555555555555}, Bits{0xaaaaaaaaaaaaaaaa}, Bits{0x0123456789abcdef}, Bits{0xfedcba9876543210}, Bits{10}, Bits{100}, Bits{1000}})
+      s.insert(truncated(b, bytes));
+    s.insert(truncated(Bits{1} << (8 * bytes - 1), bytes));
+    v.assign(s.begin(), s.end());
+  }
+  return v;
+}
+
+}  // namespace lockstep::engine::alu_test
