@@ -25,7 +25,7 @@ struct AluKey {
   bool has_second_destination = false;  // setp p|q, lop3 d|p
 };
 
-// The handler, or nullptr when this form is not implemented: the decoder then refuses the module. How handlers use an Op:
+// Gives the handler, or nullptr when this form is not implemented: the decoder then refuses the module. How handlers use an Op:
 //
 //   dst, dst2   destinations. kNoSlot, for the sink, is allowed for both of setp's, for lop3.BoolOp's d and for parts of an unpacking mov.
 //   src[i]      the i-th source. lop3's table, prmt's selectors and the like are ordinary sources, laid out like any
@@ -38,6 +38,8 @@ struct AluKey {
 // must not overlap a source's. add.cc, addc and friends read and write the warp's carry mask themselves (Warp::carry).
 // Handlers set the rounding direction they need and put back the one they found, which must be the default: the threads that run them
 // have MXCSR at its initial value (round to nearest, no flushing, exceptions masked).
+using AluResolver = Handler (*)(const AluKey& key);
+
 // The resolver of the best instruction set this processor has, or of the one that LOCKSTEP_ISA=avx2|avx512 asks for. Ends the program
 // with a message when the processor has not got it.
 AluResolver alu_resolver();
