@@ -110,6 +110,7 @@ std::vector<std::int64_t> detail::simpler_integers(std::int64_t value, std::int6
 }
 
 Domain<std::int64_t> sizes(std::int64_t lo, std::int64_t hi) {
+  if (lo < 0) throw std::invalid_argument("sizes: a size is not negative");
   Domain<std::int64_t> d = range<std::int64_t>(lo, hi);
   d.sample = [lo, hi](Bits& bits) { return sample_size(bits, lo, hi); };
   return d;

@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -66,6 +67,7 @@ struct Domain {
 
 // Integers with every boundary likely: 0, 1, lo, hi, and +-1 around multiples and powers of the warp (32), common blocks, tiles (8, 16), 2^16, ...;
 // small values often, the largest seldom, so that ten thousand cases stay quick. Shrinks toward lo, 1 and the boundaries.
+// 0 <= lo <= hi; this and the domains below throw std::invalid_argument when they would be empty.
 Domain<std::int64_t> sizes(std::int64_t lo, std::int64_t hi);
 
 // Any 64-bit seed, printed in decimal; shrinks toward 0, 1, 2.
@@ -87,6 +89,7 @@ std::vector<std::int64_t> simpler_integers(std::int64_t value, std::int64_t lo, 
 // Uniform in [lo, hi], the ends more often; shrinks toward the value nearest 0. Ranges of up to 63 bits.
 template <std::integral T>
 Domain<T> range(T lo, T hi) {
+  if (lo > hi) throw std::invalid_argument("range: " + std::to_string(lo) + " is above " + std::to_string(hi));
   Domain<T> d;
   d.sample = [lo, hi](Bits& bits) -> T {
     const std::uint64_t span = static_cast<std::uint64_t>(hi) - static_cast<std::uint64_t>(lo);
@@ -109,6 +112,7 @@ Domain<T> range(T lo, T hi) {
 // One of the named values; shrinks toward the front of the list.
 template <class T>
 Domain<T> choice(std::vector<std::pair<std::string, T>> options) {
+  if (options.empty()) throw std::invalid_argument("choice: nothing to choose from");
   Domain<T> d;
   for (const auto& [text, value] : options) d.describe += (d.describe.empty() ? "one of " : ", ") + text;
   d.sample = [options](Bits& bits) { return options[bits.below(options.size())].second; };
