@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "simulator/ptx/opcode.h"
@@ -70,7 +71,10 @@ struct Instruction {
   Opcode opcode = Opcode::kInvalid;
   Modifiers modifiers;
   Guard guard;
-  std::vector<Operand> operands;  // destination first, in the order of the PTX manual
+  // Destination first, in the order of the PTX manual. A call has four: list of results (may be empty), target (symbol or register), list of
+  // arguments (may be empty), label of the .callprototype or .calltargets as a symbol (kNone for a direct call). In both lists
+  // stand symbols of .param variables, registers and immediates.
+  std::vector<Operand> operands;
   SourceLocation source;
   int ptx_line = 0;     // line within the PTX text, from 1
   std::string text;     // opcode with its modifiers as written, for messages: "ld.global.nc.f32"
@@ -126,6 +130,8 @@ struct Function {
   std::uint32_t max_threads[3] = {0, 0, 0};          // .maxntid
   std::uint32_t required_threads[3] = {0, 0, 0};     // .reqntid
   std::uint32_t required_cluster[3] = {0, 0, 0};     // .reqnctapercluster
+  std::uint32_t min_blocks = 0;                      // .minnctapersm
+  std::uint32_t max_registers = 0;                   // .maxnreg
   bool explicit_cluster = false;                     // .explicitcluster
   std::uint32_t max_cluster_rank = 0;                // .maxclusterrank
 };
@@ -141,7 +147,8 @@ struct Module {
   std::vector<std::string> files;
   std::vector<InlineSite> inline_sites;
   std::vector<Variable> variables;
-  std::vector<Function> functions;
+  std::vector<Function> functions;  // one entry a name: a definition replaces the declarations before it
+  std::vector<std::pair<std::string, std::string>> aliases;  // .alias first, second: first is another name of second
 };
 
 }  // namespace lockstep::ptx

@@ -96,6 +96,11 @@ struct Modifiers {
   bool noftz = false;
   bool oob = false;                // fma.oob
   bool no_return = false;
+  bool parity = false;             // mbarrier.test_wait, try_wait: the phase is given by its parity
+  bool expect_tx = false;          // mbarrier.arrive.expect_tx
+  bool no_complete = false;        // mbarrier.arrive.noComplete
+  bool no_increment = false;       // cp.async.mbarrier.arrive.noinc
+  bool read = false;               // cp.async.bulk.wait_group.read
 };
 
 enum class Opcode : std::uint16_t {

@@ -1,0 +1,373 @@
+#include "simulator/ptx/forms.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <unordered_map>
+
+#include "simulator/ptx/names.h"
+
+namespace lockstep::ptx {
+namespace {
+
+#define LOCKSTEP_FORM(opcode, ...) {Opcode::k_##opcode, __VA_ARGS__},
+constexpr FormRow kRows[] = {
+#include "simulator/ptx/form_rows.inc"
+};
+#undef LOCKSTEP_FORM
+
+[[noreturn]] void reject(const FormRow& row, std::string_view why) {
+  std::fprintf(stderr, "form_rows.inc: %.*s: %.*s\n", static_cast<int>(row.syntax.size()), row.syntax.data(),
+               static_cast<int>(why.size()), why.data());
+  std::abort();
+}
+
+bool is_space(char c) { return c == ' '; }
+
+std::string_view trim(std::string_view s) {
+  while (!s.empty() && is_space(s.front())) s.remove_prefix(1);
+  while (!s.empty() && is_space(s.back())) s.remove_suffix(1);
+  return s;
+}
+
+// ".rn.rz" -> {".rn", ".rz"}.
+std::vector<std::string_view> split_words(std::string_view s) {
+  std::vector<std::string_view> words;
+  std::size_t i = 0;
+  while (i < s.size()) {
+    std::size_t end = s.find('.', i + 1);
+    if (end == std::string_view::npos) end = s.size();
+    words.push_back(trim(s.substr(i, end - i)));
+    i = end;
+  }
+  return words;
+}
+
+// The choices a row gives for a word, or the word itself.
+std::vector<std::string_view> choices_for(const FormRow& row, std::string_view word) {
+  std::string_view rest = row.choices;
+  while (!rest.empty()) {
+    std::size_t end = rest.find(' ');
+    if (end == std::string_view::npos) end = rest.size();
+    const std::string_view entry = rest.substr(0, end);
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string_view::npos) reject(row, "choices without '='");
+    if (entry.substr(0, equals) == word) return split_words(entry.substr(equals + 1));
+    rest = trim(rest.substr(end));
+  }
+  return {word};
+}
+
+// An optional group of several words ("{.sem.scope}") stands or falls together: such a row becomes several lists of slots.
+std::vector<std::vector<ModifierSlot>> parse_slots(const FormRow& row, std::string_view text) {
+  std::vector<std::vector<ModifierSlot>> lists(1);
+  auto append = [&](std::vector<ModifierSlot>& list, std::string_view word, bool optional) {
+    list.push_back({choices_for(row, word), optional});
+  };
+  std::size_t i = 0;
+  while (i < text.size()) {
+    if (text[i] == '{') {
+      const std::size_t end = text.find('}', i);
+      if (end == std::string_view::npos) reject(row, "'{' without '}'");
+      const auto words = split_words(text.substr(i + 1, end - i - 1));
+      if (words.size() == 1) {
+        for (auto& list : lists) append(list, words[0], true);
+      } else {
+        const auto without = lists;
+        for (auto& list : lists)
+          for (const auto word : words) append(list, word, false);
+        lists.insert(lists.end(), without.begin(), without.end());
+      }
+      i = end + 1;
+    } else {
+      std::size_t end = i + 1;
+      while (end < text.size() && text[end] != '.' && text[end] != '{') ++end;
+      for (auto& list : lists) append(list, text.substr(i, end - i), false);
+      i = end;
+    }
+  }
+  return lists;
+}
+
+OperandRule parse_operand(const FormRow& row, std::string_view text) {
+  using Role = OperandRule::Role;
+  OperandRule rule;
+  if (text.starts_with("{!}")) {
+    rule.may_negate = true;
+    rule.role = Role::kSourcePredicate;
+    rule.fixed = Type::kPred;
+    rule.name = text.substr(3);
+    return rule;
+  }
+  // A pair "d|p": the type that may follow the first name is the first's.
+  const auto bar = text.find('|');
+  char second = 0;
+  if (bar != std::string_view::npos) {
+    if (bar == 0 || bar + 1 == text.size()) reject(row, "half a pair");
+    rule.role = Role::kDestinationPair;
+    rule.second_optional = text[bar - 1] == '{';
+    second = text[bar + 1];
+    text = text.substr(0, rule.second_optional ? bar - 1 : bar);
+  }
+  std::string_view type;
+  if (const auto colon = text.find(':'); colon != std::string_view::npos) {
+    type = text.substr(colon + 1);
+    text = text.substr(0, colon);
+  }
+  if (!type.empty()) {
+    if (type == "t") {
+    } else if (type == "s") {
+      rule.type_slot = 1;
+    } else if (type == "x") {
+      rule.type_slot = 2;
+    } else if (type == "2t") {
+      rule.twice = true;
+    } else {
+      rule.fixed = type_from_name(type);
+      if (rule.fixed == Type::kNone) reject(row, "operand of unknown type");
+    }
+  }
+  rule.name = text;
+  if (text.empty()) reject(row, "empty operand");
+  if (second != 0) {
+    if (text[0] == 'p') rule.fixed = Type::kPred;
+    rule.second = Type::kPred;
+    return rule;
+  }
+  if (text[0] == '[') {
+    rule.role = Role::kAddress;
+  } else if (text == "_") {
+    rule.role = Role::kSink;
+  } else if (text == "label") {
+    rule.role = Role::kLabel;
+  } else if (text == "tlist") {
+    rule.role = Role::kLabelList;
+  } else if (text == "fname") {
+    rule.role = Role::kFunction;
+  } else if (text.starts_with("imm")) {
+    rule.role = Role::kInteger;
+  } else if (text == "vd") {
+    rule.role = Role::kDestinationVector;
+  } else if (text == "v") {
+    rule.role = Role::kSourceVector;
+  } else if (text[0] == 'd') {
+    rule.role = Role::kDestination;
+    rule.follows_vector = true;
+  } else if (text == "p" || text == "q") {
+    rule.role = Role::kDestinationPredicate;
+    rule.fixed = Type::kPred;
+  } else {
+    rule.role = Role::kSource;
+    rule.follows_vector = text == "b" || text == "c";
+  }
+  return rule;
+}
+
+// All lists that "d, a{, b}, c" stands for, the longest first.
+void expand_operands(const FormRow& row, std::string_view rest, std::vector<OperandRule> so_far,
+                     std::vector<std::vector<OperandRule>>& out) {
+  rest = trim(rest);
+  if (rest.starts_with(",")) rest = trim(rest.substr(1));
+  if (rest.empty()) {
+    out.push_back(std::move(so_far));
+    return;
+  }
+  if (rest.starts_with("{,") || rest.starts_with("{ ")) {
+    const std::size_t end = rest.find("}}") != std::string_view::npos ? rest.find("}}") + 1 : [&] {
+      // The closing brace that is not part of "{!}".
+      std::size_t i = 1;
+      while (i < rest.size() && (rest[i] != '}' || rest[i - 1] == '!')) ++i;
+      return i;
+    }();
+    if (end >= rest.size()) reject(row, "'{' without '}' among the operands");
+    std::string with(rest.substr(1, end - 1));
+    auto longer = so_far;
+    std::string_view group = trim(rest.substr(1, end - 1));
+    if (group.starts_with(",")) group = trim(group.substr(1));
+    longer.push_back(parse_operand(row, group));
+    expand_operands(row, rest.substr(end + 1), std::move(longer), out);
+    expand_operands(row, rest.substr(end + 1), std::move(so_far), out);
+    return;
+  }
+  // One operand: up to a comma or a "{," group.
+  std::size_t end = 0;
+  while (end < rest.size() && rest[end] != ',' && !(rest[end] == '{' && end + 1 < rest.size() && rest[end + 1] == ',')) ++end;
+  so_far.push_back(parse_operand(row, trim(rest.substr(0, end))));
+  expand_operands(row, rest.substr(end), std::move(so_far), out);
+}
+
+// "cp.async.wait_group": words of the row that only spell the opcode's name.
+bool is_name_word(Opcode opcode, std::string_view word) {
+  const std::string_view name = opcode_name(opcode);
+  const std::string_view w = word.substr(1);
+  for (std::size_t at = name.find(w); at != std::string_view::npos; at = name.find(w, at + 1)) {
+    const std::size_t end = at + w.size();
+    if (at > 0 && name[at - 1] == '_' && (end == name.size() || name[end] == '_')) return true;
+  }
+  return false;
+}
+
+bool classify(const Form& form, std::string_view token, bool literal, Modifiers& m, int& types, int& spaces) {
+  if (literal && is_name_word(form.row->opcode, token)) return true;
+  return apply_token(form.row->opcode, token, m, types, spaces);
+}
+
+void enumerate(const Form& form, std::size_t slot, std::string& text, Modifiers m, int types, int spaces,
+               const std::function<void(const std::string&, const Modifiers&)>& visit) {
+  if (slot == form.slots.size()) {
+    visit(text, m);
+    return;
+  }
+  const ModifierSlot& s = form.slots[slot];
+  if (s.optional) enumerate(form, slot + 1, text, m, types, spaces, visit);
+  for (const auto token : s.tokens) {
+    Modifiers with = m;
+    int t = types, sp = spaces;
+    if (!classify(form, token, s.tokens.size() == 1 && !s.optional, with, t, sp))
+      reject(*form.row, std::string("word without a meaning: ") + std::string(token));
+    const std::size_t size = text.size();
+    text += token;
+    enumerate(form, slot + 1, text, with, t, sp, visit);
+    text.resize(size);
+  }
+}
+
+bool match_slots(const Form& form, std::size_t slot, const std::vector<std::string_view>& words, std::size_t word,
+                 Modifiers m, int types, int spaces, Modifiers& result) {
+  if (slot == form.slots.size()) {
+    if (word != words.size()) return false;
+    result = m;
+    return true;
+  }
+  const ModifierSlot& s = form.slots[slot];
+  if (word < words.size()) {
+    for (const auto token : s.tokens) {
+      if (token != words[word]) continue;
+      Modifiers with = m;
+      int t = types, sp = spaces;
+      if (!classify(form, token, s.tokens.size() == 1 && !s.optional, with, t, sp)) continue;
+      if (match_slots(form, slot + 1, words, word + 1, with, t, sp, result)) return true;
+    }
+  }
+  return s.optional && match_slots(form, slot + 1, words, word, m, types, spaces, result);
+}
+
+// How many words of the opcode a form gets through, for the message about the nearest one.
+std::size_t longest_prefix(const Form& form, std::size_t slot, const std::vector<std::string_view>& words, std::size_t word) {
+  if (slot == form.slots.size() || word == words.size()) return word;
+  const ModifierSlot& s = form.slots[slot];
+  std::size_t best = word;
+  for (const auto token : s.tokens)
+    if (token == words[word]) best = std::max(best, longest_prefix(form, slot + 1, words, word + 1));
+  if (s.optional) best = std::max(best, longest_prefix(form, slot + 1, words, word));
+  return best;
+}
+
+std::vector<Form> build() {
+  std::vector<Form> all;
+  for (const FormRow& row : kRows) {
+    std::size_t end = row.syntax.find(' ');
+    if (end == std::string_view::npos) end = row.syntax.size();
+    const std::string_view opcode = row.syntax.substr(0, end);
+    std::size_t dot = opcode.find_first_of(".{");
+    if (dot == std::string_view::npos) dot = opcode.size();
+    std::vector<std::vector<OperandRule>> operands;
+    expand_operands(row, row.syntax.substr(end), {}, operands);
+    for (auto& slots : parse_slots(row, opcode.substr(dot))) {
+      Form form;
+      form.row = &row;
+      form.first_word = opcode.substr(0, dot);
+      form.slots = std::move(slots);
+      form.operands = operands;
+      all.push_back(std::move(form));
+    }
+  }
+  return all;
+}
+
+const std::unordered_map<std::string_view, std::vector<const Form*>>& forms_by_word() {
+  static const auto* const map = [] {
+    auto* m = new std::unordered_map<std::string_view, std::vector<const Form*>>;
+    for (const Form& f : forms()) (*m)[f.first_word].push_back(&f);
+    return m;
+  }();
+  return *map;
+}
+
+std::string_view first_word(std::string_view opcode) { return opcode.substr(0, opcode.find('.')); }
+
+}  // namespace
+
+const std::vector<Form>& forms() {
+  static const auto* const all = new std::vector<Form>(build());
+  return *all;
+}
+
+std::vector<Spelling> enumerate_forms() {
+  std::vector<Spelling> all;
+  for (const Form& form : forms()) {
+    Modifiers m;
+    m.variant = form.row->variant;
+    std::string text(form.first_word);
+    enumerate(form, 0, text, m, 0, 0, [&](const std::string& t, const Modifiers& mods) { all.push_back({&form, t, mods}); });
+  }
+  return all;
+}
+
+std::vector<Match> match_opcode(std::string_view opcode) {
+  std::vector<Match> matches;
+  const std::string_view word = first_word(opcode);
+  const auto found = forms_by_word().find(word);
+  if (found == forms_by_word().end()) return matches;
+  const auto words = split_words(opcode.substr(word.size()));
+  for (const Form* form : found->second) {
+    Modifiers m, result;
+    m.variant = form->row->variant;
+    if (match_slots(*form, 0, words, 0, m, 0, 0, result)) matches.push_back({form, result});
+  }
+  return matches;
+}
+
+std::string explain_no_match(std::string_view opcode) {
+  const std::string_view word = first_word(opcode);
+  const auto found = forms_by_word().find(word);
+  if (found == forms_by_word().end()) return {};
+  const auto words = split_words(opcode.substr(word.size()));
+  std::size_t best = 0;
+  std::vector<const Form*> nearest;
+  for (const Form* form : found->second) {
+    const std::size_t n = longest_prefix(*form, 0, words, 0);
+    if (n > best) nearest.clear();
+    best = std::max(best, n);
+    if (n == best) nearest.push_back(form);
+  }
+  std::string text = best < words.size() ? "'" + std::string(words[best]) + "' does not fit" : "a further word is needed";
+  text += "; nearest: ";
+  constexpr std::size_t kShown = 3;  // more would bury the message
+  std::string_view last;
+  std::size_t shown = 0;
+  for (const Form* form : nearest) {
+    if (form->row->syntax == last) continue;
+    if (shown++ == kShown) break;
+    if (!last.empty()) text += " | ";
+    last = form->row->syntax;
+    text += last;
+    if (!form->row->choices.empty()) text += " (" + std::string(form->row->choices) + ")";
+  }
+  return text;
+}
+
+Type operand_type(const OperandRule& rule, const Modifiers& m) {
+  if (rule.fixed != Type::kNone) return rule.fixed;
+  const Type t = rule.type_slot == 0 ? m.type : rule.type_slot == 1 ? m.source_type : m.third_type;
+  if (!rule.twice) return t;
+  switch (t) {
+    case Type::kU16: return Type::kU32;
+    case Type::kS16: return Type::kS32;
+    case Type::kU32: return Type::kU64;
+    case Type::kS32: return Type::kS64;
+    default: return t;
+  }
+}
+
+}  // namespace lockstep::ptx

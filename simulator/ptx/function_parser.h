@@ -1,0 +1,54 @@
+// Parses the body of a function: scopes, registers, labels, source locations and instructions.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/ptx/cursor.h"
+#include "simulator/ptx/forms.h"
+#include "simulator/ptx/ir.h"
+
+namespace lockstep::ptx {
+
+// A name used where only a module-scope symbol can be meant: checked when the whole module is known.
+struct SymbolUse {
+  std::string name;
+  int line = 0;
+  std::string function;
+  bool is_call = false;
+  std::size_t results = 0, arguments = 0;  // of a call
+};
+
+// What lives as long as the module: shared by all functions.
+class ModuleState {
+ public:
+  explicit ModuleState(Module& m) : module(m) {}
+
+  // The forms that accept an opcode as written, looked up once for each spelling.
+  const std::vector<Match>& matches(std::string_view opcode);
+
+  // An index into Module::inline_sites; sites that are equal are shared.
+  int inline_site(const std::string& function_label, const SourceLocation& caller);
+
+  Module& module;
+  std::vector<SymbolUse> uses;
+
+  // Where a (file, line, column) was itself inlined, as far as seen: .loc names only the innermost call site.
+  std::map<std::tuple<int, int, int>, int> inlined_locations;
+
+ private:
+  std::unordered_map<std::string_view, std::vector<Match>> cache_;
+  std::map<std::tuple<std::string, int, int, int, int>, int> sites_;
+};
+
+// `in` stands at the body's '{'; parameters and results of `function` are known. Fills registers, variables, prototypes and body.
+void parse_body(Cursor& in, ModuleState& state, Function& function);
+
+// ".callprototype" and function headers: "(results) name (parameters)". Returns the name.
+std::string parse_signature(Cursor& in, std::vector<Variable>& results, std::vector<Variable>& parameters);
+
+}  // namespace lockstep::ptx

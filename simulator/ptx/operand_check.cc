@@ -1,0 +1,163 @@
+#include "simulator/ptx/operand_check.h"
+
+#include "simulator/ptx/constant.h"
+#include "simulator/ptx/names.h"
+
+namespace lockstep::ptx {
+namespace {
+
+using Kind = Operand::Kind;
+using Role = OperandRule::Role;
+
+// These widen into, or take from, registers that are larger than their type (PTX ISA 9.4.1).
+bool allows_wider_registers(Opcode op) {
+  return op == Opcode::k_ld || op == Opcode::k_ldu || op == Opcode::k_st || op == Opcode::k_cvt;
+}
+
+enum class Class { kBits, kInteger, kFloat };
+Class class_of(Type t) {
+  switch (t) {
+    case Type::kU8: case Type::kU16: case Type::kU32: case Type::kU64:
+    case Type::kS8: case Type::kS16: case Type::kS32: case Type::kS64: return Class::kInteger;
+    case Type::kF16: case Type::kF32: case Type::kF64: return Class::kFloat;
+    default: return Class::kBits;  // also packed types: their registers are .bN or the packed type itself
+  }
+}
+
+// Integer and floating-point types of one size disagree; bit types agree with both.
+bool agrees(Type reg, Type wanted, bool wider) {
+  if ((reg == Type::kPred) != (wanted == Type::kPred)) return false;
+  if (wider ? size_of(reg) < size_of(wanted) : size_of(reg) != size_of(wanted)) return false;
+  const Class a = class_of(reg), b = class_of(wanted);
+  return a == b || a == Class::kBits || b == Class::kBits;
+}
+
+std::string spelled(Type t) { return "." + std::string(type_name(t)); }
+
+struct Checker {
+  const Match& match;
+  const std::vector<Register>& registers;
+  Opcode opcode = match.form->row->opcode;
+
+  std::string reg(const Operand& o, Type wanted) const {
+    const Register& r = registers[o.index];
+    if (agrees(r.type, wanted, allows_wider_registers(opcode))) return {};
+    return r.name + " is a register of " + spelled(r.type) + ", not of " + spelled(wanted);
+  }
+
+  std::string immediate(const Operand& o, Type wanted) const {
+    const Constant c{o.is_float ? Constant::Kind::kFloat : Constant::Kind::kSigned, o.bits};
+    if (bits_as(c, wanted)) return {};
+    return o.is_float ? "a floating-point constant where " + spelled(wanted) + " is wanted"
+                      : "an integer constant where " + spelled(wanted) + " is wanted";
+  }
+
+  std::string scalar(const Operand& o, Type wanted, bool destination) const {
+    switch (o.kind) {
+      case Kind::kRegister: return reg(o, wanted);
+      case Kind::kSink: return destination ? std::string() : "'_' is no source";
+      case Kind::kImmediate: return destination ? "a constant is no destination" : immediate(o, wanted);
+      case Kind::kNegatedPredicate: return "'!' is not allowed here";
+      case Kind::kSpecialRegister: {
+        if (destination) return "a special register is no destination";
+        if (opcode != Opcode::k_mov && opcode != Opcode::k_cvt) return "only mov and cvt read special registers";
+        const Type t = special_register_type(o.special);
+        if ((t == Type::kPred) != (wanted == Type::kPred) || size_of(t) < size_of(wanted))
+          return std::string(special_register_name(o.special)) + " is of " + spelled(t) + ", not of " + spelled(wanted);
+        return {};
+      }
+      case Kind::kSymbol:
+        if (opcode == Opcode::k_mov && !destination) return {};
+        return "'" + o.symbol + "' is no register declared here";
+      default: return destination ? "a register is wanted" : "a register or a constant is wanted";
+    }
+  }
+
+  std::string vector(const Operand& o, Type wanted, std::size_t count, bool destination) const {
+    if (o.kind != Kind::kVector) return "a vector of " + std::to_string(count) + " is wanted";
+    if (o.elements.size() != count)
+      return "a vector of " + std::to_string(count) + " is wanted, this has " + std::to_string(o.elements.size());
+    for (const Operand& e : o.elements)
+      if (std::string why = scalar(e, wanted, destination); !why.empty()) return why;
+    return {};
+  }
+
+  // {a, b} that make up one value of `whole`.
+  std::string packed(const Operand& o, Type whole, bool destination) const {
+    if (o.kind != Kind::kVector) return "a vector is wanted";
+    const int count = static_cast<int>(o.elements.size());
+    if (count != 2 && count != 4 && count != 8) return "a vector of 2 or 4 is wanted";
+    const int bytes = size_of(whole) / count;
+    for (const Operand& e : o.elements) {
+      if (e.kind == Kind::kSink && destination) continue;
+      if (e.kind == Kind::kImmediate && !destination) continue;
+      if (e.kind != Kind::kRegister) return "a vector of registers is wanted";
+      if (registers[e.index].type == Type::kPred || size_of(registers[e.index].type) != bytes)
+        return registers[e.index].name + " is not " + std::to_string(bytes * 8) + " bits wide";
+    }
+    return {};
+  }
+
+  std::string one(const OperandRule& rule, const Operand& o) const {
+    const Type type = operand_type(rule, match.modifiers);
+    const bool is_vector = rule.follows_vector && match.modifiers.vector > 1;
+    switch (rule.role) {
+      case Role::kDestination:
+        return is_vector ? vector(o, type, match.modifiers.vector, true) : scalar(o, type, true);
+      case Role::kSource:
+        return is_vector ? vector(o, type, match.modifiers.vector, false) : scalar(o, type, false);
+      case Role::kDestinationPredicate: return scalar(o, Type::kPred, true);
+      case Role::kDestinationPair:
+        if (o.kind != Kind::kPair) return rule.second_optional ? scalar(o, type, true) : "a pair a|b is wanted";
+        if (std::string why = scalar(o.elements[0], type, true); !why.empty()) return why;
+        return scalar(o.elements[1], rule.second, true);
+      case Role::kSourcePredicate:
+        if (o.kind == Kind::kNegatedPredicate) return reg(o, Type::kPred);
+        return scalar(o, Type::kPred, false);
+      case Role::kDestinationVector: return packed(o, type, true);
+      case Role::kSourceVector: return packed(o, type, false);
+      case Role::kAddress: return o.kind == Kind::kAddress ? std::string() : "an address [..] is wanted";
+      case Role::kInteger:
+        return o.kind == Kind::kImmediate && !o.is_float ? std::string() : "an integer constant is wanted";
+      case Role::kLabel: return o.kind == Kind::kSymbol && o.offset == 0 ? std::string() : "a label is wanted";
+      case Role::kLabelList:
+        return o.kind == Kind::kSymbol && o.offset == 0 ? std::string() : "the label of a .branchtargets is wanted";
+      case Role::kSink: return o.kind == Kind::kSink ? std::string() : "'_' is wanted";
+      case Role::kFunction: return {};
+    }
+    return {};
+  }
+};
+
+void settle_immediate(Operand& o, Type type) {
+  if (o.kind != Kind::kImmediate) return;
+  const Constant c{o.is_float ? Constant::Kind::kFloat : Constant::Kind::kSigned, o.bits};
+  if (const auto bits = bits_as(c, type)) o.bits = *bits;
+}
+
+}  // namespace
+
+Misfit check_operands(const Match& match, const std::vector<OperandRule>& rules, const std::vector<Operand>& operands,
+                      const std::vector<Register>& registers) {
+  const Checker checker{match, registers};
+  if (rules.size() != operands.size())
+    return {"takes " + std::to_string(rules.size()) + " operands, not " + std::to_string(operands.size()), 0};
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    std::string why = checker.one(rules[i], operands[i]);
+    if (!why.empty()) return {"operand " + std::to_string(i + 1) + ": " + why, i + 1};
+  }
+  return {};
+}
+
+void settle_operands(const Match& match, const std::vector<OperandRule>& rules, std::vector<Operand>& operands) {
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const Type type = operand_type(rules[i], match.modifiers);
+    Operand& o = operands[i];
+    if (rules[i].role == Role::kInteger) continue;
+    settle_immediate(o, type);
+    if (o.kind == Kind::kVector && rules[i].role != Role::kDestinationVector && rules[i].role != Role::kSourceVector)
+      for (Operand& e : o.elements) settle_immediate(e, type);
+  }
+}
+
+}  // namespace lockstep::ptx
