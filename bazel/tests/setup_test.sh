@@ -1,0 +1,77 @@
+#!/bin/bash
+# The set-up step against made-up machines: nothing is installed or fetched.
+set -u
+source bazel/tests/assert.sh
+readonly ROOT=$PWD EXIT_SETUP=3
+export HOME=$TEST_TMPDIR/home
+say() { echo "lockstep: $*" >&2; }
+die() { say "$*"; exit "$EXIT_SETUP"; }
+source bazel/setup/packages.sh
+source bazel/setup/toolkit.sh
+
+# A machine where dpkg knows only the packages $INSTALLED, and apt-get and pip say what they were asked.
+tools=$TEST_TMPDIR/tools
+mkdir -p "$tools" "$HOME"
+cat > "$tools/dpkg-query" << 'CODE'
+#!/bin/bash
+for last; do :; done
+[[ " $INSTALLED " == *" $last "* ]] && echo -n installed
+CODE
+printf '#!/bin/bash\necho "apt-get $*" >> "$TEST_TMPDIR/asked"\n' > "$tools/apt-get"
+chmod +x "$tools"/*
+export PATH=$tools:/usr/bin:/bin
+
+expect_match "WORKSPACE names GoogleTest's packages" "$(library_packages | xargs)" "libgtest-dev libgmock-dev"
+expect "and as many as there are in it, each once" "$(library_packages | wc -l)" "$(library_packages | sort -u | wc -l)"
+expect "a blank never gets into a package's name" "$(library_packages | grep -c ' ')" 0
+
+export INSTALLED="zip file"
+expect "what is missing" "$(missing_packages zip g++ file | xargs)" "g++"
+rm -f "$TEST_TMPDIR/asked"
+(require_packages zip file) 2> /dev/null
+expect "nothing missing: nothing asked" "$([[ -e $TEST_TMPDIR/asked ]] && echo asked || echo nothing)" nothing
+if ((EUID == 0)); then
+  (require_packages zip g++) 2> /dev/null
+  expect_match "as root it is installed" "$(cat "$TEST_TMPDIR/asked")" "install --yes --no-install-recommends g\+\+"
+else
+  output=$( (require_packages zip g++) 2>&1)
+  expect "without root it is refused" $? "$EXIT_SETUP"
+  expect_match "with the command" "$output" "sudo apt-get install --no-install-recommends g\+\+"
+fi
+
+# A toolkit that has all that the list names.
+whole=$TEST_TMPDIR/whole
+while read -r _ _ places; do
+  place=${places%%|*}
+  mkdir -p "$whole/$(dirname "$place")"
+  touch "$whole/${place%'*'}"
+  [[ $place != *'*' ]] || chmod +x "$whole/${place%'*'}"
+done < <(set -f; toolkit_lines)
+is_whole_toolkit "$whole"
+expect "a whole toolkit" $? 0
+chmod -x "$whole/nvvm/bin/cicc"
+is_whole_toolkit "$whole"
+expect "a program that may not be executed" $? 1
+chmod +x "$whole/nvvm/bin/cicc"
+mv "$whole/lib64" "$whole/lib"
+is_whole_toolkit "$whole"
+expect "the library in another of its places" $? 0
+rm -r "$whole/lib"
+is_whole_toolkit "$whole"
+expect "no library" $? 1
+is_whole_toolkit "$TEST_TMPDIR/none"
+expect "no toolkit" $? 1
+expect "five wheels, each at one version" "$(toolkit_lines | awk '{ print $1, $2 }' | sort -u | awk '{ print $1 }' | sort | uniq -c | awk '{ print $1 }' | xargs)" "1 1 1 1 1"
+
+CUDA_PATH=/named/by/hand require_toolkit 2> /dev/null
+expect "a toolkit named by hand is left to Bazel" $? 0
+
+# The entry script itself.
+output=$(./lockstep frobnicate 2>&1)
+expect "an unknown command" "$? $output" "2 lockstep: unknown command 'frobnicate'; see ./lockstep --help"
+output=$(./lockstep run --frobnicate 2>&1)
+expect "an unknown option" "$? $output" "2 lockstep: run does not know '--frobnicate'; see ./lockstep --help"
+output=$(./lockstep 2>&1)
+expect "no command" $? 2
+expect_match "--help" "$(./lockstep --help)" "^usage: ./lockstep COMMAND"
+finish
