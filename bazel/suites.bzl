@@ -1,0 +1,28 @@
+"""suite_manifest: the test programs that //:conform runs, and a list of them for it to read."""
+
+def _impl(ctx):
+    lines = []
+    runfiles = ctx.runfiles()
+    for test in ctx.attr.tests:
+        program = test[DefaultInfo].files_to_run.executable
+        family = test.label.name
+        if family.endswith("_test"):
+            family = family[:-len("_test")]
+        lines.append("%s\t%s\t//%s:%s" % (family, program.short_path, test.label.package, test.label.name))
+        runfiles = runfiles.merge(ctx.runfiles(files = [program])).merge(test[DefaultInfo].default_runfiles)
+    manifest = ctx.actions.declare_file(ctx.label.name + ".tsv")
+    ctx.actions.write(manifest, "\n".join(lines) + "\n")
+    return [DefaultInfo(files = depset([manifest]), runfiles = runfiles.merge(ctx.runfiles(files = [manifest])))]
+
+suite_manifest = rule(
+    implementation = _impl,
+    doc = "Writes `<name>.tsv`, a line a suite: family, path among the runfiles, label. As `data` it brings the programs along.",
+    attrs = {
+        "tests": attr.label_list(
+            mandatory = True,
+            allow_empty = False,
+            cfg = "target",
+            doc = "The test programs, each one family's suite. Their order is the order in which they run.",
+        ),
+    },
+)

@@ -1,0 +1,28 @@
+// The conformance suites: one test program a family, listed in a manifest that bazel/suites.bzl writes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lockstep {
+
+struct Suite {
+  std::string family;   // "stencil": what --suite= names
+  std::string program;  // path among the runfiles, or absolute
+  std::string label;    // "//tests:stencil_test"
+};
+
+// Lines of "family<TAB>program<TAB>label". On an error `suites` is empty and `error` a sentence.
+struct Manifest {
+  std::vector<Suite> suites;
+  std::string error;
+};
+Manifest parse_manifest(std::string_view text);
+Manifest read_manifest(const std::string& path);
+
+// The suites that `wanted` names (each element one name or several between commas), in the manifest's order; all when
+// nothing is wanted. A name that no suite has is an error that lists the known ones.
+Manifest select_suites(const std::vector<Suite>& all, const std::vector<std::string>& wanted);
+
+}  // namespace lockstep
