@@ -1,0 +1,26 @@
+// What a test can plant in the fake simulator's extension beside it, and what it can see there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lockstep::testing {
+
+struct FakeExtension {
+  struct Named {
+    void* begin;
+    std::size_t bytes;
+    std::string name;
+  };
+  std::vector<Named> named;
+  std::string findings = "[]";  // what the next lockstepTakeFindings gives, once
+  bool knows_buffers = true;    // false: lockstepNameBuffer answers -1
+  int cleared = 0;              // calls of lockstepClearError; each clears the fake runtime's sticky error
+  int quiet = 0;
+  std::vector<std::uint64_t> schedules;  // as they were set
+};
+FakeExtension& fake_extension();
+
+}  // namespace lockstep::testing
