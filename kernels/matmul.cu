@@ -99,9 +99,15 @@ std::string objection(MatmulVariant variant, const MatrixView<const float>& a, c
 
 }  // namespace
 
+LaunchStatus check_matmul(MatmulVariant variant, const MatrixView<const float>& a, const MatrixView<const float>& b,
+                          const MatrixView<float>& c) {
+  const std::string why = objection(variant, a, b, c);
+  return why.empty() ? LaunchStatus{} : refused(kWho, why);
+}
+
 LaunchStatus matmul(MatmulVariant variant, const MatrixView<const float>& a, const MatrixView<const float>& b,
                     const MatrixView<float>& c, cudaStream_t stream) {
-  if (const std::string why = objection(variant, a, b, c); !why.empty()) return refused(kWho, why);
+  if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok()) return status;
   if (c.rows == 0 || c.columns == 0) return {};
 
   const int side = variant == MatmulVariant::kTiled8 ? 8 : variant == MatmulVariant::kTiled32 ? 32 : 16;

@@ -37,4 +37,8 @@ struct MatrixView {
 LaunchStatus matmul(MatmulVariant variant, const MatrixView<const float>& a, const MatrixView<const float>& b,
                     const MatrixView<float>& c, cudaStream_t stream = nullptr);
 
+// Whether matmul would take these arguments; launches nothing. For kernels that keep its contract in another way.
+LaunchStatus check_matmul(MatmulVariant variant, const MatrixView<const float>& a, const MatrixView<const float>& b,
+                          const MatrixView<float>& c);
+
 }  // namespace lockstep::kernels

@@ -6,6 +6,7 @@
 
 #include "harness/device.h"
 #include "harness/property.h"
+#include "harness/rows.h"
 #include "reference/matmul.h"
 
 namespace lockstep::properties {
@@ -55,8 +56,6 @@ void MatmulCase::normalise() {
 
 void SquareMatmulCase::normalise() { n = k = m = std::min<std::int64_t>(m, 96); }
 
-void LargeMatmulCase::normalise() {}
-
 void RefusedMatmulCase::normalise() {
   m = std::max<std::int64_t>(m, 1);
   n = std::max<std::int64_t>(n, 1);
@@ -76,21 +75,7 @@ std::vector<float> MatmulCase::launch(const Matmul& matmul, const std::vector<fl
   const auto out = DeviceArray<float>::output("C", m * stride, {.misalignment = c_offset, .poison = poison});
   REQUIRE_CUDA(matmul(variant, {in_a.data(), m, k, k + a_gap}, {in_b.data(), k, n, n + b_gap},
                       {out.data(), m, n, stride}, nullptr));
-  const std::vector<float> wide = out.fetch();
-  std::vector<float> dense(m * n);
-  for (std::int64_t i = 0; i < m; ++i) {
-    for (std::int64_t j = 0; j < stride; ++j) {
-      const float value = wide[i * stride + j];
-      const bool poisoned = out.holds_poison(i * stride + j, value);
-      if (j >= n) {
-        REQUIRE_LAW(poisoned, "C has {} columns, but element {} of row {} was written: {}", n, j, i, value);
-      } else {
-        REQUIRE_WRITTEN(!(poisoned && out.poison_is_proof()), "C[{}][{}] still holds its poison", i, j);
-        dense[i * n + j] = value;
-      }
-    }
-  }
-  return dense;
+  return fetch_rows(out, m, n, stride);
 }
 
 WhereIs MatmulCase::where() const {

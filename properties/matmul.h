@@ -98,7 +98,7 @@ struct LargeMatmulCase : MatmulCase {
   static void fields(Self& c, Visitor&& field) {
     fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform}, 512);
   }
-  void normalise();
+  void normalise() {}
 };
 
 // A case of moderate size, since it runs once a schedule.

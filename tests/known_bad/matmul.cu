@@ -1,0 +1,251 @@
+// An honest tiled matrix product in steps, and what goes wrong when one step is a mistake that people make. A known-bad kernel replaces one
+// step; a known-good twin at the end of the file goes another way altogether and must be accepted.
+#include <cuda_fp16.h>
+
+#include "tests/known_bad/matmul.h"
+
+namespace lockstep::known_bad {
+namespace {
+
+using kernels::LaunchStatus;
+using kernels::MatmulVariant;
+using kernels::MatrixView;
+using Index = std::int64_t;
+using In = MatrixView<const float>;
+using Out = MatrixView<float>;
+
+constexpr const char* kWho = "known-bad matmul";
+constexpr int kTile = 8;
+
+// Every step done right, for one block of kTile x kTile threads and one tile of C.
+struct Honest {
+  __device__ static void load_a(float (*tile)[kTile], const In& a, Index i, Index p) {
+    if (i < a.rows && p < a.columns) tile[threadIdx.y][threadIdx.x] = a.data[i * a.stride + p];
+  }
+  __device__ static void load_b(float (*tile)[kTile], const In& b, Index p, Index j) {
+    if (p < b.rows && j < b.columns) tile[threadIdx.y][threadIdx.x] = b.data[p * b.stride + j];
+  }
+  __device__ static void wait_for_the_tile(bool) { __syncthreads(); }
+  __device__ static void wait_for_its_users() { __syncthreads(); }
+  __device__ static int depth(Index left) { return left < kTile ? static_cast<int>(left) : kTile; }
+  __device__ static float add(float (*a)[kTile], float (*b)[kTile], int q, float sum) {
+    return __fmaf_rn(a[threadIdx.y][q], b[q][threadIdx.x], sum);
+  }
+  __device__ static Index end(Index k) { return k; }
+  __device__ static void store(const Out& c, Index i, Index j, float sum) { c.data[i * c.stride + j] = sum; }
+  // Host: tiles across or down.
+  static unsigned tiles(Index n) { return (n - 1) / kTile + 1; }
+};
+
+template <class Step>
+__global__ void product(In a, In b, Out c) {
+  __shared__ float tile_a[kTile][kTile], tile_b[kTile][kTile];
+  const Index i = Index{blockIdx.y} * kTile + threadIdx.y, j = Index{blockIdx.x} * kTile + threadIdx.x;
+  const bool inside = i < c.rows && j < c.columns;
+  float sum = 0;
+  for (Index p = 0; p < Step::end(a.columns); p += kTile) {
+    Step::load_a(tile_a, a, i, p + threadIdx.x);
+    Step::load_b(tile_b, b, p + threadIdx.y, j);
+    Step::wait_for_the_tile(inside);
+    if (inside) {
+      const int depth = Step::depth(a.columns - p);
+      for (int q = 0; q < depth; ++q) sum = Step::add(tile_a, tile_b, q, sum);
+    }
+    Step::wait_for_its_users();
+  }
+  if (inside) Step::store(c, i, j, sum);
+}
+
+template <class Step>
+LaunchStatus launch_unchecked(const In& a, const In& b, const Out& c, cudaStream_t stream) {
+  product<Step><<<dim3(Step::tiles(c.columns), Step::tiles(c.rows)), dim3(kTile, kTile), 0, stream>>>(a, b, c);
+  return kernels::status_of(cudaGetLastError(), kWho, "launching");
+}
+
+template <class Step>
+LaunchStatus launch(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
+  if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok() || c.rows == 0 || c.columns == 0) return status;
+  return launch_unchecked<Step>(a, b, c, stream);
+}
+
+// ---- Mistakes in loading a tile.
+
+struct LoadsPastTheEdge : Honest {
+  __device__ static void load_a(float (*tile)[kTile], const In& a, Index i, Index p) {
+    tile[threadIdx.y][threadIdx.x] = a.data[i * a.stride + p];
+  }
+};
+
+struct StrideForgotten : Honest {
+  __device__ static void load_b(float (*tile)[kTile], const In& b, Index p, Index j) {
+    if (p < b.rows && j < b.columns) tile[threadIdx.y][threadIdx.x] = b.data[p * b.columns + j];
+  }
+};
+
+struct EdgeOfTheWrongSide : Honest {
+  __device__ static void load_a(float (*tile)[kTile], const In& a, Index i, Index p) {
+    if (i < a.columns && p < a.rows) tile[threadIdx.y][threadIdx.x] = a.data[i * a.stride + p];
+  }
+};
+
+struct TileTransposed : Honest {
+  __device__ static float add(float (*a)[kTile], float (*b)[kTile], int q, float sum) {
+    return __fmaf_rn(a[threadIdx.y][q], b[threadIdx.x][q], sum);
+  }
+};
+
+// ---- Mistakes in waiting.
+
+struct NoFirstBarrier : Honest {
+  __device__ static void wait_for_the_tile(bool) {}
+};
+
+struct NoSecondBarrier : Honest {
+  __device__ static void wait_for_its_users() {}
+};
+
+struct BarrierInBranch : Honest {
+  __device__ static void wait_for_the_tile(bool inside) {
+    if (inside) __syncthreads();
+  }
+};
+
+// ---- Mistakes in summing.
+
+struct WholeDepthAlways : Honest {
+  __device__ static int depth(Index) { return kTile; }
+};
+
+struct WholeTilesOnly : Honest {
+  __device__ static Index end(Index k) { return k / kTile * kTile; }
+};
+
+struct LastTermForgotten : Honest {
+  __device__ static int depth(Index left) { return left < kTile ? static_cast<int>(left) - 1 : kTile; }
+};
+
+struct HalfAccumulator : Honest {
+  __device__ static float add(float (*a)[kTile], float (*b)[kTile], int q, float sum) {
+    return __half2float(__float2half_rn(Honest::add(a, b, q, sum)));
+  }
+};
+
+struct SaturatedProduct : Honest {
+  __device__ static float add(float (*a)[kTile], float (*b)[kTile], int q, float sum) {
+    return __fadd_rn(sum, __saturatef(__fmul_rn(a[threadIdx.y][q], b[q][threadIdx.x])));
+  }
+};
+
+// ---- Mistakes in storing, and in the launch.
+
+struct RowAndColumnSwapped : Honest {
+  __device__ static void store(const Out& c, Index i, Index j, float sum) {
+    // Where the swapped place exists: on squares nothing leaves the matrix, and equal values would hide it.
+    if (i < c.columns && j < c.rows) c.data[j * c.stride + i] = sum;
+  }
+};
+
+struct DenseResult : Honest {
+  __device__ static void store(const Out& c, Index i, Index j, float sum) { c.data[i * c.columns + j] = sum; }
+};
+
+struct Accumulates : Honest {
+  __device__ static void store(const Out& c, Index i, Index j, float sum) { c.data[i * c.stride + j] += sum; }
+};
+
+struct GridOfWholeTiles : Honest {
+  static unsigned tiles(Index n) { return n < kTile ? 1 : n / kTile; }
+};
+
+LaunchStatus nothing_for_no_depth(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
+  if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok() || a.columns == 0) return status;
+  return launch<Honest>(variant, a, b, c, stream);
+}
+
+LaunchStatus empty_grid(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
+  if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok()) return status;
+  product<Honest><<<dim3((c.columns + kTile - 1) / kTile, (c.rows + kTile - 1) / kTile), dim3(kTile, kTile), 0, stream>>>(a, b, c);
+  return kernels::status_of(cudaGetLastError(), kWho, "launching");
+}
+
+LaunchStatus shapes_unchecked(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
+  if (LaunchStatus status = check_matmul(variant, a, b, c); status.ok()) return launch<Honest>(variant, a, b, c, stream);
+  return {};
+}
+
+// ---- Known-good twins.
+
+// Zeros outside the matrices, and a whole tile of terms always: the additional terms are +0.
+struct ZeroPadded : Honest {
+  __device__ static void load_a(float (*tile)[kTile], const In& a, Index i, Index p) {
+    tile[threadIdx.y][threadIdx.x] = i < a.rows && p < a.columns ? a.data[i * a.stride + p] : 0.0f;
+  }
+  __device__ static void load_b(float (*tile)[kTile], const In& b, Index p, Index j) {
+    tile[threadIdx.y][threadIdx.x] = p < b.rows && j < b.columns ? b.data[p * b.stride + j] : 0.0f;
+  }
+  __device__ static int depth(Index) { return kTile; }
+};
+
+// Product and addition rounded apart.
+struct NotFused : Honest {
+  __device__ static float add(float (*a)[kTile], float (*b)[kTile], int q, float sum) {
+    return __fadd_rn(sum, __fmul_rn(a[threadIdx.y][q], b[q][threadIdx.x]));
+  }
+};
+
+// One row of C a block, threads striding over its columns: no shared memory, four terms a turn.
+__global__ void row_a_block(In a, In b, Out c) {
+  const Index i = blockIdx.x, k = a.columns;
+  for (Index j = threadIdx.x; j < c.columns; j += blockDim.x) {
+    float sum = 0;
+    Index p = 0;
+    for (; p + 4 <= k; p += 4) {
+      for (int q = 0; q < 4; ++q) sum = __fmaf_rn(a.data[i * a.stride + p + q], b.data[(p + q) * b.stride + j], sum);
+    }
+    for (; p < k; ++p) sum = __fmaf_rn(a.data[i * a.stride + p], b.data[p * b.stride + j], sum);
+    c.data[i * c.stride + j] = sum;
+  }
+}
+
+LaunchStatus launch_row_a_block(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
+  if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok() || c.rows == 0 || c.columns == 0) return status;
+  row_a_block<<<static_cast<unsigned>(c.rows), 64, 0, stream>>>(a, b, c);
+  return kernels::status_of(cudaGetLastError(), kWho, "launching");
+}
+
+}  // namespace
+
+const std::vector<Suspect<MatmulLauncher>>& matmul_suspects() {
+  static const std::vector<Suspect<MatmulLauncher>> suspects = {
+      {"loads_past_the_edge", "no bounds check at the edge of a partial tile", {"finding:out-of-bounds", "finding:uninitialised"}, launch<LoadsPastTheEdge>, {"mismatch"},
+       "a read past the edge of A is unused and harmless where memory happens to be mapped"},
+      {"stride_forgotten", "rows of B taken as dense", {"mismatch"}, launch<StrideForgotten>, {"mismatch"}},
+      {"edge_of_the_wrong_side", "compares the row with the columns and the column with the rows", {"finding:uninitialised", "finding:out-of-bounds", "mismatch"}, launch<EdgeOfTheWrongSide>, {"mismatch"}},
+      {"tile_transposed", "B's tile read by columns", {"mismatch", "finding:uninitialised"}, launch<TileTransposed>, {"mismatch"}},
+      {"no_first_barrier", "sums before the tile is loaded", {"finding:race", "finding:uninitialised"}, launch<NoFirstBarrier>, {"mismatch"}},
+      {"no_second_barrier", "loads the next tile while slower warps still sum this one", {"finding:race"}, launch<NoSecondBarrier>, {"mismatch"},
+       "whether a warp overtakes another is up to the hardware's schedule"},
+      {"barrier_in_branch", "a barrier inside if (inside the matrix)", {"finding:barrier-divergence"}, launch<BarrierInBranch>, {},
+       "on hardware the barrier counts warps, and the tile happens to be loaded in time"},
+      {"whole_depth_always", "sums a whole tile where the last one is partial", {"finding:uninitialised", "mismatch"}, launch<WholeDepthAlways>, {"mismatch"}},
+      {"whole_tiles_only", "leaves out the terms of a partial last tile", {"mismatch"}, launch<WholeTilesOnly>, {"mismatch"}},
+      {"last_term_forgotten", "one term less in a partial last tile", {"mismatch"}, launch<LastTermForgotten>, {"mismatch"}},
+      {"half_accumulator", "keeps the sum in half precision", {"mismatch"}, launch<HalfAccumulator>, {"mismatch"}},
+      {"saturated_product", "clamps every product to [0, 1]", {"mismatch"}, launch<SaturatedProduct>, {"mismatch"}},
+      {"row_and_column_swapped", "stores C[j][i]: invisible on squares of equal values", {"mismatch", "unwritten"}, launch<RowAndColumnSwapped>, {"mismatch", "unwritten"}},
+      {"dense_result", "stores C without its stride", {"guard", "unwritten", "mismatch"}, launch<DenseResult>, {"guard", "unwritten", "mismatch"}},
+      {"accumulates", "C += A B, into a C that nobody has cleared", {"finding:uninitialised", "mismatch"}, launch<Accumulates>, {"mismatch"}},
+      {"grid_of_whole_tiles", "n / tile blocks: the last rows and columns are nobody's", {"unwritten"}, launch<GridOfWholeTiles>, {"unwritten"}},
+      {"nothing_for_no_depth", "k = 0 launches nothing, and C keeps what it held", {"unwritten"}, nothing_for_no_depth, {"unwritten"}},
+      {"empty_grid", "an empty C is a grid of 0 blocks", {"cuda-error", "law"}, empty_grid, {"cuda-error", "law"}},
+      {"shapes_unchecked", "takes shapes that do not fit without a word", {"law"}, shapes_unchecked, {"law"}},
+      // Known-good twins.
+      {"in_steps", "the honest steps from which the known-bad kernels are made", {}, launch<Honest>},
+      {"zero_padded", "tiles padded with zeros, whole tiles summed", {}, launch<ZeroPadded>},
+      {"not_fused", "products and additions rounded apart", {}, launch<NotFused>},
+      {"row_a_block", "a block for each row, no shared memory", {}, launch_row_a_block},
+  };
+  return suspects;
+}
+
+}  // namespace lockstep::known_bad
