@@ -1,0 +1,48 @@
+// What the environment can set, read once and checked: a mistyped setting is an error, never silently ignored.
+//
+//   LOCKSTEP_DEVICE=sm_90        which device is simulated (profile.h); default sm_90
+//   LOCKSTEP_DEVICES=1           how many of them, 0 ... 64
+//   LOCKSTEP_MEMORY=8            device memory in GiB; default: the part's, but at most a quarter of what the host may use, so that memory and its
+//                                shadow (up to 3.2 bytes a byte) fit
+//   LOCKSTEP_CHECKS=all          all, none, or a comma-separated list of bounds, initialisation, races, synchronisation;
+//                                a leading '-' takes one away from all: "-races"
+//   LOCKSTEP_SCHEDULE=0          seed of the schedule; 0 is the deterministic order
+//   LOCKSTEP_HOST_THREADS=0      host threads that run blocks; 0: as many as the machine has
+//   LOCKSTEP_INSTRUCTION_LIMIT=0 warp instructions a block may run before a time-limit finding; 0: none
+//   LOCKSTEP_QUIET=0             1: findings and explanations are not printed as they happen
+//   CUDA_LAUNCH_BLOCKING=0       1: a launch itself returns the kernel's error, as NVIDIA's runtime does
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "simulator/check/finding.h"
+#include "simulator/runtime/profile.h"
+
+namespace lockstep::runtime {
+
+struct Settings {
+  const Profile* profile = find_profile("sm_90");
+  int devices = 1;
+  std::uint64_t memory_bytes = 0;  // of each device; 0: choose (device_memory_bytes)
+  std::uint32_t checks = check::kAllChecks;
+  std::uint64_t schedule = 0;
+  int host_threads = 0;
+  std::uint64_t instruction_limit = 0;
+  bool quiet = false;
+  bool launch_blocking = false;
+};
+
+using Lookup = std::function<const char*(const char* name)>;  // std::getenv, or a test's
+
+// The settings, or one sentence that names the variable, its value and what it may be.
+std::variant<Settings, std::string> read_settings(const Lookup& lookup);
+
+// Bytes of device memory under `settings`, given what the host may use.
+std::uint64_t device_memory_bytes(const Settings& settings, std::uint64_t host_bytes);
+// Physical memory, or the control group's limit where that is lower.
+std::uint64_t host_memory_bytes();
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,109 @@
+#include "simulator/runtime/runtime.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <variant>
+
+#include "simulator/runtime/host_access.h"
+
+namespace lockstep::runtime {
+namespace {
+
+// Outlives everything: an exit handler and a signal handler read it.
+FindingLog* const log = new FindingLog;
+
+// When the library is loaded, so that the handler runs after the program's own (they run in reverse order).
+__attribute__((constructor)) void at_load() { watch_exit(log); }
+
+}  // namespace
+
+ThreadState& thread_state() {
+  thread_local ThreadState state;
+  return state;
+}
+
+Runtime& Runtime::get() {
+  static Runtime* const runtime = new Runtime;
+  return *runtime;
+}
+
+Runtime::Runtime() : findings(*log) {
+  auto read = read_settings([](const char* name) { return std::getenv(name); });
+  if (const auto* error = std::get_if<std::string>(&read)) {
+    std::fprintf(stderr, "lockstep: %s\n", error->c_str());
+    start_error = cudaErrorInitializationError;
+    return;
+  }
+  settings = std::get<Settings>(read);
+  limits = settings.profile->limits();
+  findings.set_quiet(settings.quiet);
+  try {
+    memory = std::make_unique<memory::DeviceMemory>();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "lockstep: %s\n", e.what());
+    start_error = cudaErrorInitializationError;
+    return;
+  }
+  memory_capacity = device_memory_bytes(settings, host_memory_bytes());
+  devices.resize(static_cast<std::size_t>(settings.devices));
+  for (int i = 0; i < settings.devices; ++i) {
+    devices[static_cast<std::size_t>(i)].ordinal = i;
+    memory->set_capacity(i, memory_capacity);
+  }
+  if (devices.empty()) start_error = cudaErrorNoDevice;
+  watch_host_access(memory.get());
+}
+
+void Runtime::explain(const char* function, const std::string& sentence) {
+  if (!findings.quiet()) std::fprintf(stderr, "lockstep: %s: %s\n", function, sentence.c_str());
+}
+
+void Runtime::reset_device(Device& device) {
+  modules.unload(*this, device.ordinal);
+  for (const memory::Allocation* a : memory->live()) {
+    if (a->device == device.ordinal) memory->release(a->base);
+  }
+  streams.destroy_all(device.ordinal);
+  const int ordinal = device.ordinal;
+  device = Device{};
+  device.ordinal = ordinal;
+}
+
+cudaError_t begin_call(const char* function, Reach reach) {
+  Runtime& runtime = Runtime::get();
+  if (runtime.start_error != cudaSuccess) return runtime.start_error;
+  if (thread_state().in_callback && reach == Reach::kDevice) {
+    runtime.explain(function, "called from a callback, where CUDA calls are not permitted");
+    return cudaErrorNotPermitted;
+  }
+  if (reach == Reach::kHost) return cudaSuccess;
+  Device& device = runtime.current();
+  if (device.error != cudaSuccess) device.delivered = true;
+  return device.error;
+}
+
+cudaError_t end_call(cudaError_t error) {
+  // "Not ready" is an answer, not an error.
+  if (error != cudaSuccess && error != cudaErrorNotReady) thread_state().last_error = error;
+  return error;
+}
+
+cudaError_t report_exception(const char* function) {
+  Runtime& runtime = Runtime::get();
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    runtime.explain(function, "the host has no memory left");
+    return cudaErrorMemoryAllocation;
+  } catch (const std::exception& e) {
+    runtime.explain(function, std::string("internal error of the simulated GPU: ") + e.what());
+  } catch (...) {
+    runtime.explain(function, "internal error of the simulated GPU");
+  }
+  return cudaErrorUnknown;
+}
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,115 @@
+// The state of the simulated CUDA runtime, and the frame every API function runs in.
+//
+// One lock, the device lock, guards all of it: kernels run inside the launching call, so nothing else may change memory meanwhile.
+// Callbacks of the program (cudaLaunchHostFunc) are run without it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "simulator/engine/launch.h"
+#include "simulator/memory/device_memory.h"
+#include "simulator/runtime/environment.h"
+#include "simulator/runtime/findings.h"
+#include "simulator/runtime/modules.h"
+#include "simulator/runtime/streams.h"
+
+namespace lockstep::runtime {
+
+struct Device {
+  int ordinal = 0;
+  // The first error of a kernel on this device. As on hardware the launch itself has succeeded; the next call that reaches the device delivers
+  // it, and from then on every call returns it until cudaDeviceReset.
+  cudaError_t error = cudaSuccess;
+  bool delivered = false;
+  engine::Counters counters;
+  std::uint64_t launches = 0;
+  bool count_memory = false;          // since the first lockstepResetCounters
+  std::map<cudaLimit, std::size_t> limits;
+  unsigned flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
+  cudaFuncCache cache_config = cudaFuncCachePreferNone;
+  std::set<int> peers;                // devices whose memory this one may reach
+  cudaMemPool_t current_pool = nullptr;  // nullptr: the default one
+};
+
+// What a thread has: its device, the last error and the launch configurations pushed by <<<>>>.
+struct CallConfiguration {
+  dim3 grid, block;
+  std::size_t shared = 0;
+  cudaStream_t stream = nullptr;
+};
+struct ThreadState {
+  int device = 0;
+  cudaError_t last_error = cudaSuccess;
+  std::vector<CallConfiguration> pushed;
+  bool in_callback = false;           // the program's callback runs: CUDA calls are not permitted
+};
+ThreadState& thread_state();
+
+class Runtime {
+ public:
+  // Made at the first call and never destroyed: programs call the runtime from static destructors.
+  static Runtime& get();
+
+  // Not cudaSuccess when the environment or the system does not allow a simulated GPU; every call then returns this.
+  cudaError_t start_error = cudaSuccess;
+  Settings settings;
+  engine::Limits limits;
+  std::recursive_mutex lock;          // the device lock; recursive because API functions are written in terms of each other
+  std::unique_ptr<memory::DeviceMemory> memory;
+  std::vector<Device> devices;
+  Modules modules;
+  Streams streams;
+  FindingLog& findings;
+  std::uint64_t memory_capacity = 0;  // of each device
+
+  Device& current() { return devices[static_cast<std::size_t>(thread_state().device)]; }
+
+  // A sentence on stderr: "lockstep: cudaMemcpy: ...". Said when a call fails for a reason its error code does not tell.
+  void explain(const char* function, const std::string& sentence);
+  // Destroys everything on a device and forgets its error.
+  void reset_device(Device& device);
+
+ private:
+  Runtime();
+};
+
+// Whether a call returns the device's error, and how.
+enum class Reach {
+  kHost,    // answers about the host or the device's properties: never returns a kernel's error
+  kDevice,  // reaches the device: delivers its error
+};
+
+// Runs the body of an API function: under the lock, with the errors of starting up, callbacks and kernels before it, and the thread's last
+// error after it. `body` takes (Runtime&, Device&).
+cudaError_t begin_call(const char* function, Reach reach);
+cudaError_t end_call(cudaError_t error);
+cudaError_t report_exception(const char* function);
+
+template <class Body>
+cudaError_t api(const char* function, Reach reach, Body&& body) {
+  Runtime& runtime = Runtime::get();
+  std::unique_lock lock(runtime.lock);
+  if (const cudaError_t error = begin_call(function, reach); error != cudaSuccess) return end_call(error);
+  try {
+    return end_call(std::forward<Body>(body)(runtime, runtime.current()));
+  } catch (...) {
+    return end_call(report_exception(function));
+  }
+}
+
+}  // namespace lockstep::runtime
+
+// The API's names in C. A function whose variants for per-thread default streams (_ptsz, _ptds) do the same, because every launch has ended when
+// it returns, gets them as aliases.
+#define LOCKSTEP_TWIN(function, suffix) extern "C" decltype(function) function##suffix __attribute__((alias(#function)));

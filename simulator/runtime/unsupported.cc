@@ -1,0 +1,12 @@
+#include "simulator/runtime/unsupported.h"
+
+#include <atomic>
+#include <cstdio>
+
+#include "simulator/runtime/runtime.h"
+
+extern "C" int lockstep_unsupported(const char* function, int* said) {
+  using lockstep::runtime::Runtime;
+  if (std::atomic_ref<int>(*said).exchange(1) == 0) std::fprintf(stderr, "lockstep: %s is not supported by the simulated GPU\n", function);
+  return lockstep::runtime::end_call(cudaErrorNotSupported);
+}
