@@ -1,8 +1,8 @@
-// An honest stencil in steps, and what goes wrong when one step is a mistake that people make. A known-bad kernel replaces one step; a
-// known-good twin at the end of the file goes another way altogether and must be accepted.
-#include "tests/known_bad/stencil.h"
-
+// An honest stencil in steps, and what goes wrong when one step is a mistake that people make. A known-bad kernel
+// replaces one step; a known-good twin at the end of the file goes another way altogether and must be accepted.
 #include <algorithm>
+
+#include "tests/known_bad/stencil.h"
 
 namespace lockstep::known_bad {
 namespace {
@@ -326,10 +326,11 @@ __global__ void shuffled_halo(const float* x, Index n, float* y, StencilBoundary
   if (i < n) y[i] = sum;
 }
 
-// The launcher of a kernel that is not made of steps, with kPerThread elements a thread; one that strides keeps to the shape's max_blocks.
+// The launcher of a kernel that is not made of steps, with kPerThread elements a thread; one that strides keeps to the
+// shape's max_blocks.
 template <auto kKernel, int kPerThread, bool kStrides>
 LaunchStatus launch_whole(StencilVariant variant, const float* x, Index n, float* y, const StencilCoefficients& c,
-                  StencilBoundary boundary, const StencilShape& shape, cudaStream_t stream) {
+                          StencilBoundary boundary, const StencilShape& shape, cudaStream_t stream) {
   if (LaunchStatus status = check_stencil_1d(variant, x, n, y, boundary, shape); !status.ok() || n == 0) return status;
   if (const cudaError_t error = Honest::copy_coefficients(c, stream); error != cudaSuccess) {
     return kernels::status_of(error, kWho, "copying the coefficients");
@@ -343,43 +344,74 @@ LaunchStatus launch_whole(StencilVariant variant, const float* x, Index n, float
 }  // namespace
 
 const std::vector<Suspect<StencilLauncher>>& stencil_suspects() {
+  const Labels kMismatch = {"mismatch"}, kUnwritten = {"unwritten"}, kGuard = {"guard"}, kInput = {"input-changed"};
+  const Labels kOutOfBounds = {"finding:out-of-bounds"}, kUninitialised = {"finding:uninitialised"};
+  const char* const kEndsTheContext = "a misaligned or null access ends the context, and nothing could run after it";
   static const std::vector<Suspect<StencilLauncher>> suspects = {
-      {"halo_before_the_first", "reads x[-1] ... x[-4] whatever the boundary", {"finding:out-of-bounds"}, launch<HaloBeforeTheFirst>, {"mismatch"}},
-      {"halo_past_the_last", "reads x[n] ... whatever the boundary", {"finding:out-of-bounds"}, launch<HaloPastTheLast>, {"mismatch"}},
-      {"clamp_to_n", "clamps to x[n], not x[n - 1]", {"finding:out-of-bounds"}, launch<ClampToN>, {"mismatch"}},
-      {"one_period_only", "wraps once, too little when n is below the radius", {"finding:out-of-bounds"}, launch<OnePeriodOnly>, {"mismatch"}},
-      {"block_edge_is_signal_edge", "applies the boundary at the edge of every block", {"mismatch"}, launch<BlockEdgeIsSignalEdge>, {"mismatch"}},
-      {"vector_load", "loads float4 from a base that is aligned to 4 bytes only", {"finding:misaligned"}, launch<VectorLoad>, {},
-       "a misaligned access ends the context: the rest of the process could not run"},
-      {"right_halo_of_partial_block", "the last, partial block has no right halo", {"finding:uninitialised"}, launch<RightHaloOfPartialBlock>, {"mismatch"}},
-      {"halo_of_three", "stages three of four halo elements and uses shared memory nobody wrote", {"finding:uninitialised"}, launch<HaloOfThree>, {"mismatch"}},
-      {"no_barrier", "uses the tile before other warps have filled it", {"finding:race", "finding:uninitialised"}, launch<NoBarrier>, {"mismatch"}},
-      {"divergent_barrier", "a barrier inside if (i < n), which a partial block does not reach as a whole", {"finding:barrier-divergence"}, launch<DivergentBarrier>, {},
-       "the hardware does not wait for threads that have left the kernel, so this one happens to work"},
-      {"coefficient_index_low", "c[k - 1] for c[k]", {"mismatch"}, launch<CoefficientIndexLow>, {"mismatch"}},
-      {"coefficient_index_high", "c[k + 1] for c[k]", {"finding:out-of-bounds"}, launch<CoefficientIndexHigh>, {"mismatch"}},
-      {"uses_the_centre", "adds c[0] x[i]", {"mismatch"}, launch<UsesTheCentre>, {"mismatch"}},
-      {"wrong_sign", "left minus right", {"mismatch"}, launch<WrongSign>, {"mismatch"}},
-      {"sum_for_difference", "x[i + k] + x[i - k]", {"mismatch"}, launch<SumForDifference>, {"mismatch"}},
-      {"radius_three", "leaves out the outermost pair", {"mismatch"}, launch<RadiusThree>, {"mismatch"}},
-      {"flushed_subnormals", "results below the least normal become 0", {"mismatch"}, launch<FlushedSubnormals>, {"mismatch"}},
-      {"stale_coefficients", "copies the coefficients to constant memory on the first call only", {"mismatch"}, launch<StaleCoefficients>, {"mismatch"}},
-      {"last_element_forgotten", "i < n - 1", {"unwritten"}, launch<LastElementForgotten>, {"unwritten"}},
-      {"whole_blocks_only", "n / block blocks: the tail is nobody's", {"unwritten"}, launch<WholeBlocksOnly>, {"unwritten"}},
-      {"writes_past_the_end", "one element more than there is", {"finding:out-of-bounds"}, launch<WritesPastTheEnd>, {"guard"}},
-      {"index_in_16_bits", "unsigned short i: element 65536 is element 0 again", {"unwritten", "mismatch", "finding:race"}, launch<IndexIn16Bits>, {"unwritten", "mismatch"}},
-      {"accumulates", "y[i] += ..., into an output that nobody has cleared", {"mismatch"}, launch<Accumulates>, {"mismatch"}},
-      {"clears_its_input", "writes through a const pointer", {"input-changed"}, launch<ClearsItsInput>, {"input-changed"}},
-      {"empty_grid", "n = 0 is a grid of 0 blocks", {"cuda-error", "law"}, empty_grid, {"cuda-error", "law"}},
-      {"unchecked", "a launcher that takes any argument", {"law"}, unchecked, {}, "a null pointer ends the context: the rest of the process could not run"},
-      {"no_second_barrier", "strides to the next tile while slower warps still read this one", {"finding:race", "mismatch"}, launch_whole<strided_tiles<false>, 1, true>, {"mismatch"}},
+      // Known-bad kernels.
+      {"halo_before_the_first", "reads x[-1] ... x[-4] whatever the boundary", launch<HaloBeforeTheFirst>, kOutOfBounds,
+       kMismatch},
+      {"halo_past_the_last", "reads x[n] ... whatever the boundary", launch<HaloPastTheLast>, kOutOfBounds, kMismatch},
+      {"clamp_to_n", "clamps to x[n], not x[n - 1]", launch<ClampToN>, kOutOfBounds, kMismatch},
+      {"one_period_only", "wraps once, too little when n is below the radius", launch<OnePeriodOnly>, kOutOfBounds,
+       kMismatch},
+      {"block_edge_is_signal_edge", "applies the boundary at every block's edge", launch<BlockEdgeIsSignalEdge>,
+       kMismatch, kMismatch},
+      {"vector_load",
+       "loads float4 from a base aligned to 4 bytes",
+       launch<VectorLoad>,
+       {"finding:misaligned"},
+       {},
+       kEndsTheContext},
+      {"right_halo_of_partial_block", "a partial last block has no right halo", launch<RightHaloOfPartialBlock>,
+       kUninitialised, kMismatch},
+      {"halo_of_three", "stages three of four halo elements", launch<HaloOfThree>, kUninitialised, kMismatch},
+      {"no_barrier",
+       "uses the tile before other warps have filled it",
+       launch<NoBarrier>,
+       {"finding:race", "finding:uninitialised"},
+       kMismatch},
+      {"no_second_barrier",
+       "strides on while slower warps still read the tile",
+       launch_whole<strided_tiles<false>, 1, true>,
+       {"finding:race", "mismatch"},
+       kMismatch},
+      {"divergent_barrier",
+       "a barrier inside if (i < n)",
+       launch<DivergentBarrier>,
+       {"finding:barrier-divergence"},
+       {},
+       "a block of the hardware does not wait for threads that have left the kernel: it happens to work"},
+      {"coefficient_index_low", "c[k - 1] for c[k]", launch<CoefficientIndexLow>, kMismatch, kMismatch},
+      {"coefficient_index_high", "c[k + 1] for c[k]", launch<CoefficientIndexHigh>, kOutOfBounds, kMismatch},
+      {"uses_the_centre", "adds c[0] x[i]", launch<UsesTheCentre>, kMismatch, kMismatch},
+      {"wrong_sign", "left minus right", launch<WrongSign>, kMismatch, kMismatch},
+      {"sum_for_difference", "x[i + k] + x[i - k]", launch<SumForDifference>, kMismatch, kMismatch},
+      {"radius_three", "leaves out the outermost pair", launch<RadiusThree>, kMismatch, kMismatch},
+      {"flushed_subnormals", "results below the least normal become 0", launch<FlushedSubnormals>, kMismatch,
+       kMismatch},
+      {"stale_coefficients", "copies the coefficients on the first call only", launch<StaleCoefficients>, kMismatch,
+       kMismatch},
+      {"last_element_forgotten", "i < n - 1", launch<LastElementForgotten>, kUnwritten, kUnwritten},
+      {"whole_blocks_only", "n / block blocks: the tail is nobody's", launch<WholeBlocksOnly>, kUnwritten, kUnwritten},
+      {"writes_past_the_end", "one element more than there is", launch<WritesPastTheEnd>, kOutOfBounds, kGuard},
+      {"index_in_16_bits",
+       "unsigned short i: element 65536 is element 0",
+       launch<IndexIn16Bits>,
+       {"unwritten", "mismatch", "finding:race"},
+       {"unwritten", "mismatch"}},
+      {"accumulates", "y[i] += ... into an output that nobody cleared", launch<Accumulates>, kMismatch, kMismatch},
+      {"clears_its_input", "writes through a const pointer", launch<ClearsItsInput>, kInput, kInput},
+      {"empty_grid", "n = 0 is a grid of 0 blocks", empty_grid, {"cuda-error"}, {"cuda-error"}},
+      {"unchecked", "a launcher that takes any argument", unchecked, {"law"}, {}, kEndsTheContext},
+
       // Known-good twins.
-      {"strided_tiles", "the same with its second barrier", {}, launch_whole<strided_tiles<true>, 1, true>},
-      {"in_steps", "the honest steps from which the known-bad kernels are made", {}, launch<Honest>},
-      {"without_shared_memory", "every neighbour from global memory", {}, launch_whole<without_shared_memory, 1, false>},
-      {"grid_stride", "a grid-stride loop over elements", {}, launch_whole<grid_stride, 1, true>},
-      {"two_a_thread", "two elements a thread", {}, launch_whole<two_a_thread, 2, false>},
-      {"shuffled_halo", "neighbours by warp shuffle", {}, launch_whole<shuffled_halo, 1, false>},
+      {"in_steps", "the honest steps of which the known-bad kernels are made", launch<Honest>},
+      {"strided_tiles", "strides over tiles, with both barriers", launch_whole<strided_tiles<true>, 1, true>},
+      {"without_shared_memory", "every neighbour from global memory", launch_whole<without_shared_memory, 1, false>},
+      {"grid_stride", "a grid-stride loop over elements", launch_whole<grid_stride, 1, true>},
+      {"two_a_thread", "two elements a thread", launch_whole<two_a_thread, 2, false>},
+      {"shuffled_halo", "neighbours by warp shuffle", launch_whole<shuffled_halo, 1, false>},
   };
   return suspects;
 }
