@@ -17,9 +17,10 @@ missing_packages() {
   done
 }
 
-# apt-get without questions, its talk on stderr.
+# apt-get without questions. Of its talk, what was set up and what went wrong goes to stderr.
 apt() {
-  DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" < /dev/null >&2
+  DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" < /dev/null |
+    sed --unbuffered -E '/^(Selecting previously|Preparing to unpack|Unpacking|\(Reading database|Processing triggers)/d' >&2
 }
 
 # Installs the packages $@, or says what to type and exits.
