@@ -59,13 +59,21 @@ fetch_toolkit() {
   rm -rf "$scratch"
 }
 
-# Makes sure that there is a toolkit. One named by hand is not looked at: if it is not whole, Bazel says what it misses.
-require_toolkit() {
+# Whether no toolkit is there. One named by hand is not looked at: if it is not whole, Bazel says what it misses.
+toolkit_is_missing() {
   local candidate
-  [[ -z ${CUDA_PATH:-}${CUDA_HOME:-} ]] || return 0
+  [[ -z ${CUDA_PATH:-}${CUDA_HOME:-} ]] || return 1
   while read -r candidate; do
-    is_whole_toolkit "$candidate" && return 0
+    is_whole_toolkit "$candidate" && return 1
   done < <(toolkit_candidates)
-  python3 -m pip --version > /dev/null 2>&1 || require_packages python3-pip
-  fetch_toolkit
+  return 0
+}
+
+# The packages needed to fetch one, if it has to be.
+toolkit_packages() {
+  if toolkit_is_missing && ! python3 -m pip --version > /dev/null 2>&1; then echo python3-pip; fi
+}
+
+require_toolkit() {
+  if toolkit_is_missing; then fetch_toolkit; fi
 }

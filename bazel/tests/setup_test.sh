@@ -49,6 +49,7 @@ while read -r _ _ places; do
 done < <(set -f; toolkit_lines)
 is_whole_toolkit "$whole"
 expect "a whole toolkit" $? 0
+cp -a "$whole" "$TEST_TMPDIR/spare"
 chmod -x "$whole/nvvm/bin/cicc"
 is_whole_toolkit "$whole"
 expect "a program that may not be executed" $? 1
@@ -63,8 +64,20 @@ is_whole_toolkit "$TEST_TMPDIR/none"
 expect "no toolkit" $? 1
 expect "five wheels, each at one version" "$(toolkit_lines | awk '{ print $1, $2 }' | sort -u | awk '{ print $1 }' | sort | uniq -c | awk '{ print $1 }' | xargs)" "1 1 1 1 1"
 
-CUDA_PATH=/named/by/hand require_toolkit 2> /dev/null
-expect "a toolkit named by hand is left to Bazel" $? 0
+toolkit_candidates() { printf '%s\n' /no/such/folder "$TEST_TMPDIR/candidate"; }
+unset CUDA_PATH CUDA_HOME
+toolkit_is_missing
+expect "no candidate is whole" $? 0
+mv "$TEST_TMPDIR/spare" "$TEST_TMPDIR/candidate"
+toolkit_is_missing
+expect "one is" $? 1
+rm -r "$TEST_TMPDIR/candidate"
+CUDA_PATH=/named/by/hand toolkit_is_missing
+expect "one named by hand is left to Bazel" $? 1
+printf '#!/bin/bash\nexit "$PIP_STATUS"\n' > "$tools/python3"
+chmod +x "$tools/python3"
+expect "fetching needs pip" "$(PIP_STATUS=1 toolkit_packages)" python3-pip
+expect "which may be there" "$(PIP_STATUS=0 toolkit_packages)" ""
 
 # The entry script itself.
 output=$(./lockstep frobnicate 2>&1)
