@@ -1,0 +1,29 @@
+// Running one of this folder's programs and looking at what a user or a test runner would see of it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/ledger_file.h"
+
+namespace lockstep::end_to_end {
+
+struct Run {
+  int status = -1;        // exit status; 128 + signal when one ended it; -1 when it could not be started
+  std::string output;     // stdout and stderr
+  LedgerFile ledger;      // as it was left
+  std::string no_ledger;  // a sentence, when there is none
+};
+
+using Environment = std::map<std::string, std::string>;
+
+// `program` is its name in this folder. Only `environment` is set: of the variables of Bazel, GoogleTest and Lockstep
+// the child sees none of ours.
+Run run(const std::string& program, std::vector<std::string> arguments = {}, Environment environment = {},
+        double time_limit_seconds = 60);
+
+// A file of the test's own, which does not exist yet.
+std::string fresh_file(const std::string& name);
+
+}  // namespace lockstep::end_to_end
