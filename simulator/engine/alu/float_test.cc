@@ -1,0 +1,163 @@
+// f32 and f64 arithmetic that IEEE 754 defines, against exact integer arithmetic rounded once.
+#include <gtest/gtest.h>
+
+#include "simulator/engine/alu/alu_test_support.h"
+#include "simulator/engine/alu/exact_reference.h"
+
+namespace lockstep::engine::alu_test {
+namespace {
+
+using exact::Direction;
+using exact::Format;
+using exact::Number;
+
+struct FloatType {
+  std::string name;
+  int bytes;
+  Format format;
+  const std::vector<Bits>& specials;
+};
+FloatType f32() { return {"f32", 4, exact::kF32, special_f32()}; }
+FloatType f64() { return {"f64", 8, exact::kF64, special_f64()}; }
+
+struct Mode {
+  std::string word;
+  Direction direction;
+};
+const std::vector<Mode> kModes = {{".rn", Direction::kNearestEven}, {".rz", Direction::kZero}, {".rm", Direction::kDown}, {".rp", Direction::kUp}};
+
+Bits saturated(Bits r, const Format& f) {
+  const Bits one = static_cast<Bits>(f.bias()) << (f.precision - 1);
+  if (exact::is_nan_bits(r, f) || (r & f.sign_bit())) return 0;
+  return r > one ? one : r;
+}
+
+// Every modifier combination of an operation; `exactly` computes on decoded operands.
+void check_operation(const std::string& op, int sources, const FloatType& t, bool bare, bool saturates,
+                     const std::function<Number(const std::vector<Number>&, Direction)>& exactly) {
+  std::vector<Mode> modes = kModes;
+  if (bare) modes.push_back({"", Direction::kNearestEven});
+  for (const Mode& mode : modes) {
+    for (bool ftz : {false, true}) {
+      if (ftz && t.bytes == 8) continue;
+      for (bool sat : {false, true}) {
+        if (sat && (!saturates || t.bytes == 8)) continue;
+        const Form form{op + mode.word + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") + "." + t.name, std::vector<int>(sources + 1, t.bytes)};
+        check(form, std::vector<std::vector<Bits>>(sources, t.specials), [&](const Bits* in) {
+          std::vector<Number> numbers;
+          for (int i = 0; i < sources; ++i) numbers.push_back(exact::decode(ftz ? exact::flush(in[i], t.format) : in[i], t.format));
+          Bits r = exact::encode(exactly(numbers, mode.direction), t.format, mode.direction);
+          if (ftz) r = exact::flush(r, t.format);
+          return sat ? saturated(r, t.format) : r;
+        });
+      }
+    }
+  }
+}
+
+Number sum(const std::vector<Number>& n, Direction d) { return exact::add(n[0], n[1], d); }
+Number difference(const std::vector<Number>& n, Direction d) { return exact::add(n[0], n[1].is_nan() ? n[1] : exact::negate(n[1]), d); }
+Number product(const std::vector<Number>& n, Direction) { return exact::multiply(n[0], n[1]); }
+Number quotient(const std::vector<Number>& n, Direction) { return exact::divide(n[0], n[1]); }
+Number fused(const std::vector<Number>& n, Direction d) { return exact::add(exact::multiply(n[0], n[1]), n[2], d); }
+Number root(const std::vector<Number>& n, Direction) { return exact::square_root(n[0]); }
+Number reciprocal(const std::vector<Number>& n, Direction) { return exact::divide(exact::integer(false, 1), n[0]); }
+
+TEST(Float, SumsAreRoundedOnce) {
+  check_operation("add", 2, f32(), true, true, sum);
+  check_operation("sub", 2, f32(), true, true, difference);
+  check_operation("add", 2, f64(), true, true, sum);
+  check_operation("sub", 2, f64(), true, true, difference);
+}
+TEST(Float, ProductsAreRoundedOnce) {
+  check_operation("mul", 2, f32(), true, true, product);
+  check_operation("mul", 2, f64(), true, true, product);
+}
+TEST(Float, FusedMultiplyAddIsRoundedOnce) {
+  check_operation("fma", 3, f32(), false, true, fused);
+  check_operation("mad", 3, f32(), false, true, fused);
+}
+TEST(Float, FusedMultiplyAddOfDoubles) {
+  check_operation("fma", 3, f64(), false, true, fused);
+  check_operation("mad", 3, f64(), false, true, fused);
+}
+TEST(Float, QuotientsAndRootsAreCorrectlyRounded) {
+  for (const auto& t : {f32(), f64()}) {
+    check_operation("div", 2, t, false, false, quotient);
+    check_operation("rcp", 1, t, false, false, reciprocal);
+    check_operation("sqrt", 1, t, false, false, root);
+  }
+}
+
+// NaN loses against a number unless .NaN, -0 is below +0, .xorsign.abs orders magnitudes and takes the product's sign.
+TEST(Float, MinimumAndMaximum) {
+  for (const auto& t : {f32(), f64()}) {
+    const Format f = t.format;
+    for (bool smaller : {true, false}) {
+      for (int form = 0; form < (t.bytes == 4 ? 8 : 1); ++form) {
+        const bool ftz = form & 1, nan = form & 2, xorsign = form & 4;
+        const std::string text = std::string(smaller ? "min" : "max") + (ftz ? ".ftz" : "") + (nan ? ".NaN" : "") + (xorsign ? ".xorsign.abs" : "") + "." + t.name;
+        check({text, {t.bytes, t.bytes, t.bytes}}, {t.specials, t.specials}, [&](const Bits* in) {
+          Bits a = ftz ? exact::flush(in[0], f) : in[0], b = ftz ? exact::flush(in[1], f) : in[1];
+          const Bits sign = (a ^ b) & f.sign_bit();
+          if (xorsign) a &= ~f.sign_bit(), b &= ~f.sign_bit();
+          const bool nan_a = exact::is_nan_bits(a, f), nan_b = exact::is_nan_bits(b, f);
+          if ((nan_a && nan_b) || (nan && (nan_a || nan_b))) return f.canonical_nan;
+          Bits r;
+          if (nan_a || nan_b) r = nan_a ? b : a;
+          else {
+            // Sign-magnitude order is integer order once negatives are mirrored; it puts -0 below +0 by itself.
+            auto ordered = [&](Bits v) { return v & f.sign_bit() ? -static_cast<__int128>(v & ~f.sign_bit()) - 1 : static_cast<__int128>(v); };
+            r = (ordered(a) < ordered(b)) == smaller ? a : b;
+          }
+          return xorsign ? r | sign : r;
+        });
+      }
+    }
+  }
+}
+
+TEST(Float, SignOperationsTouchTheSignAlone) {
+  for (const auto& t : {f32(), f64()}) {
+    const Bits sign = t.format.sign_bit();
+    for (bool ftz : {false, true}) {
+      if (ftz && t.bytes == 8) continue;
+      const std::string end = std::string(ftz ? ".ftz." : ".") + t.name;
+      auto operand = [&](const Bits* in) { return ftz ? exact::flush(in[0], t.format) : in[0]; };
+      check({"abs" + end, {t.bytes, t.bytes}}, {t.specials}, [&](const Bits* in) { return operand(in) & ~sign; });
+      check({"neg" + end, {t.bytes, t.bytes}}, {t.specials}, [&](const Bits* in) { return operand(in) ^ sign; });
+    }
+    check({"copysign." + t.name, {t.bytes, t.bytes, t.bytes}}, {t.specials, t.specials},
+          [&](const Bits* in) { return (in[0] & sign) | (in[1] & ~sign); });
+  }
+}
+
+TEST(Float, ThereAreEnoughSpecialValues) {
+  EXPECT_GE(special_f32().size(), 98u);
+  EXPECT_GE(special_f64().size(), 98u);
+}
+
+TEST(Float, UnknownFormsAreRefused) {
+  const AluKey add = key_of({"add.rn.f32", {4, 4, 4}});
+  auto with = [](AluKey k, auto change) {
+    change(k);
+    return refused(k);
+  };
+  EXPECT_FALSE(refused(add));
+  EXPECT_TRUE(with(add, [](AluKey& k) { k.modifiers.rounding = ptx::Rounding::kNearestAway; }));
+  EXPECT_TRUE(with(add, [](AluKey& k) { k.modifiers.rounding = ptx::Rounding::kIntZero; }));
+  EXPECT_TRUE(with(add, [](AluKey& k) { k.modifiers.relu = true; }));
+  EXPECT_TRUE(with(add, [](AluKey& k) { k.register_bytes[2] = 8; }));
+  EXPECT_TRUE(with(add, [](AluKey& k) { k.modifiers.type = ptx::Type::kTF32; }));
+  const AluKey add64 = key_of({"add.rn.f64", {8, 8, 8}});
+  EXPECT_TRUE(with(add64, [](AluKey& k) { k.modifiers.ftz = true; }));
+  EXPECT_TRUE(with(add64, [](AluKey& k) { k.modifiers.sat = true; }));
+  const AluKey fma = key_of({"fma.rn.f32", {4, 4, 4, 4}});
+  EXPECT_TRUE(with(fma, [](AluKey& k) { k.modifiers.rounding = ptx::Rounding::kNone; }));
+  const AluKey div = key_of({"div.rn.f32", {4, 4, 4}});
+  EXPECT_TRUE(with(div, [](AluKey& k) { k.modifiers.sat = true; }));
+  EXPECT_TRUE(with(div, [](AluKey& k) { k.modifiers.approx = true; }));  // approx and a direction
+}
+
+}  // namespace
+}  // namespace lockstep::engine::alu_test
