@@ -33,13 +33,15 @@ install_packages() {
     exit "$EXIT_SETUP"
   fi
   say "Installing with $command"
-  # The package lists may be absent (a fresh machine) or name versions that the mirror no longer has.
+  # The package lists may be absent (a fresh machine) or name versions that the mirror no longer has. One source of
+  # several that does not answer is no reason to give up.
   if ! apt-get --simulate install --no-install-recommends "$@" > /dev/null 2>&1; then
-    apt update || die "apt-get update failed (see above)."
+    apt update || say "apt-get update had errors (see above); trying all the same."
   fi
-  apt install --yes --no-install-recommends "$@" ||
-    { say "Once more, with fresh package lists."; apt update && apt install --yes --no-install-recommends "$@"; } ||
-    die "$command failed (see above)."
+  apt install --yes --no-install-recommends "$@" && return
+  say "Once more, with fresh package lists."
+  apt update || true
+  apt install --yes --no-install-recommends "$@" || die "$command failed (see above)."
 }
 
 # Installs those of the packages $@ that are missing. On a system without dpkg it leaves that to Bazel's repository
