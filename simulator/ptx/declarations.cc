@@ -76,6 +76,14 @@ class Initialiser {
     for (std::uint64_t i = 0; i < bytes; ++i) variable_.initial[at + i] = i < 8 ? static_cast<std::uint8_t>(bits >> (8 * i)) : 0;
   }
 
+  // "+12", "-4" or nothing.
+  std::int64_t addend() {
+    if (!in_.at('+') && !in_.at('-')) return 0;
+    const bool minus = in_.take().is('-');
+    const std::int64_t v = in_.expect_integer("an offset");
+    return minus ? -v : v;
+  }
+
   void address(std::uint64_t at, bool generic, std::uint64_t mask) {
     Variable::Relocation r;
     r.offset = at;
@@ -83,11 +91,7 @@ class Initialiser {
     r.generic = generic;
     r.mask = mask;
     r.symbol = in_.expect_word("a symbol");
-    if (in_.at('+') || in_.at('-')) {
-      const bool minus = in_.take().is('-');
-      const std::int64_t v = in_.expect_integer("an offset");
-      r.addend = minus ? -v : v;
-    }
+    r.addend = addend();
     put(at, 0, shape_.element);
     variable_.relocations.push_back(std::move(r));
   }
@@ -98,6 +102,7 @@ class Initialiser {
         in_.expect('(');
         address(at, true, ~0ull);
         in_.expect(')');
+        variable_.relocations.back().addend += addend();
       } else {
         address(at, false, ~0ull);
       }

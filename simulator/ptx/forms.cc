@@ -1,9 +1,12 @@
 #include "simulator/ptx/forms.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "simulator/ptx/names.h"
 
@@ -252,15 +255,62 @@ bool match_slots(const Form& form, std::size_t slot, const std::vector<std::stri
   return s.optional && match_slots(form, slot + 1, words, word, m, types, spaces, result);
 }
 
-// How many words of the opcode a form gets through, for the message about the nearest one.
-std::size_t longest_prefix(const Form& form, std::size_t slot, const std::vector<std::string_view>& words, std::size_t word) {
-  if (slot == form.slots.size() || word == words.size()) return word;
+// ptxas takes the words of most opcodes in any order, and nvcc uses that (atom.global.cta.add.u32): each slot takes the first word left that
+// it knows, so that words of one kind (types, spaces) keep their order.
+bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::string_view>& words, std::size_t left, Modifiers m,
+                        int types, int spaces, Modifiers& result) {
+  if (slot == form.slots.size()) {
+    if (left != 0) return false;
+    result = m;
+    return true;
+  }
   const ModifierSlot& s = form.slots[slot];
-  std::size_t best = word;
-  for (const auto token : s.tokens)
-    if (token == words[word]) best = std::max(best, longest_prefix(form, slot + 1, words, word + 1));
-  if (s.optional) best = std::max(best, longest_prefix(form, slot + 1, words, word));
-  return best;
+  for (std::string_view& word : words) {
+    if (word.empty() || std::find(s.tokens.begin(), s.tokens.end(), word) == s.tokens.end()) continue;
+    Modifiers with = m;
+    int t = types, sp = spaces;
+    if (!classify(form, word, s.tokens.size() == 1 && !s.optional, with, t, sp)) continue;
+    const std::string_view taken = std::exchange(word, {});
+    const bool matched = match_in_any_order(form, slot + 1, words, left - 1, with, t, sp, result);
+    word = taken;
+    if (matched) return true;
+    break;  // a later word of the same kind would only swap their order
+  }
+  return s.optional && match_in_any_order(form, slot + 1, words, left, m, types, spaces, result);
+}
+
+// For messages: how many words of an opcode a form gets through, and what it would accept there.
+struct Furthest {
+  std::size_t words = 0;
+  std::set<std::string_view> expected;
+  bool may_end = false;
+
+  void note(std::size_t reached, std::string_view token) {
+    if (reached < words) return;
+    if (reached > words) {
+      words = reached;
+      expected.clear();
+      may_end = false;
+    }
+    if (token.empty()) {
+      may_end = true;
+    } else {
+      expected.insert(token);
+    }
+  }
+};
+
+void explore(const Form& form, std::size_t slot, const std::vector<std::string_view>& words, std::size_t word, Furthest& furthest) {
+  if (slot == form.slots.size()) {
+    furthest.note(word, {});
+    return;
+  }
+  const ModifierSlot& s = form.slots[slot];
+  for (const auto token : s.tokens) {
+    furthest.note(word, token);
+    if (word < words.size() && token == words[word]) explore(form, slot + 1, words, word + 1, furthest);
+  }
+  if (s.optional) explore(form, slot + 1, words, word, furthest);
 }
 
 std::vector<Form> build() {
@@ -320,10 +370,19 @@ std::vector<Match> match_opcode(std::string_view opcode) {
   const auto found = forms_by_word().find(word);
   if (found == forms_by_word().end()) return matches;
   const auto words = split_words(opcode.substr(word.size()));
-  for (const Form* form : found->second) {
-    Modifiers m, result;
-    m.variant = form->row->variant;
-    if (match_slots(*form, 0, words, 0, m, 0, 0, result)) matches.push_back({form, result});
+  auto try_all = [&](auto&& matcher) {
+    for (const Form* form : found->second) {
+      Modifiers m, result;
+      m.variant = form->row->variant;
+      if (matcher(*form, m, result)) matches.push_back({form, result});
+    }
+  };
+  try_all([&](const Form& form, const Modifiers& m, Modifiers& result) { return match_slots(form, 0, words, 0, m, 0, 0, result); });
+  if (matches.empty()) {
+    auto rest = words;
+    try_all([&](const Form& form, const Modifiers& m, Modifiers& result) {
+      return match_in_any_order(form, 0, rest, rest.size(), m, 0, 0, result);
+    });
   }
   return matches;
 }
@@ -333,27 +392,14 @@ std::string explain_no_match(std::string_view opcode) {
   const auto found = forms_by_word().find(word);
   if (found == forms_by_word().end()) return {};
   const auto words = split_words(opcode.substr(word.size()));
-  std::size_t best = 0;
-  std::vector<const Form*> nearest;
-  for (const Form* form : found->second) {
-    const std::size_t n = longest_prefix(*form, 0, words, 0);
-    if (n > best) nearest.clear();
-    best = std::max(best, n);
-    if (n == best) nearest.push_back(form);
-  }
-  std::string text = best < words.size() ? "'" + std::string(words[best]) + "' does not fit" : "a further word is needed";
-  text += "; nearest: ";
-  constexpr std::size_t kShown = 3;  // more would bury the message
-  std::string_view last;
-  std::size_t shown = 0;
-  for (const Form* form : nearest) {
-    if (form->row->syntax == last) continue;
-    if (shown++ == kShown) break;
-    if (!last.empty()) text += " | ";
-    last = form->row->syntax;
-    text += last;
-    if (!form->row->choices.empty()) text += " (" + std::string(form->row->choices) + ")";
-  }
+  Furthest furthest;
+  for (const Form* form : found->second) explore(*form, 0, words, 0, furthest);
+  std::string after(word);
+  for (std::size_t i = 0; i < furthest.words; ++i) after += words[i];
+  std::string text = "after '" + after + "' there may be";
+  for (const auto token : furthest.expected) text += " " + std::string(token);
+  if (furthest.may_end) text += furthest.expected.empty() ? " nothing" : " or nothing";
+  if (furthest.words < words.size()) return text + ", not " + std::string(words[furthest.words]);
   return text;
 }
 

@@ -97,11 +97,12 @@ struct Match {
   Modifiers modifiers;
 };
 
-// All forms whose opcode part accepts `opcode` ("ld.global.f32"); several may differ in their operands only.
+// All forms whose opcode part accepts `opcode` ("ld.global.f32"); several may differ in their operands only. Words in another order
+// than the manual's are accepted where no form has them in theirs, as ptxas does.
 std::vector<Match> match_opcode(std::string_view opcode);
 
-// For messages: the syntax lines nearest to an opcode that nothing accepts, and the word at which they part; empty when
-// even the first word is unknown.
+// For messages about an opcode that nothing accepts: up to which word it is known, and which words could follow there; empty
+// when even the first word is unknown.
 std::string explain_no_match(std::string_view opcode);
 
 // Type of an operand under a rule, given what the opcode says.

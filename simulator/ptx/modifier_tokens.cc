@@ -116,6 +116,25 @@ const std::unordered_map<std::string_view, Field>& plain_tokens() {
       {"noComplete", flag(&Modifiers::no_complete)},
       {"noinc", flag(&Modifiers::no_increment)},
       {"read", flag(&Modifiers::read)},
+      // Words that leave no choice open, or whose choice the row's variant records.
+      {"wrap", {}},
+      {"r", {}},
+      {"L1", {}},
+      {"L2", {}},
+      {"fractional", {}},
+      {"mbarrier::complete_tx::bytes", {}},
+      {"multicast::cluster", {}},
+      {"bulk_group", {}},
+      {"cp_mask", {}},
+      {"alias", {}},
+      {"async", {}},
+      {"async::generic", {}},
+      {"tensormap::generic", {}},
+      {"sync_restrict::shared::cta", {}},
+      {"sync_restrict::shared::cluster", {}},
+      {"launch_dependents", {}},
+      {"wait", {}},
+      {"mask", {}},
   };
   return *tokens;
 }
@@ -177,8 +196,11 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
     if (w == "uni") return m.uniform = true, true;
     if (w == "idx") return true;
   }
-  if (opcode == Opcode::k_cp_async_wait_all && w == "all") return true;
-  if (opcode == Opcode::k_fence_proxy && w == "cta") return m.scope = Scope::kCta, true;
+  if (opcode == Opcode::k_setmaxnreg && (w == "inc" || w == "dec")) {
+    return m.atom = w == "inc" ? AtomOp::kInc : AtomOp::kDec, true;
+  }
+  if (opcode == Opcode::k_setmaxnreg && w == "sync") return true;
+  if (opcode == Opcode::k_vabsdiff4 && w == "add") return m.atom = AtomOp::kAdd, true;
   return false;
 }
 
@@ -193,9 +215,6 @@ bool apply_token(Opcode opcode, std::string_view token, Modifiers& m, int& types
   const std::string_view w = token.substr(1);
   if (apply_by_opcode(opcode, w, m)) return true;
   if (is_hint(w)) return true;
-  if (w == "pred") {
-    // Only mov.pred and the logic instructions compute on predicates; elsewhere (vote, bar.red) it names the result.
-  }
   if (const Type t = type_from_name(w); t != Type::kNone) {
     (types == 0 ? m.type : types == 1 ? m.source_type : m.third_type) = t;
     ++types;

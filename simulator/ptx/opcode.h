@@ -118,7 +118,8 @@ enum class SpecialRegister : std::uint8_t {
   kLaneid, kWarpid, kNwarpid, kSmid, kNsmid, kGridid,
   kLanemaskEq, kLanemaskLe, kLanemaskLt, kLanemaskGe, kLanemaskGt,
   kClock, kClockHi, kClock64, kGlobaltimer, kGlobaltimerLo, kGlobaltimerHi,
-  kTotalSmemSize, kAggrSmemSize, kDynamicSmemSize, kReservedSmemOffset,
+  kTotalSmemSize, kAggrSmemSize, kDynamicSmemSize, kReservedSmemOffset,  // %reserved_smem_offset_0
+  kReservedSmemOffset1, kReservedSmemBegin, kReservedSmemEnd, kReservedSmemCap,
   kIsExplicitCluster, kClusteridX, kClusteridY, kClusteridZ, kNclusteridX, kNclusteridY, kNclusteridZ,
   kClusterCtaidX, kClusterCtaidY, kClusterCtaidZ, kClusterNctaidX, kClusterNctaidY, kClusterNctaidZ,
   kClusterCtarank, kClusterNctarank, kCurrentGraphExec,

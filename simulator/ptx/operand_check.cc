@@ -14,22 +14,24 @@ bool allows_wider_registers(Opcode op) {
   return op == Opcode::k_ld || op == Opcode::k_ldu || op == Opcode::k_st || op == Opcode::k_cvt;
 }
 
-enum class Class { kBits, kInteger, kFloat };
+enum class Class { kBits, kInteger, kFloat, kOther };
 Class class_of(Type t) {
   switch (t) {
+    case Type::kPred: case Type::kB8: case Type::kB16: case Type::kB32: case Type::kB64: case Type::kB128: return Class::kBits;
     case Type::kU8: case Type::kU16: case Type::kU32: case Type::kU64:
     case Type::kS8: case Type::kS16: case Type::kS32: case Type::kS64: return Class::kInteger;
-    case Type::kF16: case Type::kF32: case Type::kF64: return Class::kFloat;
-    default: return Class::kBits;  // also packed types: their registers are .bN or the packed type itself
+    case Type::kF32: case Type::kF64: return Class::kFloat;
+    default: return Class::kOther;  // half, packed and narrow formats: their registers are .bN or of the very type
   }
 }
 
-// Integer and floating-point types of one size disagree; bit types agree with both.
+// Types of different kinds disagree even where their sizes are equal; bit types agree with all.
 bool agrees(Type reg, Type wanted, bool wider) {
   if ((reg == Type::kPred) != (wanted == Type::kPred)) return false;
   if (wider ? size_of(reg) < size_of(wanted) : size_of(reg) != size_of(wanted)) return false;
   const Class a = class_of(reg), b = class_of(wanted);
-  return a == b || a == Class::kBits || b == Class::kBits;
+  if (a == Class::kBits || b == Class::kBits) return true;
+  return a == b && (a != Class::kOther || reg == wanted);
 }
 
 std::string spelled(Type t) { return "." + std::string(type_name(t)); }
@@ -47,6 +49,7 @@ struct Checker {
 
   std::string immediate(const Operand& o, Type wanted) const {
     const Constant c{o.is_float ? Constant::Kind::kFloat : Constant::Kind::kSigned, o.bits};
+    if (class_of(wanted) == Class::kOther) return "no constant can be written for " + spelled(wanted);
     if (bits_as(c, wanted)) return {};
     return o.is_float ? "a floating-point constant where " + spelled(wanted) + " is wanted"
                       : "an integer constant where " + spelled(wanted) + " is wanted";
