@@ -203,6 +203,12 @@ LaunchStatus choose(HistogramPath path, std::int64_t bins, const HistogramShape&
 
 }  // namespace
 
+LaunchStatus check_histogram(HistogramPath path, const int* values, std::int64_t n, const unsigned long long* counts,
+                             std::int64_t bins, const HistogramShape& shape) {
+  const std::string why = objection(path, values, n, counts, bins, shape);
+  return why.empty() ? LaunchStatus{} : refused(kWho, why);
+}
+
 LaunchStatus histogram_capacity(HistogramPath path, int cluster, std::int64_t& bins) {
   Device d;
   const cudaError_t e = current_device(d);
@@ -217,7 +223,7 @@ LaunchStatus histogram_capacity(HistogramPath path, int cluster, std::int64_t& b
 
 LaunchStatus histogram(HistogramPath path, const int* values, std::int64_t n, unsigned long long* counts,
                        std::int64_t bins, const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
-  if (const std::string why = objection(path, values, n, counts, bins, shape); !why.empty()) return refused(kWho, why);
+  if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok()) return status;
   Device d;
   cudaError_t e = current_device(d);
   if (e != cudaSuccess) return status_of(e, kWho, "asking for the device's limits");

@@ -42,6 +42,11 @@ LaunchStatus histogram(HistogramPath path, const int* values, std::int64_t n, un
                        std::int64_t bins, const HistogramShape& shape = {}, HistogramPlan* used = nullptr,
                        cudaStream_t stream = nullptr);
 
+// Whether histogram would take these arguments, apart from what the path can hold; launches nothing. For kernels that
+// keep its contract in another way.
+LaunchStatus check_histogram(HistogramPath path, const int* values, std::int64_t n, const unsigned long long* counts,
+                             std::int64_t bins, const HistogramShape& shape);
+
 // The most bins that a path can hold on the current device with clusters of `cluster` blocks; 0 when the device lacks
 // the path.
 LaunchStatus histogram_capacity(HistogramPath path, int cluster, std::int64_t& bins);

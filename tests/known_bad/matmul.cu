@@ -1,5 +1,5 @@
-// An honest tiled matrix product in steps, and what goes wrong when one step is a mistake that people make. A known-bad kernel replaces one
-// step; a known-good twin at the end of the file goes another way altogether and must be accepted.
+// An honest tiled matrix product in steps, and what goes wrong when one step is a mistake that people make. A known-bad
+// kernel replaces one step; a known-good twin at the end of the file goes another way altogether and must be accepted.
 #include <cuda_fp16.h>
 
 #include "tests/known_bad/matmul.h"
@@ -64,7 +64,8 @@ LaunchStatus launch_unchecked(const In& a, const In& b, const Out& c, cudaStream
 
 template <class Step>
 LaunchStatus launch(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
-  if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok() || c.rows == 0 || c.columns == 0) return status;
+  if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok() || c.rows == 0 || c.columns == 0)
+    return status;
   return launch_unchecked<Step>(a, b, c, stream);
 }
 
@@ -164,12 +165,14 @@ LaunchStatus nothing_for_no_depth(MatmulVariant variant, const In& a, const In& 
 
 LaunchStatus empty_grid(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
   if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok()) return status;
-  product<Honest><<<dim3((c.columns + kTile - 1) / kTile, (c.rows + kTile - 1) / kTile), dim3(kTile, kTile), 0, stream>>>(a, b, c);
+  product<Honest>
+      <<<dim3((c.columns + kTile - 1) / kTile, (c.rows + kTile - 1) / kTile), dim3(kTile, kTile), 0, stream>>>(a, b, c);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
 LaunchStatus shapes_unchecked(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
-  if (LaunchStatus status = check_matmul(variant, a, b, c); status.ok()) return launch<Honest>(variant, a, b, c, stream);
+  if (LaunchStatus status = check_matmul(variant, a, b, c); status.ok())
+    return launch<Honest>(variant, a, b, c, stream);
   return {};
 }
 
@@ -208,7 +211,8 @@ __global__ void row_a_block(In a, In b, Out c) {
 }
 
 LaunchStatus launch_row_a_block(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
-  if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok() || c.rows == 0 || c.columns == 0) return status;
+  if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok() || c.rows == 0 || c.columns == 0)
+    return status;
   row_a_block<<<static_cast<unsigned>(c.rows), 64, 0, stream>>>(a, b, c);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
@@ -217,33 +221,89 @@ LaunchStatus launch_row_a_block(MatmulVariant variant, const In& a, const In& b,
 
 const std::vector<Suspect<MatmulLauncher>>& matmul_suspects() {
   static const std::vector<Suspect<MatmulLauncher>> suspects = {
-      {"loads_past_the_edge", "no bounds check at the edge of a partial tile", {"finding:out-of-bounds", "finding:uninitialised"}, launch<LoadsPastTheEdge>, {"mismatch"},
+      {"loads_past_the_edge",
+       "no bounds check at the edge of a partial tile",
+       launch<LoadsPastTheEdge>,
+       {"finding:out-of-bounds", "finding:uninitialised"},
+       {"mismatch"},
        "a read past the edge of A is unused and harmless where memory happens to be mapped"},
-      {"stride_forgotten", "rows of B taken as dense", {"mismatch"}, launch<StrideForgotten>, {"mismatch"}},
-      {"edge_of_the_wrong_side", "compares the row with the columns and the column with the rows", {"finding:uninitialised", "finding:out-of-bounds", "mismatch"}, launch<EdgeOfTheWrongSide>, {"mismatch"}},
-      {"tile_transposed", "B's tile read by columns", {"mismatch", "finding:uninitialised"}, launch<TileTransposed>, {"mismatch"}},
-      {"no_first_barrier", "sums before the tile is loaded", {"finding:race", "finding:uninitialised"}, launch<NoFirstBarrier>, {"mismatch"}},
-      {"no_second_barrier", "loads the next tile while slower warps still sum this one", {"finding:race"}, launch<NoSecondBarrier>, {"mismatch"},
+      {"stride_forgotten", "rows of B taken as dense", launch<StrideForgotten>, {"mismatch"}, {"mismatch"}},
+      {"edge_of_the_wrong_side",
+       "compares the row with the columns and the column with the rows",
+       launch<EdgeOfTheWrongSide>,
+       {"finding:uninitialised", "finding:out-of-bounds", "mismatch"},
+       {"mismatch"}},
+      {"tile_transposed",
+       "B's tile read by columns",
+       launch<TileTransposed>,
+       {"mismatch", "finding:uninitialised"},
+       {"mismatch"}},
+      {"no_first_barrier",
+       "sums before the tile is loaded",
+       launch<NoFirstBarrier>,
+       {"finding:race", "finding:uninitialised"},
+       {"mismatch"}},
+      {"no_second_barrier",
+       "loads the next tile while slower warps still sum this one",
+       launch<NoSecondBarrier>,
+       {"finding:race"},
+       {"mismatch"},
        "whether a warp overtakes another is up to the hardware's schedule"},
-      {"barrier_in_branch", "a barrier inside if (inside the matrix)", {"finding:barrier-divergence"}, launch<BarrierInBranch>, {},
+      {"barrier_in_branch",
+       "a barrier inside if (inside the matrix)",
+       launch<BarrierInBranch>,
+       {"finding:barrier-divergence"},
+       {},
        "on hardware the barrier counts warps, and the tile happens to be loaded in time"},
-      {"whole_depth_always", "sums a whole tile where the last one is partial", {"finding:uninitialised", "mismatch"}, launch<WholeDepthAlways>, {"mismatch"}},
-      {"whole_tiles_only", "leaves out the terms of a partial last tile", {"mismatch"}, launch<WholeTilesOnly>, {"mismatch"}},
-      {"last_term_forgotten", "one term less in a partial last tile", {"mismatch"}, launch<LastTermForgotten>, {"mismatch"}},
-      {"half_accumulator", "keeps the sum in half precision", {"mismatch"}, launch<HalfAccumulator>, {"mismatch"}},
-      {"saturated_product", "clamps every product to [0, 1]", {"mismatch"}, launch<SaturatedProduct>, {"mismatch"}},
-      {"row_and_column_swapped", "stores C[j][i]: invisible on squares of equal values", {"mismatch", "unwritten"}, launch<RowAndColumnSwapped>, {"mismatch", "unwritten"}},
-      {"dense_result", "stores C without its stride", {"guard", "unwritten", "mismatch"}, launch<DenseResult>, {"guard", "unwritten", "mismatch"}},
-      {"accumulates", "C += A B, into a C that nobody has cleared", {"finding:uninitialised", "mismatch"}, launch<Accumulates>, {"mismatch"}},
-      {"grid_of_whole_tiles", "n / tile blocks: the last rows and columns are nobody's", {"unwritten"}, launch<GridOfWholeTiles>, {"unwritten"}},
-      {"nothing_for_no_depth", "k = 0 launches nothing, and C keeps what it held", {"unwritten"}, nothing_for_no_depth, {"unwritten"}},
-      {"empty_grid", "an empty C is a grid of 0 blocks", {"cuda-error", "law"}, empty_grid, {"cuda-error", "law"}},
-      {"shapes_unchecked", "takes shapes that do not fit without a word", {"law"}, shapes_unchecked, {"law"}},
+      {"whole_depth_always",
+       "sums a whole tile where the last one is partial",
+       launch<WholeDepthAlways>,
+       {"finding:uninitialised", "mismatch"},
+       {"mismatch"}},
+      {"whole_tiles_only",
+       "leaves out the terms of a partial last tile",
+       launch<WholeTilesOnly>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"last_term_forgotten",
+       "one term less in a partial last tile",
+       launch<LastTermForgotten>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"half_accumulator", "keeps the sum in half precision", launch<HalfAccumulator>, {"mismatch"}, {"mismatch"}},
+      {"saturated_product", "clamps every product to [0, 1]", launch<SaturatedProduct>, {"mismatch"}, {"mismatch"}},
+      {"row_and_column_swapped",
+       "stores C[j][i]: invisible on squares of equal values",
+       launch<RowAndColumnSwapped>,
+       {"mismatch", "unwritten"},
+       {"mismatch", "unwritten"}},
+      {"dense_result",
+       "stores C without its stride",
+       launch<DenseResult>,
+       {"guard", "unwritten", "mismatch"},
+       {"guard", "unwritten", "mismatch"}},
+      {"accumulates",
+       "C += A B, into a C that nobody has cleared",
+       launch<Accumulates>,
+       {"finding:uninitialised", "mismatch"},
+       {"mismatch"}},
+      {"grid_of_whole_tiles",
+       "n / tile blocks: the last rows and columns are nobody's",
+       launch<GridOfWholeTiles>,
+       {"unwritten"},
+       {"unwritten"}},
+      {"nothing_for_no_depth",
+       "k = 0 launches nothing, and C keeps what it held",
+       nothing_for_no_depth,
+       {"unwritten"},
+       {"unwritten"}},
+      {"empty_grid", "an empty C is a grid of 0 blocks", empty_grid, {"cuda-error", "law"}, {"cuda-error", "law"}},
+      {"shapes_unchecked", "takes shapes that do not fit without a word", shapes_unchecked, {"law"}, {"law"}},
       // Known-good twins.
-      {"in_steps", "the honest steps from which the known-bad kernels are made", {}, launch<Honest>},
-      {"zero_padded", "tiles padded with zeros, whole tiles summed", {}, launch<ZeroPadded>},
-      {"not_fused", "products and additions rounded apart", {}, launch<NotFused>},
-      {"row_a_block", "a block for each row, no shared memory", {}, launch_row_a_block},
+      {"in_steps", "the honest steps from which the known-bad kernels are made", launch<Honest>},
+      {"zero_padded", "tiles padded with zeros, whole tiles summed", launch<ZeroPadded>},
+      {"not_fused", "products and additions rounded apart", launch<NotFused>},
+      {"row_a_block", "a block for each row, no shared memory", launch_row_a_block},
   };
   return suspects;
 }

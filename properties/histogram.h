@@ -1,0 +1,158 @@
+// The histogram's cases and laws. A law is a sentence about every case; it takes the implementation that it judges, so that a broken or a
+// rewritten kernel can stand in the place of the real one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "harness/compare.h"
+#include "harness/device_array.h"
+#include "harness/field.h"
+#include "kernels/histogram.h"
+#include "properties/law.h"
+
+namespace lockstep::properties {
+
+// Anything with the launcher's signature and its contract (kernels/histogram.h).
+using Histogram = std::function<kernels::LaunchStatus(kernels::HistogramPath, const int* values, std::int64_t n, unsigned long long* counts,
+                                                      std::int64_t bins, const kernels::HistogramShape&, kernels::HistogramPlan* used, cudaStream_t)>;
+
+// Where the elements lie, relative to the bins.
+enum class Spread : std::uint8_t {
+  kUniform,     // in and a little out of range, evenly
+  kInRange,     // in range, evenly
+  kSkewed,      // in range, the first bins far more often
+  kOneBin,      // all equal
+  kBelow,       // all below 0, down to the least int
+  kAbove,       // all past the last bin, up to the greatest int
+  kEdges,       // -1, 0, bins - 1 and bins, evenly
+};
+
+struct HistogramCase {
+  std::int64_t n = 0;
+  std::int64_t bins = 1;
+  int block = 32;
+  int max_blocks = 1 << 16;
+  kernels::HistogramPath path = kernels::HistogramPath::kGlobal;
+  int cluster = 0;
+  int values_offset = 0, counts_offset = 0;  // elements past a 256-byte boundary
+  Poison poison = Poison::kNaN;
+  Spread spread = Spread::kUniform;
+  std::uint64_t seed = 0;
+
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    using enum kernels::HistogramPath;
+    fields_of(c, field, {{"global", kGlobal}, {"shared", kShared}, {"automatic", kAutomatic}}, 4096, kMost);
+  }
+  // A path is asked for what it can hold; what it cannot hold is another case type's matter.
+  void normalise();
+
+  std::vector<int> values() const;
+
+  // Launches the implementation on device memory under the case's contract.
+  std::vector<unsigned long long> launch(const Histogram& histogram, const std::vector<int>& values, kernels::HistogramPlan* used = nullptr) const;
+  std::vector<unsigned long long> launch(const Histogram& histogram) const { return launch(histogram, values()); }
+
+ protected:
+  static constexpr std::int64_t kMost = 70000;  // past what 16 bits count
+  using Paths = std::vector<std::pair<std::string, kernels::HistogramPath>>;
+  template <class Self, class Visitor>
+  static void fields_of(Self& c, Visitor&& field, const Paths& paths, std::int64_t most_bins, std::int64_t most) {
+    using enum Spread;
+    field("n", c.n, sizes(0, most));
+    field("bins", c.bins, sizes(1, most_bins));
+    field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 31, 33, 1000}));
+    field("max_blocks", c.max_blocks, one_of<int>({1 << 16, 1, 2, 3, 5}));
+    field("path", c.path, choice<kernels::HistogramPath>(paths));
+    field("cluster", c.cluster, one_of<int>({0, 2, 4, 8, 16}));
+    field("values_offset", c.values_offset, range(0, 31));
+    field("counts_offset", c.counts_offset, range(0, 31));
+    field("poison", c.poison, poisons());
+    field("spread", c.spread,
+          choice<Spread>({{"uniform", kUniform}, {"in_range", kInRange}, {"skewed", kSkewed}, {"one_bin", kOneBin}, {"below", kBelow},
+                          {"above", kAbove}, {"edges", kEdges}}));
+    field("seed", c.seed, seeds());
+  }
+};
+
+// The cluster path; clusters of 16 blocks have a law of their own, since not every device lets them be.
+struct ClusterHistogramCase : HistogramCase {
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    fields_of(c, field, {{"cluster", kernels::HistogramPath::kCluster}}, 4096, 1 << 14);
+  }
+  void normalise();
+};
+
+// Numbers of bins around what each path can hold.
+struct CapacityHistogramCase : HistogramCase {
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    using enum kernels::HistogramPath;
+    fields_of(c, field, {{"automatic", kAutomatic}, {"shared", kShared}, {"cluster", kCluster}, {"global", kGlobal}}, 1 << 20, 4096);
+    field("around", c.around, one_of<int>({0, 1, 2, 4, 8, 16}));
+    field("excess", c.excess, range(-3, 3));
+  }
+  void normalise();
+  int around = 0;  // bins is what a cluster of this many blocks holds, plus excess; 0: bins stays as it was drawn
+  int excess = 0;
+};
+
+// A case of moderate size, since it runs once a schedule.
+struct ScheduledHistogramCase : HistogramCase {
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    using enum kernels::HistogramPath;
+    fields_of(c, field, {{"global", kGlobal}, {"shared", kShared}}, 300, 1 << 11);
+  }
+};
+
+// Two inputs, one after the other.
+struct SplitHistogramCase : HistogramCase {
+  std::int64_t first = 0;
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    HistogramCase::fields(c, field);
+    field("first", c.first, sizes(0, kMost));
+  }
+  void normalise();
+};
+
+// A legal case with one argument made illegal.
+struct RefusedHistogramCase : HistogramCase {
+  enum class Mistake { kNegativeSize, kHugeSize, kNoBins, kNegativeBins, kNoThreads, kTooManyThreads, kNoBlocks, kNullValues, kNullCounts,
+                       kMisalignedValues, kMisalignedCounts, kOverlap, kOddCluster, kTooManyBinsForShared, kUnknownPath };
+  Mistake mistake = Mistake::kNegativeSize;
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    using enum Mistake;
+    using enum kernels::HistogramPath;
+    fields_of(c, field, {{"global", kGlobal}, {"shared", kShared}, {"automatic", kAutomatic}}, 300, 1 << 10);
+    field("mistake", c.mistake,
+          choice<Mistake>({{"negative_size", kNegativeSize}, {"huge_size", kHugeSize}, {"no_bins", kNoBins}, {"negative_bins", kNegativeBins},
+                           {"no_threads", kNoThreads}, {"too_many_threads", kTooManyThreads}, {"no_blocks", kNoBlocks},
+                           {"null_values", kNullValues}, {"null_counts", kNullCounts}, {"misaligned_values", kMisalignedValues},
+                           {"misaligned_counts", kMisalignedCounts}, {"overlap", kOverlap}, {"odd_cluster", kOddCluster},
+                           {"too_many_bins_for_shared", kTooManyBinsForShared}, {"unknown_path", kUnknownPath}}));
+  }
+  void normalise();
+};
+
+void histogram_matches_its_reference(const Histogram& histogram, const HistogramCase& c);
+void histogram_in_clusters_matches_its_reference(const Histogram& histogram, const ClusterHistogramCase& c);
+void histogram_in_clusters_of_16_matches_its_reference(const Histogram& histogram, const ClusterHistogramCase& c);
+void histogram_bins_sum_to_n(const Histogram& histogram, const HistogramCase& c);
+void histogram_does_not_depend_on_order(const Histogram& histogram, const HistogramCase& c);
+void histogram_of_a_concatenation_adds(const Histogram& histogram, const SplitHistogramCase& c);
+void histogram_paths_agree(const Histogram& histogram, const HistogramCase& c);
+void histogram_takes_the_first_path_that_holds_the_bins(const Histogram& histogram, const CapacityHistogramCase& c);
+void histogram_is_deterministic(const Histogram& histogram, const ScheduledHistogramCase& c);
+void histogram_refuses_bad_arguments(const Histogram& histogram, const RefusedHistogramCase& c);
+void histogram_of_nothing_is_zero_without_a_launch(const Histogram& histogram, const HistogramCase& c);
+
+// All of them, in the order in which a suspect kernel meets them.
+const std::vector<Law<Histogram>>& histogram_laws();
+
+}  // namespace lockstep::properties
