@@ -22,7 +22,7 @@ using ::testing::Not;
 std::string only(const std::string& test) { return "--gtest_filter=" + test; }
 
 TEST(Protocol, APassIsGreenAndPrintsAllFiveCounts) {
-  const Run r = run("lifecycle", {only("Lifecycle.Passes*")});
+  const Ended r = run("lifecycle", {only("Lifecycle.Passes*")});
   EXPECT_EQ(r.status, 0) << r.output;
   EXPECT_THAT(r.output,
               HasSubstr("[ LEDGER ] 2 planned: 2 pass, 0 fail, 0 waived, 0 not applicable, 0 not run; 0 cases"));
@@ -32,7 +32,7 @@ TEST(Protocol, APassIsGreenAndPrintsAllFiveCounts) {
 }
 
 TEST(Protocol, AFailureIsRed) {
-  const Run r = run("lifecycle", {only("Lifecycle.Fails:Lifecycle.Passes")});
+  const Ended r = run("lifecycle", {only("Lifecycle.Fails:Lifecycle.Passes")});
   EXPECT_EQ(r.status, 1) << r.output;
   EXPECT_THAT(r.output, HasSubstr("[ LEDGER ] 2 planned: 1 pass, 1 fail,"));
   EXPECT_THAT(r.output, HasSubstr("[ LEDGER ] RED"));
@@ -40,20 +40,20 @@ TEST(Protocol, AFailureIsRed) {
 }
 
 TEST(Protocol, ASkipWithoutACapabilityIsRed) {
-  const Run r = run("lifecycle", {only("Lifecycle.Skips")});
+  const Ended r = run("lifecycle", {only("Lifecycle.Skips")});
   EXPECT_EQ(r.status, 1) << r.output;
   EXPECT_THAT(r.output, ContainsRegex("Lifecycle.Skips: not run: GTEST_SKIP: no time today"));
 }
 
 TEST(Protocol, ADisabledTestIsRed) {
-  const Run r = run("lifecycle", {only("Disabled.*")});
+  const Ended r = run("lifecycle", {only("Disabled.*")});
   EXPECT_EQ(r.status, 1) << r.output;
   EXPECT_THAT(r.output, ContainsRegex("DISABLED_NeverRuns: not run: DISABLED_ in the source"));
 }
 
 TEST(Protocol, NotApplicableIsGreenAndSaid) {
   const std::string warnings = fresh_file("warnings");
-  const Run r = run("lifecycle", {only("Recorded.IsNotApplicable")}, {{"TEST_WARNINGS_OUTPUT_FILE", warnings}});
+  const Ended r = run("lifecycle", {only("Recorded.IsNotApplicable")}, {{"TEST_WARNINGS_OUTPUT_FILE", warnings}});
   EXPECT_EQ(r.status, 0) << r.output;
   EXPECT_THAT(r.output, HasSubstr("0 waived, 1 not applicable, 0 not run"));
   EXPECT_THAT(r.output, HasSubstr("not applicable: needs thread-block clusters"));
@@ -63,13 +63,13 @@ TEST(Protocol, NotApplicableIsGreenAndSaid) {
 TEST(Protocol, OutOfMemoryAndRunningNoCaseAreRed) {
   EXPECT_THAT(run("lifecycle", {only("Recorded.RanOutOfMemory")}).output, HasSubstr("not run: out of memory"));
   EXPECT_EQ(run("lifecycle", {only("Recorded.RanOutOfMemory")}).status, 1);
-  const Run r = run("lifecycle", {only("Recorded.RanNoCase")});
+  const Ended r = run("lifecycle", {only("Recorded.RanNoCase")});
   EXPECT_EQ(r.status, 1) << r.output;
   EXPECT_THAT(r.output, HasSubstr("not one generated case ran"));
 }
 
 TEST(Protocol, AFailureOutsideOfEveryTestIsRed) {
-  const Run r = run("lifecycle", {only("BadSetUp.*")});
+  const Ended r = run("lifecycle", {only("BadSetUp.*")});
   EXPECT_EQ(r.status, 1) << r.output;
   EXPECT_THAT(r.output, HasSubstr("[ LEDGER ] problem: GoogleTest failed outside of every property"));
 }
@@ -79,7 +79,7 @@ TEST(Protocol, EveryEarlyExitIsRedAndNamesTheTest) {
     const char *test, *call;
   } exits[] = {{"CallsExit", "exit"}, {"CallsQuickExit", "quick_exit"}, {"CallsUnderscoreExit", "_exit"}};
   for (const auto& e : exits) {
-    const Run r = run("lifecycle", {only(std::string("Lifecycle.Passes:Lifecycle.") + e.test)});
+    const Ended r = run("lifecycle", {only(std::string("Lifecycle.Passes:Lifecycle.") + e.test)});
     EXPECT_EQ(r.status, 70) << r.output;
     EXPECT_THAT(r.output,
                 HasSubstr(std::string("The process called ") + e.call + " while Lifecycle." + e.test + " was running"));
@@ -90,13 +90,13 @@ TEST(Protocol, EveryEarlyExitIsRedAndNamesTheTest) {
 }
 
 TEST(Protocol, ACrashKeepsItsSignalAndNamesTheTest) {
-  const Run r = run("lifecycle", {only("Lifecycle.Crashes")});
+  const Ended r = run("lifecycle", {only("Lifecycle.Crashes")});
   EXPECT_EQ(r.status, 128 + SIGSEGV) << r.output;
   EXPECT_THAT(r.output, HasSubstr("signal SIGSEGV while Lifecycle.Crashes was running"));
 }
 
 TEST(Protocol, TheTimeLimitNamesTheTestThatHung) {
-  const Run r = run("lifecycle", {only("Lifecycle.Hangs")}, {}, 1.0);
+  const Ended r = run("lifecycle", {only("Lifecycle.Hangs")}, {}, 1.0);
   EXPECT_EQ(r.status, 128 + SIGTERM) << r.output;
   EXPECT_THAT(r.output, HasSubstr("time limit?) while Lifecycle.Hangs was running"));
 }
@@ -105,7 +105,7 @@ TEST(Protocol, AFilterThatMatchesNothingIsRed) {
   for (const Environment& environment :
        {Environment{{"TESTBRIDGE_TEST_ONLY", "Lifecycel.*"}},
         Environment{{"TESTBRIDGE_TEST_ONLY", "Lifecycel.*"}, {"TEST_TOTAL_SHARDS", "2"}, {"TEST_SHARD_INDEX", "1"}}}) {
-    const Run r = run("lifecycle", {}, environment);
+    const Ended r = run("lifecycle", {}, environment);
     EXPECT_EQ(r.status, 1) << r.output;
     EXPECT_THAT(r.output, ContainsRegex("filter 'Lifecycel.\\*' matches none of [0-9]+ properties"));
   }
@@ -113,7 +113,7 @@ TEST(Protocol, AFilterThatMatchesNothingIsRed) {
 
 TEST(Protocol, AShardBeyondTheLastTestIsGreen) {
   const Environment shard = {{"TEST_TOTAL_SHARDS", "50"}, {"TEST_SHARD_INDEX", "49"}};
-  const Run r = run("lifecycle", {only("Lifecycle.Passes")}, shard);
+  const Ended r = run("lifecycle", {only("Lifecycle.Passes")}, shard);
   EXPECT_EQ(r.status, 0) << r.output;
   EXPECT_THAT(r.output, HasSubstr("[ LEDGER ] 0 planned"));
 }
@@ -121,7 +121,7 @@ TEST(Protocol, AShardBeyondTheLastTestIsGreen) {
 TEST(Protocol, ShardsDivideTheTestsAmongThem) {
   std::size_t planned = 0;
   for (const char* index : {"0", "1"}) {
-    const Run r =
+    const Ended r =
         run("lifecycle", {only("Lifecycle.Passes*")}, {{"TEST_TOTAL_SHARDS", "2"}, {"TEST_SHARD_INDEX", index}});
     EXPECT_EQ(r.status, 0) << r.output;
     planned += r.ledger.planned.size();
@@ -142,17 +142,17 @@ TEST(Protocol, TouchesTheShardStatusFile) {
 }
 
 TEST(Protocol, AStatusFileThatCannotBeTouchedIsRed) {
-  const Run r = run("lifecycle", {only("Lifecycle.Passes")},
-                    {{"TEST_TOTAL_SHARDS", "2"},
-                     {"TEST_SHARD_INDEX", "0"},
-                     {"TEST_SHARD_STATUS_FILE", "/nonexistent/folder/status"}});
+  const Ended r = run("lifecycle", {only("Lifecycle.Passes")},
+                      {{"TEST_TOTAL_SHARDS", "2"},
+                       {"TEST_SHARD_INDEX", "0"},
+                       {"TEST_SHARD_STATUS_FILE", "/nonexistent/folder/status"}});
   EXPECT_EQ(r.status, 2) << r.output;
 }
 
 TEST(Protocol, MisspeltFlagsRunNothing) {
   for (const char* flag : {"--csaes=10", "--gtest_flter=*", "--case=Lifecycle.Passes", "--case=Lifecycle.Absent: n=1",
                            "--gtest_repeat=2"}) {
-    const Run r = run("lifecycle", {flag});
+    const Ended r = run("lifecycle", {flag});
     EXPECT_EQ(r.status, 2) << flag << "\n" << r.output;
     EXPECT_THAT(r.output, AllOf(HasSubstr("Nothing was run"), Not(HasSubstr("[ RUN ")))) << flag;
   }
@@ -168,10 +168,10 @@ TEST(Protocol, ListingIsNotATest) {
 
 TEST(Protocol, AGpuThatIsRequiredAndAbsentIsRedBeforeTheFirstTest) {
   const std::string infrastructure = fresh_file("infrastructure");
-  const Run r = run("lifecycle", {only("Lifecycle.Passes*")},
-                    {{"LOCKSTEP_GPU", "required"},
-                     {"CUDA_VISIBLE_DEVICES", "-1"},
-                     {"TEST_INFRASTRUCTURE_FAILURE_FILE", infrastructure}});
+  const Ended r = run("lifecycle", {only("Lifecycle.Passes*")},
+                      {{"LOCKSTEP_GPU", "required"},
+                       {"CUDA_VISIBLE_DEVICES", "-1"},
+                       {"TEST_INFRASTRUCTURE_FAILURE_FILE", infrastructure}});
   EXPECT_EQ(r.status, 1) << r.output;
   EXPECT_THAT(r.output, ContainsRegex("^\\[ LEDGER \\] No GPU was found: cudaError[A-Za-z]+: [^\n]*nvidia-smi"));
   EXPECT_THAT(r.output, HasSubstr("2 planned: 0 pass, 0 fail, 0 waived, 0 not applicable, 2 not run"));
@@ -180,7 +180,7 @@ TEST(Protocol, AGpuThatIsRequiredAndAbsentIsRedBeforeTheFirstTest) {
 }
 
 TEST(Protocol, ASimulatedGpuThatIsAskedForAndAbsentIsRed) {
-  const Run r = run("lifecycle", {only("Lifecycle.Passes")}, {{"LOCKSTEP_GPU", "simulated"}});
+  const Ended r = run("lifecycle", {only("Lifecycle.Passes")}, {{"LOCKSTEP_GPU", "simulated"}});
   EXPECT_EQ(r.status, 1) << r.output;
   EXPECT_THAT(r.output, HasSubstr("The simulated GPU was not found"));
 }
@@ -192,13 +192,13 @@ TEST(Protocol, WaiversExcuseAFailureUntilTheyExpireOrItPasses) {
                         << expires << R"(", "reason": "Known."}])";
     return "--waivers=" + path;
   };
-  const Run waived = run("lifecycle", {only("Lifecycle.Fails"), waive("Lifecycle.Fails", "2999-12-31")});
+  const Ended waived = run("lifecycle", {only("Lifecycle.Fails"), waive("Lifecycle.Fails", "2999-12-31")});
   EXPECT_EQ(waived.status, 0) << waived.output;
   EXPECT_THAT(waived.output, HasSubstr("1 planned: 0 pass, 0 fail, 1 waived"));
-  const Run expired = run("lifecycle", {only("Lifecycle.Fails"), waive("Lifecycle.Fails", "2020-12-31")});
+  const Ended expired = run("lifecycle", {only("Lifecycle.Fails"), waive("Lifecycle.Fails", "2020-12-31")});
   EXPECT_EQ(expired.status, 1) << expired.output;
   EXPECT_THAT(expired.output, HasSubstr("expired on 2020-12-31"));
-  const Run fixed = run("lifecycle", {only("Lifecycle.Passes"), waive("Lifecycle.Passes", "2999-12-31")});
+  const Ended fixed = run("lifecycle", {only("Lifecycle.Passes"), waive("Lifecycle.Passes", "2999-12-31")});
   EXPECT_EQ(fixed.status, 1) << fixed.output;
   EXPECT_THAT(fixed.output, HasSubstr("unexpected pass: remove the waiver for Lifecycle.Passes"));
   EXPECT_EQ(run("lifecycle", {only("Lifecycle.Passes"), waive("Lifecycle", "2999-12-31")}).status, 2)

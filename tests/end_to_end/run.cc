@@ -23,9 +23,9 @@ std::string fresh_file(const std::string& name) {
   return path;
 }
 
-Run run(const std::string& program, std::vector<std::string> arguments, Environment environment,
-        double time_limit_seconds) {
-  Run out;
+Ended run(const std::string& program, std::vector<std::string> arguments, Environment environment,
+          double time_limit_seconds) {
+  Ended out;
   Command c;
   const std::string ledger = fresh_file("ledger.json");
   c.argv = {runfile("tests/end_to_end/" + program)};

@@ -9,7 +9,7 @@
 
 namespace lockstep::end_to_end {
 
-struct Run {
+struct Ended {
   int status = -1;        // exit status; 128 + signal when one ended it; -1 when it could not be started
   std::string output;     // stdout and stderr
   LedgerFile ledger;      // as it was left
@@ -20,8 +20,8 @@ using Environment = std::map<std::string, std::string>;
 
 // `program` is its name in this folder. Only `environment` is set: of the variables of Bazel, GoogleTest and Lockstep
 // the child sees none of ours.
-Run run(const std::string& program, std::vector<std::string> arguments = {}, Environment environment = {},
-        double time_limit_seconds = 60);
+Ended run(const std::string& program, std::vector<std::string> arguments = {}, Environment environment = {},
+          double time_limit_seconds = 60);
 
 // A file of the test's own, which does not exist yet.
 std::string fresh_file(const std::string& name);
