@@ -111,33 +111,44 @@ LaunchStatus thread_map(const std::uint32_t* x, std::int64_t n, std::uint32_t* y
   return status_of(cudaGetLastError(), kWho, describe(blocks, shape.block));
 }
 
+LaunchStatus check_tile_map(TileMap map, const std::uint32_t* x, std::int64_t n, const std::uint32_t* y,
+                            const StagingShape& shape) {
+  if (map > TileMap::kAdjacentDifference)
+    return refused("tile_map", "map " + std::to_string(int(map)) + " does not exist");
+  const std::string why = objection_to_line(x, n, y, shape);
+  return why.empty() ? LaunchStatus{} : refused("tile_map", why);
+}
+
 LaunchStatus tile_map(TileMap map, const std::uint32_t* x, std::int64_t n, std::uint32_t* y, const StagingShape& shape,
                       cudaStream_t stream) {
-  constexpr const char* kWho = "tile_map";
-  if (map > TileMap::kAdjacentDifference) return refused(kWho, "map " + std::to_string(int(map)) + " does not exist");
-  if (const std::string why = objection_to_line(x, n, y, shape); !why.empty()) return refused(kWho, why);
+  if (LaunchStatus status = check_tile_map(map, x, n, y, shape); !status.ok()) return status;
   if (n == 0) return {};
   const unsigned blocks = blocks_for(n, shape);
   map_tiles<<<blocks, shape.block, shape.block * sizeof(std::uint32_t), stream>>>(map, x, n, y);
-  return status_of(cudaGetLastError(), kWho, describe(blocks, shape.block));
+  return status_of(cudaGetLastError(), "tile_map", describe(blocks, shape.block));
+}
+
+LaunchStatus check_transpose(TransposeVariant variant, const std::uint32_t* x, std::int64_t rows, std::int64_t columns,
+                             const std::uint32_t* y) {
+  constexpr const char* kWho = "transpose";
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / sizeof(std::uint32_t);
+  const std::string shape = std::to_string(rows) + " x " + std::to_string(columns);
+  if (variant > TransposeVariant::kUnpadded) {
+    return refused(kWho, "variant " + std::to_string(int(variant)) + " does not exist");
+  }
+  if (rows < 0 || columns < 0) return refused(kWho, "the shape is " + shape + "; neither side may be negative");
+  if (rows == 0 || columns == 0) return {};
+  if (columns > kMost / rows || (columns - 1) / kTile + 1 > kMaxGridX) {
+    return refused(kWho, "the shape is " + shape + ", more than a grid covers");
+  }
+  const std::string why = objection_to_arrays(x, y, rows * columns);
+  return why.empty() ? LaunchStatus{} : refused(kWho, why);
 }
 
 LaunchStatus transpose(TransposeVariant variant, const std::uint32_t* x, std::int64_t rows, std::int64_t columns,
                        std::uint32_t* y, cudaStream_t stream) {
-  constexpr const char* kWho = "transpose";
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / sizeof(std::uint32_t);
-  if (variant > TransposeVariant::kUnpadded)
-    return refused(kWho, "variant " + std::to_string(int(variant)) + " does not exist");
-  if (rows < 0 || columns < 0) {
-    return refused(
-        kWho, "the shape is " + std::to_string(rows) + " x " + std::to_string(columns) + "; neither may be negative");
-  }
+  if (LaunchStatus status = check_transpose(variant, x, rows, columns, y); !status.ok()) return status;
   if (rows == 0 || columns == 0) return {};
-  if (columns > kMost / rows || (columns - 1) / kTile + 1 > kMaxGridX) {
-    return refused(
-        kWho, "the shape is " + std::to_string(rows) + " x " + std::to_string(columns) + ", more than a grid covers");
-  }
-  if (const std::string why = objection_to_arrays(x, y, rows * columns); !why.empty()) return refused(kWho, why);
   const dim3 grid(static_cast<unsigned>((columns - 1) / kTile + 1),
                   static_cast<unsigned>(std::min((rows - 1) / kTile + 1, kMaxGridY)));
   const dim3 block(kTile, kTileRows);
@@ -146,7 +157,7 @@ LaunchStatus transpose(TransposeVariant variant, const std::uint32_t* x, std::in
   } else {
     transpose_tiles<kTile><<<grid, block, 0, stream>>>(x, rows, columns, y);
   }
-  return status_of(cudaGetLastError(), kWho,
+  return status_of(cudaGetLastError(), "transpose",
                    "launching " + std::to_string(grid.x) + " x " + std::to_string(grid.y) + " blocks");
 }
 

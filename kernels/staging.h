@@ -47,4 +47,18 @@ enum class TransposeVariant : std::uint8_t {
 LaunchStatus transpose(TransposeVariant variant, const std::uint32_t* x, std::int64_t rows, std::int64_t columns,
                        std::uint32_t* y, cudaStream_t stream = nullptr);
 
+// Whether tile_map would take these arguments; launches nothing. For kernels that keep its contract in another way.
+LaunchStatus check_tile_map(TileMap map, const std::uint32_t* x, std::int64_t n, const std::uint32_t* y,
+                            const StagingShape& shape);
+// The same for transpose.
+LaunchStatus check_transpose(TransposeVariant variant, const std::uint32_t* x, std::int64_t rows, std::int64_t columns,
+                             const std::uint32_t* y);
+
+// The family as one value, so that another kernel can stand in the place of any of them.
+struct StagingLaunchers {
+  decltype(kernels::thread_map)* thread_map = kernels::thread_map;
+  decltype(kernels::tile_map)* tile_map = kernels::tile_map;
+  decltype(kernels::transpose)* transpose = kernels::transpose;
+};
+
 }  // namespace lockstep::kernels

@@ -27,17 +27,23 @@ Law<Implementation> law(std::string name, void (*check)(const Implementation&, c
           }};
 }
 
-// How many kernels `run` launches; 0 where nothing counts them, on silicon.
+// What the simulated GPU counts while `run` runs; all 0 where nothing counts, on silicon.
 template <class Run>
-std::uint64_t launches_of(Run&& run) {
-  const Extension& simulator = extension();
-  if (simulator.reset_counters == nullptr || simulator.read_counters == nullptr) return run(), 0;
-  simulator.reset_counters();
-  run();
+lockstepCounters counters_of(Run&& run) {
   lockstepCounters counters = {};
   counters.size = sizeof counters;
-  simulator.read_counters(&counters);
-  return counters.launches;
+  const Extension& simulator = extension();
+  const bool counts = simulator.reset_counters != nullptr && simulator.read_counters != nullptr;
+  if (counts) simulator.reset_counters();
+  run();
+  if (counts) simulator.read_counters(&counters);
+  return counters;
+}
+
+// How many kernels `run` launches; 0 on silicon.
+template <class Run>
+std::uint64_t launches_of(Run&& run) {
+  return counters_of(run).launches;
 }
 
 }  // namespace lockstep::properties
