@@ -55,11 +55,6 @@ DeviceMemory::DeviceMemory() {
     shared_window_ = round_up(start, 4 * kGiB);
     local_window_ = shared_window_ + 4 * kGiB;
     generic_ = start;
-    host_file_ = memfd_create("lockstep-host-visible", MFD_CLOEXEC);
-    if (host_file_ >= 0 && ftruncate(host_file_, static_cast<off_t>(span)) != 0) {
-      close(host_file_);
-      host_file_ = -1;  // allocate() then refuses managed and pinned memory
-    }
     return;
   }
   throw std::runtime_error(std::string("the simulated GPU needs at least 78 GiB of virtual addresses (not of memory) and the system refused: ") +
@@ -181,8 +176,19 @@ const Allocation* DeviceMemory::allocate(std::uint64_t size, std::uint64_t align
 }
 
 // One sparse file behind the whole window serves every host-visible allocation, seen at both of its addresses.
-bool DeviceMemory::map_for_host(const Allocation& a) {
+// It is made when first needed, so that a process that forks before shares none of it with its children.
+bool DeviceMemory::open_host_file() {
+  if (host_file_ >= 0) return true;
+  host_file_ = memfd_create("lockstep-host-visible", MFD_CLOEXEC);
   if (host_file_ < 0) return false;
+  if (ftruncate(host_file_, static_cast<off_t>(end_ - begin_)) == 0) return true;
+  close(host_file_);
+  host_file_ = -1;
+  return false;
+}
+
+bool DeviceMemory::map_for_host(const Allocation& a) {
+  if (!open_host_file()) return false;
   const std::uint64_t bytes = round_up(a.size, kPage);
   for (Address address : {a.base, a.base + static_cast<Address>(delta_)}) {
     void* p = mmap(at(address), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, host_file_,

@@ -127,6 +127,7 @@ class DeviceMemory {
   bool reserve(std::uint64_t span);
   std::unique_ptr<Record> place(std::uint64_t size, std::uint64_t alignment, bool whole_pages);
   bool find_room(Address from, Address to, std::uint64_t length, Address* room);
+  bool open_host_file();
   bool map_for_host(const Allocation& a);
   void give_back(const Allocation& a);
   const Record* record_at(Address address) const;

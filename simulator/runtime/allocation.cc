@@ -28,7 +28,7 @@ constexpr std::uint64_t kPitch = 512;      // texture alignment, so that a pitch
 cudaError_t allocate(Runtime& r, Device& d, const char* function, void** result, std::size_t size, Kind kind) {
   if (result == nullptr) return cudaErrorInvalidValue;
   *result = nullptr;
-  if (size == 0) return kind == Kind::kManaged ? cudaErrorInvalidValue : cudaSuccess;
+  if (size == 0) return cudaSuccess;
   const Allocation* a = r.memory->allocate(size, kAlignment, kind, d.ordinal);
   if (a == nullptr) {
     r.explain(function, "out of memory: " + bytes(size) + " asked for, " + bytes(r.memory_capacity - r.memory->bytes_in_use(d.ordinal)) +
@@ -117,6 +117,7 @@ cudaError_t cudaFree(void* pointer) {
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (const cudaError_t error = check_stream(r, d, "cudaFreeAsync", stream); error != cudaSuccess) return error;
+    if (pointer == nullptr) return cudaSuccess;
     return release(r, "cudaFreeAsync", pointer, freed_by_cuda_free);
   });
 }
@@ -124,7 +125,9 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned flags) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if ((flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) != 0) return cudaErrorInvalidValue;
-    return allocate(r, d, "cudaHostAlloc", pointer, size, Kind::kPinned);
+    const cudaError_t error = allocate(r, d, "cudaHostAlloc", pointer, size, Kind::kPinned);
+    if (error == cudaSuccess && size != 0) r.host_flags[reinterpret_cast<Address>(*pointer)] = flags;
+    return error;
   });
 }
 
@@ -138,17 +141,20 @@ cudaError_t cudaFreeHost(void* pointer) {
   });
 }
 
-cudaError_t cudaHostRegister(void* pointer, size_t size, unsigned /*flags*/) {
+cudaError_t cudaHostRegister(void* pointer, size_t size, unsigned flags) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     if (pointer == nullptr || size == 0) return cudaErrorInvalidValue;
-    return r.memory->register_host(pointer, size) == nullptr ? cudaErrorHostMemoryAlreadyRegistered : cudaSuccess;
+    if (r.memory->register_host(pointer, size) == nullptr) return cudaErrorHostMemoryAlreadyRegistered;
+    r.host_flags[reinterpret_cast<Address>(pointer)] = flags;
+    return cudaSuccess;
   });
 }
 
 cudaError_t cudaHostUnregister(void* pointer) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     const Allocation* a = r.memory->find(reinterpret_cast<Address>(pointer));
-    if (a == nullptr || a->kind != Kind::kRegistered || a->base != reinterpret_cast<Address>(pointer)) return cudaErrorHostMemoryNotRegistered;
+    if (a == nullptr || a->kind != Kind::kRegistered) return cudaErrorHostMemoryNotRegistered;
+    if (a->base != reinterpret_cast<Address>(pointer)) return cudaErrorInvalidValue;
     r.memory->release(a->base);
     return cudaSuccess;
   });
@@ -167,8 +173,9 @@ cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     const Allocation* a = r.memory->find(reinterpret_cast<Address>(pointer));
-    if (flags == nullptr || a == nullptr || a->freed || a->kind != Kind::kPinned) return cudaErrorInvalidValue;
-    *flags = cudaHostAllocMapped;
+    if (flags == nullptr || a == nullptr || a->freed || (a->kind != Kind::kPinned && a->kind != Kind::kRegistered)) return cudaErrorInvalidValue;
+    const auto it = r.host_flags.find(a->base);
+    *flags = (it == r.host_flags.end() ? 0 : it->second) | cudaHostAllocMapped;
     return cudaSuccess;
   });
 }
@@ -183,7 +190,7 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
     if (attributes == nullptr) return cudaErrorInvalidValue;
     void* const p = const_cast<void*>(pointer);
     std::memset(attributes, 0, sizeof *attributes);
@@ -191,6 +198,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     if (a == nullptr || a->freed) {
       attributes->type = cudaMemoryTypeUnregistered;
       attributes->device = cudaInvalidDeviceId;
+      attributes->hostPointer = p;
       return cudaSuccess;
     }
     attributes->device = a->device;

@@ -34,7 +34,7 @@ cudaError_t copy_rows(const char* function, void* to, size_t to_pitch, const voi
   return in_stream(function, stream, [&](Runtime& r) -> cudaError_t {
     if (width > to_pitch || width > from_pitch) {
       r.explain(function, "the width exceeds a pitch");
-      return cudaErrorInvalidPitchValue;
+      return height == 1 ? cudaErrorInvalidValue : cudaErrorInvalidPitchValue;
     }
     return copy(r, function, Block{to, to_pitch, 0}, Block{const_cast<void*>(from), from_pitch, 0}, Shape{width, height, 1}, kind);
   });
@@ -60,10 +60,9 @@ cudaError_t copy_box(const char* function, const cudaMemcpy3DParms* p, cudaStrea
       r.explain(function, "the width exceeds a pitch");
       return cudaErrorInvalidPitchValue;
     }
-    // A box of one slice does not need the slices' height; of more it does.
-    if (shape.depth > 1 && (p->srcPos.y + shape.height > p->srcPtr.ysize || p->dstPos.y + shape.height > p->dstPtr.ysize)) {
+    if (p->srcPos.y + shape.height > p->srcPtr.ysize || p->dstPos.y + shape.height > p->dstPtr.ysize) {
       r.explain(function, "the box is higher than a slice (ysize)");
-      return cudaErrorInvalidValue;
+      return shape.depth > 1 ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue;
     }
     return copy(r, function, block_of(p->dstPtr, p->dstPos), block_of(p->srcPtr, p->srcPos), shape, p->kind);
   });
@@ -75,14 +74,14 @@ cudaError_t fill_line(const char* function, void* to, int value, size_t size, cu
 
 cudaError_t fill_rows(const char* function, void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
   return in_stream(function, stream, [&](Runtime& r) -> cudaError_t {
-    if (height > 1 && width > pitch) return cudaErrorInvalidPitchValue;
+    if (height > 1 && width > pitch) return cudaErrorInvalidValue;
     return fill(r, function, Block{to, pitch, 0}, value, Shape{width, height, 1});
   });
 }
 
 cudaError_t fill_box(const char* function, const cudaPitchedPtr& to, int value, const cudaExtent& extent, cudaStream_t stream) {
   return in_stream(function, stream, [&](Runtime& r) -> cudaError_t {
-    if (extent.width > to.pitch) return cudaErrorInvalidPitchValue;
+    if (extent.width > to.pitch) return cudaErrorInvalidValue;
     return fill(r, function, block_of(to, cudaPos{0, 0, 0}), value, Shape{extent.width, extent.height, extent.depth});
   });
 }

@@ -23,12 +23,16 @@ bool exists(const Runtime& r, int device) { return device >= 0 && device < stati
 std::size_t default_limit(cudaLimit limit) {
   switch (limit) {
     case cudaLimitStackSize: return 1024;
-    case cudaLimitPrintfFifoSize: return 1 << 20;
+    case cudaLimitPrintfFifoSize: return 8650752;
     case cudaLimitMallocHeapSize: return 8 << 20;
     case cudaLimitDevRuntimePendingLaunchCount: return 2048;
     case cudaLimitMaxL2FetchGranularity: return 64;
     default: return 0;
   }
+}
+
+cudaError_t unknown_limit(cudaLimit limit) {
+  return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue;
 }
 
 cudaError_t answer(int* result, int value) {
@@ -65,7 +69,9 @@ cudaError_t cudaSetDevice(int device) {
   return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
     if (!exists(r, device)) return cudaErrorInvalidDevice;
     thread_state().device = device;
-    return cudaSuccess;
+    // A device that was reset after an error cannot be had again.
+    const cudaError_t error = r.current().error;
+    return error == cudaErrorDevicesUnavailable ? error : cudaSuccess;
   });
 }
 
@@ -107,7 +113,6 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaDeviceReset() {
   return api(__func__, Reach::kHost, [](Runtime& r, Device& d) {
     r.reset_device(d);
-    thread_state().last_error = cudaSuccess;
     return cudaSuccess;
   });
 }
@@ -120,7 +125,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
       *value = it == d.limits.end() ? 0 : it->second;
       return cudaSuccess;
     }
-    if (default_limit(limit) == 0) return cudaErrorUnsupportedLimit;
+    if (default_limit(limit) == 0) return unknown_limit(limit);
     const auto it = d.limits.find(limit);
     *value = it == d.limits.end() ? default_limit(limit) : it->second;
     return cudaSuccess;
@@ -129,7 +134,12 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   return api(__func__, Reach::kDevice, [&](Runtime&, Device& d) -> cudaError_t {
-    if (limit != cudaLimitPersistingL2CacheSize && default_limit(limit) == 0) return cudaErrorUnsupportedLimit;
+    if (limit != cudaLimitPersistingL2CacheSize && default_limit(limit) == 0) return unknown_limit(limit);
+    constexpr std::size_t kLargestStack = 512 * 1024, kStackUnit = 16;
+    if (limit == cudaLimitStackSize) {
+      if (value > kLargestStack) return cudaErrorInvalidValue;
+      value = (value + kStackUnit - 1) / kStackUnit * kStackUnit;
+    }
     d.limits[limit] = value;
     return cudaSuccess;
   });
@@ -203,7 +213,8 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (flags != 0) return cudaErrorInvalidValue;
-    if (!exists(r, peer) || peer == d.ordinal) return cudaErrorInvalidDevice;
+    if (!exists(r, peer)) return cudaErrorInvalidDevice;
+    if (peer == d.ordinal) return cudaErrorPeerAccessUnsupported;
     return d.peers.insert(peer).second ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
   });
 }

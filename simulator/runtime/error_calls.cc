@@ -1,8 +1,8 @@
 // Errors: what they are called, and which one a thread saw last.
+#include <utility>
+
 #include "simulator/runtime/runtime.h"
 
-using lockstep::runtime::Device;
-using lockstep::runtime::Runtime;
 using lockstep::runtime::thread_state;
 
 namespace {
@@ -33,15 +33,6 @@ const ErrorText& find(cudaError_t error) {
   return kUnrecognised;
 }
 
-// The error of the current device if a call has delivered it already: it is the last error of every thread from then on.
-cudaError_t sticky_error() {
-  Runtime& runtime = Runtime::get();
-  std::lock_guard lock(runtime.lock);
-  if (runtime.start_error != cudaSuccess) return cudaSuccess;
-  const Device& device = runtime.current();
-  return device.delivered ? device.error : cudaSuccess;
-}
-
 }  // namespace
 
 extern "C" {
@@ -49,15 +40,9 @@ extern "C" {
 const char* cudaGetErrorName(cudaError_t error) { return find(error).name; }
 const char* cudaGetErrorString(cudaError_t error) { return find(error).text; }
 
-cudaError_t cudaPeekAtLastError() {
-  const cudaError_t sticky = sticky_error();
-  return sticky != cudaSuccess ? sticky : thread_state().last_error;
-}
+cudaError_t cudaPeekAtLastError() { return thread_state().last_error; }
 
-cudaError_t cudaGetLastError() {
-  const cudaError_t error = cudaPeekAtLastError();
-  thread_state().last_error = cudaSuccess;
-  return error;
-}
+// Forgets the last error even if a kernel's error made every call fail: the next call that reaches the device returns that again.
+cudaError_t cudaGetLastError() { return std::exchange(thread_state().last_error, cudaSuccess); }
 
 }  // extern "C"

@@ -42,7 +42,6 @@ char* lockstepTakeFindings() {
 int lockstepClearError() {
   return with_device(-1, [](Runtime&, Device& d) {
     d.error = cudaSuccess;
-    d.delivered = false;
     thread_state().last_error = cudaSuccess;
     return 0;
   });

@@ -16,6 +16,7 @@ using lockstep::runtime::KernelEntry;
 using lockstep::runtime::Profile;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
+using lockstep::runtime::unknown_kernel;
 
 namespace {
 
@@ -24,7 +25,7 @@ template <class Body>
 cudaError_t about(const char* name, const void* function, Body&& body) {
   return api(name, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     KernelEntry* entry = r.modules.find_kernel(function);
-    if (entry == nullptr) return cudaErrorInvalidDeviceFunction;
+    if (entry == nullptr) return unknown_kernel(function);
     const Kernel* kernel = nullptr;
     if (const cudaError_t error = r.modules.get(r, *entry, d.ordinal, &kernel); error != cudaSuccess) return error;
     return body(r, d, *entry, *kernel);
@@ -125,7 +126,7 @@ cudaError_t cudaFuncGetName(const char** name, const void* function) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     const KernelEntry* entry = r.modules.find_kernel(function);
     if (name == nullptr) return cudaErrorInvalidValue;
-    if (entry == nullptr) return cudaErrorInvalidDeviceFunction;
+    if (entry == nullptr) return unknown_kernel(function);
     *name = entry->name.c_str();
     return cudaSuccess;
   });
@@ -142,9 +143,9 @@ cudaError_t cudaFuncGetParamInfo(const void* function, size_t index, size_t* off
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads, size_t dynamic_shared,
                                                                    unsigned flags) {
-  return about(__func__, function, [&](Runtime& r, Device&, KernelEntry&, const Kernel& kernel) -> cudaError_t {
+  return about(__func__, function, [&](Runtime& r, Device& d, KernelEntry& entry, const Kernel& kernel) -> cudaError_t {
     if (blocks == nullptr || threads <= 0 || (flags & ~cudaOccupancyDisableCachingOverride) != 0) return cudaErrorInvalidValue;
-    *blocks = blocks_per_multiprocessor(*r.settings.profile, kernel, threads, dynamic_shared);
+    *blocks = blocks_per_multiprocessor(*r.settings.profile, kernel, threads, dynamic_shared, dynamic_shared_limit(r, entry, kernel, d.ordinal));
     return cudaSuccess;
   });
 }
@@ -154,13 +155,13 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
 }
 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function, int blocks, int threads) {
-  return about(__func__, function, [&](Runtime& r, Device&, KernelEntry&, const Kernel& kernel) -> cudaError_t {
+  return about(__func__, function, [&](Runtime& r, Device& d, KernelEntry& entry, const Kernel& kernel) -> cudaError_t {
     if (bytes == nullptr || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
     const Profile& p = *r.settings.profile;
-    if (blocks_per_multiprocessor(p, kernel, threads, 0) < blocks) return cudaErrorInvalidValue;
+    if (blocks_per_multiprocessor(p, kernel, threads, 0, 0) < blocks) return cudaErrorInvalidValue;
     const std::uint32_t share = p.shared_per_multiprocessor / static_cast<std::uint32_t>(blocks) / p.shared_allocation_unit * p.shared_allocation_unit;
     const std::uint32_t most = std::min(share - std::min(share, p.shared_reserved_per_block), p.shared_per_block_optin);
-    *bytes = most - std::min(most, kernel.static_shared_bytes());
+    *bytes = std::min<std::size_t>(most - std::min(most, kernel.static_shared_bytes()), dynamic_shared_limit(r, entry, kernel, d.ordinal));
     return cudaSuccess;
   });
 }
@@ -175,7 +176,7 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function
 }
 
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, const cudaLaunchConfig_t* config) {
-  return about(__func__, function, [&](Runtime& r, Device&, KernelEntry&, const Kernel& kernel) -> cudaError_t {
+  return about(__func__, function, [&](Runtime& r, Device& d, KernelEntry& entry, const Kernel& kernel) -> cudaError_t {
     if (clusters == nullptr || config == nullptr) return cudaErrorInvalidValue;
     if (!r.settings.profile->clusters) return cudaErrorNotSupported;
     int size = 1;
@@ -185,7 +186,9 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, 
     }
     if (size <= 0) return cudaErrorInvalidClusterSize;
     const int threads = static_cast<int>(config->blockDim.x * config->blockDim.y * config->blockDim.z);
-    *clusters = blocks_per_multiprocessor(*r.settings.profile, kernel, threads, config->dynamicSmemBytes) * r.settings.profile->multiprocessors / size;
+    const int blocks = blocks_per_multiprocessor(*r.settings.profile, kernel, threads, config->dynamicSmemBytes,
+                                                 dynamic_shared_limit(r, entry, kernel, d.ordinal));
+    *clusters = blocks * r.settings.profile->multiprocessors / size;
     return cudaSuccess;
   });
 }

@@ -20,7 +20,7 @@ cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config, 
     switch (attribute.id) {
       case cudaLaunchAttributeClusterDimension:
         request->cluster = dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z);
-        if (request->cluster.x == 0 || request->cluster.y == 0 || request->cluster.z == 0) return cudaErrorInvalidValue;
+        request->has_cluster = true;
         break;
       case cudaLaunchAttributeCooperative:
         request->cooperative = attribute.val.cooperative != 0;
@@ -36,10 +36,15 @@ cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config, 
       case cudaLaunchAttributePreferredClusterDimension:        // a preference: the regular cluster is always allowed
       case cudaLaunchAttributePreferredSharedMemoryCarveout:
         break;
-      default:
+      case cudaLaunchAttributeProgrammaticEvent:
+      case cudaLaunchAttributeLaunchCompletionEvent:
+      case cudaLaunchAttributeDeviceUpdatableKernelNode:
+      case cudaLaunchAttributeNvlinkUtilCentricScheduling:
         runtime.explain("cudaLaunchKernelExC", "launch attribute " + std::to_string(static_cast<int>(attribute.id)) +
                                                    " is not supported by the simulated GPU");
         return cudaErrorNotSupported;
+      default:
+        return cudaErrorInvalidValue;
     }
   }
   return cudaSuccess;

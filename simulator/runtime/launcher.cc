@@ -27,7 +27,7 @@ std::string shape_fault(const char* what, dim3 d, const check::Dim3& most) {
 
 cudaError_t check_cluster(Runtime& runtime, const char* function, const KernelEntry::Attributes& attributes, LaunchRequest& request) {
   const dim3 c = request.cluster;
-  if (count(c) <= 1) return cudaSuccess;
+  if (count(c) == 1) return cudaSuccess;
   if (!runtime.settings.profile->clusters) {
     runtime.explain(function, std::string(runtime.settings.profile->name) + " has no thread block clusters; they need sm_90");
     return cudaErrorNotSupported;
@@ -40,7 +40,7 @@ cudaError_t check_cluster(Runtime& runtime, const char* function, const KernelEn
   }
   if (request.grid.x % c.x != 0 || request.grid.y % c.y != 0 || request.grid.z % c.z != 0) {
     runtime.explain(function, "the grid " + show(request.grid) + " is no multiple of the cluster " + show(c));
-    return cudaErrorInvalidConfiguration;
+    return cudaErrorInvalidClusterSize;
   }
   return cudaSuccess;
 }
@@ -59,13 +59,16 @@ void keep_outcome(Runtime& runtime, Device& device, engine::Outcome outcome) {
   for (const check::Finding& f : outcome.findings) {
     if (f.severity != check::Severity::kError) continue;
     device.error = static_cast<cudaError_t>(check::cuda_error(f.kind));
-    device.delivered = false;
     break;
   }
   runtime.findings.add(std::move(outcome.findings));
 }
 
 }  // namespace
+
+cudaError_t unknown_kernel(const void* function) {
+  return function == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle;
+}
 
 std::size_t dynamic_shared_limit(const Runtime& runtime, const KernelEntry& entry, const engine::Kernel& kernel, int device) {
   const auto it = entry.attributes.find(device);
@@ -85,14 +88,14 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
   if (stream == nullptr) return refuse(cudaErrorInvalidResourceHandle, "the stream does not exist");
   if (stream->device != device.ordinal) return refuse(cudaErrorInvalidResourceHandle, "the stream belongs to another device");
   if (const std::string fault = shape_fault("grid", request.grid, limits.max_grid); !fault.empty()) {
-    return refuse(cudaErrorInvalidConfiguration, fault);
+    return refuse(cudaErrorInvalidValue, fault);
   }
   if (const std::string fault = shape_fault("block", request.block, limits.max_block); !fault.empty()) {
-    return refuse(cudaErrorInvalidConfiguration, fault);
+    return refuse(cudaErrorInvalidValue, fault);
   }
   const std::uint64_t threads = count(request.block);
   if (threads > limits.max_threads_per_block) {
-    return refuse(cudaErrorInvalidConfiguration, "a block of " + std::to_string(threads) + " threads; the limit is " +
+    return refuse(cudaErrorInvalidValue, "a block of " + std::to_string(threads) + " threads; the limit is " +
                                                      std::to_string(limits.max_threads_per_block));
   }
   if (threads > kernel.max_threads_per_block()) {
@@ -101,7 +104,7 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
   }
   const std::size_t dynamic_limit = dynamic_shared_limit(runtime, entry, kernel, device.ordinal);
   if (request.dynamic_shared > dynamic_limit) {
-    return refuse(cudaErrorInvalidValue, std::to_string(request.dynamic_shared) + " bytes of dynamic shared memory; the limit is " +
+    return refuse(request.cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidValue, std::to_string(request.dynamic_shared) + " bytes of dynamic shared memory; the limit is " +
                                              std::to_string(dynamic_limit) + " (more, up to " + std::to_string(limits.shared_per_block_optin) +
                                              " with static, after cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize))");
   }
@@ -110,7 +113,14 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
                                                      " bytes of shared memory; the device has " + std::to_string(limits.shared_per_block_optin));
   }
   const check::Dim3 required = kernel.required_cluster();
-  if (count(request.cluster) == 0) request.cluster = required.count() == 0 ? dim3(1, 1, 1) : dim3(required.x, required.y, required.z);
+  if (required.count() != 0) {
+    const dim3 own(required.x, required.y, required.z);
+    if (!request.has_cluster) {
+      request.cluster = own;
+    } else if (!(convert(request.cluster) == required)) {
+      return refuse(cudaErrorInvalidClusterSize, "a cluster " + show(request.cluster) + "; the kernel was compiled for " + show(own));
+    }
+  }
   const auto attributes = entry.attributes.find(device.ordinal);
   const KernelEntry::Attributes defaults;
   if (const cudaError_t error = check_cluster(runtime, function, attributes == entry.attributes.end() ? defaults : attributes->second, request);
@@ -118,9 +128,9 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
     return error;
   }
   if (request.cooperative) {
-    const std::uint64_t resident =
-        static_cast<std::uint64_t>(blocks_per_multiprocessor(*runtime.settings.profile, kernel, static_cast<int>(threads), request.dynamic_shared)) *
-        limits.multiprocessors;
+    const int blocks =
+        blocks_per_multiprocessor(*runtime.settings.profile, kernel, static_cast<int>(threads), request.dynamic_shared, dynamic_limit);
+    const std::uint64_t resident = static_cast<std::uint64_t>(blocks) * limits.multiprocessors;
     if (count(request.grid) > resident) {
       return refuse(cudaErrorCooperativeLaunchTooLarge, "a cooperative grid of " + std::to_string(count(request.grid)) + " blocks; " +
                                                             std::to_string(resident) + " fit on the device at once");
@@ -133,7 +143,7 @@ cudaError_t launch(Runtime& runtime, Device& device, const char* function, const
   KernelEntry* entry = runtime.modules.find_kernel(kernel);
   if (entry == nullptr) {
     runtime.explain(function, "no kernel is registered at this address");
-    return cudaErrorInvalidDeviceFunction;
+    return unknown_kernel(kernel);
   }
   const engine::Kernel* loaded = nullptr;
   if (const cudaError_t error = runtime.modules.get(runtime, *entry, device.ordinal, &loaded); error != cudaSuccess) return error;
@@ -154,9 +164,7 @@ cudaError_t launch(Runtime& runtime, Device& device, const char* function, const
   config.instruction_limit = runtime.settings.instruction_limit;
   config.count = device.count_memory;
   keep_outcome(runtime, device, engine::launch(*loaded, config, *runtime.memory));
-  if (!runtime.settings.launch_blocking || device.error == cudaSuccess) return cudaSuccess;
-  device.delivered = true;
-  return device.error;
+  return runtime.settings.launch_blocking ? device.error : cudaSuccess;
 }
 
 }  // namespace lockstep::runtime

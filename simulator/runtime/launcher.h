@@ -11,7 +11,8 @@ namespace lockstep::runtime {
 
 struct LaunchRequest {
   dim3 grid, block;
-  dim3 cluster{0, 0, 0};      // {0,0,0}: as the kernel asks, or none
+  dim3 cluster{1, 1, 1};      // when !has_cluster: as the kernel asks
+  bool has_cluster = false;
   std::size_t dynamic_shared = 0;
   cudaStream_t stream = nullptr;
   bool cooperative = false;
@@ -24,6 +25,9 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
 // Runs a kernel. `arguments` points to one pointer a parameter. The kernel's own errors are kept for the next call (Device::error) unless
 // CUDA_LAUNCH_BLOCKING is set.
 cudaError_t launch(Runtime& runtime, Device& device, const char* function, const void* kernel, LaunchRequest request, void** arguments);
+
+// The error for something that is no registered kernel: a null pointer, or anything else, which CUDA takes for a handle.
+cudaError_t unknown_kernel(const void* function);
 
 // The most dynamic shared memory a launch of the kernel may ask for, as set by cudaFuncSetAttribute or by default.
 std::size_t dynamic_shared_limit(const Runtime& runtime, const KernelEntry& entry, const engine::Kernel& kernel, int device);

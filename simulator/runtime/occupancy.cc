@@ -5,12 +5,13 @@
 
 namespace lockstep::runtime {
 
-int blocks_per_multiprocessor(const Profile& profile, const engine::Kernel& kernel, int threads, std::size_t dynamic_shared) {
+int blocks_per_multiprocessor(const Profile& profile, const engine::Kernel& kernel, int threads, std::size_t dynamic_shared,
+                              std::size_t dynamic_limit) {
   constexpr int kWarp = 32;
   // Registers are given to a warp in units of 256; a multiprocessor's four schedulers share them evenly.
   constexpr int kRegisterUnit = 256, kSchedulers = 4;
   const auto round_up = [](std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; };
-  if (threads <= 0 || static_cast<std::uint32_t>(threads) > std::min(1024u, kernel.max_threads_per_block())) return 0;
+  if (threads <= 0 || threads > 1024 || dynamic_shared > dynamic_limit) return 0;
   const std::uint64_t shared = kernel.static_shared_bytes() + dynamic_shared;
   if (shared > profile.shared_per_block_optin) return 0;
 

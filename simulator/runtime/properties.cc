@@ -19,7 +19,7 @@ constexpr int kWarpSize = 32, kMaxThreads = 1024;
 constexpr int kConstantBytes = 64 * 1024, kTextureAlignment = 512, kTexturePitchAlignment = 32;
 constexpr unsigned kMaxPitch = 2147483647u;
 constexpr int kPciBus = 1;  // device 0's bus; each later device is on the next one
-constexpr int kCopyEngines = 2;
+constexpr int kCopyEngines = 3;
 
 cudaDeviceProp properties(const Runtime& r, int device) {
   const Profile& p = *r.settings.profile;
@@ -74,7 +74,6 @@ cudaDeviceProp properties(const Runtime& r, int device) {
   prop.hostRegisterSupported = 1;
   prop.memoryPoolsSupported = 1;
   prop.clusterLaunch = p.clusters;
-  prop.hostNumaId = -1;
   return prop;
 }
 
@@ -127,9 +126,8 @@ bool attribute(const Runtime& r, const cudaDeviceProp& prop, cudaDeviceAttr whic
     case cudaDevAttrReservedSharedMemoryPerBlock: *value = static_cast<int>(prop.reservedSharedMemPerBlock); return true;
     case cudaDevAttrMemoryPoolsSupported: *value = prop.memoryPoolsSupported; return true;
     case cudaDevAttrClusterLaunch: *value = prop.clusterLaunch; return true;
-    case cudaDevAttrMemSyncDomainCount: *value = 1; return true;
-    case cudaDevAttrNumaId:
-    case cudaDevAttrHostNumaId: *value = -1; return true;
+    case cudaDevAttrMemSyncDomainCount: *value = 4; return true;
+    case cudaDevAttrNumaId: *value = -1; return true;
     default:
       // Everything else is a feature that the simulated GPU does not have, or a texture limit.
       *value = 0;

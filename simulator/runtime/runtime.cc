@@ -1,5 +1,7 @@
 #include "simulator/runtime/runtime.h"
 
+#include <pthread.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -17,6 +19,14 @@ FindingLog* const log = new FindingLog;
 
 // When the library is loaded, so that the handler runs after the program's own (they run in reverse order).
 __attribute__((constructor)) void at_load() { watch_exit(log); }
+
+// After a fork the child has no device if the parent has used one; it would share the parent's managed memory. NVIDIA's runtime says the same.
+// What the parent found is the parent's to report.
+void in_child() {
+  Runtime& runtime = Runtime::get();
+  if (runtime.used) runtime.start_error = cudaErrorInitializationError;
+  runtime.findings.take();
+}
 
 }  // namespace
 
@@ -55,6 +65,7 @@ Runtime::Runtime() : findings(*log) {
   }
   if (devices.empty()) start_error = cudaErrorNoDevice;
   watch_host_access(memory.get());
+  pthread_atfork(nullptr, nullptr, in_child);
 }
 
 void Runtime::explain(const char* function, const std::string& sentence) {
@@ -67,9 +78,10 @@ void Runtime::reset_device(Device& device) {
     if (a->device == device.ordinal) memory->release(a->base);
   }
   streams.destroy_all(device.ordinal);
-  const int ordinal = device.ordinal;
-  device = Device{};
-  device.ordinal = ordinal;
+  Device fresh;
+  fresh.ordinal = device.ordinal;
+  fresh.error = device.error == cudaSuccess ? cudaSuccess : cudaErrorDevicesUnavailable;
+  device = std::move(fresh);
 }
 
 cudaError_t begin_call(const char* function, Reach reach) {
@@ -80,9 +92,8 @@ cudaError_t begin_call(const char* function, Reach reach) {
     return cudaErrorNotPermitted;
   }
   if (reach == Reach::kHost) return cudaSuccess;
-  Device& device = runtime.current();
-  if (device.error != cudaSuccess) device.delivered = true;
-  return device.error;
+  runtime.used = true;
+  return runtime.current().error;
 }
 
 cudaError_t end_call(cudaError_t error) {

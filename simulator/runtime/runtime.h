@@ -28,10 +28,10 @@ namespace lockstep::runtime {
 
 struct Device {
   int ordinal = 0;
-  // The first error of a kernel on this device. As on hardware the launch itself has succeeded; the next call that reaches the device delivers
-  // it, and from then on every call returns it until cudaDeviceReset.
+  // The first error of a kernel on this device. As on hardware the launch itself has succeeded; every later call that reaches the device
+  // returns it. cudaDeviceReset does not help: the device is then unavailable to the process (cudaErrorDevicesUnavailable, as measured on an
+  // H100 with CUDA 13.0).
   cudaError_t error = cudaSuccess;
-  bool delivered = false;
   engine::Counters counters;
   std::uint64_t launches = 0;
   bool count_memory = false;          // since the first lockstepResetCounters
@@ -71,13 +71,15 @@ class Runtime {
   Modules modules;
   Streams streams;
   FindingLog& findings;
+  bool used = false;                  // a call has reached a device
   std::uint64_t memory_capacity = 0;  // of each device
+  std::map<memory::Address, unsigned> host_flags;  // of pinned and registered memory, by base
 
   Device& current() { return devices[static_cast<std::size_t>(thread_state().device)]; }
 
   // A sentence on stderr: "lockstep: cudaMemcpy: ...". Said when a call fails for a reason its error code does not tell.
   void explain(const char* function, const std::string& sentence);
-  // Destroys everything on a device and forgets its error.
+  // Destroys everything on a device.
   void reset_device(Device& device);
 
  private:

@@ -38,7 +38,7 @@ cudaError_t find_symbol(Runtime& r, Device& d, const char* function, const void*
 cudaError_t locate(Runtime& r, Device& d, const char* function, const void* symbol, size_t size, size_t offset, void** at) {
   const Allocation* a = nullptr;
   if (const cudaError_t error = find_symbol(r, d, function, symbol, &a); error != cudaSuccess) return error;
-  if (offset > a->size || size > a->size - offset) {
+  if (size != 0 && (offset > a->size || size > a->size - offset)) {
     r.explain(function, bytes(size) + " at offset " + std::to_string(offset) + " leave " + lockstep::runtime::describe(*a));
     return cudaErrorInvalidValue;
   }

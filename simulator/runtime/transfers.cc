@@ -54,7 +54,10 @@ cudaError_t resolve(Runtime& runtime, const char* function, const char* what, co
     return refuse("range of " + bytes(size) + " begins " + bytes(range->address - a->base) + " into " + describe(*a) + " and ends " +
                   bytes(size - room) + " past its end");
   }
-  if (side == Side::kHost && !host_reachable(*a)) return refuse("is device memory (" + describe(*a) + ") where host memory is meant");
+  if (side == Side::kHost && !host_reachable(*a)) {
+    runtime.explain(function, std::string("the ") + what + " is device memory (" + describe(*a) +
+                                  ") where the kind of the copy says host memory; hardware copies it all the same, the documentation promises nothing");
+  }
   range->bytes = runtime.memory->host(*a, range->address);
   range->tracked = a->has_shadow;
   return cudaSuccess;
@@ -74,9 +77,9 @@ bool sides(cudaMemcpyKind kind, Side* to, Side* from) {
 }  // namespace
 
 cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const Block& from, const Shape& shape, cudaMemcpyKind kind) {
+  if (shape.empty()) return cudaSuccess;
   Side to_side, from_side;
   if (!sides(kind, &to_side, &from_side)) return cudaErrorInvalidMemcpyDirection;
-  if (shape.empty()) return cudaSuccess;
   Range target, source;
   if (const cudaError_t error = resolve(runtime, function, "destination", to, shape, to_side, &target); error != cudaSuccess) return error;
   if (const cudaError_t error = resolve(runtime, function, "source", from, shape, from_side, &source); error != cudaSuccess) return error;

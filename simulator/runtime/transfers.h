@@ -20,8 +20,9 @@ struct Shape {
   bool empty() const { return width == 0 || height == 0 || depth == 0; }
 };
 
-// Copies with the meaning and the checks of cudaMemcpy: cudaErrorInvalidValue when a range is not wholly inside one live allocation or is on
-// another side than `kind` says, and a sentence that names the allocation. Ranges that overlap are copied as if through a buffer, row by row.
+// Copies with the meaning and the checks of cudaMemcpy: cudaErrorInvalidValue, and a sentence that names the allocation, when a range is not
+// wholly inside one live allocation, or is host memory where `kind` says device. The other way round CUDA's documentation leaves the outcome
+// open and hardware copies: so does this, with a sentence. Ranges that overlap are copied as if through a buffer, row by row.
 cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const Block& from, const Shape& shape, cudaMemcpyKind kind);
 
 cudaError_t fill(Runtime& runtime, const char* function, const Block& to, int value, const Shape& shape);
