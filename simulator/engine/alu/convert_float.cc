@@ -4,8 +4,6 @@
 namespace lockstep::engine::LOCKSTEP_ISA {
 namespace {
 
-using ptx::Rounding;
-
 template <class F, class A, class S, bool Sat>
 LOCKSTEP_INLINE F from_integer(S reg) {
   const F r = static_cast<F>(static_cast<A>(reg));

@@ -13,9 +13,13 @@ Handler resolve_convert_to_float(const AluKey& key);    // integer to f32, f64
 Handler resolve_convert_from_float(const AluKey& key);  // f32, f64 to integer
 Handler resolve_convert_float(const AluKey& key);       // f32, f64 to f32, f64
 Handler resolve_convert_half(const AluKey& key);        // f16, bf16 and packed forms, either side
-Handler resolve_convert_small(const AluKey& key);       // fp8, fp6, fp4, tf32, ue8m0; cvt.pack
+Handler resolve_convert_small(const AluKey& key);       // fp8, tf32
+Handler resolve_convert_pack(const AluKey& key);        // cvt.pack
+Handler resolve_video(const AluKey& key);               // vabsdiff4
 
 namespace {
+
+using ptx::Rounding;
 
 template <class T>
 constexpr bool kSignedType = T(-1) < T(0);
@@ -89,6 +93,46 @@ Handler by_registers(int source_bytes, int destination_bytes) {
     case 8: return by_destination<T, u64, Make>(destination_bytes);
     default: return nullptr;
   }
+}
+
+template <Rounding R, class F>
+LOCKSTEP_INLINE F to_integral(F a) {
+  if constexpr (sizeof(F) == 4) {
+    if constexpr (R == Rounding::kIntNearestEven) return __builtin_roundevenf(a);
+    else if constexpr (R == Rounding::kIntZero) return __builtin_truncf(a);
+    else if constexpr (R == Rounding::kIntDown) return __builtin_floorf(a);
+    else return __builtin_ceilf(a);
+  } else {
+    if constexpr (R == Rounding::kIntNearestEven) return __builtin_roundeven(a);
+    else if constexpr (R == Rounding::kIntZero) return __builtin_trunc(a);
+    else if constexpr (R == Rounding::kIntDown) return __builtin_floor(a);
+    else return __builtin_ceil(a);
+  }
+}
+
+// An integral value, clamped to D and extended to the register's type DR.
+template <class D, class DR, class F>
+LOCKSTEP_INLINE DR clamped_to(F a) {
+  constexpr int kBits = 8 * sizeof(D);
+  constexpr D kTop = static_cast<D>(D(1) << (kBits - 1));
+  constexpr D kLowest = kSignedType<D> ? kTop : D(0);
+  constexpr D kHighest = kSignedType<D> ? static_cast<D>(~kTop) : static_cast<D>(~D(0));
+  constexpr F kLimit = kSignedType<D> ? F(u64{1} << (kBits - 1)) : F(u64{1} << (kBits - 1)) * 2;  // first value too large
+  constexpr D kOfNaN = sizeof(F) == 8 || sizeof(D) == 8 ? kTop : D(0);
+  const F low = a >= F(kLowest) ? a : F(kLowest);  // a NaN too
+  const F inside = low < kLimit ? low : F(0);
+  D r;
+  if constexpr (sizeof(D) < 4 || (sizeof(D) == 4 && kSignedType<D>)) {
+    r = static_cast<D>(static_cast<s32>(inside));
+  } else if constexpr (sizeof(D) == 4) {
+    // 2^52 + inside has the integer in the low bits of its significand.
+    r = static_cast<D>(bits_as<u64>(static_cast<f64>(inside) + 4503599627370496.0));
+  } else {
+    r = static_cast<D>(inside);
+  }
+  r = low < kLimit ? r : kHighest;
+  r = a == a ? r : kOfNaN;
+  return static_cast<DR>(r);
 }
 
 }  // namespace

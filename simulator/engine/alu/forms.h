@@ -14,7 +14,9 @@ Handler resolve_compare(const AluKey& key);
 Handler resolve_float32(const AluKey& key);
 Handler resolve_float64(const AluKey& key);
 Handler resolve_approximate(const AluKey& key);
-Handler resolve_convert(const AluKey& key);
+Handler resolve_half(const AluKey& key);
+Handler resolve_half_compare(const AluKey& key);
+Handler resolve_packed_float32(const AluKey& key);  // f32x2, and f32 with half operands
 
 namespace {
 
@@ -78,6 +80,8 @@ LOCKSTEP_INLINE std::uint32_t fields_of(const ptx::Modifiers& m) {
   }
   return f;
 }
+
+LOCKSTEP_INLINE bool is_half(Type t) { return t == Type::kF16 || t == Type::kBF16 || t == Type::kF16x2 || t == Type::kBF16x2; }
 
 // True when the key has no modifier outside `allowed`: a form with one that we do not know is refused, not guessed.
 LOCKSTEP_INLINE bool only(const AluKey& key, std::uint32_t allowed) { return (fields_of(key.modifiers) & ~allowed) == 0; }

@@ -13,7 +13,8 @@ Handler resolve_cvt(const AluKey& key) {
   if (to_float && from_float) return resolve_convert_float(key);
   if (to_float && from_integer) return resolve_convert_to_float(key);
   if (to_integer && from_float) return resolve_convert_from_float(key);
-  return nullptr;
+  if (Handler h = resolve_convert_small(key)) return h;
+  return resolve_convert_half(key);
 }
 
 }  // namespace
@@ -21,7 +22,10 @@ Handler resolve_cvt(const AluKey& key) {
 Handler resolve_alu(const AluKey& key) {
   const Type type = key.modifiers.type;
   if (key.modifiers.carry_out) return resolve_carry(key);
+  if (is_half(type) && (key.opcode == Opcode::k_ex2 || key.opcode == Opcode::k_tanh)) return resolve_half(key);
   if (key.modifiers.approx || key.modifiers.full) return resolve_approximate(key);
+  const bool comparison = key.opcode == Opcode::k_setp || key.opcode == Opcode::k_set;
+  if (comparison && (is_half(type) || is_half(key.modifiers.source_type))) return resolve_half_compare(key);
   switch (key.opcode) {
     case Opcode::k_addc: case Opcode::k_subc: case Opcode::k_madc: return resolve_carry(key);
     case Opcode::k_add: case Opcode::k_sub: case Opcode::k_mul: case Opcode::k_mad: case Opcode::k_fma: case Opcode::k_div:
@@ -29,6 +33,7 @@ Handler resolve_alu(const AluKey& key) {
     case Opcode::k_sqrt: case Opcode::k_copysign:
       if (type == Type::kF32) return resolve_float32(key);
       if (type == Type::kF64) return resolve_float64(key);
+      if (is_half(type)) return resolve_half(key);
       return resolve_integer(key);
     case Opcode::k_sad: case Opcode::k_mul24: case Opcode::k_mad24: case Opcode::k_dp4a: case Opcode::k_dp2a:
       return resolve_integer(key);
@@ -40,6 +45,8 @@ Handler resolve_alu(const AluKey& key) {
     case Opcode::k_mov: case Opcode::k_selp: case Opcode::k_slct: return resolve_move(key);
     case Opcode::k_setp: case Opcode::k_set: case Opcode::k_testp: return resolve_compare(key);
     case Opcode::k_cvt: return resolve_cvt(key);
+    case Opcode::k_cvt_pack: return resolve_convert_pack(key);
+    case Opcode::k_vabsdiff4: return resolve_video(key);
     default: return nullptr;
   }
 }
