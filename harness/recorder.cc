@@ -152,11 +152,6 @@ void Recorder::OnTestEnd(const ::testing::TestInfo& test) {
                   << r.message;
   }
   ::testing::Test::RecordProperty("verdict", name(r.verdict));
-  if (r.cases > 0) {
-    ::testing::Test::RecordProperty("cases", std::to_string(r.cases));
-    ::testing::Test::RecordProperty("seed", std::to_string(r.seed));
-    ::testing::Test::RecordProperty("budget", fmt::format("{:.6g}", r.budget));
-  }
   if (!options_.device.empty()) ::testing::Test::RecordProperty("device", options_.device);
   ledger_.record(std::move(r));
   exit_guard::running("");

@@ -1,0 +1,104 @@
+// What the simulated GPU says of a planted fault to a program that knows nothing of the harness: the finding with
+// kernel, block, thread, allocation and source line, and an exit status that shows it.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "harness/runfiles.h"
+#include "tests/end_to_end/run.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int kUntakenFindings = 86;
+
+// "tests/end_to_end/faults.cu:14", from the comment that marks the planted line.
+std::string planted(const std::string& what, const std::string& source = "faults.cu") {
+  const std::string path = "tests/end_to_end/" + source;
+  std::ifstream in(runfile(path));
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (line.find("// planted: " + what) != line.npos) return fmt::format("{}:{}", path, number);
+  }
+  return path + " has no line marked " + what;
+}
+
+TEST(PlainFaults, ARightKernelEndsGreenAndSilent) {
+  for (const char* fault : {"none", "race-mended"}) {
+    const Ended r = run("plain_faults", {fault});
+    EXPECT_EQ(r.status, 0) << r.output;
+    EXPECT_EQ(r.output, "answered: cudaSuccess\n");
+  }
+}
+
+TEST(PlainFaults, OutOfBoundsNamesAllocationThreadAndLine) {
+  const Ended r = run("plain_faults", {"out-of-bounds"});
+  EXPECT_EQ(r.status, kUntakenFindings) << r.output;
+  EXPECT_THAT(r.output, ContainsRegex("out-of-bounds: st\\.global\\.[a-z0-9.]+ of 4 bytes at 0x[0-9a-f]+"));
+  EXPECT_THAT(r.output, ContainsRegex("(past|beyond|after) the end of [^\n]*400 bytes"));
+  EXPECT_THAT(r.output, HasSubstr("writes_past_the_end_kernel"));
+  EXPECT_THAT(r.output, HasSubstr("block (0,0,0) thread (0,0,0)"));
+  EXPECT_THAT(r.output, HasSubstr(planted("out-of-bounds")));
+  EXPECT_THAT(r.output, HasSubstr("answered: cudaErrorIllegalAddress"));
+}
+
+TEST(PlainFaults, MisalignedNamesTheLine) {
+  const Ended r = run("plain_faults", {"misaligned"});
+  EXPECT_EQ(r.status, kUntakenFindings) << r.output;
+  EXPECT_THAT(r.output, ContainsRegex("misaligned: ld\\.global\\.[a-z0-9.]+ of 4 bytes"));
+  EXPECT_THAT(r.output, HasSubstr(planted("misaligned")));
+  EXPECT_THAT(r.output, HasSubstr("answered: cudaErrorMisalignedAddress"));
+}
+
+TEST(PlainFaults, UninitialisedNamesTheLine) {
+  const Ended r = run("plain_faults", {"uninitialised"});
+  EXPECT_EQ(r.status, kUntakenFindings) << r.output;
+  EXPECT_THAT(r.output, HasSubstr("uninitialised: ld.shared"));
+  EXPECT_THAT(r.output, HasSubstr("thread (0,0,0)"));
+  EXPECT_THAT(r.output, HasSubstr(planted("uninitialised")));
+}
+
+TEST(PlainFaults, ReadingWhatNobodyCopiedIsUninitialised) {
+  const Ended r = run("plain_faults", {"no-copy"});
+  EXPECT_EQ(r.status, kUntakenFindings) << r.output;
+  EXPECT_THAT(r.output, HasSubstr("uninitialised: ld.global"));
+  EXPECT_THAT(r.output, HasSubstr("doubles_kernel"));
+}
+
+TEST(PlainFaults, UseAfterFreeNamesTheAllocation) {
+  const Ended r = run("plain_faults", {"use-after-free"});
+  EXPECT_EQ(r.status, kUntakenFindings) << r.output;
+  EXPECT_THAT(r.output, ContainsRegex("use-after-free: ld\\.global\\.[a-z0-9.]+ of 4 bytes[^\n]*400 bytes"));
+  EXPECT_THAT(r.output, ContainsRegex("at tests/end_to_end/faults\\.cu:[0-9]+"));
+  EXPECT_THAT(r.output, HasSubstr("answered: cudaErrorIllegalAddress"));
+}
+
+TEST(PlainFaults, ARaceNamesBothSides) {
+  const Ended r = run("plain_faults", {"race"});
+  EXPECT_EQ(r.status, kUntakenFindings) << r.output;
+  EXPECT_THAT(r.output, HasSubstr("race: "));
+  EXPECT_THAT(r.output, AllOf(HasSubstr(planted("race (write)")), HasSubstr(planted("race (read)"))));
+}
+
+TEST(Unimplemented, AModuleWithAnUnknownInstructionIsRefusedAsItLoads) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{}, {"launch it"}}) {
+    const Ended r = run("unimplemented", arguments);
+    EXPECT_EQ(r.status, 4) << r.output;
+    EXPECT_THAT(r.output, HasSubstr("vadd.s32.s32.s32"));
+    EXPECT_THAT(r.output, HasSubstr("uses_a_video_instruction"));
+    EXPECT_THAT(r.output, ContainsRegex("line [0-9]+|unimplemented\\.cu:[0-9]+"));
+    EXPECT_THAT(r.output, Not(HasSubstr("answered cudaSuccess")));
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::end_to_end
