@@ -30,6 +30,14 @@ using Slot = std::uint32_t;
 inline constexpr Slot kNoSlot = 0xfffffffeu;
 constexpr bool is_constant(Slot s) { return (s & 1) != 0; }
 
+// What the scheduler's loop has to do around a handler.
+enum class OpKind : std::uint8_t {
+  kCompute,  // registers in, registers out: nothing
+  kMemory,   // may fail or meet unwritten bytes: the warp's program counter is stored before, its event looked at after
+  kControl,  // may change the program counter, the active lanes or the set of fragments
+  kBranch,   // bra: executed by the loop itself
+};
+
 struct alignas(64) Op {
   Handler run = nullptr;
   Slot dst = kNoSlot;
@@ -43,6 +51,10 @@ struct alignas(64) Op {
   std::int64_t immediate = 0;  // address offset, lop3 table, prmt mode ...: handler's own
   std::uint32_t target = 0;    // branch target; index of side data
   std::uint32_t origin = 0;    // index of the ptx::Instruction it came from: findings, counters
+  OpKind kind = OpKind::kCompute;
+  std::uint8_t register_bytes = 0;  // memory operations: width of the data registers, at least `width`
+  std::uint8_t space = 0;           // memory operations: ptx::Space
+  std::uint8_t mode = 0;            // memory operations: alignment shift, atomic operation ...: handler's own
 };
 static_assert(sizeof(Op) == 64);
 

@@ -1,0 +1,97 @@
+#include "simulator/check/finding.h"
+
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+
+namespace lockstep::check {
+namespace {
+
+std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+std::string format(const char* pattern, ...) {
+  char buffer[512];
+  va_list arguments;
+  va_start(arguments, pattern);
+  std::vsnprintf(buffer, sizeof buffer, pattern, arguments);
+  va_end(arguments);
+  return buffer;
+}
+
+std::string place(const Access& a) {
+  return format("block (%u,%u,%u) thread (%u,%u,%u)", a.block.x, a.block.y, a.block.z, a.thread.x, a.thread.y, a.thread.z);
+}
+
+const char* direction(const Access& a) { return a.is_atomic ? "atomic access" : a.is_write ? "write" : "read"; }
+
+}  // namespace
+
+const char* name(Kind kind) {
+  switch (kind) {
+    case Kind::kOutOfBounds: return "out-of-bounds";
+    case Kind::kMisaligned: return "misaligned";
+    case Kind::kUseAfterFree: return "use-after-free";
+    case Kind::kReadOnlyWrite: return "read-only-write";
+    case Kind::kUninitialised: return "uninitialised";
+    case Kind::kRace: return "race";
+    case Kind::kBarrierDivergence: return "barrier-divergence";
+    case Kind::kInvalidMask: return "invalid-mask";
+    case Kind::kInactiveLane: return "inactive-lane";
+    case Kind::kDeadlock: return "deadlock";
+    case Kind::kTimeLimit: return "time-limit";
+    case Kind::kTrap: return "trap";
+    case Kind::kAssert: return "assert";
+    case Kind::kInvalidInstruction: return "invalid-instruction";
+    case Kind::kStackOverflow: return "stack-overflow";
+    case Kind::kHostAccess: return "host-access";
+    case Kind::kInvalidProgramCounter: return "invalid-program-counter";
+  }
+  return "unknown";
+}
+
+// The codes are those the hardware gives where it notices at all (driver_types.h); what only a checker notices is a launch failure.
+int cuda_error(Kind kind) {
+  switch (kind) {
+    case Kind::kOutOfBounds: case Kind::kUseAfterFree: case Kind::kReadOnlyWrite: case Kind::kHostAccess:
+      return 700;  // cudaErrorIllegalAddress
+    case Kind::kMisaligned: return 716;             // cudaErrorMisalignedAddress
+    case Kind::kTimeLimit: return 702;              // cudaErrorLaunchTimeout
+    case Kind::kAssert: return 710;                 // cudaErrorAssert
+    case Kind::kTrap: return 719;                   // cudaErrorLaunchFailure
+    case Kind::kInvalidInstruction: return 715;     // cudaErrorIllegalInstruction
+    case Kind::kStackOverflow: return 714;          // cudaErrorHardwareStackError
+    case Kind::kInvalidProgramCounter: return 718;  // cudaErrorInvalidPc
+    case Kind::kUninitialised: case Kind::kRace: case Kind::kBarrierDivergence: case Kind::kInvalidMask: case Kind::kInactiveLane:
+    case Kind::kDeadlock:
+      return 719;
+  }
+  return 719;
+}
+
+std::string Site::to_string() const {
+  if (file.empty()) {
+    return format("PTX line %d (%s); build with -lineinfo for the source line", ptx_line, instruction.c_str());
+  }
+  std::string s = format("%s:%d (%s)", file.c_str(), line, instruction.c_str());
+  if (!inlined_into.empty()) s += ", inlined at " + inlined_into;
+  return s;
+}
+
+std::string Finding::to_string() const {
+  std::string s = name(kind);
+  if (severity == Severity::kInformation) s += " (information)";
+  s += ": ";
+  if (!access.site.instruction.empty()) s += access.site.instruction;
+  if (access.size != 0) s += format(" of %u bytes at 0x%" PRIx64, access.size, access.address);
+  if (!where.empty()) s += ", " + where;
+  s += "\n  in kernel " + kernel;
+  s += "\n  by " + place(access);
+  if (occurrences > 1) s += format(", and %" PRIu64 " more", occurrences - 1);
+  s += "\n  at " + access.site.to_string();
+  if (other) {
+    s += format("\n  against %s by %s\n  at %s", direction(*other), place(*other).c_str(), other->site.to_string().c_str());
+  }
+  if (!detail.empty()) s += "\n  " + detail;
+  return s;
+}
+
+}  // namespace lockstep::check

@@ -1,0 +1,161 @@
+#include "simulator/check/shared_races.h"
+
+#include <algorithm>
+
+namespace lockstep::check {
+
+void SharedRaces::start(std::uint32_t bytes, int shift, std::uint32_t warps) {
+  const std::size_t granules = (static_cast<std::size_t>(bytes) >> shift) + 33;
+  if (shift != shift_ || words_.size() < 2 * granules) {
+    words_.assign(2 * granules, 0);
+    interval_ = 0;
+  }
+  shift_ = shift;
+  warps_ = warps;
+  block_barrier();
+}
+
+void SharedRaces::block_barrier() {
+  if (++interval_ > 0xffff) {
+    std::fill(words_.begin(), words_.end(), 0);
+    interval_ = 1;
+  }
+  std::fill(clock_, clock_ + 32, 0);
+  std::fill(all_lanes_, all_lanes_ + 32, 0);
+  if (partial_) {
+    std::fill(knows_.begin(), knows_.end(), 0);
+    std::fill(barrier_knows_.begin(), barrier_knows_.end(), 0);
+    std::fill(fence_knows_, fence_knows_ + 32, 0);
+    partial_ = false;
+  }
+  if (lanes_used_) {
+    std::fill(lane_knows_.begin(), lane_knows_.end(), 0);
+    lanes_used_ = false;
+  }
+}
+
+void SharedRaces::use_partial() {
+  if (knows_.empty()) knows_.assign(32 * 32, 0), barrier_knows_.assign(16 * 32, 0);
+  partial_ = true;
+}
+
+void SharedRaces::warp_sync(std::uint32_t warp, std::uint32_t lanes, bool all) {
+  const std::uint32_t now = std::min(clock_[warp] + 1, kClockMax);
+  clock_[warp] = now;
+  if (all) {
+    all_lanes_[warp] = now;
+    return;
+  }
+  if (lane_knows_.empty()) lane_knows_.assign(32 * 32 * 32, 0);
+  lanes_used_ = true;
+  std::uint32_t joint[32] = {};
+  std::uint32_t* table = &lane_knows_[warp * 32 * 32];
+  for (std::uint32_t l = 0; l < 32; ++l) {
+    if (!(lanes >> l & 1)) continue;
+    for (int k = 0; k < 32; ++k) joint[k] = std::max(joint[k], table[l * 32 + k]);
+    joint[l] = now;
+  }
+  for (std::uint32_t l = 0; l < 32; ++l) {
+    if (lanes >> l & 1) std::copy(joint, joint + 32, table + l * 32);
+  }
+}
+
+void SharedRaces::arrive(std::uint32_t warp, int barrier) {
+  use_partial();
+  const std::uint32_t now = std::min(clock_[warp] + 1, kClockMax);
+  clock_[warp] = all_lanes_[warp] = now;
+  std::uint32_t* joint = &barrier_knows_[barrier * 32];
+  for (int v = 0; v < 32; ++v) joint[v] = std::max(joint[v], knows_[warp * 32 + v]);
+  joint[warp] = now;
+}
+
+void SharedRaces::complete(int barrier, std::uint32_t waiting) {
+  use_partial();
+  std::uint32_t* joint = &barrier_knows_[barrier * 32];
+  for (std::uint32_t w = 0; w < 32; ++w) {
+    if (!(waiting >> w & 1)) continue;
+    for (int v = 0; v < 32; ++v) knows_[w * 32 + v] = std::max(knows_[w * 32 + v], joint[v]);
+  }
+  std::fill(joint, joint + 32, 0);
+}
+
+void SharedRaces::fence(std::uint32_t warp) {
+  use_partial();
+  const std::uint32_t now = std::min(clock_[warp] + 1, kClockMax);
+  clock_[warp] = all_lanes_[warp] = fence_knows_[warp] = now;
+  for (int v = 0; v < 32; ++v) {
+    // What this warp knows travels with its fence, and the other way round.
+    const std::uint32_t joint = std::max(knows_[warp * 32 + v], fence_knows_[v]);
+    knows_[warp * 32 + v] = fence_knows_[v] = joint;
+  }
+}
+
+bool SharedRaces::after_reads(std::uint64_t rd, std::uint32_t thread, Conflict& conflict) const {
+  const std::uint32_t other = thread_of(rd);
+  const bool same_warp = (other >> 5) == (thread >> 5);
+  if (other == thread && !(rd & (kManyLanes | kManyWarps))) return false;
+  bool known = true;
+  if (other == thread) {
+    // The recorded reader is the writer itself, but others read too. Lanes of its warp at the recorded clock:
+    known = false;
+    const bool lanes_ordered = !(rd & kManyLanes) || all_lanes_[thread >> 5] > clock_of(rd) || lanes_used_;
+    const bool warps_ordered = !(rd & kManyWarps) || partial_;
+    if (lanes_ordered && warps_ordered) return false;
+  } else if (ordered(other, clock_of(rd), thread)) {
+    // The last reader is ordered; readers of other warps are not unless something smaller than a block barrier ordered them.
+    if (!(rd & kManyWarps) || partial_ || !same_warp) return false;
+    known = false;
+  }
+  conflict = {other, static_cast<std::uint32_t>(rd & kPcMask), false, (rd & kStrong) != 0, known};
+  return true;
+}
+
+bool SharedRaces::read_row(std::uint32_t first, std::uint32_t warp, std::uint32_t pc, bool strong) {
+  std::uint64_t* __restrict w = &words_[2 * first];
+  const std::uint64_t mine = word(warp * 32, pc, strong);
+  const std::uint64_t interval = interval_;
+  std::uint64_t suspicious = 0;
+  for (std::uint64_t i = 0; i < 32; ++i) {
+    const std::uint64_t wr = w[2 * i];
+    const std::uint64_t same = (wr >> kIntervalShift) == interval ? ~0ull : 0;
+    suspicious |= same & ((wr ^ (mine + (i << kThreadShift))) & (1023ull << kThreadShift));
+  }
+  if (suspicious) return false;
+  // Readers of this warp at this clock differ from `mine` in lane and pc only.
+  const std::uint64_t kWarpClock = (31ull << (kThreadShift + 5)) | (std::uint64_t{kClockMax} << kClockShift);
+  for (std::uint64_t i = 0; i < 32; ++i) {
+    const std::uint64_t rd = w[2 * i + 1];
+    const std::uint64_t fresh = mine + (i << kThreadShift);
+    const bool now = (rd >> kIntervalShift) == interval;
+    const bool self = ((rd ^ fresh) & (1023ull << kThreadShift)) == 0;
+    const bool lanes = ((rd ^ fresh) & kWarpClock) == 0;
+    const bool same_warp = ((rd ^ fresh) & (31ull << (kThreadShift + 5))) == 0;
+    std::uint64_t merged = lanes ? (rd | kManyLanes) : fresh | (same_warp ? (rd & kManyWarps) : kManyWarps);
+    merged &= ~kStrong | (rd & fresh);
+    w[2 * i + 1] = now ? (self ? rd : merged) : fresh;
+  }
+  return true;
+}
+
+bool SharedRaces::write_row(std::uint32_t first, std::uint32_t warp, std::uint32_t pc, bool strong) {
+  std::uint64_t* __restrict w = &words_[2 * first];
+  const std::uint64_t mine = word(warp * 32, pc, strong);
+  const std::uint64_t interval = interval_;
+  std::uint64_t suspicious = 0;
+  for (std::uint64_t i = 0; i < 32; ++i) {
+    const std::uint64_t wr = w[2 * i], rd = w[2 * i + 1];
+    const std::uint64_t fresh = mine + (i << kThreadShift);
+    const std::uint64_t wrote = (wr >> kIntervalShift) == interval ? ~0ull : 0;
+    const std::uint64_t read = (rd >> kIntervalShift) == interval ? ~0ull : 0;
+    suspicious |= wrote & ((wr ^ fresh) & (1023ull << kThreadShift));
+    suspicious |= read & (((rd ^ fresh) & (1023ull << kThreadShift)) | (rd & (kManyLanes | kManyWarps)));
+  }
+  if (suspicious) return false;
+  for (std::uint64_t i = 0; i < 32; ++i) {
+    w[2 * i] = mine + (i << kThreadShift);
+    w[2 * i + 1] = 0;
+  }
+  return true;
+}
+
+}  // namespace lockstep::check

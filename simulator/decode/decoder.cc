@@ -1,0 +1,99 @@
+#include "simulator/decode/decoder.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+
+#include "simulator/decode/constants.h"
+#include "simulator/decode/function_decoder.h"
+#include "simulator/decode/linker.h"
+
+namespace lockstep::decode {
+namespace {
+
+std::string demangle(const std::string& name) {
+  int status = 0;
+  char* s = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  if (s == nullptr) return name;
+  std::string result(s);
+  std::free(s);
+  return result;
+}
+
+void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t index, engine::Function& f) {
+  const ptx::Function& source = *ref.function;
+  f.parameter_offsets = ptx::parameter_offsets(source);
+  for (const ptx::Variable& p : source.parameters) {
+    f.parameter_sizes.push_back(static_cast<std::uint32_t>(p.size));
+    f.parameter_names.push_back(p.name);
+  }
+  std::copy_n(source.max_threads, 3, f.max_threads);
+  std::copy_n(source.required_threads, 3, f.required_threads);
+  std::copy_n(source.required_cluster, 3, f.required_cluster);
+  f.target = ref.module->target_number;
+  for (const std::uint32_t v : linker.shared_of()[index]) {
+    const SharedVariable& s = linker.shared()[v];
+    if (s.dynamic) {
+      f.dynamic_shared = true;
+      continue;
+    }
+    f.shared.push_back({s.name, s.begin, static_cast<std::uint32_t>(s.begin + s.size)});
+    f.static_shared_bytes = (f.static_shared_bytes + s.alignment - 1) / s.alignment * s.alignment + static_cast<std::uint32_t>(s.size);
+  }
+}
+
+// Local memory of the deepest chain of calls; function pointers count with every function they might name.
+std::uint32_t stack_of(const engine::Program& program, const Linker& linker, std::uint32_t f) {
+  std::uint32_t sum = 0;
+  for (const std::uint32_t g : linker.callees_of()[f]) sum += program.functions[g].local_bytes;
+  return sum;
+}
+
+}  // namespace
+
+std::variant<std::unique_ptr<engine::Program>, engine::LoadError> decode(std::span<const ptx::Module> modules, memory::DeviceMemory& memory,
+                                                                         int device) {
+  auto program = std::make_unique<engine::Program>();
+  const auto fail = [&](std::string message) {
+    for (const auto& [name, allocation] : program->variables) memory.release(allocation->base);
+    return engine::LoadError{std::move(message)};
+  };
+  Linker linker(modules, memory, device);
+  if (auto error = linker.link(*program)) return fail(*error);
+  for (const ptx::Module& m : modules) program->sources.push_back({m.files, m.inline_sites});
+  const auto count = static_cast<std::uint32_t>(linker.functions().size());
+  program->functions.resize(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    engine::Function& f = program->functions[i];
+    const FunctionRef& ref = linker.functions()[i];
+    f.name = ref.function->name;
+    f.demangled = demangle(f.name);
+    f.is_kernel = ref.function->is_kernel;
+    if (f.is_kernel) describe_kernel(ref, linker, i, f);
+  }
+  ConstantBank constants;
+  try {
+    for (std::uint32_t i = 0; i < count; ++i) FunctionDecoder(linker, i, constants, *program).decode();
+  } catch (const Refusal& r) {
+    return fail(r.message);
+  }
+  program->use_begin.push_back(static_cast<std::uint32_t>(program->uses.size()));
+  constants.finish(*program);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    engine::Function& f = program->functions[i];
+    if (!f.is_kernel) continue;
+    f.local_total = stack_of(*program, linker, i);
+    for (const std::uint32_t g : linker.callees_of()[i]) {
+      const engine::Function& callee = program->functions[g];
+      f.calls |= linker.recursive(g) || linker.calls_indirectly(g);
+      f.uses_alloca |= callee.uses_alloca;
+      f.byte_granular |= callee.byte_granular;
+      f.registers = std::max(f.registers, callee.registers);
+    }
+  }
+  return program;
+}
+
+}  // namespace lockstep::decode

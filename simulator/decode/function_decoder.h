@@ -1,0 +1,98 @@
+// Decodes one function into a program.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/decode/constants.h"
+#include "simulator/decode/linker.h"
+#include "simulator/engine/alu.h"
+#include "simulator/engine/program.h"
+
+namespace lockstep::decode {
+
+// Why a function was refused; the message names opcode, line and function.
+struct Refusal {
+  std::string message;
+};
+
+class FunctionDecoder {
+ public:
+  FunctionDecoder(const Linker& linker, std::uint32_t index, ConstantBank& constants, engine::Program& program);
+
+  // Appends the function's operations to the program. Throws Refusal.
+  void decode();
+
+ private:
+  using Operand = ptx::Operand;
+  using Instruction = ptx::Instruction;
+
+  [[noreturn]] void refuse(const Instruction& i, const std::string& why) const;
+
+  void lay_out_storage();
+  void lay_out_local();
+  void assign_registers();
+  void decode(const Instruction& i);
+
+  // Groups of instructions; true when the instruction belongs to the group and has been emitted.
+  bool decode_memory(const Instruction& i);   // decode_memory.cc
+  bool decode_control(const Instruction& i);  // decode_control.cc
+  bool decode_exchange(const Instruction& i);
+  void decode_parameter_access(const Instruction& i, bool load);
+  void decode_atomic(const Instruction& i, bool has_result);
+  void decode_call(const Instruction& i);
+  void decode_address(const Instruction& i);  // cvta, isspacep
+  bool decode_move(const Instruction& i);
+  void decode_compute(const Instruction& i);
+
+  // Operands.
+  int register_bytes(const Operand& o) const;       // 0: predicate
+  engine::Slot register_slot(const Operand& o) const { return slots_[o.index]; }
+  engine::Slot destination(const Instruction& i, const Operand& o, int bytes);  // a scratch place for the sink
+  engine::Slot optional_destination(const Operand& o) const;
+  // A source of `bytes` bytes (0: predicate); special registers and function-relative addresses are computed into a scratch place first.
+  engine::Slot source(const Instruction& i, const Operand& o, int bytes);
+  bool predicate_source(const Instruction& i, const Operand& o, engine::Slot& slot);  // true when negated
+  engine::Slot scratch(int bytes);
+  // Address operand into src[0], immediate and flags of `op`.
+  void address(const Instruction& i, const Operand& o, ptx::Space space, engine::Op& op);
+  std::optional<std::uint64_t> symbol_address(const Instruction& i, const std::string& name) const;
+  const engine::Storage* storage(const std::string& name) const;
+
+  // Emits an operation with the instruction's guard.
+  engine::Op& emit(const Instruction& i, const engine::Op& operation, engine::Flow flow, std::vector<engine::OperandUse> uses);
+
+  const Linker& linker_;
+  const FunctionRef& ref_;
+  const ptx::Function& function_;
+  std::uint32_t index_;
+  ConstantBank& constants_;
+  engine::Program& program_;
+  engine::Function& out_;
+  std::vector<engine::Slot> slots_;                  // by register
+  std::unordered_map<std::string, engine::Storage> storage_;   // .param variables of a function and of its calls
+  std::unordered_map<std::string, std::uint32_t> local_;       // .local variables: offset in the frame
+  std::unordered_map<std::string, std::uint32_t> kernel_parameters_;  // index
+  std::uint32_t bank_ = 0;
+  std::uint32_t scratch_begin_ = 0, scratch_used_ = 0, scratch_most_ = 0;
+  std::vector<std::uint32_t> pc_of_;                 // by instruction, one more than there are
+  struct Fixup { std::uint32_t pc; std::uint32_t table; std::uint32_t entry; std::uint32_t instruction; };
+  std::vector<Fixup> fixups_;                        // table ~0: Op::target
+  engine::AluResolver resolve_;
+};
+
+// Bytes that operand `n` of a computing instruction has by the manual (0: predicate); for immediates and widths.
+int operand_bytes(const ptx::Instruction& i, std::size_t n);
+
+// Places registers in the bank so that those never live together share room. Returns the slot of every register, the bytes
+// used, the most 32-bit registers live at once, and which registers some path reads before it writes them.
+struct Allocation {
+  std::vector<engine::Slot> slots;
+  std::uint32_t bytes = 0;
+  int live = 0;
+  std::vector<std::uint32_t> undefined;
+};
+Allocation allocate_registers(const ptx::Function& f);
+
+}  // namespace lockstep::decode

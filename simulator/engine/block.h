@@ -1,0 +1,167 @@
+// The state of a running block: its warps, their fragments, its barriers and its memories.
+//
+// A warp is a set of fragments. A fragment is a set of lanes at one program counter in one call frame. The one with the lowest
+// program counter in the deepest frame runs; fragments that meet at the same place in the same frame merge; a branch that
+// divides its lanes makes two of one.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "simulator/check/finding.h"
+#include "simulator/check/shared_races.h"
+#include "simulator/engine/instruction.h"
+#include "simulator/engine/launch.h"
+#include "simulator/engine/program.h"
+#include "simulator/engine/warp.h"
+#include "simulator/memory/device_memory.h"
+
+namespace lockstep::engine {
+
+struct Worker;
+
+// Validity of the registers of a frame, by slot: one word of lanes each. Made only when an invalid value appears.
+struct Validity {
+  struct Word {
+    LaneMask invalid = 0;   // lanes whose value was never written
+    LaneMask derived = 0;   // of these, lanes whose value was computed from one that was never written
+    std::uint32_t pc = 0;   // where it came from
+    check::Kind kind = check::Kind::kUninitialised;
+  };
+  std::vector<Word> words;  // index: slot / 4
+};
+
+struct Frame {
+  std::byte* bank = nullptr;
+  std::uint32_t function = 0;
+  std::int32_t caller = -1;       // frame index
+  std::uint32_t return_pc = 0;
+  std::uint32_t call = 0;         // index into Program::calls
+  LaneMask live = 0;              // lanes that have not returned or exited; 0: free for reuse
+  std::uint32_t depth = 0;
+  std::uint32_t local_base = 0;   // offset of the frame in local memory
+  AlignedBytes storage;           // the bank of a frame below the kernel's
+  std::size_t storage_bytes = 0;
+  std::unique_ptr<Validity> validity;
+};
+
+struct Fragment {
+  enum class State : std::uint8_t { kRunnable, kAtSync, kAtBarrier };
+  std::uint32_t pc = 0;        // parked: of the operation it waits at
+  LaneMask mask = 0;
+  std::int32_t frame = 0;
+  State state = State::kRunnable;
+  bool had_turn = false;       // since the last quota: the others first
+};
+
+struct WarpControl {
+  std::vector<Fragment> fragments;  // all but the running one
+  std::vector<Frame> frames;        // [0] is the kernel's
+  std::int32_t frame = 0;           // of the running fragment
+  LaneMask exited = 0;
+  bool tracking = false;            // some register may hold an invalid value
+  bool budgeted = false;            // the running fragment has only a short turn
+  std::int32_t barrier = -1;        // the whole warp has arrived here and waits
+  LaneMask arrived[16] = {};        // lanes that executed barrier.arrive, until the whole warp has
+  std::uint32_t stack_pointer[kWarpSize] = {};  // alloca
+  std::uint64_t instructions = 0;   // of this warp: its clock
+  std::uint64_t slept = 0;          // nanoseconds asked of nanosleep
+};
+
+struct Barrier {
+  std::uint32_t expected = 0;       // threads; 0: all warps that have not exited
+  std::uint32_t arrived = 0;        // threads, in whole warps
+  std::uint32_t warps = 0;          // mask of warps that have arrived, waiting or not
+  std::uint32_t waiting = 0;        // mask of warps that wait
+  std::uint32_t pc = 0;             // of the first arrival
+  LaneMask red_or = 0;              // bar.red: lanes OR-ed; not 0 if any predicate was true
+  bool red_and = true;
+  std::uint32_t red_count = 0;
+};
+
+// A memory of the block with its written-shadow: one bit a byte.
+struct Arena {
+  AlignedBytes bytes, written;
+  std::size_t size = 0;
+  void reserve(std::size_t n);
+};
+
+// Everything the launch shares between workers.
+struct Launch {
+  const Program* program = nullptr;
+  const Function* kernel = nullptr;
+  const LaunchConfig* config = nullptr;
+  memory::DeviceMemory* memory = nullptr;
+  const memory::Allocation* parameter_memory = nullptr;
+  std::vector<std::byte> parameters;   // padded
+  std::uint32_t threads = 0, warps = 0;
+  std::uint32_t shared_extent = 0;     // end of the last shared variable
+  std::vector<Range> shared;           // static and dynamic, by offset
+  std::uint32_t local_stride = 0;      // bytes a thread
+  std::uint64_t blocks = 0;
+  std::uint64_t shared_window = 0, local_window = 0;
+  bool check_bounds = true, check_initialisation = true, check_races = true, check_synchronisation = true;
+  std::mutex mutex;                    // findings, output
+  std::vector<std::pair<std::uint64_t, check::Finding>> findings;  // with the position of the block in the schedule
+  std::atomic<std::uint64_t> stop{~0ull};   // position of the first failing block
+  std::atomic<std::uint64_t> next{0};
+};
+
+struct Block {
+  Worker* worker = nullptr;
+  Launch* launch = nullptr;
+  const Program* program = nullptr;
+  std::uint64_t position = 0;      // in the schedule
+  std::uint64_t index = 0;         // linear block index
+  Dim3 ctaid;
+  std::vector<Warp> warps;
+  std::vector<WarpControl> controls;
+  AlignedBytes banks;
+  std::size_t bank_bytes = 0;
+  Arena shared, local;
+  check::SharedRaces races;
+  Barrier barriers[16];
+  std::uint32_t live_warps = 0;    // warps with a thread that has not exited
+  std::uint32_t runnable = 0;      // mask of warps that may run
+  std::uint64_t instructions = 0;  // warp instructions so far
+  std::uint32_t next_warp = 0;
+  bool aborted = false;
+};
+
+// Last-hit cache of global allocations, a slot chosen by the instruction.
+struct CachedRange {
+  std::uint64_t begin = 1, size = 0;  // kernels may touch [begin, begin + size)
+  std::int64_t delta = 0;
+  bool writable = false;
+  bool shadowed = false;
+};
+inline constexpr int kCacheSlots = 16;
+
+// One host thread's part of a launch.
+struct Worker {
+  Launch* launch = nullptr;
+  memory::DeviceMemory* memory = nullptr;
+  std::uint64_t generation = ~0ull;
+  CachedRange cache[kCacheSlots];
+  Counters counters;
+  bool counting = false;
+  std::vector<std::unique_ptr<Block>> spare;
+};
+
+// scheduler.cc
+void start_block(Block& block, Worker& worker, std::uint64_t position);
+enum class Progress : std::uint8_t { kDone, kYielded };
+Progress run_block(Block& block);
+// Splits the running fragment: `lanes` go to `pc`, the others stay.
+void split(Warp& w, std::uint32_t pc, LaneMask lanes);
+// Parks `lanes` of the running fragment at the operation before w.pc.
+void park(Warp& w, LaneMask lanes, Fragment::State state);
+void exit_lanes(Warp& w, LaneMask lanes);
+
+AlignedBytes allocate_aligned(std::size_t bytes);
+
+}  // namespace lockstep::engine

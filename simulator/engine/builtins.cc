@@ -1,0 +1,223 @@
+// The functions that every CUDA device program may call without defining them: vprintf, malloc, free, __assertfail.
+#include <bit>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "simulator/engine/control.h"
+#include "simulator/engine/memory_ops.h"
+#include "simulator/engine/report.h"
+#include "simulator/engine/track.h"
+
+namespace lockstep::engine {
+namespace {
+
+std::uint64_t argument(const Warp& w, const Call& call, std::size_t i, int lane) {
+  std::uint64_t v = 0;
+  const Storage& s = call.arguments[i];
+  std::memcpy(&v, w.bank[0] + s.offset + static_cast<std::size_t>(lane) * s.size, std::min<std::size_t>(s.size, 8));
+  return v;
+}
+
+void set_result(Warp& w, const Call& call, int lane, std::uint64_t v) {
+  if (call.results.empty()) return;
+  const Storage& s = call.results[0];
+  std::memcpy(w.bank[0] + s.offset + static_cast<std::size_t>(lane) * s.size, &v, std::min<std::size_t>(s.size, 8));
+}
+
+// A C string in device memory; nothing when it runs out of bounds.
+std::optional<std::string> read_string(Warp& w, int lane, std::uint64_t address) {
+  std::string s;
+  for (;; ++address) {
+    const std::byte* p = peek(w, lane, address, 1);
+    if (p == nullptr || s.size() > 65536) return std::nullopt;
+    if (*p == std::byte{0}) return s;
+    s.push_back(static_cast<char>(*p));
+  }
+}
+
+// Formats as the host's printf does; the arguments lie packed at their natural alignment, floats as doubles.
+std::optional<std::string> format(Warp& w, int lane, const std::string& pattern, std::uint64_t arguments, int& count) {
+  std::string out;
+  const auto next = [&](std::uint32_t size) -> std::optional<std::uint64_t> {
+    arguments = (arguments + size - 1) & ~std::uint64_t{size - 1};
+    const std::byte* p = peek(w, lane, arguments, size);
+    if (p == nullptr) return std::nullopt;
+    std::uint64_t v = 0;
+    std::memcpy(&v, p, size);
+    arguments += size;
+    return v;
+  };
+  for (std::size_t i = 0; i < pattern.size();) {
+    if (pattern[i] != '%') {
+      out.push_back(pattern[i++]);
+      continue;
+    }
+    if (i + 1 < pattern.size() && pattern[i + 1] == '%') {
+      out.push_back('%');
+      i += 2;
+      continue;
+    }
+    std::string spec = "%";
+    ++i;
+    while (i < pattern.size() && std::strchr("-+ #0123456789.*", pattern[i])) {
+      if (pattern[i] == '*') {
+        const auto v = next(4);
+        if (!v) return std::nullopt;
+        spec += std::to_string(static_cast<std::int32_t>(*v));
+      } else {
+        spec.push_back(pattern[i]);
+      }
+      ++i;
+    }
+    int longs = 0;
+    while (i < pattern.size() && std::strchr("hlLjzt", pattern[i])) {
+      if (std::strchr("lLjzt", pattern[i])) ++longs;
+      ++i;
+    }
+    if (i >= pattern.size()) break;
+    const char conversion = pattern[i++];
+    char buffer[512];
+    ++count;
+    switch (conversion) {
+      case 'd': case 'i': {
+        const auto v = next(longs ? 8 : 4);
+        if (!v) return std::nullopt;
+        const auto value = longs ? static_cast<std::int64_t>(*v) : static_cast<std::int32_t>(*v);
+        std::snprintf(buffer, sizeof buffer, (spec + "lld").c_str(), static_cast<long long>(value));
+        out += buffer;
+        break;
+      }
+      case 'u': case 'x': case 'X': case 'o': {
+        const auto v = next(longs ? 8 : 4);
+        if (!v) return std::nullopt;
+        std::snprintf(buffer, sizeof buffer, (spec + "ll" + conversion).c_str(), static_cast<unsigned long long>(*v));
+        out += buffer;
+        break;
+      }
+      case 'c': {
+        const auto v = next(4);
+        if (!v) return std::nullopt;
+        std::snprintf(buffer, sizeof buffer, (spec + "c").c_str(), static_cast<int>(*v));
+        out += buffer;
+        break;
+      }
+      case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A': {
+        const auto v = next(8);
+        if (!v) return std::nullopt;
+        std::snprintf(buffer, sizeof buffer, (spec + conversion).c_str(), std::bit_cast<double>(*v));
+        out += buffer;
+        break;
+      }
+      case 's': {
+        const auto v = next(8);
+        if (!v) return std::nullopt;
+        const auto text = *v ? read_string(w, lane, *v) : std::optional<std::string>("(null)");
+        if (!text) return std::nullopt;
+        if (spec == "%") {
+          out += *text;
+        } else {
+          std::snprintf(buffer, sizeof buffer, (spec + "s").c_str(), text->c_str());
+          out += buffer;
+        }
+        break;
+      }
+      case 'p': {
+        const auto v = next(8);
+        if (!v) return std::nullopt;
+        std::snprintf(buffer, sizeof buffer, "0x%llx", static_cast<unsigned long long>(*v));
+        out += buffer;
+        break;
+      }
+      default: out += spec + conversion; break;
+    }
+  }
+  return out;
+}
+
+void bad_pointer(Warp& w, int lane, const char* what, std::uint64_t address) {
+  check::Finding f = finding_at(w, w.pc - 1, 1u << lane, check::Kind::kOutOfBounds);
+  f.access.address = address;
+  f.access.size = 1;
+  f.space = "generic";
+  f.where = what;
+  report(w, std::move(f));
+}
+
+void print(Warp& w, const Call& call, LaneMask mask) {
+  std::string text;
+  for (LaneMask m = mask; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const std::uint64_t pattern = argument(w, call, 0, lane), arguments = argument(w, call, 1, lane);
+    const auto read = read_string(w, lane, pattern);
+    int count = 0;
+    const auto line = read ? format(w, lane, *read, arguments, count) : std::nullopt;
+    if (!line) {
+      bad_pointer(w, lane, read ? "an argument of printf leaves its memory" : "the format of printf leaves its memory", read ? arguments : pattern);
+      return;
+    }
+    text += *line;
+    set_result(w, call, lane, static_cast<std::uint64_t>(count));
+  }
+  Launch& launch = *w.block->launch;
+  std::lock_guard lock(launch.mutex);
+  if (launch.config->output) {
+    launch.config->output(text);
+  } else {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
+}
+
+void fail_assertion(Warp& w, const Call& call, LaneMask mask) {
+  const int lane = std::countr_zero(mask);
+  check::Finding f = finding_at(w, w.pc - 1, mask, check::Kind::kAssert);
+  const auto text = [&](std::size_t i) {
+    const std::uint64_t a = argument(w, call, i, lane);
+    const auto s = a ? read_string(w, lane, a) : std::nullopt;
+    return s ? *s : std::string("?");
+  };
+  f.where = "assertion `" + text(0) + "' failed at " + text(1) + ":" + std::to_string(static_cast<std::uint32_t>(argument(w, call, 2, lane))) +
+            " in " + text(3);
+  report(w, std::move(f));
+}
+
+void allocate(Warp& w, const Call& call, LaneMask mask) {
+  for (LaneMask m = mask; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const std::uint64_t size = argument(w, call, 0, lane);
+    const memory::Allocation* a = size == 0 ? nullptr : w.block->worker->memory->allocate(size, 256, memory::Kind::kDevice, 0, "device malloc");
+    set_result(w, call, lane, a ? a->base : 0);
+  }
+}
+
+void release(Warp& w, const Call& call, LaneMask mask) {
+  for (LaneMask m = mask; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const std::uint64_t address = argument(w, call, 0, lane);
+    if (address == 0) continue;
+    const auto result = w.block->worker->memory->release(address);
+    if (result == memory::DeviceMemory::FreeResult::kOk) continue;
+    check::Finding f = finding_at(w, w.pc - 1, 1u << lane, check::Kind::kUseAfterFree);
+    f.access.address = address;
+    f.where = result == memory::DeviceMemory::FreeResult::kAlreadyFreed ? "freed a second time" : "free of a pointer that malloc did not return";
+    report(w, std::move(f));
+    return;
+  }
+}
+
+}  // namespace
+
+void run_builtin(Warp& w, const Call& call, LaneMask mask) {
+  switch (call.builtin) {
+    case Builtin::kVprintf: print(w, call, mask); break;
+    case Builtin::kMalloc: allocate(w, call, mask); break;
+    case Builtin::kFree: release(w, call, mask); break;
+    case Builtin::kAssertFail: fail_assertion(w, call, mask); break;
+    case Builtin::kNone: break;
+  }
+  if (w.control->tracking) {
+    for (const Storage& s : call.results) mark_register(w, s.offset, 0, mask, w.pc - 1);
+  }
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,216 @@
+// Runs a grid: blocks over host threads, and the findings of the block that comes first in the schedule.
+#include "simulator/engine/launch.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+#include "simulator/engine/block.h"
+#include "simulator/engine/control.h"
+#include "simulator/engine/module.h"
+#include "simulator/engine/report.h"
+
+namespace lockstep::engine {
+namespace {
+
+// Stack of a thread for calls whose depth is not known when the module is decoded (recursion, function pointers, alloca).
+constexpr std::uint32_t kUnknownStack = 64 * 1024;
+// Blocks that one host thread keeps half run when they wait for one another.
+constexpr std::size_t kBlocksInFlight = 64;
+
+std::uint64_t mix(std::uint64_t x) {
+  x ^= x >> 33;
+  x *= 0xff51afd7ed558ccdull;
+  return x ^ (x >> 33);
+}
+
+// The block that runs at `position`: all of them once, in another order for every seed.
+std::uint64_t block_at(std::uint64_t position, std::uint64_t blocks, std::uint64_t seed) {
+  if (seed == 0 || blocks < 2) return position;
+  std::uint64_t step = mix(seed) % blocks;
+  while (std::gcd(step, blocks) != 1) step = (step + 1) % blocks;
+  const auto product = static_cast<unsigned __int128>(position) * step + mix(seed + 1);
+  return static_cast<std::uint64_t>(product % blocks);
+}
+
+void work(Launch& launch, Worker& worker) {
+  std::vector<std::unique_ptr<Block>> active;
+  const bool all_together = launch.config->cooperative;
+  for (;;) {
+    // Take a new block when there is none, or when those there are wait for somebody.
+    const bool room = active.empty() || all_together || active.size() < kBlocksInFlight;
+    if (room) {
+      const std::uint64_t position = launch.next.fetch_add(1);
+      if (position < launch.blocks && position <= launch.stop.load()) {
+        std::unique_ptr<Block> block;
+        if (worker.spare.empty()) {
+          block = std::make_unique<Block>();
+        } else {
+          block = std::move(worker.spare.back());
+          worker.spare.pop_back();
+        }
+        start_block(*block, worker, position);
+        active.push_back(std::move(block));
+      }
+    }
+    if (active.empty()) return;
+    for (std::size_t i = 0; i < active.size();) {
+      if (run_block(*active[i]) == Progress::kDone) {
+        worker.spare.push_back(std::move(active[i]));
+        active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        ++i;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+AlignedBytes allocate_aligned(std::size_t bytes) {
+  void* p = std::aligned_alloc(64, (std::max<std::size_t>(bytes, 64) + 63) & ~std::size_t{63});
+  if (p == nullptr) throw std::bad_alloc();
+  return AlignedBytes(static_cast<std::byte*>(p));
+}
+
+void Arena::reserve(std::size_t n) {
+  if (n <= size) return;
+  // A row of lanes may be read past the last variable by whole vectors.
+  bytes = allocate_aligned(n + 64);
+  written = allocate_aligned(n / 8 + 64);
+  std::memset(written.get(), 0, n / 8 + 64);
+  size = n;
+}
+
+void start_block(Block& b, Worker& worker, std::uint64_t position) {
+  Launch& launch = *worker.launch;
+  const LaunchConfig& config = *launch.config;
+  b.worker = &worker;
+  b.launch = &launch;
+  b.program = launch.program;
+  b.position = position;
+  b.index = block_at(position, launch.blocks, config.schedule_seed);
+  b.ctaid = {static_cast<std::uint32_t>(b.index % config.grid.x), static_cast<std::uint32_t>(b.index / config.grid.x % config.grid.y),
+             static_cast<std::uint32_t>(b.index / config.grid.x / config.grid.y)};
+  if (b.warps.size() != launch.warps) {
+    b.warps.resize(launch.warps);
+    b.controls.resize(launch.warps);
+  }
+  const std::size_t bank = (launch.kernel->bank_bytes + 63) & ~std::size_t{63};
+  if (b.bank_bytes < bank * launch.warps) {
+    b.banks = allocate_aligned(bank * launch.warps);
+    // Defined contents: vectors compute on lanes that are not there too.
+    std::memset(b.banks.get(), 0, bank * launch.warps);
+    b.bank_bytes = bank * launch.warps;
+  }
+  b.shared.reserve(launch.shared_extent + 16);
+  if (launch.check_initialisation && launch.shared_extent > kSharedStart) {
+    std::memset(b.shared.written.get(), 0, launch.shared_extent / 8 + 1);
+  }
+  if (launch.local_stride != 0) b.local.reserve(std::size_t{launch.local_stride} * launch.warps * kWarpSize);
+  if (launch.check_races && launch.shared_extent > kSharedStart) {
+    b.races.start(launch.shared_extent + 64, launch.kernel->byte_granular ? 0 : 2, launch.warps);
+  }
+  for (Barrier& barrier : b.barriers) barrier = Barrier{};
+  b.live_warps = launch.warps;
+  b.runnable = launch.warps == 32 ? ~0u : (1u << launch.warps) - 1;
+  b.instructions = 0;
+  b.aborted = false;
+  for (std::uint32_t i = 0; i < launch.warps; ++i) {
+    Warp& w = b.warps[i];
+    const std::uint32_t left = launch.threads - i * kWarpSize;
+    w.bank[0] = b.banks.get() + i * bank;
+    w.bank[1] = launch.program->constants.get();
+    w.exists = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
+    w.index = i;
+    w.block = &b;
+    w.control = &b.controls[i];
+    start_warp(w);
+  }
+}
+
+void Counters::add(const Counters& o) {
+  warp_instructions += o.warp_instructions;
+  thread_instructions += o.thread_instructions;
+  global_load_requests += o.global_load_requests;
+  global_load_sectors += o.global_load_sectors;
+  global_load_lines += o.global_load_lines;
+  global_store_requests += o.global_store_requests;
+  global_store_sectors += o.global_store_sectors;
+  global_store_lines += o.global_store_lines;
+  shared_load_requests += o.shared_load_requests;
+  shared_load_conflicts += o.shared_load_conflicts;
+  shared_store_requests += o.shared_store_requests;
+  shared_store_conflicts += o.shared_store_conflicts;
+  shuffles += o.shuffles;
+  votes += o.votes;
+  atomics += o.atomics;
+  barriers += o.barriers;
+}
+
+Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceMemory& memory) {
+  const auto& loaded = static_cast<const LoadedKernel&>(kernel);
+  Outcome outcome;
+  Launch l;
+  l.program = &loaded.program();
+  l.kernel = &loaded.function();
+  l.config = &config;
+  l.memory = &memory;
+  l.threads = static_cast<std::uint32_t>(config.block.count());
+  l.warps = (l.threads + kWarpSize - 1) / kWarpSize;
+  l.blocks = config.grid.count();
+  if (l.threads == 0 || l.threads > 1024 || l.blocks == 0) return outcome;
+  l.shared_window = memory.shared_window();
+  l.local_window = memory.local_window();
+  l.check_bounds = config.checks & check::kBounds;
+  l.check_initialisation = config.checks & check::kInitialisation;
+  l.check_races = config.checks & check::kRaces;
+  l.check_synchronisation = config.checks & check::kSynchronisation;
+  l.parameters.assign(config.parameters.begin(), config.parameters.end());
+  l.parameters.resize(std::max<std::size_t>(l.parameters.size(), l.kernel->parameter_offsets.back()) + 64);
+  if (l.kernel->parameters_in_memory) {
+    const std::uint64_t bytes = std::max<std::uint64_t>(l.kernel->parameter_offsets.back(), 1);
+    l.parameter_memory = memory.allocate(bytes, 256, memory::Kind::kConstant, 0, "the kernel's parameters");
+    if (l.parameter_memory != nullptr) {
+      std::memcpy(memory.host(*l.parameter_memory, l.parameter_memory->base), l.parameters.data(), bytes);
+      memory.mark_written(l.parameter_memory->base, bytes);
+    }
+  }
+  l.shared = l.kernel->shared;
+  for (const Range& r : l.shared) l.shared_extent = std::max(l.shared_extent, r.end);
+  if (config.dynamic_shared != 0) {
+    l.shared.push_back({"dynamic shared memory", l.program->dynamic_shared_begin, l.program->dynamic_shared_begin + config.dynamic_shared});
+    l.shared_extent = l.program->dynamic_shared_begin + config.dynamic_shared;
+  }
+  l.shared_extent = std::max(l.shared_extent, kSharedStart);
+  l.local_stride = l.kernel->local_total == 0 ? 0 : (l.kernel->local_total + kLocalStart + 63) & ~63u;
+  if (l.kernel->uses_alloca || l.kernel->calls) l.local_stride += kUnknownStack;
+
+  unsigned workers = config.host_threads > 0 ? static_cast<unsigned>(config.host_threads) : std::max(1u, std::thread::hardware_concurrency());
+  workers = static_cast<unsigned>(std::min<std::uint64_t>(workers, l.blocks));
+  std::vector<Worker> states(workers);
+  for (Worker& w : states) {
+    w.launch = &l;
+    w.memory = &memory;
+    w.counting = config.count;
+  }
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < workers; ++i) threads.emplace_back([&l, &states, i] { work(l, states[i]); });
+  work(l, states[0]);
+  for (std::thread& t : threads) t.join();
+
+  for (const Worker& w : states) outcome.counters.add(w.counters);
+  // Which other blocks got how far depends on the host's threads: what they found is left out.
+  const std::uint64_t stop = l.stop.load();
+  std::stable_sort(l.findings.begin(), l.findings.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [position, finding] : l.findings) {
+    if (position <= stop) outcome.findings.push_back(std::move(finding));
+  }
+  if (l.parameter_memory != nullptr) memory.release(l.parameter_memory->base);
+  return outcome;
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,52 @@
+// Loads, stores and atomics: the handlers, and the one function that turns lanes' addresses into host memory after all checks.
+#pragma once
+
+#include "simulator/engine/block.h"
+
+namespace lockstep::engine {
+
+// Op::flags of memory operations.
+enum MemoryFlags : std::uint8_t {
+  kSignExtend = 1,     // narrow load into a wider register; atomics: signed minimum or maximum
+  kNarrowAddress = 2,  // the address register has 32 bits
+  kFrameAddress = 4,   // an absolute local address that counts from the frame
+  kStrong = 8,         // volatile, relaxed, acquire, release or atomic: does not race with its like
+  kAcquire = 32,       // orders what follows
+  kRelease = 64,       // orders what came before
+  kFloatResult = 16,   // atomics: floating-point addition
+};
+
+// Address of lane i: register src[0] + immediate. Data: dst (load) or src[1] (store), or, with several elements, the slots that begin
+// at Program::slots[target]. mode: the atomic operation; src[1], src[2]: its operands; dst: the old value or kNoSlot.
+Handler load_handler(const Op& op);
+Handler store_handler(const Op& op);
+void run_atomic(Warp& w, const Op& op, LaneMask mask);
+
+// Values of an atomic's operands and memory; Op::width says how many bytes.
+enum class AtomicType : std::uint8_t { kUnsigned, kSigned, kFloat };
+
+// .param space. Kernel parameters: offset in `immediate`. Function parameters: storage at bank offset src[0] with a stride of
+// src[1] bytes a lane, plus `immediate`.
+void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask);
+void load_storage(Warp& w, const Op& op, LaneMask mask);
+void store_storage(Warp& w, const Op& op, LaneMask mask);
+
+// One instruction's worth of accesses.
+struct Request {
+  const Op* op = nullptr;
+  std::uint32_t pc = 0;
+  std::uint32_t size = 0;       // bytes a lane
+  bool reads = false, writes = false;
+  std::uint64_t address[kWarpSize];
+  std::byte* host[kWarpSize];
+  LaneMask unwritten = 0;       // lanes that read a byte nobody has written
+  LaneMask invalid = 0;         // stores: lanes whose value was never written; their bytes become unwritten
+};
+
+// Checks the accesses of `lanes` (bounds, alignment, races; notes unwritten bytes) and finds their bytes. False: a finding ends the launch.
+bool resolve(Warp& w, Request& r, ptx::Space space, LaneMask lanes);
+
+// Reads for the built-in functions (format strings, their arguments), unchecked for races: nullptr when out of bounds.
+const std::byte* peek(Warp& w, int lane, std::uint64_t generic_address, std::uint32_t size);
+
+}  // namespace lockstep::engine

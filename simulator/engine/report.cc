@@ -1,0 +1,144 @@
+#include "simulator/engine/report.h"
+
+#include <algorithm>
+#include <bit>
+#include <cinttypes>
+#include <cstdio>
+
+namespace lockstep::engine {
+namespace {
+
+std::string bytes(std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
+
+const std::string& file_name(const Source& source, int file) {
+  static const std::string kUnknown = "?";
+  return file >= 0 && file < static_cast<int>(source.files.size()) ? source.files[file] : kUnknown;
+}
+
+}  // namespace
+
+check::Site site_of(const Program& program, std::uint32_t pc) {
+  const Origin& origin = program.origin(pc);
+  check::Site site;
+  site.ptx_line = origin.ptx_line;
+  site.instruction = origin.text;
+  if (origin.source.line != 0) {
+    const Source& source = program.sources[origin.module];
+    site.file = file_name(source, origin.source.file);
+    site.line = origin.source.line;
+    if (origin.source.inlined_at >= 0 && origin.source.inlined_at < static_cast<int>(source.inline_sites.size())) {
+      // The outermost caller is where the reader's own code is.
+      const ptx::InlineSite* s = &source.inline_sites[origin.source.inlined_at];
+      while (s->caller.inlined_at >= 0 && s->caller.inlined_at < static_cast<int>(source.inline_sites.size())) {
+        s = &source.inline_sites[s->caller.inlined_at];
+      }
+      site.inlined_into = file_name(source, s->caller.file) + ":" + std::to_string(s->caller.line);
+    }
+  }
+  return site;
+}
+
+Dim3 thread_of(const Launch& launch, std::uint32_t t) {
+  const Dim3& b = launch.config->block;
+  return {t % b.x, t / b.x % b.y, t / b.x / b.y};
+}
+
+check::Finding finding_at(const Warp& w, std::uint32_t pc, LaneMask lanes, check::Kind kind) {
+  const Block& b = *w.block;
+  check::Finding f;
+  f.kind = kind;
+  f.kernel = b.launch->kernel->demangled;
+  f.access.site = site_of(*b.program, pc);
+  f.access.block = b.ctaid;
+  f.access.thread = thread_of(*b.launch, w.index * kWarpSize + (lanes ? std::countr_zero(lanes) : 0));
+  f.occurrences = std::max(1, std::popcount(lanes));
+  return f;
+}
+
+void report(Block& b, check::Finding finding) {
+  const bool error = finding.severity == check::Severity::kError;
+  Launch& launch = *b.launch;
+  {
+    std::lock_guard lock(launch.mutex);
+    bool known = false;
+    for (auto& [position, f] : launch.findings) {
+      if (f.kind == finding.kind && f.severity == finding.severity && f.access.site.ptx_line == finding.access.site.ptx_line &&
+          f.access.site.instruction == finding.access.site.instruction && position <= b.position) {
+        f.occurrences += finding.occurrences;
+        known = true;
+        break;
+      }
+    }
+    if (!known) launch.findings.emplace_back(b.position, std::move(finding));
+  }
+  if (!error) return;
+  b.aborted = true;
+  std::uint64_t stop = launch.stop.load();
+  while (b.position < stop && !launch.stop.compare_exchange_weak(stop, b.position)) {
+  }
+}
+
+void report(Warp& w, check::Finding finding) {
+  const bool error = finding.severity == check::Severity::kError;
+  report(*w.block, std::move(finding));
+  if (error) w.event = Event::kAbort;
+}
+
+std::string describe(const memory::Allocation& a) {
+  std::string size = bytes(a.end - a.begin);
+  const bool narrowed = a.begin != a.base || a.end != a.base + a.size;
+  std::string what;
+  switch (a.kind) {
+    case memory::Kind::kDevice: what = "cudaMalloc #" + std::to_string(a.id); break;
+    case memory::Kind::kManaged: what = "managed memory #" + std::to_string(a.id); break;
+    case memory::Kind::kPinned: what = "pinned memory #" + std::to_string(a.id); break;
+    case memory::Kind::kVariable: what = "device variable"; break;
+    case memory::Kind::kConstant: what = "constant"; break;
+    case memory::Kind::kRegistered: what = "registered host memory"; break;
+  }
+  if (narrowed) what += ", of which the kernel may touch these only";
+  return (a.name.empty() ? "" : "'" + a.name + "' ") + std::string("(") + size + ", " + what + ")";
+}
+
+std::string describe(const memory::DeviceMemory& memory, std::uint64_t address, std::uint32_t size) {
+  if (address < 4096) return "a null pointer" + (address ? " plus " + bytes(address) : std::string());
+  if (const memory::Allocation* a = memory.find(address)) {
+    if (a->freed) return bytes(address - a->base) + " into " + describe(*a) + ", which has been freed";
+    if (address < a->begin) return bytes(a->begin - address) + " before the start of " + describe(*a);
+    if (address >= a->end) {
+      const std::uint64_t past = address - a->end;
+      return (past ? bytes(past) + " past" : std::string("just past")) + " the end of " + describe(*a);
+    }
+    return "begins inside " + describe(*a) + " but ends " + bytes(address + size - a->end) + " past its end";
+  }
+  const auto near = memory.neighbours(address);
+  const std::uint64_t past = near.below ? address - near.below->end : ~0ull;
+  const std::uint64_t before = near.above ? near.above->begin - address : ~0ull;
+  if (near.below && past <= before) {
+    return (past ? bytes(past) + " past" : std::string("just past")) + " the end of " + describe(*near.below) +
+           (near.below->freed ? ", which has been freed" : "");
+  }
+  if (near.above) return bytes(before) + " before the start of " + describe(*near.above) + (near.above->freed ? ", which has been freed" : "");
+  return "no allocation is anywhere near";
+}
+
+std::string describe_range(const std::vector<Range>& ranges, std::uint32_t address, std::uint32_t size) {
+  const Range *below = nullptr, *above = nullptr;
+  for (const Range& r : ranges) {
+    if (r.begin <= address) {
+      if (!below || r.begin > below->begin) below = &r;
+    } else if (!above || r.begin < above->begin) {
+      above = &r;
+    }
+  }
+  const auto text = [](const Range& r) { return "'" + r.name + "' (" + bytes(r.end - r.begin) + ")"; };
+  if (below && address < below->end) return "begins inside " + text(*below) + " but ends " + bytes(address + size - below->end) + " past its end";
+  const std::uint32_t past = below ? address - below->end : ~0u;
+  if (below && (!above || past <= above->begin - address)) {
+    return (past ? bytes(past) + " past" : std::string("just past")) + " the end of " + text(*below);
+  }
+  if (above) return bytes(above->begin - address) + " before the start of " + text(*above);
+  return "the kernel has no variable there";
+}
+
+}  // namespace lockstep::engine

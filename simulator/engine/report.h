@@ -1,0 +1,26 @@
+// Turns what a handler noticed into a finding, with its place in the program and in the grid.
+#pragma once
+
+#include <string>
+
+#include "simulator/engine/block.h"
+
+namespace lockstep::engine {
+
+check::Site site_of(const Program& program, std::uint32_t pc);
+Dim3 thread_of(const Launch& launch, std::uint32_t linear_thread);
+
+// A finding by the lowest of `lanes` (the others are counted) at the operation at `pc`. Fill in the rest and hand it to report().
+check::Finding finding_at(const Warp& w, std::uint32_t pc, LaneMask lanes, check::Kind kind);
+
+// Records it. An error makes the warp and its block stop; information goes on.
+void report(Warp& w, check::Finding finding);
+void report(Block& b, check::Finding finding);
+
+// "4 bytes past the end of 'y' (4096 bytes, cudaMalloc #3)" for a global address that is out of bounds.
+std::string describe(const memory::DeviceMemory& memory, std::uint64_t address, std::uint32_t size);
+// The allocation's name and size, for messages about an address inside it.
+std::string describe(const memory::Allocation& a);
+std::string describe_range(const std::vector<Range>& ranges, std::uint32_t address, std::uint32_t size);
+
+}  // namespace lockstep::engine

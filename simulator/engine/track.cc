@@ -1,0 +1,121 @@
+#include "simulator/engine/track.h"
+
+#include <bit>
+
+#include "simulator/engine/report.h"
+
+namespace lockstep::engine {
+namespace {
+
+using Role = OperandUse::Role;
+
+bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, const Validity::Word& word, const char* use) {
+  check::Finding f = finding_at(w, pc, lanes, word.kind);
+  const check::Site from = site_of(*w.block->program, word.pc);
+  if (word.kind == check::Kind::kInactiveLane) {
+    f.where = std::string(use) + " is a value shuffled from a lane that did not take part";
+    f.detail = "shuffled at " + from.to_string();
+  } else {
+    f.where = std::string(use) + " was never written";
+    f.detail = w.block->program->flows[word.pc] == Flow::kLoad || w.block->program->flows[word.pc] == Flow::kAtomic
+                   ? "read at " + from.to_string()
+                   : "the register is read before anything was assigned to it on this path";
+  }
+  report(w, std::move(f));
+  return false;
+}
+
+}  // namespace
+
+void begin_tracking(Warp& w) {
+  if (w.control->tracking) return;
+  w.control->tracking = true;
+  // The loop that follows values takes over; a handler that has more to say (reschedule, abort) goes first.
+  if (w.event == Event::kNone) w.event = Event::kTrack;
+}
+
+Validity::Word* validity_word(Frame& frame, Slot slot) {
+  if (!frame.validity || is_constant(slot) || slot / 4 >= frame.validity->words.size()) return nullptr;
+  return &frame.validity->words[slot / 4];
+}
+
+LaneMask invalid_lanes(const Warp&, const Frame& frame, Slot slot, LaneMask mask) {
+  if (!frame.validity || is_constant(slot) || slot == kNoSlot || slot / 4 >= frame.validity->words.size()) return 0;
+  return frame.validity->words[slot / 4].invalid & mask;
+}
+
+void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::uint32_t pc, check::Kind kind) {
+  Frame& frame = w.control->frames[w.control->frame];
+  if (!frame.validity) {
+    if (invalid == 0) return;
+    frame.validity = std::make_unique<Validity>();
+  }
+  auto& words = frame.validity->words;
+  const std::size_t bank = w.block->program->functions[frame.function].bank_bytes;
+  if (words.size() < bank / 4) words.resize(bank / 4);
+  if (slot / 4 >= words.size()) return;
+  Validity::Word& word = words[slot / 4];
+  word.invalid = (word.invalid & ~written) | invalid;
+  word.derived &= ~(written | invalid);
+  if (invalid != 0) {
+    word.pc = pc;
+    word.kind = kind;
+  }
+}
+
+bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
+  const Program& program = *w.block->program;
+  Frame& frame = w.control->frames[w.control->frame];
+  if (!frame.validity) return true;
+  const Op& op = program.ops[pc];
+  auto& words = frame.validity->words;
+  const auto word_of = [&](Slot s) -> Validity::Word* {
+    return is_constant(s) || s == kNoSlot || s / 4 >= words.size() ? nullptr : &words[s / 4];
+  };
+  if (op.guard != kNoSlot) {
+    if (const Validity::Word* g = word_of(op.guard); g && (g->invalid & active)) {
+      return report_use(w, pc, g->invalid & active, *g, "the condition");
+    }
+  }
+  if (mask == 0) return true;
+  const Flow flow = program.flows[pc];
+  Validity::Word result;
+  bool any = false;
+  const OperandUse* const begin = program.uses.data() + program.use_begin[pc];
+  const OperandUse* const end = program.uses.data() + program.use_begin[pc + 1];
+  for (const OperandUse* u = begin; u != end; ++u) {
+    if (u->role == Role::kWrite) continue;
+    const Validity::Word* v = word_of(u->slot);
+    if (v == nullptr) continue;
+    const LaneMask bad = v->invalid & mask;
+    if (bad == 0) continue;
+    if (u->role == Role::kAddress) return report_use(w, pc, bad, *v, "the address");
+    if (flow == Flow::kControl) return report_use(w, pc, bad, *v, "what decides here");
+    if (flow == Flow::kAtomic) return report_use(w, pc, bad, *v, "the operand");
+    if (flow == Flow::kStore) {
+      if (const LaneMask computed = bad & v->derived) return report_use(w, pc, computed, *v, "what the value stored was computed from");
+      continue;  // a copy: the handler marks the memory
+    }
+    any = true;
+    result.invalid |= bad;
+    result.pc = v->pc;
+    result.kind = v->kind;
+    const bool copies = flow == Flow::kCopy || (flow == Flow::kSelect && u->role == Role::kValue);
+    result.derived |= copies ? bad & v->derived : bad;
+  }
+  if (flow == Flow::kStore || flow == Flow::kExchange) return true;
+  for (const OperandUse* u = begin; u != end; ++u) {
+    if (u->role != Role::kWrite) continue;
+    Validity::Word* d = word_of(u->slot);
+    if (d == nullptr) continue;
+    d->invalid = (d->invalid & ~mask) | result.invalid;
+    d->derived = (d->derived & ~mask) | result.derived;
+    if (any) {
+      d->pc = result.pc;
+      d->kind = result.kind;
+    }
+  }
+  return true;
+}
+
+}  // namespace lockstep::engine
