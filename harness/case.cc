@@ -20,18 +20,23 @@ struct RunningCase {
 RunningCase* running_case = nullptr;  // cases run one at a time, on the thread of the test
 
 RunningCase& running() {
-  if (!running_case) throw std::logic_error("device buffers and REQUIRE macros work inside a property (or run_case) only");
+  if (!running_case)
+    throw std::logic_error("device buffers and REQUIRE macros work inside a property (or run_case) only");
   return *running_case;
 }
 
-std::string describe(cudaError_t error) { return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error); }
+std::string describe(cudaError_t error) {
+  return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
+}
 
-// Runs the body and turns each way of leaving it into the outcome's fields. gtest's own assertions are kept from gtest (they would mark the whole
-// test as failed, and RapidCheck would neither see nor shrink them) and become failures of the case.
+// Runs the body and turns each way of leaving it into the outcome's fields. gtest's own assertions are kept from gtest
+// (they would mark the whole test as failed, and RapidCheck would neither see nor shrink them) and become failures of
+// the case.
 void run_body(const std::function<void()>& body, CaseOutcome& outcome) {
   testing::TestPartResultArray expectations;
   {
-    const testing::ScopedFakeTestPartResultReporter intercept(testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &expectations);
+    const testing::ScopedFakeTestPartResultReporter intercept(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &expectations);
     try {
       body();
     } catch (CaseFailed& failed) {
@@ -50,7 +55,8 @@ void run_body(const std::function<void()>& body, CaseOutcome& outcome) {
   }
   for (int i = 0; i < expectations.size(); ++i) {
     const testing::TestPartResult& part = expectations.GetTestPartResult(i);
-    const std::string where = part.file_name() ? std::string(part.file_name()) + ":" + std::to_string(part.line_number()) + ": " : "";
+    const std::string where =
+        part.file_name() ? std::string(part.file_name()) + ":" + std::to_string(part.line_number()) + ": " : "";
     if (part.skipped()) {
       outcome.not_run = where + "GTEST_SKIP inside a case: what a device must have is said with require_capability";
     } else if (part.failed() && outcome.failure.reason == Reason::kNone) {
@@ -80,7 +86,10 @@ void judge_device(CaseOutcome& outcome) {
     }
     override_failure(outcome, {Reason::kFinding, findings[0].kind, std::move(text)});
   } else if (error != cudaSuccess && outcome.failure.reason != Reason::kCudaError) {
-    override_failure(outcome, {Reason::kCudaError, "", (finished != cudaSuccess ? "the device stopped with " : "a launch or call failed with ") + describe(error)});
+    override_failure(
+        outcome,
+        {Reason::kCudaError, "",
+         (finished != cudaSuccess ? "the device stopped with " : "a launch or call failed with ") + describe(error)});
   }
   if (finished == cudaSuccess) {
     cudaGetLastError();
@@ -113,7 +122,9 @@ CaseOutcome run_case(const std::function<void()>& body) {
     for (const auto& buffer : state.buffers) {
       std::optional<Failure> failure = buffer->check();
       // A guard outranks an input: the write that left one buffer may well have landed in another.
-      if (failure && (changed.reason == Reason::kNone || (failure->reason == Reason::kGuard && changed.reason == Reason::kInputChanged))) changed = *failure;
+      if (failure && (changed.reason == Reason::kNone ||
+                      (failure->reason == Reason::kGuard && changed.reason == Reason::kInputChanged)))
+        changed = *failure;
     }
     const bool outranks = outcome.failure.reason != Reason::kFinding && outcome.failure.reason != Reason::kCudaError;
     if (changed.reason != Reason::kNone) {
@@ -134,9 +145,7 @@ CaseOutcome run_case(const std::function<void()>& body) {
   return outcome;
 }
 
-void own_buffer(std::shared_ptr<Buffer> buffer) {
-  running().buffers.push_back(std::move(buffer));
-}
+void own_buffer(std::shared_ptr<Buffer> buffer) { running().buffers.push_back(std::move(buffer)); }
 
 void note_budget(double budget) {
   if (budget > running().budget) running().budget = budget;

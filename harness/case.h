@@ -1,8 +1,8 @@
 // One case being run: its device buffers, its largest budget, and what broke it.
 //
-// run_case() is the one place where a body runs under the contract. Whatever way the body ends, every buffer is checked and released, the device
-// is synchronised, and the reasons compete in a fixed order, root cause first: a finding of the simulator, a CUDA error, changed guards, changed
-// inputs, then what the body itself found wrong.
+// run_case() is the one place where a body runs under the contract. Whatever way the body ends, every buffer is checked
+// and released, the device is synchronised, and the reasons compete in a fixed order, root cause first: a finding of
+// the simulator, a CUDA error, changed guards, changed inputs, then what the body itself found wrong.
 #pragma once
 
 #include <functional>

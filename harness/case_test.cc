@@ -1,4 +1,5 @@
-// Cases where the simulated GPU answers: findings, errors that it can clear, names of buffers, schedules. The simulator here is a fake.
+// Cases where the simulated GPU answers: findings, errors that it can clear, names of buffers, schedules. The simulator
+// here is a fake.
 #include "harness/case.h"
 
 #include <cuda_runtime_api.h>
@@ -31,7 +32,8 @@ class Case : public ::testing::Test {
 
 TEST_F(Case, TheExtensionIsFound) {
   EXPECT_TRUE(is_simulator());
-  EXPECT_TRUE(extension().name_buffer && extension().take_findings && extension().clear_error && extension().set_schedule && extension().set_quiet);
+  EXPECT_TRUE(extension().name_buffer && extension().take_findings && extension().clear_error &&
+              extension().set_schedule && extension().set_quiet);
   EXPECT_FALSE(extension().read_counters) << "the fake has none";
 }
 
@@ -68,7 +70,8 @@ TEST_F(Case, ABufferThatTheSimulatorDoesNotKnowIsNeverAccepted) {
 }
 
 TEST_F(Case, AFindingFailsACaseThatComputedTheRightResult) {
-  const CaseOutcome outcome = run_case([] { fake_extension().findings = R"([{"kind": "race", "text": "race in shared memory"}])"; });
+  const CaseOutcome outcome =
+      run_case([] { fake_extension().findings = R"([{"kind": "race", "text": "race in shared memory"}])"; });
   EXPECT_EQ(outcome.failure.label(), "finding:race");
   EXPECT_EQ(outcome.failure.message, "race in shared memory");
   EXPECT_TRUE(run_case([] {}).held()) << "a finding belongs to one case";
@@ -79,14 +82,18 @@ TEST_F(Case, AFindingOutranksWhatFollowedFromIt) {
   const CaseOutcome outcome = run_case([] {
     const auto out = DeviceArray<float>::output("y", 1, Layout{});
     out.data()[1] = 0;
-    fake_extension().findings = R"([{"kind": "out-of-bounds", "text": "4 bytes past y"}, {"kind": "race", "text": "another"}])";
+    fake_extension().findings =
+        R"([{"kind": "out-of-bounds", "text": "4 bytes past y"}, {"kind": "race", "text": "another"}])";
     fake().sticky = cudaErrorIllegalAddress;
     out.fetch();
   });
   EXPECT_EQ(outcome.failure.label(), "finding:out-of-bounds");
-  EXPECT_NE(outcome.failure.message.find("4 bytes past y\nand 1 more, the next: another"), std::string::npos) << outcome.failure.message;
-  EXPECT_NE(outcome.failure.message.find("also (cuda-error): waiting for 'y' failed"), std::string::npos) << outcome.failure.message;
-  EXPECT_NE(outcome.failure.message.find("also (guard): the guard after 'y'"), std::string::npos) << outcome.failure.message;
+  EXPECT_NE(outcome.failure.message.find("4 bytes past y\nand 1 more, the next: another"), std::string::npos)
+      << outcome.failure.message;
+  EXPECT_NE(outcome.failure.message.find("also (cuda-error): waiting for 'y' failed"), std::string::npos)
+      << outcome.failure.message;
+  EXPECT_NE(outcome.failure.message.find("also (guard): the guard after 'y'"), std::string::npos)
+      << outcome.failure.message;
   EXPECT_EQ(fake_extension().cleared, 1);
   EXPECT_TRUE(outcome.device_lost.empty()) << "the simulator can clear what hardware cannot";
   EXPECT_TRUE(run_case([] { DeviceArray<float>::output("y", 1, Layout{}); }).held());
@@ -99,7 +106,10 @@ TEST_F(Case, AnUnreadableFindingIsStillAFinding) {
 }
 
 TEST_F(Case, GTestsOwnAssertionsFailTheCaseAndNotTheTest) {
-  const CaseOutcome expected = run_case([] { EXPECT_EQ(1, 2) << "first"; EXPECT_EQ(3, 4) << "second"; });
+  const CaseOutcome expected = run_case([] {
+    EXPECT_EQ(1, 2) << "first";
+    EXPECT_EQ(3, 4) << "second";
+  });
   EXPECT_EQ(expected.failure.label(), "expectation");
   EXPECT_NE(expected.failure.message.find("first"), std::string::npos);
   EXPECT_NE(expected.failure.message.find("case_test.cc:"), std::string::npos);
@@ -110,7 +120,10 @@ TEST_F(Case, GTestsOwnAssertionsFailTheCaseAndNotTheTest) {
   });
   EXPECT_EQ(asserted.failure.label(), "expectation");
   EXPECT_FALSE(reached);
-  EXPECT_TRUE(run_case([] { EXPECT_EQ(1, 1); SUCCEED(); }).held());
+  EXPECT_TRUE(run_case([] {
+                EXPECT_EQ(1, 1);
+                SUCCEED();
+              }).held());
 }
 
 TEST_F(Case, ASkipInsideACaseIsNotAPass) {

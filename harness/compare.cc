@@ -17,8 +17,9 @@ namespace lockstep {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kListed = 8;    // bad elements that a report describes
-constexpr std::size_t kBlock = 512;   // elements judged at once; a block with anything unusual is judged again one by one
+constexpr std::size_t kListed = 8;  // bad elements that a report describes
+constexpr std::size_t kBlock =
+    512;  // elements judged at once; a block with anything unusual is judged again one by one
 
 template <class T>
 double as_double(T v) {
@@ -31,7 +32,8 @@ double as_double(T v) {
 
 template <class T>
 bool same_bits(const T& a, const T& b) {
-  return std::bit_cast<std::array<unsigned char, sizeof(T)>>(a) == std::bit_cast<std::array<unsigned char, sizeof(T)>>(b);
+  return std::bit_cast<std::array<unsigned char, sizeof(T)>>(a) ==
+         std::bit_cast<std::array<unsigned char, sizeof(T)>>(b);
 }
 
 // From here on, magnitudes round to infinity in T: the greatest finite value and half its ulp.
@@ -74,7 +76,6 @@ Judgement judge(T actual, double expected, double bound) {
     T exact{};
     return round_to(expected, exact) && same_bits(actual, exact) ? Judgement{true, 0} : kBad;
   }
-  if (std::isinf(bound)) return {true, 0};
   if (std::isinf(a)) {
     const double toward = a < 0 ? -expected : expected;  // how far the value lies on the side of that infinity
     if (overflow_threshold<T>() == kInfinity) return toward + bound == kInfinity ? Judgement{true, 0} : kBad;
@@ -85,7 +86,8 @@ Judgement judge(T actual, double expected, double bound) {
   return {error <= bound, error / bound};
 }
 
-// Judges a block the quick way: true when every element is ordinary (finite, bound above 0) and within its bound; then `worst` is the largest ratio.
+// Judges a block the quick way: true when every element is ordinary (finite, bound above 0) and within its bound; then
+// `worst` is the largest ratio.
 template <class T>
 bool all_ordinary(const T* actual, const double* expected, const double* bound, std::size_t n, double& worst) {
   if constexpr (std::is_same_v<T, Half>) {
@@ -97,7 +99,8 @@ bool all_ordinary(const T* actual, const double* expected, const double* bound, 
     const auto step = [&](std::size_t i, std::size_t lane) {
       const double error = std::fabs(static_cast<double>(actual[i]) - expected[i]);
       // A NaN or infinity anywhere makes the error NaN or infinite, and neither is at most a finite bound.
-      unusual[lane] |= static_cast<std::uint64_t>(!(error <= bound[i])) | static_cast<std::uint64_t>(!(bound[i] > 0)) | static_cast<std::uint64_t>(!(bound[i] < kInfinity));
+      unusual[lane] |= static_cast<std::uint64_t>(!(error <= bound[i])) | static_cast<std::uint64_t>(!(bound[i] > 0)) |
+                       static_cast<std::uint64_t>(!(bound[i] < kInfinity));
       const double ratio = error / bound[i];
       lanes[lane] = ratio > lanes[lane] ? ratio : lanes[lane];
     };
@@ -130,14 +133,16 @@ void add_bad(Comparison& c, std::size_t index, Comparison::Element element) {
 }
 
 std::string sizes_differ(std::size_t actual, std::size_t expected, std::size_t bound) {
-  std::string text = "the result has " + std::to_string(actual) + " elements, the reference " + std::to_string(expected);
+  std::string text =
+      "the result has " + std::to_string(actual) + " elements, the reference " + std::to_string(expected);
   return bound == expected ? text : text + " and " + std::to_string(bound) + " bounds";
 }
 
 }  // namespace
 
 template <class T>
-Comparison compare_within_bound(std::span<const T> actual, std::span<const double> expected, std::span<const double> bound, const IsPoison& poisoned, bool poison_is_proof) {
+Comparison compare_within_bound(std::span<const T> actual, std::span<const double> expected,
+                                std::span<const double> bound, const IsPoison& poisoned, bool poison_is_proof) {
   Comparison c;
   if (actual.size() != expected.size() || expected.size() != bound.size()) {
     c.matches = false;
@@ -157,7 +162,9 @@ Comparison compare_within_bound(std::span<const T> actual, std::span<const doubl
       if (!j.good) {
         // Text only for what will be listed: a case may have a million bad elements.
         const bool listed = c.first_bad.size() < kListed;
-        add_bad(c, i, {as_double(actual[i]), expected[i], bound[i], listed ? text_of(actual[i]) : "", "", poisoned && poisoned(i)});
+        add_bad(c, i,
+                {as_double(actual[i]), expected[i], bound[i], listed ? text_of(actual[i]) : "", "",
+                 poisoned && poisoned(i)});
         continue;
       }
       c.nans += nan;
@@ -183,7 +190,9 @@ Comparison compare_bitwise(std::span<const T> actual, std::span<const T> expecte
   for (std::size_t i = 0; i < actual.size(); ++i) {
     if (same_bits(actual[i], expected[i])) continue;
     const bool listed = c.first_bad.size() < kListed;
-    add_bad(c, i, {as_double(actual[i]), as_double(expected[i]), 0, listed ? text_of(actual[i]) : "", listed ? text_of(expected[i]) : "", poisoned && poisoned(i)});
+    add_bad(c, i,
+            {as_double(actual[i]), as_double(expected[i]), 0, listed ? text_of(actual[i]) : "",
+             listed ? text_of(expected[i]) : "", poisoned && poisoned(i)});
   }
   return c;
 }
@@ -218,7 +227,8 @@ std::string Comparison::report(const WhereIs& where) const {
 void detail::conclude(const Comparison& c, const Site& site, const WhereIs& where, bool poison_is_proof) {
   note_budget(c.budget);
   if (c.matches) return;
-  // Poison that a kernel may compute by chance (zeros) proves nothing: that is a mismatch, with the remark about poison in its text.
+  // Poison that a kernel may compute by chance (zeros) proves nothing: that is a mismatch, with the remark about poison
+  // in its text.
   const bool unwritten = poison_is_proof && c.unwritten > 0 && c.unwritten == c.bad;
   fail_at(site, unwritten ? Reason::kUnwritten : Reason::kMismatch, c.report(where));
 }
@@ -234,11 +244,13 @@ void detail::require_cuda(const Site& site, int code, const std::string& message
     cudaGetLastError();
     not_run(fmt::format("{}:{}: {}: out of device memory", site.file, site.line, site.what));
   }
-  fail_at(site, Reason::kCudaError, message.empty() ? fmt::format("{} ({})", cudaGetErrorName(error), cudaGetErrorString(error)) : message);
+  fail_at(site, Reason::kCudaError,
+          message.empty() ? fmt::format("{} ({})", cudaGetErrorName(error), cudaGetErrorString(error)) : message);
 }
 
-#define LOCKSTEP_COMPARE_OF(T)                                                                                                                              \
-  template Comparison compare_within_bound<T>(std::span<const T>, std::span<const double>, std::span<const double>, const IsPoison&, bool); \
+#define LOCKSTEP_COMPARE_OF(T)                                                                                      \
+  template Comparison compare_within_bound<T>(std::span<const T>, std::span<const double>, std::span<const double>, \
+                                              const IsPoison&, bool);                                               \
   template Comparison compare_bitwise<T>(std::span<const T>, std::span<const T>, const IsPoison&);
 LOCKSTEP_COMPARE_OF(float)
 LOCKSTEP_COMPARE_OF(double)

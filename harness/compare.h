@@ -1,9 +1,10 @@
 // Comparison with a reference, and the assertions of a property's body.
 //
-// No epsilon: a reference gives value and bound of every element, and the verdict is error/bound. NaN matches NaN only, infinities match by sign,
-// and where the bound is 0 the result must be bit-equal to the reference rounded to the element type, the sign of zero included. An infinite result
-// also matches a finite value whose bound reaches what rounds to that infinity in the element type. A bound that is negative or NaN matches nothing.
-// The first bad elements are listed with index, actual, expected, bound, error/bound and, when the case can tell, block, warp and thread.
+// No epsilon: a reference gives value and bound of every element, and the verdict is error/bound. NaN matches NaN only,
+// infinities match by sign, and where the bound is 0 the result must be bit-equal to the reference rounded to the
+// element type, the sign of zero included. An infinite result also matches a finite value whose bound reaches what
+// rounds to that infinity in the element type. A bound that is negative or NaN matches nothing. The first bad elements
+// are listed with index, actual, expected, bound, error/bound and, when the case can tell, block, warp and thread.
 #pragma once
 
 #include <fmt/format.h>
@@ -57,11 +58,12 @@ struct Comparison {
 // Whether element `index` still holds its poison; empty: unknown.
 using IsPoison = std::function<bool(std::size_t index)>;
 
-// Pure comparison on host data: the part with must-accept and must-reject sets of its own. For the element types of values.h.
-// `poisoned` marks bad elements as unwritten. `poison_is_proof` says that the poison is a NaN that no kernel computes: then an element that holds it is
-// bad even where the reference expects a NaN.
+// Pure comparison on host data: the part with must-accept and must-reject sets of its own. For the element types of
+// values.h. `poisoned` marks bad elements as unwritten. `poison_is_proof` says that the poison is a NaN that no kernel
+// computes: then an element that holds it is bad even where the reference expects a NaN.
 template <class T>
-Comparison compare_within_bound(std::span<const T> actual, std::span<const double> expected, std::span<const double> bound, const IsPoison& poisoned = {},
+Comparison compare_within_bound(std::span<const T> actual, std::span<const double> expected,
+                                std::span<const double> bound, const IsPoison& poisoned = {},
                                 bool poison_is_proof = false);
 template <class T>
 Comparison compare_bitwise(std::span<const T> actual, std::span<const T> expected, const IsPoison& poisoned = {});
@@ -74,6 +76,12 @@ struct Site {
 };
 
 namespace detail {
+
+// A vector, a span or an Eigen array as a span; its size() may be signed.
+template <class T, class Range>
+std::span<const T> as_span(const Range& range) {
+  return {range.data(), static_cast<std::size_t>(range.size())};
+}
 
 // Ends the case unless the comparison matches; keeps the budget.
 void conclude(const Comparison& c, const Site& site, const WhereIs& where, bool poison_is_proof);
@@ -93,37 +101,42 @@ void require_success(const Site& site, const Status& status) {
 }  // namespace detail
 
 template <class T, class Reference>
-void require_within_bound(const Site& site, const DeviceArray<T>& array, const Reference& reference, const WhereIs& where = {}) {
+void require_within_bound(const Site& site, const DeviceArray<T>& array, const Reference& reference,
+                          const WhereIs& where = {}) {
   const std::vector<T> actual = array.fetch();
   const auto poisoned = [&](std::size_t i) { return array.holds_poison(i, actual[i]); };
-  const Comparison c = compare_within_bound<T>(actual, std::span<const double>(reference.value.data(), static_cast<std::size_t>(reference.value.size())),
-                                               std::span<const double>(reference.bound.data(), static_cast<std::size_t>(reference.bound.size())), poisoned,
-                                               array.poison_is_proof());
+  const Comparison c =
+      compare_within_bound<T>(actual, detail::as_span<double>(reference.value),
+                              detail::as_span<double>(reference.bound), poisoned, array.poison_is_proof());
   detail::conclude(c, site, where, array.poison_is_proof());
 }
 
 // The same for a result that is already on the host.
 template <class T, class Reference>
-void require_within_bound(const Site& site, const std::vector<T>& actual, const Reference& reference, const WhereIs& where = {}) {
-  detail::conclude(compare_within_bound<T>(actual, std::span<const double>(reference.value.data(), static_cast<std::size_t>(reference.value.size())),
-                                           std::span<const double>(reference.bound.data(), static_cast<std::size_t>(reference.bound.size()))),
-                   site, where, false);
+void require_within_bound(const Site& site, const std::vector<T>& actual, const Reference& reference,
+                          const WhereIs& where = {}) {
+  const Comparison c = compare_within_bound<T>(actual, detail::as_span<double>(reference.value),
+                                               detail::as_span<double>(reference.bound));
+  detail::conclude(c, site, where, false);
 }
 
 template <class T, class Expected>
-void require_bitwise_equal(const Site& site, const DeviceArray<T>& array, const Expected& expected, const WhereIs& where = {}) {
+void require_bitwise_equal(const Site& site, const DeviceArray<T>& array, const Expected& expected,
+                           const WhereIs& where = {}) {
   const std::vector<T> actual = array.fetch();
   const auto poisoned = [&](std::size_t i) { return array.holds_poison(i, actual[i]); };
-  detail::conclude(compare_bitwise<T>(actual, std::span<const T>(expected.data(), static_cast<std::size_t>(expected.size())), poisoned), site, where, array.poison_is_proof());
+  const Comparison c = compare_bitwise<T>(actual, detail::as_span<T>(expected), poisoned);
+  detail::conclude(c, site, where, array.poison_is_proof());
 }
 
 template <class T, class Expected>
-void require_bitwise_equal(const Site& site, const std::vector<T>& actual, const Expected& expected, const WhereIs& where = {}) {
-  detail::conclude(compare_bitwise<T>(actual, std::span<const T>(expected.data(), static_cast<std::size_t>(expected.size()))), site, where, false);
+void require_bitwise_equal(const Site& site, const std::vector<T>& actual, const Expected& expected,
+                           const WhereIs& where = {}) {
+  detail::conclude(compare_bitwise<T>(actual, detail::as_span<T>(expected)), site, where, false);
 }
 
-// Runs `run` (which returns a vector of elements) under the current schedule and under `schedules` others on the simulator, or that many more times on
-// silicon; every result must have the bits of the first.
+// Runs `run` (which returns a vector of elements) under the current schedule and under `schedules` others on the
+// simulator, or that many more times on silicon; every result must have the bits of the first.
 template <class Run>
 void require_deterministic(const Site& site, int schedules, Run&& run) {
   const auto first = run();
@@ -132,25 +145,33 @@ void require_deterministic(const Site& site, int schedules, Run&& run) {
     const auto again = run();
     using T = typename std::decay_t<decltype(first)>::value_type;
     const Comparison c = compare_bitwise<T>(std::span<const T>(again), std::span<const T>(first));
-    if (!c.matches) detail::fail_at(site, Reason::kNondeterminism, (is_simulator() ? "schedule " : "run ") + std::to_string(s) + " gives other bits than the first: " + c.report());
+    if (c.matches) continue;
+    detail::fail_at(
+        site, Reason::kNondeterminism,
+        fmt::format("{} {} gives other bits than the first: {}", is_simulator() ? "schedule" : "run", s, c.report()));
   }
 }
 
 }  // namespace lockstep
 
-// reference: anything with members `value` and `bound` that have data() and size() of double (reference/bounded.h).
-//   REQUIRE_WITHIN_BOUND(array, reference [, where])     REQUIRE_BITWISE_EQUAL(array, span_or_vector [, where])
-//   REQUIRE_CUDA(call)      a cudaError_t, or a launcher's answer with members `error` and `message`, that must be cudaSuccess
-//   REQUIRE_LAW(condition, "format", ...)                a metamorphic law, in words (fmt syntax)
-//   REQUIRE_DETERMINISTIC(schedules, [&] { return run(); })   the same bits under that many schedules (simulator), or runs (silicon)
-// `array` is a DeviceArray, or a std::vector that came from one.
+// `array` is a DeviceArray, or a std::vector that came from one. `reference` is anything with members `value` and
+// `bound` that have data() and size() of double (reference/bounded.h).
+//
+//   REQUIRE_WITHIN_BOUND(array, reference [, where])
+//   REQUIRE_BITWISE_EQUAL(array, span_or_vector [, where])
+//   REQUIRE_CUDA(call)                      a cudaError_t, or a launcher's answer with members `error` and `message`
+//   REQUIRE_LAW(condition, "format", ...)   a metamorphic law, in words (fmt syntax)
+//   REQUIRE_DETERMINISTIC(schedules, [&] { return run(); })
+//                                           the same bits under that many schedules (simulator), or runs (silicon)
 #define LOCKSTEP_SITE_(what) \
   ::lockstep::Site { __FILE__, __LINE__, what }
 #define REQUIRE_WITHIN_BOUND(array, ...) ::lockstep::require_within_bound(LOCKSTEP_SITE_(#array), array, __VA_ARGS__)
 #define REQUIRE_BITWISE_EQUAL(array, ...) ::lockstep::require_bitwise_equal(LOCKSTEP_SITE_(#array), array, __VA_ARGS__)
 #define REQUIRE_CUDA(...) ::lockstep::detail::require_success(LOCKSTEP_SITE_(#__VA_ARGS__), __VA_ARGS__)
-#define REQUIRE_LAW(condition, ...)                                                                                             \
-  do {                                                                                                                          \
-    if (!(condition)) ::lockstep::detail::fail_at(LOCKSTEP_SITE_(#condition), ::lockstep::Reason::kLaw, ::fmt::format(__VA_ARGS__)); \
+#define REQUIRE_LAW(condition, ...)                                                                                  \
+  do {                                                                                                               \
+    if (!(condition))                                                                                                \
+      ::lockstep::detail::fail_at(LOCKSTEP_SITE_(#condition), ::lockstep::Reason::kLaw, ::fmt::format(__VA_ARGS__)); \
   } while (false)
-#define REQUIRE_DETERMINISTIC(schedules, ...) ::lockstep::require_deterministic(LOCKSTEP_SITE_("REQUIRE_DETERMINISTIC"), schedules, __VA_ARGS__)
+#define REQUIRE_DETERMINISTIC(schedules, ...) \
+  ::lockstep::require_deterministic(LOCKSTEP_SITE_("REQUIRE_DETERMINISTIC"), schedules, __VA_ARGS__)

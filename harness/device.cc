@@ -11,11 +11,14 @@
 namespace lockstep {
 namespace {
 
-std::string describe(cudaError_t error) { return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error); }
+std::string describe(cudaError_t error) {
+  return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
+}
 
 int attribute(cudaDeviceAttr which) {
   int value = 0;
-  if (cudaDeviceGetAttribute(&value, which, 0) != cudaSuccess) cudaGetLastError();  // an attribute that the device does not know counts as 0
+  if (cudaDeviceGetAttribute(&value, which, 0) != cudaSuccess)
+    cudaGetLastError();  // an attribute that the device does not know counts as 0
   return value;
 }
 
@@ -33,7 +36,8 @@ std::string text_of_uuid(const cudaUUID_t& uuid) {
 DeviceDossier make_dossier() {
   if (const std::string error = device_error(); !error.empty()) throw std::runtime_error("no GPU answers: " + error);
   cudaDeviceProp p{};
-  if (const cudaError_t error = cudaGetDeviceProperties(&p, 0); error != cudaSuccess) throw std::runtime_error("cudaGetDeviceProperties: " + describe(error));
+  if (const cudaError_t error = cudaGetDeviceProperties(&p, 0); error != cudaSuccess)
+    throw std::runtime_error("cudaGetDeviceProperties: " + describe(error));
   DeviceDossier d;
   d.name = p.name;
   d.major = p.major;
@@ -51,8 +55,8 @@ DeviceDossier make_dossier() {
   d.max_threads_per_block = p.maxThreadsPerBlock;
   d.max_threads_per_sm = p.maxThreadsPerMultiProcessor;
   d.registers_per_block = p.regsPerBlock;
-  // 8 is the portable size wherever clusters exist; compute capability 9.0 and 10.x let a kernel opt in to 16 (CUDA C++ programming guide,
-  // thread block clusters). No attribute tells.
+  // 8 is the portable size wherever clusters exist; compute capability 9.0 and 10.x let a kernel opt in to 16 (CUDA C++
+  // programming guide, thread block clusters). No attribute tells.
   if (attribute(cudaDevAttrClusterLaunch)) d.max_cluster_blocks = d.major == 9 || d.major == 10 ? 16 : 8;
   d.cooperative_launch = attribute(cudaDevAttrCooperativeLaunch);
   d.managed_memory = attribute(cudaDevAttrManagedMemory);
@@ -140,7 +144,8 @@ std::vector<ReportedFinding> take_findings() {
     out.push_back({"unreadable", "the simulator's findings are not a JSON array: " + text});
     return out;
   }
-  for (const auto& finding : findings) out.push_back({finding.value("kind", "unnamed"), finding.value("text", finding.dump())});
+  for (const auto& finding : findings)
+    out.push_back({finding.value("kind", "unnamed"), finding.value("text", finding.dump())});
   return out;
 }
 

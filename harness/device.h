@@ -13,15 +13,17 @@ namespace lockstep {
 // Everything about the device that a result may depend on. Filled once, from the CUDA runtime API, for device 0.
 struct DeviceDossier {
   std::string name;
-  int major = 0, minor = 0;              // compute capability
-  std::string uuid;                      // "GPU-xxxxxxxx-xxxx-...", lower case
-  int driver_version = 0;                // 13000: 13.0
+  int major = 0, minor = 0;  // compute capability
+  std::string uuid;          // "GPU-xxxxxxxx-xxxx-...", lower case
+  int driver_version = 0;    // 13000: 13.0
   int runtime_version = 0;
   std::uint64_t global_bytes = 0;
-  std::uint64_t shared_bytes_per_block = 0, shared_bytes_per_block_optin = 0, shared_bytes_per_sm = 0, constant_bytes = 0;
+  std::uint64_t shared_bytes_per_block = 0, shared_bytes_per_block_optin = 0, shared_bytes_per_sm = 0,
+                constant_bytes = 0;
   int sms = 0, warp_size = 0;
   int max_threads_per_block = 0, max_threads_per_sm = 0, registers_per_block = 0;
-  int max_cluster_blocks = 1;            // blocks of a cluster: 1 without clusters, 8 portable, 16 where a kernel may opt in to it
+  int max_cluster_blocks =
+      1;  // blocks of a cluster: 1 without clusters, 8 portable, 16 where a kernel may opt in to it
   bool cooperative_launch = false, managed_memory = false;
   bool simulated = false;
 

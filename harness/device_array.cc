@@ -15,7 +15,9 @@ constexpr std::size_t kAlignment = 256;  // what cudaMalloc gives at least, and 
 // Below this the whole allocation moves in one copy; above it, only the parts that matter do.
 constexpr std::size_t kOneCopy = std::size_t{1} << 18;
 
-std::string describe(cudaError_t error) { return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error); }
+std::string describe(cudaError_t error) {
+  return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
+}
 
 // Fills so that byte k of the pattern falls where (offset + position) % 8 == k.
 void fill(unsigned char* begin, std::size_t bytes, std::uint64_t pattern, std::size_t offset) {
@@ -51,13 +53,16 @@ void require(cudaError_t error, const std::string& what) {
 }  // namespace
 
 Domain<Poison> poisons() {
-  return choice<Poison>({{"nan", Poison::kNaN}, {"huge", Poison::kHuge}, {"zeros", Poison::kZeros}, {"ones", Poison::kOnes}});
+  return choice<Poison>(
+      {{"nan", Poison::kNaN}, {"huge", Poison::kHuge}, {"zeros", Poison::kZeros}, {"ones", Poison::kOnes}});
 }
 
 std::uint64_t poison_word(Poison poison, std::size_t scalar_bytes) {
   switch (poison) {
-    case Poison::kZeros: return 0;
-    case Poison::kOnes: return ~std::uint64_t{0};
+    case Poison::kZeros:
+      return 0;
+    case Poison::kOnes:
+      return ~std::uint64_t{0};
     case Poison::kNaN:
       if (scalar_bytes == 8) return 0x7ffa5a5a5a5a5a5au;
       return scalar_bytes == 4 ? 0x7ffa5a5a7ffa5a5au : scalar_bytes == 2 ? 0x7e5a7e5a7e5a7e5au : 0xa5a5a5a5a5a5a5a5u;
@@ -70,8 +75,14 @@ std::uint64_t poison_word(Poison poison, std::size_t scalar_bytes) {
 
 namespace detail {
 
-DeviceBuffer::DeviceBuffer(std::string name, Role role, const void* host, std::size_t count, Element element, const Layout& layout)
-    : name_(std::move(name)), role_(role), poison_(layout.poison), element_(element), count_(count), bytes_(count * element.bytes) {
+DeviceBuffer::DeviceBuffer(std::string name, Role role, const void* host, std::size_t count, Element element,
+                           const Layout& layout)
+    : name_(std::move(name)),
+      role_(role),
+      poison_(layout.poison),
+      element_(element),
+      count_(count),
+      bytes_(count * element.bytes) {
   if (!case_is_running()) throw std::logic_error("device array '" + name_ + "' outside of a case");
   if (layout.misalignment < 0) throw std::invalid_argument("device array '" + name_ + "': negative misalignment");
   pattern_ = poison_word(layout.poison, element.scalar_bytes);
@@ -153,7 +164,8 @@ void DeviceBuffer::fetch(void* host) const {
 }
 
 bool DeviceBuffer::holds_poison(std::size_t index, const void* element) const {
-  return role_ == Role::kOutput && filled(static_cast<const unsigned char*>(element), element_.bytes, pattern_, index * element_.bytes);
+  return role_ == Role::kOutput &&
+         filled(static_cast<const unsigned char*>(element), element_.bytes, pattern_, index * element_.bytes);
 }
 
 std::optional<Failure> DeviceBuffer::check() {
@@ -195,13 +207,16 @@ std::optional<Failure> DeviceBuffer::compare_guard(const unsigned char* begin, s
   const std::size_t distance = right ? nearest : bytes - 1 - nearest;  // whole bytes between it and the array
   const std::size_t elements = distance / element_.bytes;              // whole elements likewise
   const std::string index = right ? std::to_string(count_ + elements) : "-" + std::to_string(elements + 1);
-  std::string message = std::string("the guard ") + (right ? "after" : "before") + " '" + name_ + "' was changed: " + std::to_string(changed) + " byte" +
-                        (changed == 1 ? "" : "s") + ", the nearest " + std::to_string(distance + 1) + (right ? " past the end" : " before the start");
+  std::string message = std::string("the guard ") + (right ? "after" : "before") + " '" + name_ +
+                        "' was changed: " + std::to_string(changed) + " byte" + (changed == 1 ? "" : "s") +
+                        ", the nearest " + std::to_string(distance + 1) +
+                        (right ? " past the end" : " before the start");
   const std::size_t start = right ? elements * element_.bytes : bytes - (elements + 1) * element_.bytes;
   if ((right || bytes >= (elements + 1) * element_.bytes) && start + element_.bytes <= bytes) {
     std::vector<unsigned char> now(begin + start, begin + start + element_.bytes), before(element_.bytes);
     fill(before.data(), before.size(), pattern_, offset + start);
-    message += "; element [" + index + "] of " + std::to_string(count_) + " now holds " + element_.text(now.data()) + ", not the guard's " + element_.text(before.data());
+    message += "; element [" + index + "] of " + std::to_string(count_) + " now holds " + element_.text(now.data()) +
+               ", not the guard's " + element_.text(before.data());
   }
   return Failure{Reason::kGuard, "", message};
 }
@@ -215,8 +230,10 @@ std::optional<Failure> DeviceBuffer::compare_input(const unsigned char* now) con
     ++changed;
   }
   return Failure{Reason::kInputChanged, "",
-                 "input '" + name_ + "' was changed: " + std::to_string(changed) + " of " + std::to_string(count_) + " elements, the first [" + std::to_string(first) + "] from " +
-                     element_.text(contents_.data() + first * element_.bytes) + " to " + element_.text(now + first * element_.bytes)};
+                 "input '" + name_ + "' was changed: " + std::to_string(changed) + " of " + std::to_string(count_) +
+                     " elements, the first [" + std::to_string(first) + "] from " +
+                     element_.text(contents_.data() + first * element_.bytes) + " to " +
+                     element_.text(now + first * element_.bytes)};
 }
 
 }  // namespace detail

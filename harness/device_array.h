@@ -1,9 +1,10 @@
-// Device buffers under the memory contract: guard bytes on both sides, a chosen misalignment, outputs poisoned before the launch, inputs
-// checked untouched afterwards. Only the harness makes device buffers.
+// Device buffers under the memory contract: guard bytes on both sides, a chosen misalignment, outputs poisoned before
+// the launch, inputs checked untouched afterwards. Only the harness makes device buffers.
 //
-// Buffers belong to the running case. When its body ends, every buffer's guards and every input's bytes are verified, whether the body asked
-// or not. On the simulated GPU the guards are out of bounds for kernels (extension.h, lockstepNameBuffer), so reads of them are caught too; on
-// silicon a read of a guard gives poison, and the result shows it.
+// Buffers belong to the running case. When its body ends, every buffer's guards and every input's bytes are verified,
+// whether the body asked or not. On the simulated GPU the guards are out of bounds for kernels (extension.h,
+// lockstepNameBuffer), so reads of them are caught too; on silicon a read of a guard gives poison, and the result shows
+// it.
 //
 // Errors: no device memory left ends the property as NOT_RUN; any other CUDA error fails the case.
 #pragma once
@@ -24,9 +25,10 @@
 
 namespace lockstep {
 
-// What an output (and every guard) holds before the launch. Each is a pattern of the element's scalar size (1, 2, 4 or 8 bytes).
+// What an output (and every guard) holds before the launch. Each is a pattern of the element's scalar size (1, 2, 4 or
+// 8 bytes).
 enum class Poison : std::uint8_t {
-  kNaN,    // a quiet NaN whose payload no arithmetic makes: 0x7ffa5a5a for float; for integers the same bits, for bytes 0xa5
+  kNaN,    // a quiet NaN that no arithmetic makes: 0x7ffa5a5a for float; for integers the same bits, for bytes 0xa5
   kHuge,   // finite and near the top of the range: 0x7f5a5a5a for float (2.9e38)
   kZeros,  // all bits 0: shows reads and gaps that NaN would hide in integer code
   kOnes,   // all bits 1
@@ -34,7 +36,7 @@ enum class Poison : std::uint8_t {
 Domain<Poison> poisons();  // "nan", "huge", "zeros", "ones"; shrinks toward nan
 
 struct Layout {
-  int misalignment = 0;            // elements past a 256-byte boundary, 0 ... 31 and more
+  int misalignment = 0;  // elements past a 256-byte boundary, 0 ... 31 and more
   Poison poison = Poison::kNaN;
   std::size_t guard_bytes = 4096;  // on each side, at least; never less than 256
 };
@@ -80,9 +82,9 @@ class DeviceBuffer final : public Buffer {
   Poison poison_;
   Element element_;
   std::size_t count_ = 0, bytes_ = 0;
-  std::size_t left_ = 0, right_ = 0;     // bytes of the guards; left_ includes the misalignment
-  std::uint64_t pattern_ = 0;            // of the poison; byte k of it is at data_ + k
-  unsigned char* base_ = nullptr;        // what cudaMalloc gave
+  std::size_t left_ = 0, right_ = 0;  // bytes of the guards; left_ includes the misalignment
+  std::uint64_t pattern_ = 0;         // of the poison; byte k of it is at data_ + k
+  unsigned char* base_ = nullptr;     // what cudaMalloc gave
   void* data_ = nullptr;
   std::vector<unsigned char> contents_;  // an input's or in-out buffer's bytes as they were given
 };
@@ -113,11 +115,13 @@ class DeviceArray {
     buffer_->fetch(host.data());
     return host;
   }
-  // Whether an element of an output with this value looks unwritten: its bytes are the poison (a written one may equal it by chance).
+  // Whether an element of an output with this value looks unwritten: its bytes are the poison (a written one may equal
+  // it by chance).
   bool holds_poison(std::size_t index, const T& value) const { return buffer_->holds_poison(index, &value); }
   // Whether that is proof: no kernel computes the pattern by chance, as it may compute zeros.
   bool poison_is_proof() const {
-    return buffer_->role() == Role::kOutput && kScalarBytes<T> > 1 && (buffer_->poison() == Poison::kNaN || buffer_->poison() == Poison::kHuge);
+    return buffer_->role() == Role::kOutput && kScalarBytes<T> > 1 &&
+           (buffer_->poison() == Poison::kNaN || buffer_->poison() == Poison::kHuge);
   }
   const std::string& name() const { return buffer_->name(); }
   // An output, before a second launch of the same case; an in-out array gets its first contents again.
@@ -130,8 +134,9 @@ class DeviceArray {
 
  private:
   DeviceArray(std::string name, Role role, const T* host, std::size_t count, const Layout& layout)
-      : buffer_(std::make_shared<detail::DeviceBuffer>(std::move(name), role, host, count,
-                                                       detail::DeviceBuffer::Element{sizeof(T), kScalarBytes<T>, &detail::text_of<T>}, layout)) {
+      : buffer_(std::make_shared<detail::DeviceBuffer>(
+            std::move(name), role, host, count,
+            detail::DeviceBuffer::Element{sizeof(T), kScalarBytes<T>, &detail::text_of<T>}, layout)) {
     own_buffer(buffer_);
   }
 

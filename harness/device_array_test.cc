@@ -1,4 +1,5 @@
-// The memory contract on a fake runtime, where nobody but the harness looks: the "kernels" are host functions that scribble, as one on silicon might.
+// The memory contract on a fake runtime, where nobody but the harness looks: the "kernels" are host functions that
+// scribble, as one on silicon might.
 #include "harness/device_array.h"
 
 #include <cuda_runtime_api.h>
@@ -36,7 +37,8 @@ class Memory : public ::testing::Test {
 };
 
 constexpr Poison kPoisons[] = {Poison::kNaN, Poison::kHuge, Poison::kZeros, Poison::kOnes};
-// Sizes on both sides of the limit where a buffer moves in one copy, and with every remainder of the pattern's eight bytes.
+// Sizes on both sides of the limit where a buffer moves in one copy, and with every remainder of the pattern's eight
+// bytes.
 constexpr std::size_t kSizes[] = {0, 1, 2, 3, 33, 1000, 65533, 65537, 200001};
 
 template <class T>
@@ -51,7 +53,8 @@ void expect_quiet_when_well_behaved() {
           const auto out = DeviceArray<T>::output("y", n, layout);
           const auto both = DeviceArray<T>::in_out("z", host, layout);
           for (const auto* array : {&in, &out, &both}) {
-            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array->data()) % 256, static_cast<std::size_t>(misalignment) * sizeof(T) % 256);
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array->data()) % 256,
+                      static_cast<std::size_t>(misalignment) * sizeof(T) % 256);
             EXPECT_EQ(array->size(), n);
           }
           if (n == 0) return;
@@ -85,12 +88,15 @@ TEST_F(Memory, EveryByteOfBothGuardsIsWatched) {
             const auto array = role == Role::kInput    ? DeviceArray<float>::input("a", host, layout)
                                : role == Role::kOutput ? DeviceArray<float>::output("a", n, layout)
                                                        : DeviceArray<float>::in_out("a", host, layout);
-            auto* const byte = reinterpret_cast<unsigned char*>(array.data()) + (offset < 0 ? 0 : n * sizeof(float)) + offset;
+            auto* const byte =
+                reinterpret_cast<unsigned char*>(array.data()) + (offset < 0 ? 0 : n * sizeof(float)) + offset;
             *byte ^= 0x10;
           });
           EXPECT_EQ(outcome.failure.label(), "guard") << offset;
-          const std::string distance = offset < 0 ? std::to_string(-offset) + " before the start" : std::to_string(offset + 1) + " past the end";
-          EXPECT_NE(outcome.failure.message.find("1 byte, the nearest " + distance), std::string::npos) << outcome.failure.message;
+          const std::string distance =
+              offset < 0 ? std::to_string(-offset) + " before the start" : std::to_string(offset + 1) + " past the end";
+          EXPECT_NE(outcome.failure.message.find("1 byte, the nearest " + distance), std::string::npos)
+              << outcome.failure.message;
         }
       }
     }
@@ -103,12 +109,15 @@ TEST_F(Memory, AGuardReportNamesElementAndValues) {
     out.data()[34] = 2.5f;
   });
   EXPECT_EQ(after.failure.message,
-            "the guard after 'y' was changed: 4 bytes, the nearest 5 past the end; element [34] of 33 now holds 2.5 (0x40200000), not the guard's nan (0x7ffa5a5a)");
+            "the guard after 'y' was changed: 4 bytes, the nearest 5 past the end; element [34] of 33 now holds 2.5 "
+            "(0x40200000), not the guard's nan (0x7ffa5a5a)");
   const CaseOutcome before = run_case([] {
     const auto out = DeviceArray<std::int32_t>::output("y", 33, Layout{2, Poison::kZeros});
     out.data()[-2] = -1;
   });
-  EXPECT_EQ(before.failure.message, "the guard before 'y' was changed: 4 bytes, the nearest 5 before the start; element [-2] of 33 now holds -1, not the guard's 0");
+  EXPECT_EQ(before.failure.message,
+            "the guard before 'y' was changed: 4 bytes, the nearest 5 before the start; element [-2] of 33 now holds "
+            "-1, not the guard's 0");
 }
 
 TEST_F(Memory, AGuardOverwrittenWithItsOwnPoisonShowsUnderAnotherPoison) {
@@ -127,7 +136,8 @@ TEST_F(Memory, AChangedInputIsReportedWithItsFirstChange) {
       in.data()[n - 1] = -1;
     });
     EXPECT_EQ(outcome.failure.label(), "input-changed");
-    EXPECT_EQ(outcome.failure.message, "input 'x' was changed: 2 of " + std::to_string(n) + " elements, the first [8] from 9 (0x41100000) to -1 (0xbf800000)");
+    EXPECT_EQ(outcome.failure.message, "input 'x' was changed: 2 of " + std::to_string(n) +
+                                           " elements, the first [8] from 9 (0x41100000) to -1 (0xbf800000)");
   }
 }
 

@@ -7,9 +7,11 @@
 namespace lockstep {
 namespace {
 
-// Where kernels go wrong: tile, warp and block sizes and their multiples, and the limits of 16-bit and grid dimensions; each with its neighbours.
+// Where kernels go wrong: tile, warp and block sizes and their multiples, and the limits of 16-bit and grid dimensions;
+// each with its neighbours.
 std::vector<std::int64_t> make_boundaries() {
-  std::set<std::int64_t> centres = {4, 8, 16, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
+  std::set<std::int64_t> centres = {4,   8,   16,  24,  32,  48,   64,   96,   128,  160, 192,
+                                    256, 320, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
   for (int k = 13; k <= 40; ++k) centres.insert(std::int64_t{1} << k);
   centres.insert(65535);  // gridDim.y and .z
   std::set<std::int64_t> all = {0, 1, 2, 3};
@@ -24,17 +26,17 @@ const std::vector<std::int64_t>& boundaries() {
   return kBoundaries;
 }
 
-// How sizes() spends its draws, in thousandths. A case of 2^20 elements costs as much as thousands of small ones: five in a thousand
-// still make fifty among ten thousand, while the elements of all cases together stay near ten million.
-constexpr std::uint64_t kSmall = 350;      // uniform among the first hundred
-constexpr std::uint64_t kBoundary = 480;   // a boundary up to kCheap
-constexpr std::uint64_t kMultiple = 65;    // a multiple of the warp up to kCheap, +-1
-constexpr std::uint64_t kSpread = 100;     // log-uniform up to kCheap
-                                           // the rest: a boundary, the end itself, or log-uniform, above kCheap
-constexpr std::int64_t kCheap = 16384;
+// How sizes() spends its draws, in thousandths. A case of 2^20 elements costs as much as thousands of small ones: five
+// in a thousand still make fifty among ten thousand, while the elements of all cases together stay near ten million.
+constexpr std::uint64_t kSmall = 350;     // uniform among the first hundred
+constexpr std::uint64_t kBoundary = 480;  // a boundary up to kCheap
+constexpr std::uint64_t kMultiple = 65;   // a multiple of the warp up to kCheap, +-1
+constexpr std::uint64_t kSpread = 100;    // log-uniform up to kCheap
+constexpr std::int64_t kCheap = 16384;    // what is left goes above it: boundaries, the end itself, log-uniform
 
 std::int64_t log_uniform(Bits& bits, std::int64_t lo, std::int64_t hi) {  // 1 <= lo <= hi
-  const int lo_width = std::bit_width(static_cast<std::uint64_t>(lo)), hi_width = std::bit_width(static_cast<std::uint64_t>(hi));
+  const int lo_width = std::bit_width(static_cast<std::uint64_t>(lo)),
+            hi_width = std::bit_width(static_cast<std::uint64_t>(hi));
   const int width = lo_width + static_cast<int>(bits.below(static_cast<std::uint64_t>(hi_width - lo_width + 1)));
   const std::int64_t first = std::max(lo, std::int64_t{1} << (width - 1));
   const std::int64_t last = std::min<std::int64_t>(hi, static_cast<std::int64_t>((std::uint64_t{1} << width) - 1));
@@ -52,20 +54,26 @@ std::int64_t sample_size(Bits& bits, std::int64_t lo, std::int64_t hi) {
   const std::int64_t cheap = std::clamp(lo > kCheap / 2 ? hi : kCheap, lo, hi);
   const std::uint64_t draw = bits.below(1000);
   if (draw < 10) return lo;
-  if (draw < kSmall) return lo + static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(std::min<std::int64_t>(hi - lo, 100)) + 1));
+  if (draw < kSmall)
+    return lo +
+           static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(std::min<std::int64_t>(hi - lo, 100)) + 1));
   if (draw < kSmall + kBoundary) return boundary_between(bits, lo, cheap);
   if (draw < kSmall + kBoundary + kMultiple) {
     const std::int64_t warps = static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(cheap / 32) + 1));
     return std::clamp(32 * warps - 1 + static_cast<std::int64_t>(bits.below(3)), lo, hi);
   }
   if (draw < kSmall + kBoundary + kMultiple + kSpread || cheap == hi) {
-    return cheap < 1 ? lo + static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(cheap - lo) + 1)) : log_uniform(bits, std::max<std::int64_t>(lo, 1), cheap);
+    return cheap < 1 ? lo + static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(cheap - lo) + 1))
+                     : log_uniform(bits, std::max<std::int64_t>(lo, 1), cheap);
   }
   // What is left, five in a thousand.
   switch (bits.below(5)) {
-    case 0: return hi;
-    case 1: return log_uniform(bits, cheap, hi);
-    default: return boundary_between(bits, cheap, std::max(cheap, hi >> bits.below(5)));
+    case 0:
+      return hi;
+    case 1:
+      return log_uniform(bits, cheap, hi);
+    default:
+      return boundary_between(bits, cheap, std::max(cheap, hi >> bits.below(5)));
   }
 }
 
@@ -84,7 +92,8 @@ std::vector<std::int64_t> detail::simpler_integers(std::int64_t value, std::int6
   if (value == target) return out;
   const bool up = value > target;
   const auto distance = [&](std::int64_t v) {
-    return up ? static_cast<std::uint64_t>(v) - static_cast<std::uint64_t>(target) : static_cast<std::uint64_t>(target) - static_cast<std::uint64_t>(v);
+    return up ? static_cast<std::uint64_t>(v) - static_cast<std::uint64_t>(target)
+              : static_cast<std::uint64_t>(target) - static_cast<std::uint64_t>(v);
   };
   const std::uint64_t own = distance(value);
   const auto offer = [&](std::int64_t v) {
@@ -99,7 +108,8 @@ std::vector<std::int64_t> detail::simpler_integers(std::int64_t value, std::int6
       if (boundary < 65540) offer(boundary);  // above, halving finds the way
     }
   } else if (value < 0) {
-    if (value != std::numeric_limits<std::int64_t>::min() && -value <= hi) out.push_back(-value);  // a positive number reads more easily
+    if (value != std::numeric_limits<std::int64_t>::min() && -value <= hi)
+      out.push_back(-value);  // a positive number reads more easily
     offer(-1);
   }
   for (std::uint64_t step = own / 2; step > 0; step /= 2) {
@@ -161,7 +171,9 @@ void detail::missing_field(std::string& error, std::string_view name, std::strin
 }
 
 void detail::bad_value(std::string& error, std::string_view name, std::string_view value, std::string_view describe) {
-  if (error.empty()) error = "field '" + std::string(name) + "' cannot be '" + std::string(value) + "': it takes " + std::string(describe);
+  if (error.empty())
+    error =
+        "field '" + std::string(name) + "' cannot be '" + std::string(value) + "': it takes " + std::string(describe);
 }
 
 void detail::unknown_fields(std::string& error, const std::vector<Token>& tokens, std::string_view known) {

@@ -1,7 +1,8 @@
 // Domains: where the fields of a case come from.
 //
-// A case type lists its fields once, in the order in which a counterexample should shrink: shape first, then layout, then values. From that list
-// come generation, shrinking, the readable text of a case, and the parser that `--case=` uses.
+// A case type lists its fields once, in the order in which a counterexample should shrink: shape first, then layout,
+// then values. From that list come generation, shrinking, the readable text of a case, and the parser that `--case=`
+// uses.
 //
 //   struct StencilCase {
 //     std::int64_t n = 0;
@@ -15,10 +16,14 @@
 //       field("boundary", c.boundary, choice<Boundary>({{"zero", Boundary::kZero}, {"clamp", Boundary::kClamp}}));
 //       field("values", c.values, values_of({ValueKind::kSmallIntegers, ValueKind::kUniform}));
 //     }
-//     void normalise();   // optional: mends combinations that make no sense, after generation and each shrink step; idempotent
+//     void normalise();
 //   };
 //
-// Its text is "n=33 block=32 boundary=zero values=uniform:7". A domain prints and parses its own part; no part contains a space.
+// normalise() is optional: it mends combinations of fields that make no sense, after generation and after each shrink
+// step, and leaves alone what it has mended.
+//
+// Its text is "n=33 block=32 boundary=zero values=uniform:7". A domain prints and parses its own part; no part contains
+// a space.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +45,8 @@ namespace lockstep {
 class Bits {
  public:
   explicit Bits(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next();                          // SplitMix64
-  std::uint64_t below(std::uint64_t bound);      // uniform in [0, bound), bound > 0
+  std::uint64_t next();                      // SplitMix64
+  std::uint64_t below(std::uint64_t bound);  // uniform in [0, bound), bound > 0
   bool chance(unsigned percent) { return below(100) < percent; }
 
  private:
@@ -59,15 +64,16 @@ template <class T>
 struct Domain {
   using Value = T;
   std::function<T(Bits&)> sample;
-  std::function<std::vector<T>(const T&)> shrink;      // simpler values, simplest first; empty when none
+  std::function<std::vector<T>(const T&)> shrink;  // simpler values, simplest first; empty when none
   std::function<std::string(const T&)> print;
-  std::function<bool(std::string_view, T&)> parse;     // false: not in the domain
-  std::string describe;                                // "0 ... 1048576", for the error of a bad --case
+  std::function<bool(std::string_view, T&)> parse;  // false: not in the domain
+  std::string describe;                             // "0 ... 1048576", for the error of a bad --case
 };
 
-// Integers with every boundary likely: 0, 1, lo, hi, and +-1 around multiples and powers of the warp (32), common blocks, tiles (8, 16), 2^16, ...;
-// small values often, the largest seldom, so that ten thousand cases stay quick. Shrinks toward lo, 1 and the boundaries.
-// 0 <= lo <= hi; this and the domains below throw std::invalid_argument when they would be empty.
+// Integers with every boundary likely: 0, 1, lo, hi, and +-1 around multiples and powers of the warp (32), common
+// blocks, tiles (8, 16), 2^16, ...; small values often, the largest seldom, so that ten thousand cases stay quick.
+// Shrinks toward lo, 1 and the boundaries. 0 <= lo <= hi; this and the domains below throw std::invalid_argument when
+// they would be empty.
 Domain<std::int64_t> sizes(std::int64_t lo, std::int64_t hi);
 
 // Any 64-bit seed, printed in decimal; shrinks toward 0, 1, 2.
@@ -81,8 +87,8 @@ bool parse_integer(std::string_view text, T& value) {
 }
 
 namespace detail {
-// Simpler integers than `value` in [lo, hi], simplest first: the value nearest 0, 1, boundaries of warp, block and tile, then halving steps back
-// toward `value`, then its neighbour. No duplicates, never `value` itself.
+// Simpler integers than `value` in [lo, hi], simplest first: the value nearest 0, 1, boundaries of warp, block and
+// tile, then halving steps back toward `value`, then its neighbour. No duplicates, never `value` itself.
 std::vector<std::int64_t> simpler_integers(std::int64_t value, std::int64_t lo, std::int64_t hi);
 }  // namespace detail
 
@@ -94,11 +100,13 @@ Domain<T> range(T lo, T hi) {
   d.sample = [lo, hi](Bits& bits) -> T {
     const std::uint64_t span = static_cast<std::uint64_t>(hi) - static_cast<std::uint64_t>(lo);
     if (bits.chance(10)) return bits.chance(50) ? lo : hi;
-    return static_cast<T>(static_cast<std::uint64_t>(lo) + (span == ~std::uint64_t{0} ? bits.next() : bits.below(span + 1)));
+    return static_cast<T>(static_cast<std::uint64_t>(lo) +
+                          (span == ~std::uint64_t{0} ? bits.next() : bits.below(span + 1)));
   };
   d.shrink = [lo, hi](const T& v) {
     std::vector<T> out;
-    for (std::int64_t s : detail::simpler_integers(static_cast<std::int64_t>(v), static_cast<std::int64_t>(lo), static_cast<std::int64_t>(hi))) {
+    for (std::int64_t s : detail::simpler_integers(static_cast<std::int64_t>(v), static_cast<std::int64_t>(lo),
+                                                   static_cast<std::int64_t>(hi))) {
       out.push_back(static_cast<T>(s));
     }
     return out;
@@ -157,13 +165,14 @@ Domain<T> one_of(std::initializer_list<T> options) {
 // false, true; shrinks to false.
 Domain<bool> booleans();
 
-// ---------------------------------------------------------------------------------------------------------------------------------------------
 // What the runner does with a case type. All of it is deterministic.
 
 namespace detail {
 
 template <class Case>
-concept HasNormalise = requires(Case& c) { c.normalise(); };
+concept HasNormalise = requires(Case& c) {
+  c.normalise();
+};
 
 template <class Case>
 void normalise(Case& c) {
@@ -189,7 +198,8 @@ std::string print_case(const Case& c) {
   std::string text;
   Case::fields(c, [&](std::string_view name, const auto& field, const auto& domain) {
     if (!text.empty()) text += ' ';
-    text.append(name).append("=").append(domain.print(static_cast<typename std::decay_t<decltype(domain)>::Value>(field)));
+    text.append(name).append("=").append(
+        domain.print(static_cast<typename std::decay_t<decltype(domain)>::Value>(field)));
   });
   return text;
 }
@@ -205,7 +215,8 @@ Case sample_case(Bits& bits) {
   return c;
 }
 
-// Simpler cases: each changes one field (and what normalise() makes of that), in the order of the fields, simplest value first.
+// Simpler cases: each changes one field (and what normalise() makes of that), in the order of the fields, simplest
+// value first.
 template <class Case>
 std::vector<Case> simpler_cases(const Case& c) {
   std::vector<Case> out;
@@ -220,7 +231,8 @@ std::vector<Case> simpler_cases(const Case& c) {
       Case::fields(candidate, [&](std::string_view, auto& target, const auto&) {
         if (i++ != changed) return;
         using Target = std::decay_t<decltype(target)>;
-        if constexpr (std::is_convertible_v<Value, Target> || (std::is_arithmetic_v<Value> && std::is_arithmetic_v<Target>)) {
+        if constexpr (std::is_convertible_v<Value, Target> ||
+                      (std::is_arithmetic_v<Value> && std::is_arithmetic_v<Target>)) {
           target = static_cast<Target>(simpler);
         }
       });
@@ -231,8 +243,9 @@ std::vector<Case> simpler_cases(const Case& c) {
   return out;
 }
 
-// Reads what print_case wrote. Every field must be there, none twice, none unknown, each in its domain, and the whole must be a case that
-// normalise() leaves alone. Returns an empty string, or one sentence that says what is wrong and what is accepted.
+// Reads what print_case wrote. Every field must be there, none twice, none unknown, each in its domain, and the whole
+// must be a case that normalise() leaves alone. Returns an empty string, or one sentence that says what is wrong and
+// what is accepted.
 template <class Case>
 std::string parse_case(std::string_view text, Case& c) {
   std::string error;

@@ -32,7 +32,8 @@ struct Sample {
   }
 };
 
-// The smallest case that a greedy shrinker reaches: what RapidCheck does, with the property runner's memory of what was tried.
+// The smallest case that a greedy shrinker reaches: what RapidCheck does, with the property runner's memory of what was
+// tried.
 template <class Case, class Fails>
 Case shrunk(Case c, const Fails& fails, int* runs = nullptr) {
   std::set<std::string> tried;
@@ -67,7 +68,16 @@ TEST(Bits, SameSeedSameWords) {
 }
 
 TEST(Sizes, StayInTheirRange) {
-  for (auto [lo, hi] : {std::pair<std::int64_t, std::int64_t>{0, 0}, {0, 1}, {1, 1}, {5, 9}, {0, 40}, {33, 35}, {1, 70000}, {100000, 100001}, {1 << 20, 1 << 21}, {0, std::int64_t{1} << 33}}) {
+  for (auto [lo, hi] : {std::pair<std::int64_t, std::int64_t>{0, 0},
+                        {0, 1},
+                        {1, 1},
+                        {5, 9},
+                        {0, 40},
+                        {33, 35},
+                        {1, 70000},
+                        {100000, 100001},
+                        {1 << 20, 1 << 21},
+                        {0, std::int64_t{1} << 33}}) {
     Bits bits(3);
     const Domain<std::int64_t> d = sizes(lo, hi);
     bool met_lo = false, met_hi = false;
@@ -110,7 +120,11 @@ TEST(Sizes, RefusesWhatIsNoSize) {
 }
 
 TEST(Shrinking, CandidatesAreInTheDomainDistinctAndNeverTheValueItself) {
-  for (auto [lo, hi] : {std::pair<std::int64_t, std::int64_t>{0, 1000}, {-1000, 1000}, {-1000, -3}, {17, 100000}, {INT64_MIN, INT64_MAX}}) {
+  for (auto [lo, hi] : {std::pair<std::int64_t, std::int64_t>{0, 1000},
+                        {-1000, 1000},
+                        {-1000, -3},
+                        {17, 100000},
+                        {INT64_MIN, INT64_MAX}}) {
     Bits bits(5);
     const Domain<std::int64_t> d = range(lo, hi);
     for (int i = 0; i < 300; ++i) {
@@ -126,11 +140,13 @@ TEST(Shrinking, CandidatesAreInTheDomainDistinctAndNeverTheValueItself) {
 }
 
 TEST(Shrinking, FindsTheLeastFailingSizeForEveryThreshold) {
-  for (std::int64_t threshold : {0, 1, 2, 5, 31, 32, 33, 37, 100, 255, 256, 257, 1000, 1025, 5000, 65536, 65537, 70001, 1000000}) {
+  for (std::int64_t threshold :
+       {0, 1, 2, 5, 31, 32, 33, 37, 100, 255, 256, 257, 1000, 1025, 5000, 65536, 65537, 70001, 1000000}) {
     Sample c;
     c.n = 1 << 20;
     int runs = 0;
-    const Sample least = shrunk(c, [&](const Sample& s) { return s.n >= threshold; }, &runs);
+    const Sample least = shrunk(
+        c, [&](const Sample& s) { return s.n >= threshold; }, &runs);
     EXPECT_EQ(least.n, threshold);
     EXPECT_LT(runs, 250) << threshold;
   }
@@ -151,7 +167,8 @@ TEST(Shrinking, ShapeComesBeforeTheRest) {
   EXPECT_EQ(candidates.front().n, 0);
   EXPECT_FALSE(candidates.front().reversed) << "normalise() mends a candidate";
   EXPECT_EQ(candidates.back().n, 1000);
-  EXPECT_EQ(print_case(shrunk(c, [](const Sample& s) { return s.n > 40 && s.edge == Edge::kClamp; })), "n=41 block=32 edge=clamp shift=0 seed=0 reversed=false");
+  EXPECT_EQ(print_case(shrunk(c, [](const Sample& s) { return s.n > 40 && s.edge == Edge::kClamp; })),
+            "n=41 block=32 edge=clamp shift=0 seed=0 reversed=false");
 }
 
 TEST(Shrinking, EndsForEveryCaseWhateverFails) {
@@ -160,7 +177,8 @@ TEST(Shrinking, EndsForEveryCaseWhateverFails) {
     const Sample c = sample_case<Sample>(bits);
     std::uint64_t coin = bits.next();
     int runs = 0;
-    shrunk(c, [&](const Sample& s) { return (mix(coin ^ static_cast<std::uint64_t>(s.n) ^ s.seed) & 3) == 0; }, &runs);
+    shrunk(
+        c, [&](const Sample& s) { return (mix(coin ^ static_cast<std::uint64_t>(s.n) ^ s.seed) & 3) == 0; }, &runs);
     EXPECT_LT(runs, 2000);
   }
 }
@@ -196,22 +214,31 @@ TEST_P(BadText, SaysWhatIsWrongAndWhatIsAccepted) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Each, BadText,
-    testing::Values(
-        Bad{"", "field 'n' is missing (0 ... 1048576)"},
-        Bad{"block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' is missing (0 ... 1048576)"},
-        Bad{"n=1 block=33 edge=zero shift=0 seed=0 reversed=false", "field 'block' cannot be '33': it takes one of 32, 64, 1024"},
-        Bad{"n=-1 block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' cannot be '-1': it takes 0 ... 1048576"},
-        Bad{"n=1048577 block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' cannot be '1048577': it takes 0 ... 1048576"},
-        Bad{"n=1x block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' cannot be '1x': it takes 0 ... 1048576"},
-        Bad{"n= block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' cannot be '': it takes 0 ... 1048576"},
-        Bad{"n=99999999999999999999 block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' cannot be '99999999999999999999': it takes 0 ... 1048576"},
-        Bad{"n=1 block=32 edge=wrap shift=0 seed=0 reversed=false", "field 'edge' cannot be 'wrap': it takes one of zero, clamp"},
-        Bad{"n=1 block=32 edge=zero shift=0 seed=0 reversed=1", "field 'reversed' cannot be '1': it takes one of false, true"},
-        Bad{"n=1 blok=32 edge=zero shift=0 seed=0 reversed=false", "there is no field 'blok'; the fields are n, block, edge, shift, seed, reversed"},
-        Bad{"n=1 n=1 block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' is given twice"},
-        Bad{"33", "'33' is not of the form name=value"},
-        Bad{"n=0 block=32 edge=zero shift=0 seed=0 reversed=true",
-            "these fields do not go together; the nearest case is 'n=0 block=32 edge=zero shift=0 seed=0 reversed=false'"}));
+    testing::Values(Bad{"", "field 'n' is missing (0 ... 1048576)"},
+                    Bad{"block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' is missing (0 ... 1048576)"},
+                    Bad{"n=1 block=33 edge=zero shift=0 seed=0 reversed=false",
+                        "field 'block' cannot be '33': it takes one of 32, 64, 1024"},
+                    Bad{"n=-1 block=32 edge=zero shift=0 seed=0 reversed=false",
+                        "field 'n' cannot be '-1': it takes 0 ... 1048576"},
+                    Bad{"n=1048577 block=32 edge=zero shift=0 seed=0 reversed=false",
+                        "field 'n' cannot be '1048577': it takes 0 ... 1048576"},
+                    Bad{"n=1x block=32 edge=zero shift=0 seed=0 reversed=false",
+                        "field 'n' cannot be '1x': it takes 0 ... 1048576"},
+                    Bad{"n= block=32 edge=zero shift=0 seed=0 reversed=false",
+                        "field 'n' cannot be '': it takes 0 ... 1048576"},
+                    Bad{"n=99999999999999999999 block=32 edge=zero shift=0 seed=0 reversed=false",
+                        "field 'n' cannot be '99999999999999999999': it takes 0 ... 1048576"},
+                    Bad{"n=1 block=32 edge=wrap shift=0 seed=0 reversed=false",
+                        "field 'edge' cannot be 'wrap': it takes one of zero, clamp"},
+                    Bad{"n=1 block=32 edge=zero shift=0 seed=0 reversed=1",
+                        "field 'reversed' cannot be '1': it takes one of false, true"},
+                    Bad{"n=1 blok=32 edge=zero shift=0 seed=0 reversed=false",
+                        "there is no field 'blok'; the fields are n, block, edge, shift, seed, reversed"},
+                    Bad{"n=1 n=1 block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' is given twice"},
+                    Bad{"33", "'33' is not of the form name=value"},
+                    Bad{"n=0 block=32 edge=zero shift=0 seed=0 reversed=true",
+                        "these fields do not go together; the nearest case is 'n=0 block=32 edge=zero shift=0 seed=0 "
+                        "reversed=false'"}));
 
 }  // namespace
 }  // namespace lockstep

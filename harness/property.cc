@@ -16,20 +16,27 @@ namespace lockstep {
 namespace {
 
 struct Clause {
-  const char* text;       // what is required
-  std::uint64_t device;   // what the device has
+  const char* text;      // what is required
+  std::uint64_t device;  // what the device has
 };
 
 Clause clause_of(Capability capability) {
   const DeviceDossier& d = device_dossier();
   switch (capability) {
-    case Capability::kClusters: return {"thread-block clusters", d.max_cluster_blocks > 1};
-    case Capability::kClusterSize16: return {"clusters of 16 blocks", d.max_cluster_blocks >= 16};
-    case Capability::kManagedMemory: return {"managed memory", d.managed_memory};
-    case Capability::kCooperativeLaunch: return {"cooperative launch", d.cooperative_launch};
-    case Capability::kGlobalBytes: return {"bytes of global memory", d.global_bytes};
-    case Capability::kSharedOptinBytes: return {"bytes of shared memory in a block by opting in", d.shared_bytes_per_block_optin};
-    case Capability::kSimulator: return {"the simulated GPU", d.simulated};
+    case Capability::kClusters:
+      return {"thread-block clusters", d.max_cluster_blocks > 1};
+    case Capability::kClusterSize16:
+      return {"clusters of 16 blocks", d.max_cluster_blocks >= 16};
+    case Capability::kManagedMemory:
+      return {"managed memory", d.managed_memory};
+    case Capability::kCooperativeLaunch:
+      return {"cooperative launch", d.cooperative_launch};
+    case Capability::kGlobalBytes:
+      return {"bytes of global memory", d.global_bytes};
+    case Capability::kSharedOptinBytes:
+      return {"bytes of shared memory in a block by opting in", d.shared_bytes_per_block_optin};
+    case Capability::kSimulator:
+      return {"the simulated GPU", d.simulated};
   }
   throw std::invalid_argument("require_capability: no such capability");
 }
@@ -57,8 +64,11 @@ std::uint64_t seed_of(std::string_view name) {
 void require_capability(const Requirement& r) {
   const Clause clause = clause_of(r.capability);
   if (clause.device >= r.at_least) return;
-  std::string text = r.at_least > 1 ? fmt::format("needs {} {}; the device has {}", r.at_least, clause.text, clause.device) : fmt::format("needs {}; the device has none", clause.text);
-  throw CaseNotApplicable{fmt::format("{} ({}, compute capability {}.{})", text, device_dossier().name, device_dossier().major, device_dossier().minor)};
+  std::string text = r.at_least > 1
+                         ? fmt::format("needs {} {}; the device has {}", r.at_least, clause.text, clause.device)
+                         : fmt::format("needs {}; the device has none", clause.text);
+  throw CaseNotApplicable{fmt::format("{} ({}, compute capability {}.{})", text, device_dossier().name,
+                                      device_dossier().major, device_dossier().minor)};
 }
 
 namespace detail {
@@ -68,7 +78,9 @@ PropertyRun::PropertyRun(std::string_view name, const PropertyOptions& options) 
   if (options_.cases <= 0) options_.cases = kDefaultCases;
 }
 
-bool PropertyRun::worth_trying(const std::string& text) const { return text != result_.minimal_case && !tried_.contains(text); }
+bool PropertyRun::worth_trying(const std::string& text) const {
+  return text != result_.minimal_case && !tried_.contains(text);
+}
 
 bool PropertyRun::breaks(const std::string& text, const std::function<void()>& body) {
   const bool shrinking = result_.failure.reason != Reason::kNone;
@@ -93,7 +105,9 @@ bool PropertyRun::breaks(const std::string& text, const std::function<void()>& b
   }
   if (shrinking) return false;  // a candidate that held, or that could not run
   if (outcome.not_applicable && result_.cases > 0) {
-    outcome.not_run = fmt::format("{} earlier cases ran, but the case '{}' {}: move what needs it to a property of its own", result_.cases, text, *outcome.not_applicable);
+    outcome.not_run =
+        fmt::format("{} earlier cases ran, but the case '{}' {}: move what needs it to a property of its own",
+                    result_.cases, text, *outcome.not_applicable);
     outcome.not_applicable.reset();
   }
   if (outcome.not_run || outcome.not_applicable) {
@@ -125,8 +139,10 @@ void drive(PropertyRun& run, const rc::Gen<rc::detail::CaseDescription>& propert
   params.maxSuccess = run.cases();
   rc::detail::TestMetadata metadata;
   rc::detail::TestListenerAdapter silent;
-  const std::unordered_map<std::string, rc::detail::Reproduce> nothing_to_reproduce;  // replay goes by the text of a case instead
-  const rc::detail::TestResult outcome = rc::detail::checkProperty(property, metadata, params, silent, nothing_to_reproduce);
+  const std::unordered_map<std::string, rc::detail::Reproduce>
+      nothing_to_reproduce;  // replay goes by the text of a case instead
+  const rc::detail::TestResult outcome =
+      rc::detail::checkProperty(property, metadata, params, silent, nothing_to_reproduce);
   // What RapidCheck concluded must agree with what was seen here: anything else would be a case that nobody judged.
   const bool succeeded = outcome.template is<rc::detail::SuccessResult>();
   PropertyResult& seen = run.result();
@@ -135,8 +151,10 @@ void drive(PropertyRun& run, const rc::Gen<rc::detail::CaseDescription>& propert
   if (seen.failure.reason != Reason::kNone) return;
   std::string text = "RapidCheck ended otherwise than its cases";
   if (outcome.template is<rc::detail::Error>()) text += ": " + outcome.template get<rc::detail::Error>().description;
-  if (outcome.template is<rc::detail::GaveUpResult>()) text += ": " + outcome.template get<rc::detail::GaveUpResult>().description;
-  if (outcome.template is<rc::detail::FailureResult>()) text += ": " + outcome.template get<rc::detail::FailureResult>().description;
+  if (outcome.template is<rc::detail::GaveUpResult>())
+    text += ": " + outcome.template get<rc::detail::GaveUpResult>().description;
+  if (outcome.template is<rc::detail::FailureResult>())
+    text += ": " + outcome.template get<rc::detail::FailureResult>().description;
   seen.not_run = text;
 }
 
@@ -183,9 +201,11 @@ void report_property(std::string_view name, const PropertyResult& result, const 
   record.message = result.failure.message;
   record.minimal_case = result.minimal_case;
   record.replay = replay_line(name, result.minimal_case);
-  std::string text = fmt::format("{} fails: {}\n  case:   {}\n  why:    {}\n", name, record.reason, record.minimal_case, indented(record.message));
+  std::string text = fmt::format("{} fails: {}\n  case:   {}\n  why:    {}\n", name, record.reason, record.minimal_case,
+                                 indented(record.message));
   if (result.cases > 0 && result.shrink_runs > 0) {
-    text += fmt::format("  found:  case {} of seed {}, made smaller in {} steps ({} runs)\n", result.cases, result.seed, result.shrinks, result.shrink_runs);
+    text += fmt::format("  found:  case {} of seed {}, made smaller in {} steps ({} runs)\n", result.cases, result.seed,
+                        result.shrinks, result.shrink_runs);
   } else {
     text += fmt::format("  found:  case {} of seed {}\n", result.cases, result.seed);
   }

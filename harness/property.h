@@ -4,8 +4,9 @@
 //     properties::stencil_matches_reference(kernels::stencil_1d, c);
 //   }
 //
-// PROPERTY registers a gtest test. What breaks inside is thrown as a failure that RapidCheck sees and so shrinks: the REQUIRE macros of
-// compare.h, CUDA errors, findings of the simulated GPU, gtest's own EXPECT and ASSERT (a bridge turns them), exceptions.
+// PROPERTY registers a gtest test. What breaks inside is thrown as a failure that RapidCheck sees and so shrinks: the
+// REQUIRE macros of compare.h, CUDA errors, findings of the simulated GPU, gtest's own EXPECT and ASSERT (a bridge
+// turns them), exceptions.
 //
 // Quiet until it fails; then one counterexample, the smallest found, and the line that replays it.
 #pragma once
@@ -37,37 +38,40 @@ struct PropertyOptions {
 };
 
 struct PropertyResult {
-  bool held = false;                  // ran to its end, and no case broke it
-  std::uint64_t cases = 0;            // generated cases that ran, those of shrinking not among them
+  bool held = false;        // ran to its end, and no case broke it
+  std::uint64_t cases = 0;  // generated cases that ran, those of shrinking not among them
   std::uint64_t seed = 0;
-  double budget = 0;                  // largest error/bound among the cases that held
-  Failure failure;                    // of the minimal case
+  double budget = 0;  // largest error/bound among the cases that held
+  Failure failure;    // of the minimal case
   std::string minimal_case;
-  int shrinks = 0;                    // steps from the first failing case to the minimal one
-  int shrink_runs = 0;                // cases run for that
-  std::optional<std::string> not_run;         // why, when the property could not run to its end
-  std::optional<std::string> not_applicable;  // the clause, when the device lacks a capability that the property requires
+  int shrinks = 0;                     // steps from the first failing case to the minimal one
+  int shrink_runs = 0;                 // cases run for that
+  std::optional<std::string> not_run;  // why, when the property could not run to its end
+  std::optional<std::string>
+      not_applicable;  // the clause, when the device lacks a capability that the property requires
 };
 
-// The seed of a property: FNV-1a of its name, mixed with TEST_RANDOM_SEED where Bazel sets it above 1 (--runs_per_test).
+// The seed of a property: FNV-1a of its name, mixed with TEST_RANDOM_SEED where Bazel sets it above 1
+// (--runs_per_test).
 std::uint64_t seed_of(std::string_view name);
 
 // A capability that the device must have for a property to apply; evaluated against the device, never free text.
 enum class Capability {
-  kClusters,           // thread-block clusters: compute capability 9.0 and up
-  kClusterSize16,      // clusters of 16 blocks, by the kernel's opting in
+  kClusters,       // thread-block clusters: compute capability 9.0 and up
+  kClusterSize16,  // clusters of 16 blocks, by the kernel's opting in
   kManagedMemory,
   kCooperativeLaunch,
-  kGlobalBytes,        // at_least bytes of global memory
-  kSharedOptinBytes,   // at_least bytes of shared memory in a block, by opting in
-  kSimulator,          // the simulated GPU: its counters, findings or schedules
+  kGlobalBytes,       // at_least bytes of global memory
+  kSharedOptinBytes,  // at_least bytes of shared memory in a block, by opting in
+  kSimulator,         // the simulated GPU: its counters, findings or schedules
 };
 struct Requirement {
   Capability capability;
   std::uint64_t at_least = 1;
 };
-// Ends the current property as NOT_APPLICABLE unless the device meets it. The first line of a property's body: a requirement that holds for some
-// cases and not for others ends the property as NOT_RUN, for then part of it applies and belongs in a property of its own.
+// Ends the current property as NOT_APPLICABLE unless the device meets it. The first line of a property's body: a
+// requirement that holds for some cases and not for others ends the property as NOT_RUN, for then part of it applies
+// and belongs in a property of its own.
 void require_capability(const Requirement& r);
 
 // Default number of cases a property generates, before --cases and the suite's own scale.
@@ -75,13 +79,14 @@ inline constexpr int kDefaultCases = 200;
 
 namespace detail {
 
-// Drives one property; knows its cases only as text. RapidCheck's driver calls run() for every case it generates or shrinks to.
+// Drives one property; knows its cases only as text. RapidCheck's driver calls run() for every case it generates or
+// shrinks to.
 class PropertyRun {
  public:
   PropertyRun(std::string_view name, const PropertyOptions& options);
 
-  // Runs one case: whether it broke the property. Once a case has failed, further calls count as shrinking: each text runs at most once, and when
-  // max_shrinks are spent, or the device is lost, nothing runs any more.
+  // Runs one case: whether it broke the property. Once a case has failed, further calls count as shrinking: each text
+  // runs at most once, and when max_shrinks are spent, or the device is lost, nothing runs any more.
   bool breaks(const std::string& text, const std::function<void()>& body);
   // Whether shrinking should offer more candidates.
   bool goes_on() const { return !stop_ && result_.shrink_runs < options_.max_shrinks; }
@@ -118,14 +123,17 @@ template <class Case>
 rc::Gen<Case> arbitrary_case() {
   return [](const rc::Random& random, int) {
     Bits bits(rc::Random(random).next());
-    return rc::shrinkable::shrinkRecur(sample_case<Case>(bits), [](const Case& c) { return rc::seq::fromContainer(simpler_cases(c)); });
+    return rc::shrinkable::shrinkRecur(sample_case<Case>(bits),
+                                       [](const Case& c) { return rc::seq::fromContainer(simpler_cases(c)); });
   };
 }
 
-// Runs `check` on generated cases of type Case (which has fields(), see field.h). Used by PROPERTY and, with a broken kernel
-// put in place of the real one, by the known-bad tests: it neither touches the session's record nor fails the gtest test.
+// Runs `check` on generated cases of type Case (which has fields(), see field.h). Used by PROPERTY and, with a broken
+// kernel put in place of the real one, by the known-bad tests: it neither touches the session's record nor fails the
+// gtest test.
 template <class Case>
-PropertyResult run_property(std::string_view name, const std::function<void(const Case&)>& check, const PropertyOptions& options = {}) {
+PropertyResult run_property(std::string_view name, const std::function<void(const Case&)>& check,
+                            const PropertyOptions& options = {}) {
   detail::PropertyRun run(name, options);
   if (options.replay) {
     Case c{};
@@ -170,7 +178,8 @@ void check_property(const char* name, void (*check)(Case), int cases, const char
   if (std::string unusable = device_unusable(); !unusable.empty()) {
     result.not_run = std::move(unusable);
   } else {
-    result = run_property<Value>(name, [check](const Value& c) { check(c); }, session_property_options(name, cases));
+    result = run_property<Value>(
+        name, [check](const Value& c) { check(c); }, session_property_options(name, cases));
   }
   report_property(name, result, file, line);
 }
@@ -180,7 +189,9 @@ void check_property(const char* name, void (*check)(Case), int cases, const char
 
 #define PROPERTY(suite, name, parameter) LOCKSTEP_PROPERTY_(suite, name, ::lockstep::kDefaultCases, parameter)
 #define PROPERTY_CASES(suite, name, cases, parameter) LOCKSTEP_PROPERTY_(suite, name, cases, parameter)
-#define LOCKSTEP_PROPERTY_(suite, name, cases, parameter)                                                                            \
-  static void suite##_##name##_property(parameter);                                                                                  \
-  TEST(suite, name) { ::lockstep::detail::check_property(#suite "." #name, &suite##_##name##_property, cases, __FILE__, __LINE__); } \
+#define LOCKSTEP_PROPERTY_(suite, name, cases, parameter)                                                        \
+  static void suite##_##name##_property(parameter);                                                              \
+  TEST(suite, name) {                                                                                            \
+    ::lockstep::detail::check_property(#suite "." #name, &suite##_##name##_property, cases, __FILE__, __LINE__); \
+  }                                                                                                              \
   static void suite##_##name##_property(parameter)

@@ -53,7 +53,9 @@ void doubles(const Sample& c, std::int64_t missed = -1) {
   REQUIRE_WITHIN_BOUND(out, reference, one_thread_per_element(static_cast<std::uint32_t>(c.block)));
 }
 
-PropertyResult run(const std::function<void(const Sample&)>& check, const PropertyOptions& options = {}) { return run_property<Sample>("Property.OfTheTest", check, options); }
+PropertyResult run(const std::function<void(const Sample&)>& check, const PropertyOptions& options = {}) {
+  return run_property<Sample>("Property.OfTheTest", check, options);
+}
 
 TEST(Property, HoldsOnEveryCaseItRan) {
   std::set<std::string> texts;
@@ -82,18 +84,30 @@ TEST(Property, FindsAndShrinksToTheLeastCase) {
   EXPECT_FALSE(result.held);
   EXPECT_EQ(result.failure.label(), "unwritten");
   EXPECT_EQ(result.minimal_case, "n=41 block=32 misalignment=0 poison=nan values=integers:0");
-  EXPECT_NE(result.failure.message.find("[40] is nan (0x7ffa5a5a)"), std::string::npos) << "of the minimal case: " << result.failure.message;
+  EXPECT_NE(result.failure.message.find("[40] is nan (0x7ffa5a5a)"), std::string::npos)
+      << "of the minimal case: " << result.failure.message;
   EXPECT_GT(result.shrinks, 0);
 }
 
 TEST(Property, ShrinksWhateverBreaksIt) {
   const std::map<std::string, std::function<void(const Sample&)>> bodies = {
       {"expectation", [](const Sample& c) { EXPECT_LT(c.n, 33); }},
-      {"exception", [](const Sample& c) { if (c.n >= 33) throw std::runtime_error("too large"); }},
+      {"exception",
+       [](const Sample& c) {
+         if (c.n >= 33) throw std::runtime_error("too large");
+       }},
       {"law", [](const Sample& c) { REQUIRE_LAW(c.n < 33, "n is {}", c.n); }},
       {"cuda-error", [](const Sample& c) { REQUIRE_CUDA(c.n < 33 ? cudaSuccess : cudaErrorInvalidConfiguration); }},
-      {"guard", [](const Sample& c) { const auto y = DeviceArray<int>::output("y", 33, c.layout); y.data()[c.n < 33 ? 0 : 33] = 1234; }},
-      {"input-changed", [](const Sample& c) { const auto x = DeviceArray<float>::input("x", std::vector<float>(40), c.layout); if (c.n >= 33) x.data()[3] = 1; }},
+      {"guard",
+       [](const Sample& c) {
+         const auto y = DeviceArray<int>::output("y", 33, c.layout);
+         y.data()[c.n < 33 ? 0 : 33] = 1234;
+       }},
+      {"input-changed",
+       [](const Sample& c) {
+         const auto x = DeviceArray<float>::input("x", std::vector<float>(40), c.layout);
+         if (c.n >= 33) x.data()[3] = 1;
+       }},
   };
   for (const auto& [label, body] : bodies) {
     const PropertyResult result = run(body);
@@ -136,7 +150,12 @@ TEST(Property, ShrinkingStopsWhenItsRunsAreSpent) {
   PropertyOptions options;
   options.max_shrinks = 7;
   int runs = 0;
-  const PropertyResult result = run([&](const Sample& c) { ++runs; REQUIRE_LAW(c.n < 5000, "large"); }, options);
+  const PropertyResult result = run(
+      [&](const Sample& c) {
+        ++runs;
+        REQUIRE_LAW(c.n < 5000, "large");
+      },
+      options);
   EXPECT_EQ(result.shrink_runs, 7);
   EXPECT_EQ(static_cast<std::uint64_t>(runs), result.cases + 7);
   Sample c;
@@ -150,14 +169,21 @@ TEST(Property, ReplayRunsThatCaseAlone) {
   PropertyOptions options;
   options.replay = "n=77 block=64 misalignment=3 poison=ones values=wide:9";
   int runs = 0;
-  const PropertyResult good = run([&](const Sample& c) {
-    ++runs;
-    EXPECT_EQ(print_case(c), "n=77 block=64 misalignment=3 poison=ones values=wide:9");
-  }, options);
+  const PropertyResult good = run(
+      [&](const Sample& c) {
+        ++runs;
+        EXPECT_EQ(print_case(c), "n=77 block=64 misalignment=3 poison=ones values=wide:9");
+      },
+      options);
   EXPECT_TRUE(good.held) << good.failure.message;
   EXPECT_EQ(runs, 1);
   EXPECT_EQ(good.cases, 1u);
-  const PropertyResult bad = run([&](const Sample&) { ++runs; REQUIRE_LAW(false, "no"); }, options);
+  const PropertyResult bad = run(
+      [&](const Sample&) {
+        ++runs;
+        REQUIRE_LAW(false, "no");
+      },
+      options);
   EXPECT_EQ(runs, 2) << "a replayed case is not shrunk";
   EXPECT_EQ(bad.minimal_case, *options.replay);
 }
@@ -182,7 +208,9 @@ TEST(Property, ACaseThatCannotBeReadIsNotRun) {
 }
 
 TEST(Property, WhatCannotRunIsNotAPass) {
-  const PropertyResult result = run([](const Sample& c) { if (c.n > 1000) not_run("no memory for that"); });
+  const PropertyResult result = run([](const Sample& c) {
+    if (c.n > 1000) not_run("no memory for that");
+  });
   EXPECT_FALSE(result.held);
   ASSERT_TRUE(result.not_run);
   EXPECT_EQ(result.not_run->find("no memory for that (case: n="), 0u);
@@ -213,16 +241,21 @@ TEST(Property, ARequirementThatTheDeviceDoesNotMeetIsNotApplicable) {
   });
   EXPECT_FALSE(result.held);
   EXPECT_FALSE(result.not_run);
-  EXPECT_EQ(result.not_applicable, "needs thread-block clusters; the device has none (Fake GPU, compute capability 8.6)");
+  EXPECT_EQ(result.not_applicable,
+            "needs thread-block clusters; the device has none (Fake GPU, compute capability 8.6)");
   EXPECT_EQ(beyond, 0);
-  EXPECT_EQ(run([](const Sample&) { require_capability({Capability::kGlobalBytes, std::uint64_t{1} << 40}); }).not_applicable,
+  EXPECT_EQ(run([](const Sample&) {
+              require_capability({Capability::kGlobalBytes, std::uint64_t{1} << 40});
+            }).not_applicable,
             "needs 1099511627776 bytes of global memory; the device has 8589934592 (Fake GPU, compute capability 8.6)");
   EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kManagedMemory}); }).held);
   EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kGlobalBytes, std::uint64_t{1} << 30}); }).held);
 }
 
 TEST(Property, ARequirementOfSomeCasesOnlyIsNotRun) {
-  const PropertyResult result = run([](const Sample& c) { if (c.n > 200) require_capability({Capability::kClusters}); });
+  const PropertyResult result = run([](const Sample& c) {
+    if (c.n > 200) require_capability({Capability::kClusters});
+  });
   EXPECT_FALSE(result.held);
   EXPECT_FALSE(result.not_applicable);
   ASSERT_TRUE(result.not_run);
@@ -273,7 +306,8 @@ Reported report(void (*check)(const Sample&)) {
   begin_property("Suite.Name");
   ::testing::TestPartResultArray parts;
   {
-    const ::testing::ScopedFakeTestPartResultReporter intercept(::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &parts);
+    const ::testing::ScopedFakeTestPartResultReporter intercept(
+        ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &parts);
     detail::check_property<const Sample&>("Suite.Name", check, 100, "file.cc", 12);
   }
   Reported r;
@@ -301,8 +335,9 @@ TEST(Report, AFailureIsOneCounterexampleWithItsReplayLine) {
   EXPECT_EQ(r.record.verdict, Verdict::kFail);
   EXPECT_EQ(r.record.reason, "unwritten");
   EXPECT_EQ(r.record.minimal_case, "n=41 block=32 misalignment=0 poison=nan values=integers:0");
-  for (const char* part : {"Suite.Name fails: unwritten", "case:   n=41 block=32", "1 of 41 elements wrong", "block 1, thread 8 (warp 0, lane 8)", "replay: ", "--case=Suite.Name: n=41 block=32",
-                           "seed "}) {
+  for (const char* part :
+       {"Suite.Name fails: unwritten", "case:   n=41 block=32", "1 of 41 elements wrong",
+        "block 1, thread 8 (warp 0, lane 8)", "replay: ", "--case=Suite.Name: n=41 block=32", "seed "}) {
     EXPECT_NE(r.text.find(part), std::string::npos) << part << " in\n" << r.text;
   }
   EXPECT_EQ(r.record.replay.find('\n'), std::string::npos) << "one line";

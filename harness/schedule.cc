@@ -13,7 +13,8 @@ std::uint64_t session_schedule() {
   static const std::uint64_t kSchedule = [] {
     const char* const text = std::getenv("LOCKSTEP_SCHEDULE");
     std::uint64_t seed = 0;
-    if (text && *text && !parse_integer(text, seed)) throw std::runtime_error(std::string("LOCKSTEP_SCHEDULE is '") + text + "', not a number");
+    if (text && *text && !parse_integer(text, seed))
+      throw std::runtime_error(std::string("LOCKSTEP_SCHEDULE is '") + text + "', not a number");
     return seed;
   }();
   return kSchedule;

@@ -1,7 +1,7 @@
 // What a test process carries from its command line to its properties, and from its properties to its ledger.
 //
-// main() parses the options and opens a record for every gtest test; the body of a property completes the record that is open. A plain
-// TEST() leaves it untouched, and main judges that by gtest's own result.
+// main() parses the options and opens a record for every gtest test; the body of a property completes the record that
+// is open. A plain TEST() leaves it untouched, and main judges that by gtest's own result.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ Record& current_record();
 // Closes the open record and returns it.
 Record end_property();
 
-// The device can no longer be trusted (a sticky error that only a new process clears): `why` names the property and the error.
-// Later properties end NOT_RUN. The first reason stays.
+// The device can no longer be trusted (a sticky error that only a new process clears): `why` names the property and the
+// error. Later properties end NOT_RUN. The first reason stays.
 void mark_device_lost(std::string_view why);
 // Empty while the device is fine.
 const std::string& device_lost();

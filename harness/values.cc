@@ -1,8 +1,9 @@
 #include "harness/values.h"
 
-#include <array>
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numbers>
 #include <stdexcept>
@@ -13,8 +14,10 @@ namespace {
 
 constexpr std::pair<const char*, ValueKind> kKinds[] = {
     // In the order of shrinking: what a person understands at once comes first.
-    {"zero", ValueKind::kZero},       {"one", ValueKind::kOne},     {"index", ValueKind::kIndex}, {"integers", ValueKind::kSmallIntegers},
-    {"uniform", ValueKind::kUniform}, {"mixed", ValueKind::kMixed}, {"wide", ValueKind::kWide},   {"special", ValueKind::kSpecial},
+    {"zero", ValueKind::kZero},       {"one", ValueKind::kOne},
+    {"index", ValueKind::kIndex},     {"integers", ValueKind::kSmallIntegers},
+    {"uniform", ValueKind::kUniform}, {"mixed", ValueKind::kMixed},
+    {"wide", ValueKind::kWide},       {"special", ValueKind::kSpecial},
 };
 
 bool has_seed(ValueKind k) { return k != ValueKind::kZero && k != ValueKind::kOne && k != ValueKind::kIndex; }
@@ -54,10 +57,8 @@ template <class T>
 std::vector<T> make_specials() {
   std::vector<T> out;
   const auto add = [&](T v) {
-    for (const T& known : out) {
-      if (std::bit_cast<std::array<unsigned char, sizeof(T)>>(known) == std::bit_cast<std::array<unsigned char, sizeof(T)>>(v)) return;
-    }
-    out.push_back(v);
+    const auto same = [&](const T& known) { return std::memcmp(&known, &v, sizeof(T)) == 0; };
+    if (std::none_of(out.begin(), out.end(), same)) out.push_back(v);
   };
   if constexpr (kIsFloat<T>) {
     using F = Format<T>;
@@ -67,27 +68,32 @@ std::vector<T> make_specials() {
       add(std::bit_cast<T>(static_cast<B>(magnitude)));
       add(std::bit_cast<T>(static_cast<B>(magnitude | kSign)));
     };
-    constexpr std::uint64_t kOneUlp = 1, kMin = std::uint64_t{1} << F::kMantissa;  // kMin: the least normal
+    constexpr std::uint64_t kMin = std::uint64_t{1} << F::kMantissa;  // the least normal
     constexpr std::uint64_t kInfinity = ((std::uint64_t{1} << F::kExponent) - 1) << F::kMantissa, kQuiet = kMin / 2;
-    constexpr std::int64_t kBias = (1 << (F::kExponent - 1)) - 1;
-    for (std::uint64_t magnitude : {
-             std::uint64_t{0}, kOneUlp, 2 * kOneUlp, 3 * kOneUlp, kMin / 4, kMin / 2 - 1, kMin / 2, kMin / 2 + 1, kMin - 2, kMin - 1,  // zero, subnormals
-             kMin, kMin + 1, 2 * kMin, kInfinity - 1, kInfinity - 2, kInfinity - kMin, kInfinity,                                      // ends of the normals
-             kInfinity | kQuiet, kInfinity | kQuiet | 1, kInfinity | (kMin - 1), kInfinity | 1, kInfinity | (kQuiet - 1),              // quiet, signalling NaN
-         }) {
-      add_bits(magnitude);
-    }
-    // Powers of two and their neighbours: near 1, where the significand's last bit is 1 or a half, and across the range.
-    for (std::int64_t e : {-3, -2, -1, 0, 1, 2, 3, F::kMantissa - 1, F::kMantissa, F::kMantissa + 1, -F::kMantissa, -F::kMantissa - 1, 7, 8, 15, 16, 31, 32, 63, 64}) {
-      if (e + kBias < 1 || e + kBias > 2 * kBias) continue;
-      const std::uint64_t power = static_cast<std::uint64_t>(e + kBias) << F::kMantissa;
+    constexpr int kBias = (1 << (F::kExponent - 1)) - 1;
+    const std::uint64_t subnormals[] = {0, 1, 2, 3, kMin / 4, kMin / 2 - 1, kMin / 2, kMin / 2 + 1, kMin - 2, kMin - 1};
+    const std::uint64_t ends[] = {kMin, kMin + 1, 2 * kMin, kInfinity - kMin, kInfinity - 2, kInfinity - 1, kInfinity};
+    const std::uint64_t quiet_nans[] = {kInfinity | kQuiet, kInfinity | kQuiet | 1, kInfinity | (kMin - 1)};
+    const std::uint64_t signalling_nans[] = {kInfinity | 1, kInfinity | (kQuiet - 1)};
+    for (std::uint64_t magnitude : subnormals) add_bits(magnitude);
+    for (std::uint64_t magnitude : ends) add_bits(magnitude);
+    for (std::uint64_t magnitude : quiet_nans) add_bits(magnitude);
+    for (std::uint64_t magnitude : signalling_nans) add_bits(magnitude);
+    // Powers of two and their neighbours: near 1, where the last bit of the significand weighs 1, and where integers
+    // end.
+    constexpr int kM = F::kMantissa;
+    for (int exponent : {-3, -2, -1, 0, 1, 2, 3, kM - 1, kM, kM + 1, -kM, -kM - 1, 7, 8, 15, 16, 31, 32, 63, 64}) {
+      if (exponent + kBias < 1 || exponent + kBias > 2 * kBias) continue;
+      const std::uint64_t power = static_cast<std::uint64_t>(exponent + kBias) << kM;
       for (std::uint64_t magnitude : {power - 1, power, power + 1}) add_bits(magnitude);
     }
-    for (double x : {1.5, 2.5, 3.0, 5.0, 7.0, 10.0, 100.0, 255.5, 1000.0, 0.1, 1.0 / 3, std::numbers::pi, std::numbers::pi / 2, std::numbers::pi / 4, std::numbers::e,
-                     std::numbers::ln2, std::numbers::sqrt2, 65504.0, 0x1.fffffep+127, 0x1p-126, 88.72283, -103.97208}) {
-      const T v = from_double<T>(std::fabs(x));
-      add_bits(std::bit_cast<B>(v));
-    }
+    namespace num = std::numbers;
+    const double constants[] = {
+        1.5,     2.5,     3.0,         5.0,         7.0,    10.0,     100.0,      255.5, 1000.0,          0.1,
+        1.0 / 3, num::pi, num::pi / 2, num::pi / 4, num::e, num::ln2, num::sqrt2, 65504, 0x1.fffffep+127, 0x1p-126};
+    const double exp_limits[] = {88.72283, 103.97208};  // where expf overflows and, negated, underflows
+    for (double x : constants) add_bits(std::bit_cast<B>(from_double<T>(x)));
+    for (double x : exp_limits) add_bits(std::bit_cast<B>(from_double<T>(x)));
   } else {
     using L = std::numeric_limits<T>;
     for (int d = 0; d <= 2; ++d) {
@@ -103,7 +109,8 @@ std::vector<T> make_specials() {
         add(static_cast<T>(std::uint64_t{0} - static_cast<std::uint64_t>(v)));
       }
     }
-    for (std::uint64_t pattern : {0x5555555555555555u, 0xaaaaaaaaaaaaaaaau, 0x0123456789abcdefu}) add(static_cast<T>(pattern));
+    for (std::uint64_t pattern : {0x5555555555555555u, 0xaaaaaaaaaaaaaaaau, 0x0123456789abcdefu})
+      add(static_cast<T>(pattern));
   }
   return out;
 }
@@ -114,12 +121,16 @@ T uniform_value(std::uint64_t word) {
     // A grid on which every format holds each value exactly, and zero and both ends are hit.
     constexpr int kGrid = std::is_same_v<T, Half> ? 10 : 23;
     constexpr std::int64_t kSteps = std::int64_t{1} << kGrid;
-    const std::int64_t step = static_cast<std::int64_t>((static_cast<unsigned __int128>(word) * (2 * kSteps + 1)) >> 64) - kSteps;
+    const std::int64_t step =
+        static_cast<std::int64_t>((static_cast<unsigned __int128>(word) * (2 * kSteps + 1)) >> 64) - kSteps;
     return from_double<T>(static_cast<double>(step) / static_cast<double>(kSteps));
   } else {
-    constexpr std::int64_t kHi = std::numeric_limits<T>::digits < 10 ? static_cast<std::int64_t>(std::numeric_limits<T>::max()) : 1000;
+    constexpr std::int64_t kHi =
+        std::numeric_limits<T>::digits < 10 ? static_cast<std::int64_t>(std::numeric_limits<T>::max()) : 1000;
     constexpr std::int64_t kLo = std::is_signed_v<T> ? -kHi : 0;
-    return static_cast<T>(kLo + static_cast<std::int64_t>((static_cast<unsigned __int128>(word) * static_cast<std::uint64_t>(kHi - kLo + 1)) >> 64));
+    return static_cast<T>(
+        kLo + static_cast<std::int64_t>(
+                  (static_cast<unsigned __int128>(word) * static_cast<std::uint64_t>(kHi - kLo + 1)) >> 64));
   }
 }
 
@@ -127,9 +138,11 @@ template <class T>
 T wide_value(std::uint64_t word) {
   if constexpr (kIsFloat<T>) {
     using F = Format<T>;
-    // The exponent comes from the high bits of the word, sign and significand from a second mixing: independent of one another.
+    // The exponent comes from the high bits of the word, sign and significand from a second mixing: independent of one
+    // another.
     constexpr std::uint64_t kNormals = (std::uint64_t{1} << F::kExponent) - 2;
-    const std::uint64_t exponent = 1 + static_cast<std::uint64_t>((static_cast<unsigned __int128>(word) * kNormals) >> 64);
+    const std::uint64_t exponent =
+        1 + static_cast<std::uint64_t>((static_cast<unsigned __int128>(word) * kNormals) >> 64);
     const std::uint64_t rest = mix(word + 0x9e3779b97f4a7c15u);
     const std::uint64_t mantissa = rest & ((std::uint64_t{1} << F::kMantissa) - 1), sign = rest >> 63;
     using B = typename F::Bits;
@@ -149,21 +162,27 @@ template <class T>
 T value_at(ValueKind kind, std::uint64_t word, std::uint64_t i, std::span<const T> specials) {
   constexpr std::uint64_t kModulus = sizeof(T) < 4 ? 64 : 1024;
   switch (kind) {
-    case ValueKind::kZero: return T{};
-    case ValueKind::kOne: return from_double<T>(1);
-    case ValueKind::kIndex: return from_double<T>(static_cast<double>(i % kModulus));
+    case ValueKind::kZero:
+      return T{};
+    case ValueKind::kOne:
+      return from_double<T>(1);
+    case ValueKind::kIndex:
+      return from_double<T>(static_cast<double>(i % kModulus));
     case ValueKind::kSmallIntegers: {
       const int nine = static_cast<int>((static_cast<unsigned __int128>(word) * 9) >> 64);
       constexpr bool kUnsigned = !kIsFloat<T> && std::is_unsigned_v<T>;
       return from_double<T>(kUnsigned ? nine : nine - 4);
     }
-    case ValueKind::kUniform: return uniform_value<T>(word);
-    case ValueKind::kWide: return wide_value<T>(word);
+    case ValueKind::kUniform:
+      return uniform_value<T>(word);
+    case ValueKind::kWide:
+      return wide_value<T>(word);
     case ValueKind::kMixed:
       if (word & 3) return uniform_value<T>(mix(word));
       word = mix(word);
       [[fallthrough]];
-    case ValueKind::kSpecial: return specials[static_cast<std::size_t>((static_cast<unsigned __int128>(word) * specials.size()) >> 64)];
+    case ValueKind::kSpecial:
+      return specials[static_cast<std::size_t>((static_cast<unsigned __int128>(word) * specials.size()) >> 64)];
   }
   throw std::invalid_argument("make_values: no such kind");
 }
@@ -192,7 +211,8 @@ Domain<Values> values_of(std::vector<ValueKind> kinds) {
       if (kind == v.kind) break;
       out.push_back({kind, 0});
     }
-    for (std::uint64_t seed = 0; has_seed(v.kind) && seed < std::min<std::uint64_t>(v.seed, 8); ++seed) out.push_back({v.kind, seed});
+    for (std::uint64_t seed = 0; has_seed(v.kind) && seed < std::min<std::uint64_t>(v.seed, 8); ++seed)
+      out.push_back({v.kind, seed});
     return out;
   };
   d.print = [](const Values& v) {
@@ -229,7 +249,7 @@ std::vector<T> make_values(const Values& v, std::size_t n, std::uint64_t stream)
   return out;
 }
 
-#define LOCKSTEP_VALUES_OF(T)                       \
+#define LOCKSTEP_VALUES_OF(T)                      \
   template std::span<const T> special_values<T>(); \
   template std::vector<T> make_values<T>(const Values&, std::size_t, std::uint64_t);
 LOCKSTEP_VALUES_OF(float)

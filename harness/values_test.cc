@@ -29,14 +29,28 @@ struct Shape {
   int mantissa_bits, exponent_bits;
 };
 enum Class : unsigned {
-  kPlusZero, kMinusZero, kPlusInf, kMinusInf, kQuietNaN, kSignallingNaN, kSubnormal, kLeastSubnormal, kGreatestSubnormal, kLeastNormal, kGreatest, kNormal, kClasses
+  kPlusZero,
+  kMinusZero,
+  kPlusInf,
+  kMinusInf,
+  kQuietNaN,
+  kSignallingNaN,
+  kSubnormal,
+  kLeastSubnormal,
+  kGreatestSubnormal,
+  kLeastNormal,
+  kGreatest,
+  kNormal,
+  kClasses
 };
 void classify(std::uint64_t bits, Shape s, std::set<unsigned>& classes, std::set<std::uint64_t>& exponents) {
   const std::uint64_t one = 1;
-  const std::uint64_t sign = bits >> (s.mantissa_bits + s.exponent_bits) & 1, exponent = bits >> s.mantissa_bits & ((one << s.exponent_bits) - 1);
+  const std::uint64_t sign = bits >> (s.mantissa_bits + s.exponent_bits) & 1,
+                      exponent = bits >> s.mantissa_bits & ((one << s.exponent_bits) - 1);
   const std::uint64_t mantissa = bits & ((one << s.mantissa_bits) - 1), top = (one << s.exponent_bits) - 1;
   if (exponent == top) {
-    classes.insert(mantissa == 0 ? (sign ? kMinusInf : kPlusInf) : (mantissa >> (s.mantissa_bits - 1) ? kQuietNaN : kSignallingNaN));
+    classes.insert(mantissa == 0 ? (sign ? kMinusInf : kPlusInf)
+                                 : (mantissa >> (s.mantissa_bits - 1) ? kQuietNaN : kSignallingNaN));
   } else if (exponent == 0) {
     classes.insert(mantissa == 0 ? (sign ? kMinusZero : kPlusZero) : kSubnormal);
     if (mantissa == 1) classes.insert(kLeastSubnormal);
@@ -73,7 +87,8 @@ TEST(Reach, DoublesMeetEveryClassAndNearlyEveryExponent) {
   // 2046 exponents by 10,000 draws: about 2046 e^-4.9, fifteen, are missed; forty thousand draws miss none.
   for (double v : make_values<double>({ValueKind::kWide, 0}, 40000)) classify(bits_of(v), {52, 11}, classes, exponents);
   EXPECT_EQ(exponents.size(), 2046u);
-  for (double v : make_values<double>({ValueKind::kSpecial, 0}, 10000)) classify(bits_of(v), {52, 11}, classes, exponents);
+  for (double v : make_values<double>({ValueKind::kSpecial, 0}, 10000))
+    classify(bits_of(v), {52, 11}, classes, exponents);
   EXPECT_EQ(classes.size(), kClasses);
 }
 
@@ -103,7 +118,8 @@ TEST(Specials, NeverLookLikePoison) {
 
 TEST(Specials, IntegersHaveTheirEnds) {
   const auto all = special_values<std::int32_t>();
-  for (std::int32_t v : {0, 1, -1, INT32_MIN, INT32_MAX, 31, 32, 33, 65535, 65536, 65537, -32, 1 << 30}) EXPECT_NE(std::find(all.begin(), all.end(), v), all.end()) << v;
+  for (std::int32_t v : {0, 1, -1, INT32_MIN, INT32_MAX, 31, 32, 33, 65535, 65536, 65537, -32, 1 << 30})
+    EXPECT_NE(std::find(all.begin(), all.end(), v), all.end()) << v;
 }
 
 template <class T>
@@ -139,9 +155,17 @@ TEST(Values, SeedAndStreamChangeThem) {
 // Pinned: a case recorded today must mean the same data next year.
 TEST(Values, AreTheSameForEver) {
   std::string text;
-  for (float v : make_values<float>({ValueKind::kSmallIntegers, 0}, 12)) text += std::to_string(static_cast<int>(v)) + " ";
+  for (float v : make_values<float>({ValueKind::kSmallIntegers, 0}, 12))
+    text += std::to_string(static_cast<int>(v)) + " ";
   EXPECT_EQ(text, "-2 2 -1 -4 3 -1 -2 2 3 -4 4 1 ");
   EXPECT_EQ(make_values<std::uint32_t>({ValueKind::kWide, 3}, 3, 1), (std::vector<std::uint32_t>{11164, 70294, 3681}));
+  std::uint64_t digest = 0;
+  for (ValueKind kind : kAll) {
+    for (float v : make_values<float>({kind, 3}, 1000)) digest = mix(digest ^ bits_of(v));
+    for (double v : make_values<double>({kind, 3}, 1000)) digest = mix(digest ^ bits_of(v));
+    for (std::int16_t v : make_values<std::int16_t>({kind, 3}, 1000)) digest = mix(digest ^ bits_of(v));
+  }
+  EXPECT_EQ(digest, 4175313977775505643u);
 }
 
 TEST(Values, PlainKindsAreWhatTheySay) {
@@ -168,7 +192,8 @@ TEST(Values, UniformStaysInItsRangeAndFillsIt) {
   }
   EXPECT_TRUE(lo >= -1 && lo < -0.999f && hi <= 1 && hi > 0.999f) << lo << " " << hi;
   EXPECT_NEAR(sum / 100000, 0, 0.02);
-  for (std::int32_t v : make_values<std::int32_t>({ValueKind::kUniform, 4}, 10000)) EXPECT_TRUE(v >= -1000 && v <= 1000);
+  for (std::int32_t v : make_values<std::int32_t>({ValueKind::kUniform, 4}, 10000))
+    EXPECT_TRUE(v >= -1000 && v <= 1000);
   for (std::uint8_t v : make_values<std::uint8_t>({ValueKind::kUniform, 4}, 10000)) EXPECT_LE(v, 255);
   std::set<int> signs;
   for (std::int8_t v : make_values<std::int8_t>({ValueKind::kUniform, 4}, 10000)) signs.insert((v > 0) - (v < 0));
@@ -179,7 +204,8 @@ TEST(Values, WideIntegersHaveEveryWidthBothSignsAndBothParities) {
   std::set<int> widths;
   int negative = 0, odd = 0;
   for (std::int32_t v : make_values<std::int32_t>({ValueKind::kWide, 4}, 10000)) {
-    widths.insert(std::bit_width(static_cast<std::uint32_t>(v < 0 ? 0u - static_cast<std::uint32_t>(v) : static_cast<std::uint32_t>(v))));
+    widths.insert(std::bit_width(
+        static_cast<std::uint32_t>(v < 0 ? 0u - static_cast<std::uint32_t>(v) : static_cast<std::uint32_t>(v))));
     negative += v < 0;
     odd += v & 1;
   }
@@ -200,7 +226,9 @@ TEST(Domain, PrintsParsesAndShrinksWithinItsKinds) {
   EXPECT_TRUE(d.parse("special:18446744073709551615", v));
   EXPECT_EQ(v, (Values{ValueKind::kSpecial, ~std::uint64_t{0}}));
   EXPECT_TRUE(d.parse("zero", v));
-  for (const char* bad : {"", "zero:1", "uniform", "uniform:", "uniform:-1", "uniform:x", "wide:1", "unform:1", "integers:0"}) EXPECT_FALSE(d.parse(bad, v)) << bad;
+  for (const char* bad :
+       {"", "zero:1", "uniform", "uniform:", "uniform:-1", "uniform:x", "wide:1", "unform:1", "integers:0"})
+    EXPECT_FALSE(d.parse(bad, v)) << bad;
   const std::vector<Values> simpler = d.shrink({ValueKind::kSpecial, 100});
   ASSERT_GE(simpler.size(), 3u);
   EXPECT_EQ(simpler[0], (Values{ValueKind::kZero, 0}));
@@ -243,7 +271,7 @@ TEST(Half, RoundsToNearestTiesToEven) {
   EXPECT_EQ(to_half(65519.999).bits, 0x7bff);
   EXPECT_EQ(to_half(65520).bits, 0x7c00);
   EXPECT_EQ(to_half(-1e300).bits, 0xfc00);
-  EXPECT_EQ(to_half(0x1p-25).bits, 0);                     // half the least subnormal, a tie
+  EXPECT_EQ(to_half(0x1p-25).bits, 0);  // half the least subnormal, a tie
   EXPECT_EQ(to_half(0x1.8p-25).bits, 1);
   EXPECT_EQ(to_half(0x1.ffcp-15 + 0x1p-26).bits, 0x0400);  // carries from the subnormals into the normals
 }

@@ -1,7 +1,9 @@
-// A CUDA runtime of a dozen functions on host memory, for tests of the harness's own parts: a "kernel" there is a host function that scribbles.
+// A CUDA runtime of a dozen functions on host memory, for tests of the harness's own parts: a "kernel" there is a host
+// function that scribbles.
 //
-// It keeps what the harness relies on: 256-byte alignment, fresh memory that is not zero, errors that stick until they are cleared. Nothing here
-// judges an access; what the memory contract finds with this runtime, it finds on silicon, where nobody else looks.
+// It keeps what the harness relies on: 256-byte alignment, fresh memory that is not zero, errors that stick until they
+// are cleared. Nothing here judges an access; what the memory contract finds with this runtime, it finds on silicon,
+// where nobody else looks.
 #include "harness/testing/fake_runtime.h"
 
 #include <cuda_runtime_api.h>
@@ -58,12 +60,15 @@ cudaError_t cudaDeviceSynchronize() { return static_cast<cudaError_t>(fake().sti
 
 cudaError_t cudaGetLastError() {
   if (fake().sticky != cudaSuccess) return static_cast<cudaError_t>(fake().sticky);
-  if (fake().launch_error != cudaSuccess) last_error = static_cast<cudaError_t>(std::exchange(fake().launch_error, cudaSuccess));
+  if (fake().launch_error != cudaSuccess)
+    last_error = static_cast<cudaError_t>(std::exchange(fake().launch_error, cudaSuccess));
   return std::exchange(last_error, cudaSuccess);
 }
 
 const char* cudaGetErrorName(cudaError_t error) {
-  return error == cudaErrorIllegalAddress ? "cudaErrorIllegalAddress" : error == cudaErrorInvalidConfiguration ? "cudaErrorInvalidConfiguration" : "cudaErrorOther";
+  return error == cudaErrorIllegalAddress         ? "cudaErrorIllegalAddress"
+         : error == cudaErrorInvalidConfiguration ? "cudaErrorInvalidConfiguration"
+                                                  : "cudaErrorOther";
 }
 const char* cudaGetErrorString(cudaError_t) { return "as the test planted it"; }
 
