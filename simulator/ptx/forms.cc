@@ -48,7 +48,7 @@ std::vector<std::string_view> split_words(std::string_view s) {
 
 // The choices a row gives for a word, or the word itself.
 std::vector<std::string_view> choices_for(const FormRow& row, std::string_view word) {
-  std::string_view rest = row.choices;
+  std::string_view rest = trim(row.choices);
   while (!rest.empty()) {
     std::size_t end = rest.find(' ');
     if (end == std::string_view::npos) end = rest.size();
