@@ -129,6 +129,17 @@ std::string describe(const WarpShape& s) {
 
 }  // namespace
 
+LaunchStatus check_warp_arrays(const void* x, const void* y, std::size_t bytes, int width, const WarpShape& shape) {
+  std::string why = objection_to_shape(shape);
+  if (why.empty() && !is_width(width)) {
+    why = "the width is " + std::to_string(width) + "; it must be 1, 2, 4, 8, 16 or 32";
+  }
+  if (why.empty()) why = objection_to_array("x", x, bytes);
+  if (why.empty()) why = objection_to_array("y", y, bytes);
+  if (why.empty() && overlap(x, elements_of(shape) * bytes, y, elements_of(shape) * bytes)) why = "y overlaps x";
+  return why.empty() ? LaunchStatus{} : refused("warp kernel", why);
+}
+
 template <class T>
 LaunchStatus shuffle(ShuffleOp op, const T* x, const int* operand, T* y, int width, std::uint32_t members,
                      bool divergent, const WarpShape& shape, cudaStream_t stream) {

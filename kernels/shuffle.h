@@ -56,4 +56,28 @@ template <class T>
 LaunchStatus warp_collective(WarpCollective collective, const T* x, T* y, int width, int root, const WarpShape& shape,
                              cudaStream_t stream = nullptr);
 
+// Whether the launchers would take this shape and these arrays, of elements of `bytes` each; launches nothing. For
+// kernels that keep the contract in another way.
+LaunchStatus check_warp_arrays(const void* x, const void* y, std::size_t bytes, int width, const WarpShape& shape);
+
+// The launchers for elements of type T, and all of the family as one value, so that another kernel can stand in the
+// place of any of them.
+template <class T>
+struct ShuffleLaunchersOf {
+  decltype(&kernels::shuffle<T>) shuffle = &kernels::shuffle<T>;
+  decltype(&kernels::warp_collective<T>) warp_collective = &kernels::warp_collective<T>;
+};
+struct ShuffleLaunchers : ShuffleLaunchersOf<int>,
+                          ShuffleLaunchersOf<unsigned>,
+                          ShuffleLaunchersOf<long long>,
+                          ShuffleLaunchersOf<float>,
+                          ShuffleLaunchersOf<double>,
+                          ShuffleLaunchersOf<__half> {
+  decltype(&kernels::lane_and_warp) lane_and_warp = &kernels::lane_and_warp;
+  template <class T>
+  const ShuffleLaunchersOf<T>& of() const {
+    return *this;
+  }
+};
+
 }  // namespace lockstep::kernels

@@ -23,14 +23,18 @@ std::vector<Count> expected(const std::vector<int>& values, std::int64_t bins) {
 }
 
 // Bins that the shared memory of one block can hold on the device, by its own account: 32 bits a bin.
-std::int64_t bins_a_block() { return static_cast<std::int64_t>(device_dossier().shared_bytes_per_block_optin / sizeof(unsigned)); }
+std::int64_t bins_a_block() {
+  return static_cast<std::int64_t>(device_dossier().shared_bytes_per_block_optin / sizeof(unsigned));
+}
 
 // Room for counts that a failed launch would leave unwritten, without a comparison.
 DeviceArray<Count> room_for(const HistogramCase& c) {
   return DeviceArray<Count>::output("counts", c.bins, {.misalignment = c.counts_offset, .poison = c.poison});
 }
 
-HistogramShape shape_of(const HistogramCase& c) { return {.block = c.block, .cluster = c.cluster, .max_blocks = c.max_blocks}; }
+HistogramShape shape_of(const HistogramCase& c) {
+  return {.block = c.block, .cluster = c.cluster, .max_blocks = c.max_blocks};
+}
 
 void judge(const Histogram& histogram, const HistogramCase& c) {
   const std::vector<int> values = c.values();
@@ -78,27 +82,44 @@ std::vector<int> HistogramCase::values() const {
       return static_cast<int>(low + static_cast<std::int64_t>(r % static_cast<std::uint64_t>(high - low + 1)));
     };
     switch (spread) {
-      case Spread::kUniform: v[i] = within(-bins / 4 - 1, bins + bins / 4); break;
-      case Spread::kInRange: v[i] = within(0, bins - 1); break;
-      case Spread::kSkewed: v[i] = static_cast<int>((r % static_cast<std::uint64_t>(bins)) >> (r >> 59)); break;
-      case Spread::kOneBin: v[i] = static_cast<int>(mix(seed) % static_cast<std::uint64_t>(bins)); break;
-      case Spread::kBelow: v[i] = within(kLow, -1); break;
-      case Spread::kAbove: v[i] = within(bins, kHigh); break;
-      case Spread::kEdges: v[i] = static_cast<int>(r % 4 == 0 ? -1 : r % 4 == 1 ? 0 : r % 4 == 2 ? bins - 1 : bins); break;
+      case Spread::kUniform:
+        v[i] = within(-bins / 4 - 1, bins + bins / 4);
+        break;
+      case Spread::kInRange:
+        v[i] = within(0, bins - 1);
+        break;
+      case Spread::kSkewed:
+        v[i] = static_cast<int>((r % static_cast<std::uint64_t>(bins)) >> (r >> 59));
+        break;
+      case Spread::kOneBin:
+        v[i] = static_cast<int>(mix(seed) % static_cast<std::uint64_t>(bins));
+        break;
+      case Spread::kBelow:
+        v[i] = within(kLow, -1);
+        break;
+      case Spread::kAbove:
+        v[i] = within(bins, kHigh);
+        break;
+      case Spread::kEdges:
+        v[i] = static_cast<int>(r % 4 == 0 ? -1 : r % 4 == 1 ? 0 : r % 4 == 2 ? bins - 1 : bins);
+        break;
     }
   }
   return v;
 }
 
-std::vector<Count> HistogramCase::launch(const Histogram& histogram, const std::vector<int>& values, HistogramPlan* used) const {
+std::vector<Count> HistogramCase::launch(const Histogram& histogram, const std::vector<int>& values,
+                                         HistogramPlan* used) const {
   const auto in = DeviceArray<int>::input("values", values, {.misalignment = values_offset, .poison = poison});
   const auto out = room_for(*this);
-  REQUIRE_CUDA(histogram(path, in.data(), static_cast<std::int64_t>(values.size()), out.data(), bins, shape_of(*this), used, nullptr));
+  REQUIRE_CUDA(histogram(path, in.data(), static_cast<std::int64_t>(values.size()), out.data(), bins, shape_of(*this),
+                         used, nullptr));
   REQUIRE_CUDA(cudaDeviceSynchronize());
   const std::vector<Count> counts = out.fetch();
   if (out.poison_is_proof()) {
     for (std::size_t b = 0; b < counts.size(); ++b) {
-      if (out.holds_poison(b, counts[b])) fail_case({Reason::kUnwritten, "", fmt::format("bin {} was never written: it holds its poison", b)});
+      if (out.holds_poison(b, counts[b]))
+        fail_case({Reason::kUnwritten, "", fmt::format("bin {} was never written: it holds its poison", b)});
     }
   }
   return counts;
@@ -133,7 +154,8 @@ void histogram_does_not_depend_on_order(const Histogram& histogram, const Histog
 }
 
 void histogram_of_a_concatenation_adds(const Histogram& histogram, const SplitHistogramCase& c) {
-  const std::vector<int> values = c.values(), front(values.begin(), values.begin() + c.first), back(values.begin() + c.first, values.end());
+  const std::vector<int> values = c.values(), front(values.begin(), values.begin() + c.first),
+                         back(values.begin() + c.first, values.end());
   std::vector<Count> sum = c.launch(histogram, front);
   const std::vector<Count> rest = c.launch(histogram, back);
   std::ranges::transform(sum, rest, sum.begin(), std::plus<>());
@@ -153,11 +175,13 @@ void histogram_paths_agree(const Histogram& histogram, const HistogramCase& c) {
 void histogram_takes_the_first_path_that_holds_the_bins(const Histogram& histogram, const CapacityHistogramCase& c) {
   const std::int64_t a_block = bins_a_block();
   const auto fits = [&](HistogramPath path) {
-    const int cluster = c.cluster == 0 ? device_dossier().max_cluster_blocks : std::min(c.cluster, device_dossier().max_cluster_blocks);
+    const int cluster =
+        c.cluster == 0 ? device_dossier().max_cluster_blocks : std::min(c.cluster, device_dossier().max_cluster_blocks);
     return path == HistogramPath::kGlobal || (path == HistogramPath::kShared && c.bins <= a_block) ||
            (path == HistogramPath::kCluster && cluster > 1 && c.bins <= a_block * cluster);
   };
-  // Whether the largest clusters can be resident with all their memory is the device's to say: then a refusal, or the next path, is right too.
+  // Whether the largest clusters can be resident with all their memory is the device's to say: then a refusal, or the
+  // next path, is right too.
   const bool certain = c.bins <= a_block * std::min(device_dossier().max_cluster_blocks, 8) && c.cluster != 16;
   const auto in = DeviceArray<int>::input("values", c.values(), {.misalignment = c.values_offset, .poison = c.poison});
   const auto out = room_for(c);
@@ -167,7 +191,8 @@ void histogram_takes_the_first_path_that_holds_the_bins(const Histogram& histogr
   if (!status.ok()) {
     REQUIRE_LAW(c.path != HistogramPath::kAutomatic, "the automatic path refuses {} bins: {}", c.bins, status.message);
     REQUIRE_LAW(!fits(c.path) || !certain, "refused although {} bins fit: {}", c.bins, status.message);
-    REQUIRE_LAW(status.error == cudaErrorInvalidValue && !status.message.empty(), "refused with {} ({})", cudaGetErrorName(status.error), status.message);
+    REQUIRE_LAW(status.error == cudaErrorInvalidValue && !status.message.empty(), "refused with {} ({})",
+                cudaGetErrorName(status.error), status.message);
     return;
   }
   REQUIRE_LAW(fits(plan.path), "{} bins do not fit the path that was taken, {}", c.bins, int(plan.path));
@@ -177,7 +202,8 @@ void histogram_takes_the_first_path_that_holds_the_bins(const Histogram& histogr
     const HistogramPath first = fits(HistogramPath::kShared)    ? HistogramPath::kShared
                                 : fits(HistogramPath::kCluster) ? HistogramPath::kCluster
                                                                 : HistogramPath::kGlobal;
-    REQUIRE_LAW(plan.path == first, "{} bins: path {} holds them, but {} was taken", c.bins, int(first), int(plan.path));
+    REQUIRE_LAW(plan.path == first, "{} bins: path {} holds them, but {} was taken", c.bins, int(first),
+                int(plan.path));
   }
   REQUIRE_BITWISE_EQUAL(out, expected(c.values(), c.bins));
 }
@@ -199,26 +225,59 @@ void histogram_refuses_bad_arguments(const Histogram& histogram, const RefusedHi
     std::int64_t bins;
     HistogramShape shape;
   } with = {c.path, in.data(), c.n, out.data(), c.bins, shape_of(c)};
-  const auto shifted = [](auto* p, int bytes) { return reinterpret_cast<decltype(p)>(reinterpret_cast<std::uintptr_t>(p) + bytes); };
+  const auto shifted = [](auto* p, int bytes) {
+    return reinterpret_cast<decltype(p)>(reinterpret_cast<std::uintptr_t>(p) + bytes);
+  };
   switch (c.mistake) {
-    case kNegativeSize: with.n = -c.n; break;
-    case kHugeSize: with.n = std::numeric_limits<std::int64_t>::max(); break;
-    case kNoBins: with.bins = 0; break;
-    case kNegativeBins: with.bins = -c.bins; break;
-    case kNoThreads: with.shape.block = 0; break;
-    case kTooManyThreads: with.shape.block = 1025; break;
-    case kNoBlocks: with.shape.max_blocks = 0; break;
-    case kNullValues: with.values = nullptr; break;
-    case kNullCounts: with.counts = nullptr; break;
-    case kMisalignedValues: with.values = shifted(with.values, 2); break;
-    case kMisalignedCounts: with.counts = shifted(with.counts, 4); break;
-    case kOverlap: with.values = reinterpret_cast<const int*>(with.counts); break;
-    case kOddCluster: with.shape.cluster = 3; break;
-    case kTooManyBinsForShared: with.bins = bins_a_block() + 1; break;
-    case kUnknownPath: with.path = static_cast<HistogramPath>(4); break;
+    case kNegativeSize:
+      with.n = -c.n;
+      break;
+    case kHugeSize:
+      with.n = std::numeric_limits<std::int64_t>::max();
+      break;
+    case kNoBins:
+      with.bins = 0;
+      break;
+    case kNegativeBins:
+      with.bins = -c.bins;
+      break;
+    case kNoThreads:
+      with.shape.block = 0;
+      break;
+    case kTooManyThreads:
+      with.shape.block = 1025;
+      break;
+    case kNoBlocks:
+      with.shape.max_blocks = 0;
+      break;
+    case kNullValues:
+      with.values = nullptr;
+      break;
+    case kNullCounts:
+      with.counts = nullptr;
+      break;
+    case kMisalignedValues:
+      with.values = shifted(with.values, 2);
+      break;
+    case kMisalignedCounts:
+      with.counts = shifted(with.counts, 4);
+      break;
+    case kOverlap:
+      with.values = reinterpret_cast<const int*>(with.counts);
+      break;
+    case kOddCluster:
+      with.shape.cluster = 3;
+      break;
+    case kTooManyBinsForShared:
+      with.bins = bins_a_block() + 1;
+      break;
+    case kUnknownPath:
+      with.path = static_cast<HistogramPath>(4);
+      break;
   }
   const auto status = histogram(with.path, with.values, with.n, with.counts, with.bins, with.shape, nullptr, nullptr);
-  REQUIRE_LAW(status.error == cudaErrorInvalidValue, "the launcher answers {} ({})", cudaGetErrorName(status.error), status.message);
+  REQUIRE_LAW(status.error == cudaErrorInvalidValue, "the launcher answers {} ({})", cudaGetErrorName(status.error),
+              status.message);
   REQUIRE_LAW(!status.message.empty(), "the launcher refuses without a message");
   REQUIRE_CUDA(cudaDeviceSynchronize());
   const std::vector<Count> after = out.fetch();

@@ -1,5 +1,5 @@
-// The histogram's cases and laws. A law is a sentence about every case; it takes the implementation that it judges, so that a broken or a
-// rewritten kernel can stand in the place of the real one.
+// The histogram's cases and laws. A law is a sentence about every case; it takes the implementation that it judges, so
+// that a broken or a rewritten kernel can stand in the place of the real one.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,19 @@
 namespace lockstep::properties {
 
 // Anything with the launcher's signature and its contract (kernels/histogram.h).
-using Histogram = std::function<kernels::LaunchStatus(kernels::HistogramPath, const int* values, std::int64_t n, unsigned long long* counts,
-                                                      std::int64_t bins, const kernels::HistogramShape&, kernels::HistogramPlan* used, cudaStream_t)>;
+using Histogram = std::function<kernels::LaunchStatus(
+    kernels::HistogramPath, const int* values, std::int64_t n, unsigned long long* counts, std::int64_t bins,
+    const kernels::HistogramShape&, kernels::HistogramPlan* used, cudaStream_t)>;
 
 // Where the elements lie, relative to the bins.
 enum class Spread : std::uint8_t {
-  kUniform,     // in and a little out of range, evenly
-  kInRange,     // in range, evenly
-  kSkewed,      // in range, the first bins far more often
-  kOneBin,      // all equal
-  kBelow,       // all below 0, down to the least int
-  kAbove,       // all past the last bin, up to the greatest int
-  kEdges,       // -1, 0, bins - 1 and bins, evenly
+  kUniform,  // in and a little out of range, evenly
+  kInRange,  // in range, evenly
+  kSkewed,   // in range, the first bins far more often
+  kOneBin,   // all equal
+  kBelow,    // all below 0, down to the least int
+  kAbove,    // all past the last bin, up to the greatest int
+  kEdges,    // -1, 0, bins - 1 and bins, evenly
 };
 
 struct HistogramCase {
@@ -52,7 +53,8 @@ struct HistogramCase {
   std::vector<int> values() const;
 
   // Launches the implementation on device memory under the case's contract.
-  std::vector<unsigned long long> launch(const Histogram& histogram, const std::vector<int>& values, kernels::HistogramPlan* used = nullptr) const;
+  std::vector<unsigned long long> launch(const Histogram& histogram, const std::vector<int>& values,
+                                         kernels::HistogramPlan* used = nullptr) const;
   std::vector<unsigned long long> launch(const Histogram& histogram) const { return launch(histogram, values()); }
 
  protected:
@@ -71,8 +73,13 @@ struct HistogramCase {
     field("counts_offset", c.counts_offset, range(0, 31));
     field("poison", c.poison, poisons());
     field("spread", c.spread,
-          choice<Spread>({{"uniform", kUniform}, {"in_range", kInRange}, {"skewed", kSkewed}, {"one_bin", kOneBin}, {"below", kBelow},
-                          {"above", kAbove}, {"edges", kEdges}}));
+          choice<Spread>({{"uniform", kUniform},
+                          {"in_range", kInRange},
+                          {"skewed", kSkewed},
+                          {"one_bin", kOneBin},
+                          {"below", kBelow},
+                          {"above", kAbove},
+                          {"edges", kEdges}}));
     field("seed", c.seed, seeds());
   }
 };
@@ -91,7 +98,8 @@ struct CapacityHistogramCase : HistogramCase {
   template <class Self, class Visitor>
   static void fields(Self& c, Visitor&& field) {
     using enum kernels::HistogramPath;
-    fields_of(c, field, {{"automatic", kAutomatic}, {"shared", kShared}, {"cluster", kCluster}, {"global", kGlobal}}, 1 << 20, 4096);
+    fields_of(c, field, {{"automatic", kAutomatic}, {"shared", kShared}, {"cluster", kCluster}, {"global", kGlobal}},
+              1 << 20, 4096);
     field("around", c.around, one_of<int>({0, 1, 2, 4, 8, 16}));
     field("excess", c.excess, range(-3, 3));
   }
@@ -122,8 +130,23 @@ struct SplitHistogramCase : HistogramCase {
 
 // A legal case with one argument made illegal.
 struct RefusedHistogramCase : HistogramCase {
-  enum class Mistake { kNegativeSize, kHugeSize, kNoBins, kNegativeBins, kNoThreads, kTooManyThreads, kNoBlocks, kNullValues, kNullCounts,
-                       kMisalignedValues, kMisalignedCounts, kOverlap, kOddCluster, kTooManyBinsForShared, kUnknownPath };
+  enum class Mistake {
+    kNegativeSize,
+    kHugeSize,
+    kNoBins,
+    kNegativeBins,
+    kNoThreads,
+    kTooManyThreads,
+    kNoBlocks,
+    kNullValues,
+    kNullCounts,
+    kMisalignedValues,
+    kMisalignedCounts,
+    kOverlap,
+    kOddCluster,
+    kTooManyBinsForShared,
+    kUnknownPath
+  };
   Mistake mistake = Mistake::kNegativeSize;
   template <class Self, class Visitor>
   static void fields(Self& c, Visitor&& field) {
@@ -131,11 +154,21 @@ struct RefusedHistogramCase : HistogramCase {
     using enum kernels::HistogramPath;
     fields_of(c, field, {{"global", kGlobal}, {"shared", kShared}, {"automatic", kAutomatic}}, 300, 1 << 10);
     field("mistake", c.mistake,
-          choice<Mistake>({{"negative_size", kNegativeSize}, {"huge_size", kHugeSize}, {"no_bins", kNoBins}, {"negative_bins", kNegativeBins},
-                           {"no_threads", kNoThreads}, {"too_many_threads", kTooManyThreads}, {"no_blocks", kNoBlocks},
-                           {"null_values", kNullValues}, {"null_counts", kNullCounts}, {"misaligned_values", kMisalignedValues},
-                           {"misaligned_counts", kMisalignedCounts}, {"overlap", kOverlap}, {"odd_cluster", kOddCluster},
-                           {"too_many_bins_for_shared", kTooManyBinsForShared}, {"unknown_path", kUnknownPath}}));
+          choice<Mistake>({{"negative_size", kNegativeSize},
+                           {"huge_size", kHugeSize},
+                           {"no_bins", kNoBins},
+                           {"negative_bins", kNegativeBins},
+                           {"no_threads", kNoThreads},
+                           {"too_many_threads", kTooManyThreads},
+                           {"no_blocks", kNoBlocks},
+                           {"null_values", kNullValues},
+                           {"null_counts", kNullCounts},
+                           {"misaligned_values", kMisalignedValues},
+                           {"misaligned_counts", kMisalignedCounts},
+                           {"overlap", kOverlap},
+                           {"odd_cluster", kOddCluster},
+                           {"too_many_bins_for_shared", kTooManyBinsForShared},
+                           {"unknown_path", kUnknownPath}}));
   }
   void normalise();
 };

@@ -15,16 +15,19 @@ using kernels::TileMap;
 using kernels::TransposeVariant;
 using Words = std::vector<std::uint32_t>;
 
-constexpr int kTile = 32;      // of the transpose
+constexpr int kTile = 32;  // of the transpose
 constexpr int kTileRows = 8;
 
 Words list(const reference::Words& w) { return {w.begin(), w.end()}; }
 
 Words expected_tiles(const LineCase& c, const Words& x) {
   switch (c.map) {
-    case TileMap::kReverse: return list(reference::reverse_tiles(x, c.block));
-    case TileMap::kRotate: return list(reference::rotate_tiles(x, c.block));
-    case TileMap::kAdjacentDifference: return list(reference::difference_tiles(x, c.block));
+    case TileMap::kReverse:
+      return list(reference::reverse_tiles(x, c.block));
+    case TileMap::kRotate:
+      return list(reference::rotate_tiles(x, c.block));
+    case TileMap::kAdjacentDifference:
+      return list(reference::difference_tiles(x, c.block));
   }
   throw std::logic_error("a tile map without a reference");
 }
@@ -86,7 +89,8 @@ WhereIs TransposeCase::where() const {
   const std::uint64_t across = columns == 0 ? 1 : (columns - 1) / kTile + 1, height = std::max<std::int64_t>(rows, 1);
   return [across, height](std::size_t e) {
     const std::uint64_t j = e / height, i = e % height;  // y is columns x rows
-    return Origin{.block = i / kTile * across + j / kTile, .thread = static_cast<std::uint32_t>(j % kTileRows * kTile + i % kTile)};
+    return Origin{.block = i / kTile * across + j / kTile,
+                  .thread = static_cast<std::uint32_t>(j % kTileRows * kTile + i % kTile)};
   };
 }
 
@@ -135,8 +139,8 @@ void transpose_variants_agree(const Staging& staging, const TransposeCase& c) {
   REQUIRE_BITWISE_EQUAL(other.launch(staging, c.x()), padded, c.where());
 }
 
-// On whole tiles: each warp writes one row of a tile and reads one column. A padded column lies in 32 banks, an unpadded one in a single bank, which takes 31
-// passes more than one.
+// On whole tiles: each warp writes one row of a tile and reads one column. A padded column lies in 32 banks, an
+// unpadded one in a single bank, which takes 31 passes more than one.
 void padding_removes_every_bank_conflict(const Staging& staging, const TransposeCase& c) {
   require_capability({Capability::kSimulator});
   TransposeCase whole = c;
@@ -148,9 +152,12 @@ void padding_removes_every_bank_conflict(const Staging& staging, const Transpose
     const lockstepCounters counters = counters_of([&] { whole.launch(staging, whole.x()); });
     const std::uint64_t conflicts = variant == TransposeVariant::kPadded ? 0 : 31 * requests;
     REQUIRE_LAW(counters.shared_store_requests == requests && counters.shared_load_requests == requests,
-                "{} stores and {} loads of shared memory, not {} each", counters.shared_store_requests, counters.shared_load_requests, requests);
-    REQUIRE_LAW(counters.shared_store_conflicts == 0, "{} bank conflicts of row stores", counters.shared_store_conflicts);
-    REQUIRE_LAW(counters.shared_load_conflicts == conflicts, "{} bank conflicts of column loads, not {}", counters.shared_load_conflicts, conflicts);
+                "{} stores and {} loads of shared memory, not {} each", counters.shared_store_requests,
+                counters.shared_load_requests, requests);
+    REQUIRE_LAW(counters.shared_store_conflicts == 0, "{} bank conflicts of row stores",
+                counters.shared_store_conflicts);
+    REQUIRE_LAW(counters.shared_load_conflicts == conflicts, "{} bank conflicts of column loads, not {}",
+                counters.shared_load_conflicts, conflicts);
   }
 }
 
@@ -172,32 +179,62 @@ void staging_refuses_bad_arguments(const Staging& staging, const RefusedLineCase
   } with = {in.data(), c.n, out.data(), shape_of(c)};
   TileMap map = c.map;
   TransposeVariant variant = TransposeVariant::kPadded;
-  const auto shifted = [](auto* p, int bytes) { return reinterpret_cast<decltype(p)>(reinterpret_cast<std::uintptr_t>(p) + bytes); };
+  const auto shifted = [](auto* p, int bytes) {
+    return reinterpret_cast<decltype(p)>(reinterpret_cast<std::uintptr_t>(p) + bytes);
+  };
   switch (c.mistake) {
-    case kNegativeSize: with.n = -c.n; break;
-    case kHugeSize: with.n = std::numeric_limits<std::int64_t>::max(); break;
-    case kNoThreads: with.shape.block = 0; break;
-    case kTooManyThreads: with.shape.block = 1025; break;
-    case kNoBlocks: with.shape.max_blocks = 0; break;
-    case kNullInput: with.x = nullptr; break;
-    case kNullOutput: with.y = nullptr; break;
-    case kMisalignedInput: with.x = shifted(with.x, 2); break;
-    case kMisalignedOutput: with.y = shifted(with.y, 1); break;
-    case kOverlap: with.y = const_cast<std::uint32_t*>(with.x) + (c.n - 1); break;
-    case kUnknownMap: map = static_cast<TileMap>(3); break;
-    case kUnknownVariant: variant = static_cast<TransposeVariant>(2); break;
-    case kNegativeRows: break;
+    case kNegativeSize:
+      with.n = -c.n;
+      break;
+    case kHugeSize:
+      with.n = std::numeric_limits<std::int64_t>::max();
+      break;
+    case kNoThreads:
+      with.shape.block = 0;
+      break;
+    case kTooManyThreads:
+      with.shape.block = 1025;
+      break;
+    case kNoBlocks:
+      with.shape.max_blocks = 0;
+      break;
+    case kNullInput:
+      with.x = nullptr;
+      break;
+    case kNullOutput:
+      with.y = nullptr;
+      break;
+    case kMisalignedInput:
+      with.x = shifted(with.x, 2);
+      break;
+    case kMisalignedOutput:
+      with.y = shifted(with.y, 1);
+      break;
+    case kOverlap:
+      with.y = const_cast<std::uint32_t*>(with.x) + (c.n - 1);
+      break;
+    case kUnknownMap:
+      map = static_cast<TileMap>(3);
+      break;
+    case kUnknownVariant:
+      variant = static_cast<TransposeVariant>(2);
+      break;
+    case kNegativeRows:
+      break;
   }
   const auto judge = [](const char* launcher, const kernels::LaunchStatus& status) {
-    REQUIRE_LAW(status.error == cudaErrorInvalidValue, "{} answers {} ({})", launcher, cudaGetErrorName(status.error), status.message);
+    REQUIRE_LAW(status.error == cudaErrorInvalidValue, "{} answers {} ({})", launcher, cudaGetErrorName(status.error),
+                status.message);
     REQUIRE_LAW(!status.message.empty(), "{} refuses without a message", launcher);
   };
   const bool of_transpose = c.mistake == kUnknownVariant || c.mistake == kNegativeRows;
   const bool of_shape = c.mistake == kNoThreads || c.mistake == kTooManyThreads || c.mistake == kNoBlocks;
   if (!of_transpose) judge("tile_map", staging.tile_map(map, with.x, with.n, with.y, with.shape, nullptr));
-  if (!of_transpose && c.mistake != kUnknownMap) judge("thread_map", staging.thread_map(with.x, with.n, with.y, c.a, c.b, with.shape, nullptr));
+  if (!of_transpose && c.mistake != kUnknownMap)
+    judge("thread_map", staging.thread_map(with.x, with.n, with.y, c.a, c.b, with.shape, nullptr));
   if (!of_shape && c.mistake != kUnknownMap) {
-    judge("transpose", staging.transpose(variant, with.x, 1, c.mistake == kNegativeRows ? -1 : with.n, with.y, nullptr));
+    judge("transpose",
+          staging.transpose(variant, with.x, 1, c.mistake == kNegativeRows ? -1 : with.n, with.y, nullptr));
   }
   REQUIRE_CUDA(cudaDeviceSynchronize());
   const Words after = out.fetch();

@@ -1,5 +1,5 @@
-// The staging kernels' cases and laws. A law is a sentence about every case; it takes the implementations that it judges, so that a broken or
-// a rewritten kernel can stand in the place of a real one.
+// The staging kernels' cases and laws. A law is a sentence about every case; it takes the implementations that it
+// judges, so that a broken or a rewritten kernel can stand in the place of a real one.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,9 @@ struct LineCase {
     field("n", c.n, sizes(0, most));
     field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 3, 31, 33, 1000}));
     field("max_blocks", c.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
-    field("map", c.map, choice<kernels::TileMap>({{"reverse", kReverse}, {"rotate", kRotate}, {"adjacent_difference", kAdjacentDifference}}));
+    field("map", c.map,
+          choice<kernels::TileMap>(
+              {{"reverse", kReverse}, {"rotate", kRotate}, {"adjacent_difference", kAdjacentDifference}}));
     field("a", c.a, one_of<std::uint32_t>({1, 0, 2, 3, 0x80000001u, 0xffffffffu}));
     field("b", c.b, one_of<std::uint32_t>({0, 1, 0xffffffffu, 0x12345678u}));
     field("x_offset", c.x_offset, range(0, 31));
@@ -96,18 +98,39 @@ struct ScheduledLineCase : LineCase {
 
 // A legal case with one argument made illegal.
 struct RefusedLineCase : LineCase {
-  enum class Mistake { kNegativeSize, kHugeSize, kNoThreads, kTooManyThreads, kNoBlocks, kNullInput, kNullOutput, kMisalignedInput,
-                       kMisalignedOutput, kOverlap, kUnknownMap, kUnknownVariant, kNegativeRows };
+  enum class Mistake {
+    kNegativeSize,
+    kHugeSize,
+    kNoThreads,
+    kTooManyThreads,
+    kNoBlocks,
+    kNullInput,
+    kNullOutput,
+    kMisalignedInput,
+    kMisalignedOutput,
+    kOverlap,
+    kUnknownMap,
+    kUnknownVariant,
+    kNegativeRows
+  };
   Mistake mistake = Mistake::kNegativeSize;
   template <class Self, class Visitor>
   static void fields(Self& c, Visitor&& field) {
     using enum Mistake;
     fields_of(c, field, 1 << 10);
     field("mistake", c.mistake,
-          choice<Mistake>({{"negative_size", kNegativeSize}, {"huge_size", kHugeSize}, {"no_threads", kNoThreads},
-                           {"too_many_threads", kTooManyThreads}, {"no_blocks", kNoBlocks}, {"null_input", kNullInput},
-                           {"null_output", kNullOutput}, {"misaligned_input", kMisalignedInput}, {"misaligned_output", kMisalignedOutput},
-                           {"overlap", kOverlap}, {"unknown_map", kUnknownMap}, {"unknown_variant", kUnknownVariant},
+          choice<Mistake>({{"negative_size", kNegativeSize},
+                           {"huge_size", kHugeSize},
+                           {"no_threads", kNoThreads},
+                           {"too_many_threads", kTooManyThreads},
+                           {"no_blocks", kNoBlocks},
+                           {"null_input", kNullInput},
+                           {"null_output", kNullOutput},
+                           {"misaligned_input", kMisalignedInput},
+                           {"misaligned_output", kMisalignedOutput},
+                           {"overlap", kOverlap},
+                           {"unknown_map", kUnknownMap},
+                           {"unknown_variant", kUnknownVariant},
                            {"negative_rows", kNegativeRows}}));
   }
   void normalise();
