@@ -185,6 +185,13 @@ TEST(Protocol, ASimulatedGpuThatIsAskedForAndAbsentIsRed) {
   EXPECT_THAT(r.output, HasSubstr("The simulated GPU was not found"));
 }
 
+TEST(Protocol, AProgramWithItsRuntimeLinkedInIsToldWhatToChange) {
+  const Ended r = run("static_runtime", {}, {{"LOCKSTEP_GPU", "simulated"}, {"LOCKSTEP_EXPECT_KERNELS", "1"}});
+  EXPECT_EQ(r.status, 1) << r.output;
+  EXPECT_THAT(r.output, AllOf(HasSubstr("The program's CUDA runtime is linked into it"), HasSubstr("--cudart=shared")));
+  EXPECT_THAT(r.output, HasSubstr("2 planned: 0 pass, 0 fail, 0 waived, 0 not applicable, 2 not run"));
+}
+
 TEST(Protocol, WaiversExcuseAFailureUntilTheyExpireOrItPasses) {
   const auto waive = [](const std::string& property, const std::string& expires) {
     const std::string path = fresh_file("waivers.json");

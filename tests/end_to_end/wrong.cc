@@ -1,52 +1,15 @@
 // Properties of kernels with planted faults, under the harness's contract. Each fails for one reason that
-// //tests:end_to_end_test knows; Right.* pass.
+// properties_test.cc knows.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <stdexcept>
-#include <vector>
 
-#include "harness/compare.h"
-#include "harness/device_array.h"
-#include "harness/field.h"
 #include "harness/property.h"
-#include "harness/values.h"
-#include "tests/end_to_end/faults.h"
+#include "tests/end_to_end/doubling.h"
 
 namespace lockstep::end_to_end {
 namespace {
-
-struct DoubleCase {
-  std::int64_t n = 0;
-  int threads = 1024;
-  int misalignment = 0;
-  Poison poison = Poison::kNaN;
-  Values values;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
-    field("n", c.n, sizes(0, 1024));
-    field("threads", c.threads, one_of<int>({1024}));
-    field("misalignment", c.misalignment, range<int>(0, 31));
-    field("poison", c.poison, poisons());
-    field("values", c.values, values_of({ValueKind::kSmallIntegers, ValueKind::kUniform}));
-  }
-};
-
-// y = 2 x is exact in binary floating point, so equality of bits is demanded.
-void check(Launcher launch, const DoubleCase& c) {
-  const auto x = make_values<float>(c.values, static_cast<std::size_t>(c.n));
-  const Layout layout{c.misalignment, c.poison};
-  const auto in = DeviceArray<float>::input("x", x, layout);
-  auto out = DeviceArray<float>::output("y", x.size(), layout);
-  REQUIRE_CUDA(launch(in.data(), out.data(), static_cast<int>(c.n), c.threads));
-  std::vector<float> expected = x;
-  for (float& v : expected) v *= 2;
-  REQUIRE_BITWISE_EQUAL(out, expected);
-}
-
-PROPERTY(Right, DoublesItsInput, const DoubleCase& c) { check(doubles, c); }
-PROPERTY(Right, ExchangesUnderABarrier, const DoubleCase& c) { check(races_not, c); }
 
 PROPERTY(Wrong, Mismatch, const DoubleCase& c) { check(adds_one_beyond_100, c); }
 PROPERTY(Wrong, Unwritten, const DoubleCase& c) { check(leaves_last_unwritten, c); }

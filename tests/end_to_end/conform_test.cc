@@ -1,0 +1,167 @@
+// conform, on suites that hold, that fail, that die and that hang: exit status, table, passport, JUnit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/runfiles.h"
+#include "tests/end_to_end/run.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+struct Conformed {
+  int status = -1;
+  std::string output, junit, out;
+  nlohmann::json passport;  // null when there is none
+};
+
+std::string read(const std::string& path) {
+  std::ifstream in(path);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+// `programs` of this folder are the suites, under their own names.
+Conformed conform(const std::vector<std::string>& programs, std::vector<std::string> arguments = {},
+                  Environment environment = {}) {
+  Conformed c;
+  c.out = fresh_file("out");
+  const std::string manifest = fresh_file("suites.tsv");
+  std::ofstream list(manifest);
+  for (const std::string& p : programs)
+    list << p << '\t' << "tests/end_to_end/" << p << "\t//tests/end_to_end:" << p << '\n';
+  list.close();
+  arguments.push_back("--manifest=" + manifest);
+  arguments.push_back("--out=" + c.out);
+  const Ended ended = run("harness/conform", arguments, environment, 120);
+  c.status = ended.status;
+  c.output = ended.output;
+  c.passport = nlohmann::json::parse(read(c.out + "/passport.json"), nullptr, false);
+  c.junit = read(c.out + "/junit.xml");
+  return c;
+}
+
+TEST(Conform, RightSuitesAreGreen) {
+  const Conformed c = conform({"right"}, {"--cases=20", "--seed=7"});
+  EXPECT_EQ(c.status, 0) << c.output;
+  EXPECT_THAT(c.output, ContainsRegex("right +2 +2 +0 +0 +0 +0 +40 "));
+  EXPECT_THAT(c.output, HasSubstr("Every ledger closes and all is green."));
+  ASSERT_TRUE(c.passport.is_object()) << c.output;
+  EXPECT_EQ(c.passport["green"], true);
+  EXPECT_EQ(c.passport["counts"]["pass"], 2);
+  EXPECT_EQ(c.passport["counts"]["cases"], 40);
+  EXPECT_EQ(c.passport["options"]["cases"], "20");
+  EXPECT_EQ(c.passport["device"]["simulated"], "true");
+  EXPECT_EQ(c.passport["suites"][0]["properties"][0]["seed"], "7");
+  EXPECT_THAT(c.junit, HasSubstr("tests=\"2\" failures=\"0\" errors=\"0\""));
+}
+
+TEST(Conform, OneFailingSuiteTurnsTheRunRedAndTheOthersStillRun) {
+  const Conformed c = conform({"properties", "right"}, {"--cases=60"}, {{"LOCKSTEP_COMMAND", "./lockstep run"}});
+  EXPECT_EQ(c.status, 1) << c.output;
+  EXPECT_THAT(c.output, HasSubstr("[1/2] properties: RED"));
+  EXPECT_THAT(c.output, HasSubstr("[2/2] right: green"));
+  EXPECT_THAT(c.output, ContainsRegex("Wrong\\.UnwrittenBeyondAWarp failed: unwritten"));
+  EXPECT_THAT(c.output, ContainsRegex("minimal case: n=33 "));
+  EXPECT_THAT(
+      c.output,
+      ContainsRegex("replay: \\./lockstep run --suite=properties '--case=Wrong\\.UnwrittenBeyondAWarp: n=33 [^\n]*'"));
+  EXPECT_THAT(c.output, HasSubstr("NOT GREEN"));
+  ASSERT_TRUE(c.passport.is_object());
+  EXPECT_EQ(c.passport["green"], false);
+  EXPECT_THAT(c.passport["suites"], SizeIs(2));
+  EXPECT_THAT(c.junit, HasSubstr("<failure message=\"unwritten\">"));
+}
+
+TEST(Conform, RunsOneCaseOfOneSuite) {
+  const std::string replay = "--case=Wrong.Expectation: n=50 threads=1024 misalignment=0 poison=nan values=small:0";
+  const Conformed several = conform({"properties", "right"}, {replay});
+  EXPECT_EQ(several.status, 2) << several.output;
+  const Conformed first = conform({"properties"}, {"--cases=60"});
+  std::string text;
+  for (const auto& p : first.passport["suites"][0]["properties"]) {
+    if (p["property"] == "Wrong.Expectation") text = p["minimal_case"];
+  }
+  ASSERT_THAT(text, HasSubstr("n=50 "));
+  const Conformed again = conform({"properties", "right"}, {"--suite=properties", "--case=Wrong.Expectation: " + text});
+  EXPECT_EQ(again.status, 1) << again.output;
+  EXPECT_EQ(again.passport["counts"]["planned"], 1);
+  EXPECT_EQ(again.passport["suites"][0]["properties"][0]["minimal_case"], text);
+}
+
+TEST(Conform, ASuiteThatDiesLeavesItsOpenPropertiesNotRun) {
+  for (const auto& [how, end] :
+       {std::pair<const char*, const char*>{"killed", "signal SIGKILL"}, {"exit", "exit status 70"}}) {
+    const Conformed c = conform({"leaves"}, {"--cases=5"}, {{"LEAVES", how}});
+    EXPECT_EQ(c.status, 1) << c.output;
+    EXPECT_EQ(c.passport["counts"]["pass"], 1) << c.output;
+    EXPECT_EQ(c.passport["counts"]["not_run"], 2);
+    EXPECT_EQ(c.passport["suites"][0]["end"], end);
+    EXPECT_THAT(c.output,
+                HasSubstr(std::string("Leaves.Ends did not run to its end: the process ended while it ran: ") + end));
+    EXPECT_THAT(c.output, HasSubstr("Leaves.IsNeverReached did not run to its end: never reached"));
+    EXPECT_THAT(c.junit, HasSubstr("errors=\"3\"")) << "two properties, and the process itself";
+  }
+}
+
+TEST(Conform, ASuiteThatHangsIsEndedAtItsTimeLimit) {
+  const Conformed c = conform({"leaves", "right"}, {"--cases=5", "--time-limit=3"}, {{"LEAVES", "hangs"}});
+  EXPECT_EQ(c.status, 1) << c.output;
+  EXPECT_THAT(c.output,
+              ContainsRegex("Leaves\\.Ends did not run to its end: the process ended while it ran: its time limit"));
+  EXPECT_THAT(c.output, HasSubstr("[2/2] right: green"));
+}
+
+TEST(Conform, AProgramWithoutALedgerIsRedThoughItPasses) {
+  const Conformed c = conform({"ignores_shards"});
+  EXPECT_EQ(c.status, 1) << c.output;
+  EXPECT_THAT(c.output, HasSubstr("ignores_shards left no ledger (exit status 0)"));
+}
+
+TEST(Conform, AProgramThatIsNotThereIsRed) {
+  const Conformed c = conform({"absent"});
+  EXPECT_EQ(c.status, 1) << c.output;
+  EXPECT_THAT(c.output, HasSubstr("is not among the runfiles"));
+}
+
+TEST(Conform, RefusesWhatItDoesNotUnderstandAndLeavesNoPassport) {
+  for (const char* argument : {"--suite=rihgt", "--cases=0", "--seed=x", "--device=H100", "--time-limit=0", "--bogus",
+                               "bogus", "--case=nonsense"}) {
+    const Conformed c = conform({"right"}, {argument});
+    EXPECT_EQ(c.status, 2) << argument << "\n" << c.output;
+    EXPECT_FALSE(fs::exists(c.out + "/passport.json")) << argument;
+  }
+  EXPECT_THAT(conform({"right"}, {"--suite=rihgt"}).output,
+              HasSubstr("there is no suite 'rihgt'; the suites are: right"));
+}
+
+TEST(Conform, ListsTheSuites) {
+  const Conformed c = conform({"right", "leaves"}, {"list"});
+  EXPECT_EQ(c.status, 0);
+  EXPECT_THAT(c.output,
+              AllOf(ContainsRegex("right +//tests/end_to_end:right"), HasSubstr("leaves"), Not(HasSubstr("planned"))));
+  const Ended built_in = run("harness/conform", {"--list"});
+  EXPECT_EQ(built_in.status, 0) << built_in.output;
+  EXPECT_THAT(built_in.output, ContainsRegex("stencil +//tests:stencil_test"));
+}
+
+TEST(Conform, GivesTheSuitesTheDeviceThatWasAskedFor) {
+  const Conformed c = conform({"right"}, {"--cases=2", "--device=sm_80"});
+  EXPECT_EQ(c.status, 0) << c.output;
+  EXPECT_EQ(c.passport["device"]["compute_capability"], "8.0");
+}
+
+}  // namespace
+}  // namespace lockstep::end_to_end
