@@ -70,4 +70,19 @@ LaunchStatus managed_words(std::uint32_t*& words);
 LaunchStatus transform_managed(std::uint32_t* words, std::int64_t count, int block = 128,
                                cudaStream_t stream = nullptr);
 
+// The family as one value, so that another kernel can stand in the place of any of them.
+struct MemorySpaceLaunchers {
+  decltype(&kernels::local_rotation) local_rotation = &kernels::local_rotation;
+  decltype(&kernels::shared_sum) shared_sum = &kernels::shared_sum;
+  decltype(&kernels::count_threads) count_threads = &kernels::count_threads;
+  decltype(&kernels::read_thread_count) read_thread_count = &kernels::read_thread_count;
+  decltype(&kernels::write_thread_count) write_thread_count = &kernels::write_thread_count;
+  decltype(&kernels::write_words) write_words = &kernels::write_words;
+  decltype(&kernels::read_words) read_words = &kernels::read_words;
+  decltype(&kernels::gather_words) gather_words = &kernels::gather_words;
+  decltype(&kernels::increment_words) increment_words = &kernels::increment_words;
+  decltype(&kernels::managed_words) managed_words = &kernels::managed_words;
+  decltype(&kernels::transform_managed) transform_managed = &kernels::transform_managed;
+};
+
 }  // namespace lockstep::kernels
