@@ -198,6 +198,10 @@ void expect_integers_exact() {
   EXPECT_FALSE(compare_within_bound<T>(actual, std::vector<double>{edge, 0, 5.5}, bound).matches);
   EXPECT_FALSE(compare_within_bound<T>(actual, std::vector<double>{edge, 1, 5}, bound).matches);
   EXPECT_FALSE(compare_within_bound<T>(actual, std::vector<double>{edge + 1, 0, 5}, bound).matches);
+  // What a conversion of the first value past the range may wrap to.
+  const std::vector<T> least = {std::numeric_limits<T>::min()};
+  const double past = std::ldexp(1.0, std::numeric_limits<T>::digits);
+  EXPECT_FALSE(compare_within_bound<T>(least, std::vector<double>{past}, std::vector<double>{0}).matches);
   EXPECT_TRUE(
       compare_within_bound<T>(std::vector<T>{4, 0, 5}, std::vector<double>{4.5, 1, 5}, std::vector<double>{0.5, 1, 1})
           .matches);

@@ -19,24 +19,23 @@ std::string describe(cudaError_t error) {
   return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
 }
 
-// Fills so that byte k of the pattern falls where (offset + position) % 8 == k.
-void fill(unsigned char* begin, std::size_t bytes, std::uint64_t pattern, std::size_t offset) {
-  const std::uint64_t turned = std::rotr(pattern, static_cast<int>(8 * (offset % 8)));
+// Fills from the start of a scalar, of which the pattern is made. Every part of a buffer starts at one: misalignment is
+// counted in elements, and the guards' sizes are multiples of eight.
+void fill(unsigned char* begin, std::size_t bytes, std::uint64_t pattern) {
   std::size_t i = 0;
-  for (; i + 8 <= bytes; i += 8) std::memcpy(begin + i, &turned, 8);
-  std::memcpy(begin + i, &turned, bytes - i);
+  for (; i + 8 <= bytes; i += 8) std::memcpy(begin + i, &pattern, 8);
+  std::memcpy(begin + i, &pattern, bytes - i);
 }
 
 // Whether fill() would leave these bytes as they are.
-bool filled(const unsigned char* begin, std::size_t bytes, std::uint64_t pattern, std::size_t offset) {
-  const std::uint64_t turned = std::rotr(pattern, static_cast<int>(8 * (offset % 8)));
+bool filled(const unsigned char* begin, std::size_t bytes, std::uint64_t pattern) {
   std::uint64_t difference = 0, word = 0;
   std::size_t i = 0;
   for (; i + 8 <= bytes; i += 8) {
     std::memcpy(&word, begin + i, 8);
-    difference |= word ^ turned;
+    difference |= word ^ pattern;
   }
-  return difference == 0 && std::memcmp(begin + i, &turned, bytes - i) == 0;
+  return difference == 0 && std::memcmp(begin + i, &pattern, bytes - i) == 0;
 }
 
 // Where a copy of the bytes can be held for a moment; grows, and is kept because ten thousand cases use it.
@@ -123,24 +122,23 @@ DeviceBuffer::~DeviceBuffer() {
 void DeviceBuffer::write_all() {
   const auto payload = [&](unsigned char* to) {
     if (role_ == Role::kOutput) {
-      fill(to, bytes_, pattern_, 0);
+      fill(to, bytes_, pattern_);
     } else if (bytes_) {
       std::memcpy(to, contents_.data(), bytes_);
     }
   };
-  const std::size_t left_phase = 8 - left_ % 8;  // the pattern counts from data_, also to its left
   const std::string what = "writing '" + name_ + "'";
   if (left_ + bytes_ + right_ <= kOneCopy) {
     unsigned char* const image = scratch(left_ + bytes_ + right_);
-    fill(image, left_, pattern_, left_phase);
+    fill(image, left_, pattern_);
     payload(image + left_);
-    fill(image + left_ + bytes_, right_, pattern_, bytes_);
+    fill(image + left_ + bytes_, right_, pattern_);
     return require(cudaMemcpy(base_, image, left_ + bytes_ + right_, cudaMemcpyHostToDevice), what);
   }
   unsigned char* const guard = scratch(std::max({left_, right_, kOneCopy}));
-  fill(guard, left_, pattern_, left_phase);
+  fill(guard, left_, pattern_);
   require(cudaMemcpy(base_, guard, left_, cudaMemcpyHostToDevice), what);
-  fill(guard, right_, pattern_, bytes_);
+  fill(guard, right_, pattern_);
   require(cudaMemcpy(base_ + left_ + bytes_, guard, right_, cudaMemcpyHostToDevice), what);
   reset();
 }
@@ -152,7 +150,7 @@ void DeviceBuffer::reset() {
     return;
   }
   unsigned char* const image = scratch(std::min(bytes_, kOneCopy));
-  fill(image, std::min(bytes_, kOneCopy), pattern_, 0);
+  fill(image, std::min(bytes_, kOneCopy), pattern_);
   for (std::size_t done = 0; done < bytes_; done += kOneCopy) {
     require(cudaMemcpy(base_ + left_ + done, image, std::min(kOneCopy, bytes_ - done), cudaMemcpyHostToDevice), what);
   }
@@ -163,9 +161,8 @@ void DeviceBuffer::fetch(void* host) const {
   if (bytes_) require(cudaMemcpy(host, data_, bytes_, cudaMemcpyDeviceToHost), "fetching '" + name_ + "'");
 }
 
-bool DeviceBuffer::holds_poison(std::size_t index, const void* element) const {
-  return role_ == Role::kOutput &&
-         filled(static_cast<const unsigned char*>(element), element_.bytes, pattern_, index * element_.bytes);
+bool DeviceBuffer::holds_poison(const void* element) const {
+  return role_ == Role::kOutput && filled(static_cast<const unsigned char*>(element), element_.bytes, pattern_);
 }
 
 std::optional<Failure> DeviceBuffer::check() {
@@ -195,12 +192,11 @@ std::optional<Failure> DeviceBuffer::check() {
 }
 
 std::optional<Failure> DeviceBuffer::compare_guard(const unsigned char* begin, std::size_t bytes, bool right) const {
-  const std::size_t offset = right ? bytes_ : 8 - left_ % 8;
-  if (filled(begin, bytes, pattern_, offset)) return std::nullopt;
+  if (filled(begin, bytes, pattern_)) return std::nullopt;
   // The changed byte nearest to the array says most about the mistake.
   std::size_t nearest = 0, changed = 0;
   for (std::size_t i = 0; i < bytes; ++i) {
-    if (filled(begin + i, 1, pattern_, offset + i)) continue;
+    if (begin[i] == static_cast<unsigned char>(pattern_ >> (8 * (i % 8)))) continue;
     if (changed == 0 || !right) nearest = i;
     ++changed;
   }
@@ -214,7 +210,7 @@ std::optional<Failure> DeviceBuffer::compare_guard(const unsigned char* begin, s
   const std::size_t start = right ? elements * element_.bytes : bytes - (elements + 1) * element_.bytes;
   if ((right || bytes >= (elements + 1) * element_.bytes) && start + element_.bytes <= bytes) {
     std::vector<unsigned char> now(begin + start, begin + start + element_.bytes), before(element_.bytes);
-    fill(before.data(), before.size(), pattern_, offset + start);
+    fill(before.data(), before.size(), pattern_);
     message += "; element [" + index + "] of " + std::to_string(count_) + " now holds " + element_.text(now.data()) +
                ", not the guard's " + element_.text(before.data());
   }

@@ -64,7 +64,7 @@ class DeviceBuffer final : public Buffer {
   std::optional<Failure> check() override;
   void fetch(void* host) const;
   void reset();  // an output is poisoned again; an in-out buffer gets its first contents again
-  bool holds_poison(std::size_t index, const void* element) const;
+  bool holds_poison(const void* element) const;
 
   const std::string& name() const { return name_; }
   Role role() const { return role_; }
@@ -117,7 +117,7 @@ class DeviceArray {
   }
   // Whether an element of an output with this value looks unwritten: its bytes are the poison (a written one may equal
   // it by chance).
-  bool holds_poison(std::size_t index, const T& value) const { return buffer_->holds_poison(index, &value); }
+  bool holds_poison(std::size_t /*index*/, const T& value) const { return buffer_->holds_poison(&value); }
   // Whether that is proof: no kernel computes the pattern by chance, as it may compute zeros.
   bool poison_is_proof() const {
     return buffer_->role() == Role::kOutput && kScalarBytes<T> > 1 &&

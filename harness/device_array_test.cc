@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -153,6 +154,9 @@ TEST_F(Memory, AnInOutArrayMayChange) {
                 auto z = DeviceArray<float>::in_out("z", ramp(4), Layout{});
                 z.data()[2] = 99;
                 EXPECT_EQ(z.fetch()[2], 99);
+                const float poison = std::bit_cast<float>(0x7ffa5a5au);
+                EXPECT_FALSE(z.holds_poison(2, poison)) << "an output's alone";
+                EXPECT_FALSE(z.poison_is_proof());
                 z.repoison();
                 EXPECT_EQ(z.fetch(), ramp(4));
               }).held());
