@@ -17,8 +17,9 @@ namespace {
 // Outlives everything: an exit handler and a signal handler read it.
 FindingLog* const log = new FindingLog;
 
-// When the library is loaded, so that the handler runs after the program's own (they run in reverse order).
-__attribute__((constructor)) void at_load() { watch_exit(log); }
+// When the library is loaded, so that the handler runs after the program's own (they run in reverse order). An initialiser, as a constructor
+// function would run before the log's own.
+[[maybe_unused]] const bool watching = (watch_exit(log), true);
 
 // After a fork the child has no device if the parent has used one; it would share the parent's managed memory. NVIDIA's runtime says the same.
 // What the parent found is the parent's to report.
