@@ -347,7 +347,10 @@ class BodyParser {
           i.operands.push_back(operand());
         } while (in_.accept(','));
       }
-      if (!in_.at(';')) in_.unexpected("';' or ','");
+      if (!in_.at(';')) {
+        if (in_.line() != opcode.line) in_.fail(opcode.line, "expected ';' or ',' after '" + i.text + "' and its operands");
+        in_.unexpected("';' or ','");
+      }
       in_.take();
       choose_form(i, matches);
     }

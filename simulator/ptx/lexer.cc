@@ -50,7 +50,8 @@ Token Lexer::next() {
   };
   if (open_comment_) return finish(Token::Kind::kBad, text_.size());
 
-  if (begins_word(c) || (c == '.' && begins_word(at(start + 1)))) {
+  // A lone '%' is the operator; '%2' is a name, as the manual has it.
+  if ((begins_word(c) && (c != '%' || continues_word(at(start + 1)))) || (c == '.' && begins_word(at(start + 1)))) {
     const bool directive = c == '.';
     std::size_t i = start + 1;
     for (;; ++i) {

@@ -132,6 +132,8 @@ struct Checker {
   }
 };
 
+bool takes_vector(const OperandRule& rule) { return rule.role == Role::kDestinationVector || rule.role == Role::kSourceVector; }
+
 void settle_immediate(Operand& o, Type type) {
   if (o.kind != Kind::kImmediate) return;
   const Constant c{o.is_float ? Constant::Kind::kFloat : Constant::Kind::kSigned, o.bits};
@@ -147,7 +149,10 @@ Misfit check_operands(const Match& match, const std::vector<OperandRule>& rules,
     return {"takes " + std::to_string(rules.size()) + " operands, not " + std::to_string(operands.size()), 0};
   for (std::size_t i = 0; i < rules.size(); ++i) {
     std::string why = checker.one(rules[i], operands[i]);
-    if (!why.empty()) return {"operand " + std::to_string(i + 1) + ": " + why, i + 1};
+    if (why.empty()) continue;
+    // A form that wants no vector here is not what was meant.
+    const bool other_form = operands[i].kind == Kind::kVector && !takes_vector(rules[i]) && match.modifiers.vector == 1;
+    return {"operand " + std::to_string(i + 1) + ": " + why, other_form ? i : i + 1};
   }
   return {};
 }
@@ -158,7 +163,7 @@ void settle_operands(const Match& match, const std::vector<OperandRule>& rules, 
     Operand& o = operands[i];
     if (rules[i].role == Role::kInteger) continue;
     settle_immediate(o, type);
-    if (o.kind == Kind::kVector && rules[i].role != Role::kDestinationVector && rules[i].role != Role::kSourceVector)
+    if (o.kind == Kind::kVector && !takes_vector(rules[i]))
       for (Operand& e : o.elements) settle_immediate(e, type);
   }
 }
