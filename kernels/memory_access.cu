@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kMaxBlock = 1024;
 constexpr int kConstantBytes = 65536;
-constexpr std::int64_t kMostThreads = std::int64_t{1} << 40;
+constexpr std::int64_t kMostThreads = std::int64_t{1} << 36;  // below 2^31 blocks of 32
 
 __constant__ uint4 constant_data[kConstantBytes / sizeof(uint4)];
 
@@ -110,7 +110,6 @@ std::string objection_to_pattern(const AccessPattern& p, std::int64_t n, std::in
     return "the factor is " + std::to_string(p.factor) + "; a permutation needs an odd one";
   if (p.kind == PatternKind::kStrided && p.factor < 1)
     return "the stride is " + std::to_string(p.factor) + "; it must be 1 or more";
-  if (n > kMostThreads) return "n is " + std::to_string(n) + "; at most 2^40 threads are launched";
   if (n == 0) return "";
   const std::int64_t last = last_index(p, n);
   if (last < 0 || last >= count) {
@@ -126,6 +125,7 @@ std::string objection_to_arrays(int bytes, const void* x, std::int64_t x_count, 
     return "the element has " + std::to_string(bytes) + " bytes; it must have 1, 2, 4, 8 or 16";
   }
   if (n < 0 || x_count < 0 || y_count < 0) return "a number of elements is negative";
+  if (n > kMostThreads) return "n is " + std::to_string(n) + "; at most 2^36 threads are launched";
   if (shape.block < 32 || shape.block > kMaxBlock || shape.block % 32 != 0) {
     return "the block is " + std::to_string(shape.block) + " threads; it must be a multiple of 32 up to 1024";
   }
@@ -185,9 +185,8 @@ void with_element(int bytes, Body&& body) {
 
 }  // namespace
 
-LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x, std::int64_t x_count,
-                    void* y, std::int64_t n, const AccessShape& shape, cudaStream_t stream) {
-  constexpr const char* kWho = "gather";
+LaunchStatus check_gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x,
+                          std::int64_t x_count, const void* y, std::int64_t n, const AccessShape& shape) {
   std::string why = objection_to_arrays(element_bytes, x, x_count, y, n, n, shape);
   if (why.empty()) why = objection_to_pattern(pattern, n, x_count, "x");
   if (why.empty() && path > LoadPath::kConstant) why = "load path " + std::to_string(int(path)) + " does not exist";
@@ -196,19 +195,31 @@ LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_byt
     why = "x has " + std::to_string(x_count) + " elements, but constant memory holds " +
           std::to_string(kConstantBytes / element_bytes);
   }
-  if (!why.empty()) return refused(kWho, why);
-  if (n == 0) return {};
+  return why.empty() ? LaunchStatus{} : refused("gather", why);
+}
+
+LaunchStatus check_scatter(const AccessPattern& pattern, int element_bytes, const void* x, const void* y,
+                           std::int64_t y_count, std::int64_t n, const AccessShape& shape) {
+  std::string why = objection_to_arrays(element_bytes, x, n, y, y_count, n, shape);
+  if (why.empty()) why = objection_to_pattern(pattern, n, y_count, "y");
+  if (why.empty() && (pattern.kind == PatternKind::kRandom || (pattern.kind == PatternKind::kOneAddress && n > 1))) {
+    why = "with this pattern two threads would write one element";
+  }
+  return why.empty() ? LaunchStatus{} : refused("scatter", why);
+}
+
+LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x, std::int64_t x_count,
+                    void* y, std::int64_t n, const AccessShape& shape, cudaStream_t stream) {
+  constexpr const char* kWho = "gather";
+  if (LaunchStatus s = check_gather(path, pattern, element_bytes, x, x_count, y, n, shape); !s.ok() || n == 0) return s;
   if (path == LoadPath::kConstant) {
     const cudaError_t e =
         cudaMemcpyToSymbolAsync(constant_data, x, x_count * element_bytes, 0, cudaMemcpyDeviceToDevice, stream);
     if (e != cudaSuccess) return status_of(e, kWho, "copying x to constant memory");
   }
-  const std::int64_t blocks = (n - 1) / shape.block + 1;
-  if (blocks > std::numeric_limits<int>::max())
-    return refused(kWho, "n needs " + std::to_string(blocks) + " blocks, more than a grid has");
+  const auto blocks = static_cast<unsigned>((n - 1) / shape.block + 1);
   with_element(element_bytes, [&](auto* type) {
-    launch_gather<std::remove_pointer_t<decltype(type)>>(path, pattern, x, x_count, y, n, static_cast<unsigned>(blocks),
-                                                         shape.block, stream);
+    launch_gather<std::remove_pointer_t<decltype(type)>>(path, pattern, x, x_count, y, n, blocks, shape.block, stream);
   });
   return status_of(cudaGetLastError(), kWho, describe(blocks, shape.block));
 }
@@ -216,20 +227,11 @@ LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_byt
 LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void* x, void* y, std::int64_t y_count,
                      std::int64_t n, const AccessShape& shape, cudaStream_t stream) {
   constexpr const char* kWho = "scatter";
-  std::string why = objection_to_arrays(element_bytes, x, n, y, y_count, n, shape);
-  if (why.empty()) why = objection_to_pattern(pattern, n, y_count, "y");
-  if (why.empty() && (pattern.kind == PatternKind::kRandom || (pattern.kind == PatternKind::kOneAddress && n > 1))) {
-    why = "with this pattern two threads would write one element";
-  }
-  if (!why.empty()) return refused(kWho, why);
-  if (n == 0) return {};
-  const std::int64_t blocks = (n - 1) / shape.block + 1;
-  if (blocks > std::numeric_limits<int>::max())
-    return refused(kWho, "n needs " + std::to_string(blocks) + " blocks, more than a grid has");
+  if (LaunchStatus s = check_scatter(pattern, element_bytes, x, y, y_count, n, shape); !s.ok() || n == 0) return s;
+  const auto blocks = static_cast<unsigned>((n - 1) / shape.block + 1);
   with_element(element_bytes, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
-    scatter_kernel<<<static_cast<unsigned>(blocks), shape.block, 0, stream>>>(pattern, static_cast<const T*>(x),
-                                                                              static_cast<T*>(y), n);
+    scatter_kernel<<<blocks, shape.block, 0, stream>>>(pattern, static_cast<const T*>(x), static_cast<T*>(y), n);
   });
   return status_of(cudaGetLastError(), kWho, describe(blocks, shape.block));
 }

@@ -52,4 +52,17 @@ LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_byt
 LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void* x, void* y, std::int64_t y_count,
                      std::int64_t n, const AccessShape& shape = {}, cudaStream_t stream = nullptr);
 
+// Whether gather would take these arguments; launches nothing. For kernels that keep its contract in another way. The
+// same for scatter.
+LaunchStatus check_gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x,
+                          std::int64_t x_count, const void* y, std::int64_t n, const AccessShape& shape);
+LaunchStatus check_scatter(const AccessPattern& pattern, int element_bytes, const void* x, const void* y,
+                           std::int64_t y_count, std::int64_t n, const AccessShape& shape);
+
+// The family as one value, so that another kernel can stand in the place of any of them.
+struct MemoryAccessLaunchers {
+  decltype(&kernels::gather) gather = &kernels::gather;
+  decltype(&kernels::scatter) scatter = &kernels::scatter;
+};
+
 }  // namespace lockstep::kernels

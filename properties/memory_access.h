@@ -1,0 +1,162 @@
+// The memory accesses' cases and laws. A law is a sentence about every case; it takes the implementations that it
+// judges, so that a broken or a rewritten kernel can stand in the place of a real one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/compare.h"
+#include "harness/device_array.h"
+#include "harness/field.h"
+#include "kernels/memory_access.h"
+#include "properties/law.h"
+#include "reference/transactions.h"
+
+namespace lockstep::properties {
+
+// Anything with the launchers' signatures and their contracts (kernels/memory_access.h).
+using MemoryAccess = kernels::MemoryAccessLaunchers;
+
+struct AccessCase {
+  std::int64_t n = 0;
+  int bytes = 4;  // an element
+  kernels::LoadPath path = kernels::LoadPath::kDefault;
+  kernels::PatternKind kind = kernels::PatternKind::kConsecutive;
+  int offset = 0, factor = 1, lanes = 32;
+  int block = 32;
+  int x_offset = 0, y_offset = 0;  // elements past a 256-byte boundary
+  Poison poison = Poison::kNaN;
+  std::uint64_t seed = 0;
+
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    fields_of(c, field, 5000);
+  }
+  // Permutations get an odd factor, and what lies in constant memory fits it.
+  void normalise();
+
+  kernels::AccessPattern pattern() const { return {.kind = kind, .offset = offset, .factor = factor, .lanes = lanes}; }
+  bool takes_part(std::int64_t t) const { return t % 32 < lanes; }
+  // Where thread t goes, and how many elements the array must have for all of them.
+  std::int64_t index(std::int64_t t) const;
+  std::int64_t reach() const;
+  // Bytes of `count` elements.
+  std::vector<std::uint8_t> bytes_of(std::int64_t count) const;
+  // Thread t is thread t % block of block t / block; element t of an array that is accessed consecutively belongs to
+  // it.
+  WhereIs where() const;
+
+ protected:
+  template <class Self, class Visitor>
+  static void fields_of(Self& c, Visitor&& field, std::int64_t most) {
+    using enum kernels::LoadPath;
+    using enum kernels::PatternKind;
+    field("n", c.n, sizes(0, most));
+    field("bytes", c.bytes, one_of<int>({4, 1, 2, 8, 16}));
+    field("path", c.path,
+          choice<kernels::LoadPath>(
+              {{"default", kDefault}, {"ca", kCa}, {"cg", kCg}, {"read_only", kReadOnly}, {"constant", kConstant}}));
+    field("pattern", c.kind,
+          choice<kernels::PatternKind>({{"consecutive", kConsecutive},
+                                        {"permuted", kPermuted},
+                                        {"one_address", kOneAddress},
+                                        {"strided", kStrided},
+                                        {"random", kRandom}}));
+    field("offset", c.offset, range(0, 32));
+    field("factor", c.factor, one_of<int>({1, 2, 3, 4, 5, 8, 16, 31, 32, 33}));
+    field("lanes", c.lanes, one_of<int>({32, 1, 2, 3, 16, 31}));
+    field("block", c.block, one_of<int>({32, 64, 128, 256, 1024}));
+    field("x_offset", c.x_offset, range(0, 32));
+    field("y_offset", c.y_offset, range(0, 32));
+    field("poison", c.poison, poisons());
+    field("seed", c.seed, seeds());
+  }
+};
+
+// Patterns in which no two threads meet.
+struct ScatterCase : AccessCase {
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    AccessCase::fields(c, field);
+  }
+  void normalise();
+};
+
+// A case of moderate size, since it runs once a schedule.
+struct ScheduledAccessCase : AccessCase {
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    fields_of(c, field, 400);
+  }
+};
+
+// A legal case with one argument made illegal.
+struct RefusedAccessCase : AccessCase {
+  enum class Mistake {
+    kOddElement,
+    kNegativeSize,
+    kHugeSize,
+    kOddBlock,
+    kTooManyThreads,
+    kNullInput,
+    kNullOutput,
+    kMisaligned,
+    kOverlap,
+    kTooFar,
+    kNegativeOffset,
+    kNoLanes,
+    kTooManyLanes,
+    kEvenPermutation,
+    kNoStride,
+    kUnknownPath,
+    kUnknownPattern
+  };
+  Mistake mistake = Mistake::kOddElement;
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor&& field) {
+    using enum Mistake;
+    fields_of(c, field, 400);
+    field("mistake", c.mistake,
+          choice<Mistake>({{"odd_element", kOddElement},
+                           {"negative_size", kNegativeSize},
+                           {"huge_size", kHugeSize},
+                           {"odd_block", kOddBlock},
+                           {"too_many_threads", kTooManyThreads},
+                           {"null_input", kNullInput},
+                           {"null_output", kNullOutput},
+                           {"misaligned", kMisaligned},
+                           {"overlap", kOverlap},
+                           {"too_far", kTooFar},
+                           {"negative_offset", kNegativeOffset},
+                           {"no_lanes", kNoLanes},
+                           {"too_many_lanes", kTooManyLanes},
+                           {"even_permutation", kEvenPermutation},
+                           {"no_stride", kNoStride},
+                           {"unknown_path", kUnknownPath},
+                           {"unknown_pattern", kUnknownPattern}}));
+  }
+  void normalise();
+};
+
+// What the model expects of the global loads and stores of a launch, and what the simulated GPU counted.
+struct TransactionCount {
+  reference::Transactions model, counted;  // counted has no wanted_bytes
+};
+
+void gather_delivers_every_bit(const MemoryAccess& access, const AccessCase& c);
+void scatter_delivers_every_bit(const MemoryAccess& access, const ScatterCase& c);
+void gather_transactions_equal_the_model(const MemoryAccess& access, const AccessCase& c);
+void scatter_transactions_equal_the_model(const MemoryAccess& access, const ScatterCase& c);
+void memory_access_is_deterministic(const MemoryAccess& access, const ScheduledAccessCase& c);
+void memory_access_refuses_bad_arguments(const MemoryAccess& access, const RefusedAccessCase& c);
+void memory_access_launches_nothing_for_no_work(const MemoryAccess& access, const AccessCase& c);
+
+// The loads of a gather and the stores of a scatter; inside a running case, on the simulated GPU.
+TransactionCount count_gather_loads(const MemoryAccess& access, const AccessCase& c);
+TransactionCount count_scatter_stores(const MemoryAccess& access, const AccessCase& c);
+
+// All of them, in the order in which a suspect kernel meets them.
+const std::vector<Law<MemoryAccess>>& memory_access_laws();
+
+}  // namespace lockstep::properties

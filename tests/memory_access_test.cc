@@ -1,0 +1,114 @@
+// The memory accesses against every law of properties/memory_access.h, and the table of transactions.
+#include "kernels/memory_access.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "harness/case.h"
+#include "harness/property.h"
+#include "harness/session.h"
+#include "properties/memory_access.h"
+#include "tests/law_coverage.h"
+
+namespace lockstep::properties {
+namespace {
+
+const MemoryAccess access;  // the real launchers
+
+PROPERTY_CASES(MemoryAccess, GatherDeliversEveryBit, 2500, const AccessCase& c) {
+  gather_delivers_every_bit(access, c);
+}
+
+PROPERTY_CASES(MemoryAccess, ScatterDeliversEveryBit, 1500, const ScatterCase& c) {
+  scatter_delivers_every_bit(access, c);
+}
+
+PROPERTY_CASES(MemoryAccess, GatherTransactionsEqualTheModel, 1500, const AccessCase& c) {
+  gather_transactions_equal_the_model(access, c);
+}
+
+PROPERTY_CASES(MemoryAccess, ScatterTransactionsEqualTheModel, 1000, const ScatterCase& c) {
+  scatter_transactions_equal_the_model(access, c);
+}
+
+PROPERTY_CASES(MemoryAccess, IsDeterministic, 15, const ScheduledAccessCase& c) {
+  memory_access_is_deterministic(access, c);
+}
+
+PROPERTY_CASES(MemoryAccess, RefusesBadArguments, 200, const RefusedAccessCase& c) {
+  memory_access_refuses_bad_arguments(access, c);
+}
+
+PROPERTY_CASES(MemoryAccess, LaunchesNothingForNoWork, 50, const AccessCase& c) {
+  memory_access_launches_nothing_for_no_work(access, c);
+}
+
+TEST(MemoryAccessLaws, AreAllTestsHere) { expect_every_law_is_a_test("MemoryAccess", memory_access_laws()); }
+
+// One warp, elements of 4 bytes unless said otherwise: the patterns that every guide to coalescing shows. `lines` and
+// `sectors` are those guides' figures; the model must give them, and the counters must equal the model.
+struct TableRow {
+  const char* pattern;
+  bool store;
+  AccessCase c;
+  std::uint64_t lines, sectors;
+};
+
+AccessCase one_warp(kernels::PatternKind kind, int offset, int factor = 1, int lanes = 32) {
+  AccessCase c;
+  c.n = 32;
+  c.kind = kind;
+  c.offset = offset;
+  c.factor = factor;
+  c.lanes = lanes;
+  return c;
+}
+
+std::vector<TableRow> table() {
+  using enum kernels::PatternKind;
+  std::vector<TableRow> rows = {
+      {"load: aligned, consecutive", false, one_warp(kConsecutive, 0), 1, 4},
+      {"load: aligned, permuted", false, one_warp(kPermuted, 0, 5), 1, 4},
+      {"load: one address", false, one_warp(kOneAddress, 7), 1, 1},
+      {"load: stride 2", false, one_warp(kStrided, 0, 2), 2, 8},
+      {"load: scattered over 32 lines", false, one_warp(kStrided, 0, 32), 32, 32},
+      {"store: 128 bytes, aligned", true, one_warp(kConsecutive, 0), 1, 4},
+      {"store: 64 bytes, aligned", true, one_warp(kConsecutive, 0, 1, 16), 1, 2},
+      {"store: three segments in 192 bytes", true, one_warp(kStrided, 0, 16, 3), 2, 3},
+  };
+  for (int k = 1; k <= 32; ++k) {
+    // A shift by whole sectors needs four of them, any other shift five; a shift by a whole line is none.
+    rows.push_back({k % 8 == 0 ? "load: consecutive, shifted by sectors" : "load: consecutive, misaligned", false,
+                    one_warp(kConsecutive, k), k % 32 == 0 ? 1u : 2u, k % 8 == 0 ? 4u : 5u});
+  }
+  return rows;
+}
+
+TEST(MemoryAccess, TransactionTable) {
+  std::string printed = fmt::format("{:<40}{:>7}{:>8}{:>10}{:>9}{:>9}{:>9}{:>10}{:>7}\n", "one warp, 4 bytes a lane",
+                                    "offset", "lines", "wanted", "sectors", "wanted", "counted", "counted", "equal");
+  const CaseOutcome outcome = run_case([&] {
+    if (!is_simulator()) require_capability({Capability::kSimulator});
+    for (const TableRow& row : table()) {
+      const TransactionCount t = row.store ? count_scatter_stores(access, row.c) : count_gather_loads(access, row.c);
+      const bool equal = t.model.lines == row.lines && t.model.sectors == row.sectors &&
+                         t.counted.lines == t.model.lines && t.counted.sectors == t.model.sectors;
+      printed +=
+          fmt::format("{:<40}{:>7}{:>8}{:>9.3f}%{:>9}{:>8.1f}%{:>9}{:>10}{:>7}\n", row.pattern, row.c.offset,
+                      t.model.lines, 100 * t.model.line_efficiency(), t.model.sectors,
+                      100 * t.model.sector_efficiency(), t.counted.lines, t.counted.sectors, equal ? "yes" : "NO");
+      EXPECT_TRUE(equal) << row.pattern << ", offset " << row.c.offset << ": " << row.lines << " lines and "
+                         << row.sectors << " sectors expected";
+    }
+  });
+  if (outcome.not_applicable) {
+    current_record().verdict = Verdict::kNotApplicable;
+    current_record().reason = *outcome.not_applicable;
+    GTEST_SKIP() << "not applicable: " << *outcome.not_applicable;
+  }
+  EXPECT_TRUE(outcome.held()) << outcome.failure.message;
+  fmt::print("{}", printed);
+}
+
+}  // namespace
+}  // namespace lockstep::properties
