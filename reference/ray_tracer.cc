@@ -61,8 +61,8 @@ LegalColour colour_of(const Sphere& s, int index, const Interval& depth) {
   const float colours[3] = {s.r, s.g, s.b};
   for (int channel = 0; channel < 3; ++channel) {
     const double scale = double{colours[channel]} / s.radius * 255;
-    const auto [low, high] = std::minmax(scale * depth.low, scale * depth.high);
-    const Interval level = widened({low, high}, 3);
+    const double one = scale * depth.low, other = scale * depth.high;  // a negative colour turns them around
+    const Interval level = widened({std::min(one, other), std::max(one, other)}, 3);
     out.low[channel] = to_level(level.low);
     out.high[channel] = to_level(level.high);
   }
