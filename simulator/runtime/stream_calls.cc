@@ -45,13 +45,15 @@ cudaError_t check_only(const char* function, cudaStream_t stream) {
   return about(function, stream, [](const Stream&) { return cudaSuccess; });
 }
 
-// Runs a callback of the program outside the device lock, in the calling thread.
+// Runs a callback of the program outside the device lock. CUDA runs it in a thread of its own: it has the calling thread here, but a state of its
+// own, so that its errors are not the caller's.
 template <class Call>
 void run_callback(Call&& call) {
-  const bool before = thread_state().in_callback;
+  const auto caller = thread_state();
+  thread_state() = {};
   thread_state().in_callback = true;
   call();
-  thread_state().in_callback = before;
+  thread_state() = caller;
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+#include "simulator/runtime/tests/cuda_test.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace lockstep::runtime {
+
+void in_child(void (*body)()) {
+  // A status of its own for "reached the end", so that an exit(0) in the middle does not pass.
+  constexpr int kPassed = 42, kFailed = 43;
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  ASSERT_NE(child, -1);
+  if (child == 0) {
+    body();
+    std::fflush(nullptr);
+    _exit(testing::Test::HasFailure() ? kFailed : kPassed);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "the child died of signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), kPassed) << "expectations failed in the child (see above)";
+}
+
+}  // namespace lockstep::runtime

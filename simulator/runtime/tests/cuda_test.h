@@ -1,0 +1,22 @@
+// Tests of the CUDA runtime API that hold on silicon too: each runs in a child process, because some errors end a process's use of CUDA.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+namespace lockstep::runtime {
+
+// Runs `body` in a child process; fails when an expectation in it fails or the child does not reach the body's end. The parent must not have
+// used CUDA.
+void in_child(void (*body)());
+
+}  // namespace lockstep::runtime
+
+#define CUDA_TEST(suite, name)                                \
+  static void suite##_##name();                               \
+  TEST(suite, name) { ::lockstep::runtime::in_child(suite##_##name); } \
+  static void suite##_##name()
+
+// One line for a call and the error it must give.
+#define EXPECT_CUDA(error, call) EXPECT_EQ((call), (error)) << #call
+#define ASSERT_CUDA(error, call) ASSERT_EQ((call), (error)) << #call

@@ -1,0 +1,230 @@
+// What only the simulated GPU does: findings, counters, clearing an error, checks; and that one says so where it cannot.
+#include "simulator/extension.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "simulator/runtime/tests/cuda_test.h"
+#include "simulator/runtime/tests/kernels.h"
+
+namespace lockstep::runtime {
+namespace {
+
+template <class T>
+T extension(const char* name) {
+  const auto f = reinterpret_cast<T>(dlsym(RTLD_DEFAULT, name));
+  EXPECT_NE(f, nullptr) << name;
+  return f;
+}
+
+nlohmann::json take() {
+  char* text = extension<lockstepTakeFindings_t>("lockstepTakeFindings")();
+  const auto json = nlohmann::json::parse(text);
+  std::free(text);
+  return json;
+}
+
+void quiet() { extension<lockstepSetQuiet_t>("lockstepSetQuiet")(1); }
+int clear_error() { return extension<lockstepClearError_t>("lockstepClearError")(); }
+
+int* device_ints(std::size_t count) {
+  int* p = nullptr;
+  EXPECT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&p), count * sizeof(int)));
+  return p;
+}
+
+CUDA_TEST(Extension, HasAVersion) { EXPECT_EQ(extension<lockstepExtensionVersion_t>("lockstepExtensionVersion")(), LOCKSTEP_EXTENSION_VERSION); }
+
+CUDA_TEST(Extension, AFindingNamesTheAccessAndTheAllocation) {
+  quiet();
+  int* p = device_ints(10);
+  kernels::store(p, 10, 1);
+  EXPECT_CUDA(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+  const auto findings = take();
+  ASSERT_EQ(findings.size(), 1u);
+  const auto& f = findings[0];
+  EXPECT_EQ(f["kind"], "out-of-bounds");
+  EXPECT_EQ(f["severity"], "error");
+  EXPECT_NE(f["kernel"].get<std::string>().find("store_kernel"), std::string::npos);
+  EXPECT_EQ(f["space"], "global");
+  EXPECT_EQ(f["address"], reinterpret_cast<std::uintptr_t>(p + 10));
+  EXPECT_EQ(f["size"], 4);
+  EXPECT_EQ(f["write"], true);
+  EXPECT_EQ(f["block"], (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(f["thread"], (std::vector<int>{0, 0, 0}));
+  EXPECT_NE(f["where"].get<std::string>().find("40 bytes"), std::string::npos) << f["where"];
+  EXPECT_TRUE(take().empty()) << "taken is taken";
+}
+
+CUDA_TEST(Extension, AClearedErrorLeavesDeviceAndMemory) {
+  quiet();
+  int* p = device_ints(1);
+  kernels::store(p, 0, 77);
+  kernels::store(p, 1, 1);
+  EXPECT_CUDA(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+  EXPECT_EQ(clear_error(), 0);
+  EXPECT_CUDA(cudaSuccess, cudaGetLastError());
+  int h = 0;
+  EXPECT_CUDA(cudaSuccess, cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost));
+  EXPECT_EQ(h, 77);
+  take();
+}
+
+CUDA_TEST(Extension, UseAfterFreeIsOne) {
+  quiet();
+  int* p = device_ints(4);
+  ASSERT_CUDA(cudaSuccess, cudaFree(p));
+  kernels::store(p, 2, 1);
+  EXPECT_CUDA(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+  const auto findings = take();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0]["kind"], "use-after-free");
+}
+
+std::string kind_of_sum_into(int* to, const int* from) {
+  kernels::copy(to, from, 1);
+  cudaDeviceSynchronize();
+  const auto findings = take();
+  clear_error();
+  return findings.empty() ? "" : findings[0]["kind"].get<std::string>();
+}
+
+CUDA_TEST(Extension, CopiesAndFillsDecideWhatCountsAsWritten) {
+  quiet();
+  int *a = device_ints(4), *b = device_ints(4), *to = device_ints(4);
+  int h[4] = {1, 2, 3, 4};
+  // What is copied is only moved: storing an unwritten value somewhere is no use of it, so look at the shadow through a second copy.
+  ASSERT_CUDA(cudaSuccess, cudaMemcpy(a, h, 4, cudaMemcpyHostToDevice));
+  ASSERT_CUDA(cudaSuccess, cudaMemcpy(b, a, 16, cudaMemcpyDeviceToDevice));
+  EXPECT_EQ(kind_of_sum_into(to, b), "") << "written by the host, copied on the device";
+  EXPECT_EQ(kind_of_sum_into(to, b + 1), "uninitialised") << "never written, copied on the device";
+  ASSERT_CUDA(cudaSuccess, cudaMemset(b + 1, 0, 4));
+  EXPECT_EQ(kind_of_sum_into(to, b + 1), "") << "written by cudaMemset";
+}
+
+CUDA_TEST(Extension, ChecksCanBeSwitchedOff) {
+  quiet();
+  int *a = device_ints(4), *to = device_ints(4);
+  const auto set = extension<lockstepSetChecks_t>("lockstepSetChecks");
+  EXPECT_EQ(set(1), ~0u) << "all on by default";
+  EXPECT_EQ(kind_of_sum_into(to, a), "") << "initialisation is off";
+  EXPECT_EQ(set(~0u), 1u);
+  EXPECT_EQ(kind_of_sum_into(to, a), "uninitialised");
+}
+
+CUDA_TEST(Extension, NamedBuffersHaveBoundsOfTheirOwn) {
+  quiet();
+  int* p = device_ints(100);
+  const auto name = extension<lockstepNameBuffer_t>("lockstepNameBuffer");
+  EXPECT_EQ(name(p + 10, 20 * sizeof(int), "image"), 0);
+  EXPECT_EQ(name(p + 10, 100 * sizeof(int), "image"), -1) << "longer than the allocation";
+  kernels::store(p, 10, 1);
+  kernels::store(p, 29, 1);
+  EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+  EXPECT_CUDA(cudaSuccess, cudaMemset(p, 0, 400)) << "host copies reach all of it";
+  kernels::store(p, 30, 1);
+  EXPECT_CUDA(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+  const auto findings = take();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NE(findings[0]["where"].get<std::string>().find("image"), std::string::npos) << findings[0]["where"];
+}
+
+CUDA_TEST(Extension, CountersCountFromTheReset) {
+  lockstepCounters c = {};
+  c.size = sizeof c;
+  const auto reset = extension<lockstepResetCounters_t>("lockstepResetCounters");
+  const auto read = extension<lockstepReadCounters_t>("lockstepReadCounters");
+  int *a = device_ints(64), *b = device_ints(64);
+  ASSERT_CUDA(cudaSuccess, cudaMemset(a, 0, 256));
+  kernels::copy(b, a, 64);
+  EXPECT_EQ(reset(), 0);
+  kernels::copy(b, a, 64);
+  EXPECT_EQ(read(&c), 0);
+  EXPECT_EQ(c.launches, 1u);
+  EXPECT_EQ(c.global_load_requests, 2u) << "two warps";
+  EXPECT_EQ(c.global_load_sectors, 8u) << "128 bytes a warp, 32 a sector";
+  EXPECT_EQ(c.global_store_sectors, 8u);
+  EXPECT_GT(c.warp_instructions, 0u);
+  EXPECT_GE(c.thread_instructions, 32 * c.warp_instructions / 2);
+  c.size = 8;
+  EXPECT_EQ(read(&c), 0) << "an older, shorter structure";
+  c.size = sizeof c + 1;
+  EXPECT_EQ(read(&c), -1);
+}
+
+CUDA_TEST(Extension, SchedulesDoNotChangeResults) {
+  const auto set = extension<lockstepSetSchedule_t>("lockstepSetSchedule");
+  int* p = device_ints(1);
+  for (std::uint64_t seed : {0, 1, 2, 3}) {
+    EXPECT_EQ(set(seed), 0);
+    ASSERT_CUDA(cudaSuccess, cudaMemset(p, 0, 4));
+    kernels::count_threads(p, 7, 96);
+    int h = 0;
+    ASSERT_CUDA(cudaSuccess, cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(h, 7 * 96);
+  }
+}
+
+CUDA_TEST(Extension, AnAbsentFunctionIsNotSupported) {
+  cudaGraph_t graph;
+  testing::internal::CaptureStderr();
+  EXPECT_CUDA(cudaErrorNotSupported, cudaGraphCreate(&graph, 0));
+  EXPECT_CUDA(cudaErrorNotSupported, cudaGraphCreate(&graph, 0));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "lockstep: cudaGraphCreate is not supported by the simulated GPU\n") << "said once";
+  EXPECT_CUDA(cudaErrorNotSupported, cudaGetLastError());
+}
+
+CUDA_TEST(Extension, ARefusedCopyIsExplained) {
+  int* p = device_ints(4);
+  char h[32];
+  testing::internal::CaptureStderr();
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(h, p + 1, 16, cudaMemcpyDeviceToHost));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(said, "lockstep: cudaMemcpy: the source range of 16 bytes begins 4 bytes into cudaMalloc #1 (16 bytes) and ends 4 bytes past its end\n");
+}
+
+CUDA_TEST(Extension, UnknownStreamsAndEventsAreRefused) {
+  // Hardware's library crashes on these.
+  cudaStream_t s;
+  cudaEvent_t e;
+  ASSERT_CUDA(cudaSuccess, cudaStreamCreate(&s));
+  ASSERT_CUDA(cudaSuccess, cudaEventCreate(&e));
+  ASSERT_CUDA(cudaSuccess, cudaStreamDestroy(s));
+  ASSERT_CUDA(cudaSuccess, cudaEventDestroy(e));
+  EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaStreamSynchronize(s));
+  EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaStreamDestroy(s));
+  EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaEventRecord(e, nullptr));
+  kernels::nothing(1, 1, 0, s);
+  EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaGetLastError());
+}
+
+CUDA_TEST(Threads, EachHasItsLastErrorAndItsConfigurations) {
+  constexpr int kThreads = 8, kRounds = 20;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([t] {
+      int* p = device_ints(1);
+      for (int i = 0; i < kRounds; ++i) {
+        if (t % 2 == 0) {
+          EXPECT_CUDA(cudaErrorInvalidDevice, cudaSetDevice(99));
+        }
+        ASSERT_CUDA(cudaSuccess, cudaMemset(p, 0, 4));
+        kernels::count_threads(p, t + 1, 32);
+        int h = 0;
+        ASSERT_CUDA(cudaSuccess, cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost));
+        EXPECT_EQ(h, 32 * (t + 1));
+        EXPECT_CUDA(t % 2 == 0 ? cudaErrorInvalidDevice : cudaSuccess, cudaGetLastError());
+      }
+      EXPECT_CUDA(cudaSuccess, cudaFree(p));
+    });
+  }
+  for (std::thread& t : threads) t.join();
+}
+
+}  // namespace
+}  // namespace lockstep::runtime

@@ -1,0 +1,79 @@
+// Programs built by nvcc in each of the ways that matter, and files that are none.
+#include "simulator/runtime/inspect.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace lockstep::runtime {
+namespace {
+
+std::vector<std::uint8_t> contents(const char* variable) {
+  const char* path = std::getenv(variable);
+  EXPECT_NE(path, nullptr) << variable;
+  std::ifstream file(path == nullptr ? "" : path, std::ios::binary);
+  EXPECT_TRUE(file.good()) << variable;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+using Kind = Inspection::Kind;
+
+TEST(Inspect, ASharedRuntimeWithPtxRuns) {
+  const Inspection i = inspect(contents("PROGRAM"), 90);
+  EXPECT_EQ(i.kind, Kind::kSharedRuntime) << i.sentence;
+  EXPECT_TRUE(i.runnable) << i.sentence;
+  EXPECT_EQ(i.ptx, std::vector<int>{90});
+}
+
+TEST(Inspect, PtxForANewerDeviceDoesNot) {
+  const Inspection i = inspect(contents("PROGRAM"), 80);
+  EXPECT_EQ(i.kind, Kind::kSharedRuntime);
+  EXPECT_FALSE(i.runnable);
+}
+
+TEST(Inspect, AStaticRuntimeIsToldWhatToChange) {
+  const Inspection i = inspect(contents("STATIC"), 90);
+  EXPECT_EQ(i.kind, Kind::kStaticRuntime);
+  EXPECT_FALSE(i.runnable);
+  EXPECT_NE(i.sentence.find("-cudart shared"), std::string::npos) << i.sentence;
+}
+
+TEST(Inspect, MachineCodeAloneIsToldTheFlag) {
+  const Inspection i = inspect(contents("MACHINE_CODE_ONLY"), 90);
+  EXPECT_EQ(i.kind, Kind::kSharedRuntime);
+  EXPECT_FALSE(i.runnable);
+  EXPECT_TRUE(i.ptx.empty());
+  EXPECT_EQ(i.machine_code, std::vector<int>{90});
+  EXPECT_NE(i.sentence.find("compute_"), std::string::npos) << i.sentence;
+}
+
+TEST(Inspect, WhatIsNoCudaProgramIsNone) {
+  EXPECT_EQ(inspect(contents("HOST_PROGRAM"), 90).kind, Kind::kNoDeviceCode);
+  EXPECT_EQ(inspect({}, 90).kind, Kind::kNotElf);
+  const std::vector<std::uint8_t> text(1000, 'x');
+  EXPECT_EQ(inspect(text, 90).kind, Kind::kNotElf);
+}
+
+// Every prefix and many corruptions of a real program must be survived; the sanitizers and the process itself are the oracle.
+TEST(Inspect, SurvivesBrokenFiles) {
+  const std::vector<std::uint8_t> whole = contents("PROGRAM");
+  for (std::size_t n = 0; n < whole.size(); n += 1 + whole.size() / 100) inspect(std::span(whole).first(n), 90);
+  // The ELF header and the section headers hold every offset that is followed.
+  for (std::size_t at = 0; at < 64; ++at) {
+    std::vector<std::uint8_t> broken = whole;
+    broken[at] ^= 0xff;
+    inspect(broken, 90);
+  }
+  for (std::size_t back = 1; back < 64 * 40 && back < whole.size(); back += 7) {
+    std::vector<std::uint8_t> broken = whole;
+    broken[broken.size() - back] ^= 0xff;
+    inspect(broken, 90);
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::runtime

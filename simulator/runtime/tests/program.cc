@@ -1,0 +1,38 @@
+// A CUDA program that does what its arguments say, in turn, and exits with 0 whatever happens to it: what a test sees of it is what the runtime makes of
+// that.
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "simulator/runtime/tests/kernels.h"
+
+int main(int argc, char** argv) {
+  using namespace lockstep::runtime;
+  int* p = nullptr;
+  const cudaError_t allocated = cudaMalloc(reinterpret_cast<void**>(&p), 40);
+  for (int i = 1; i < argc; ++i) {
+    const char* what = argv[i];
+    if (std::strcmp(what, "malloc") == 0) std::printf("malloc %d\n", allocated);
+    if (std::strcmp(what, "fine") == 0) kernels::store(p, 0, 1);
+    if (std::strcmp(what, "oob") == 0) kernels::store(p, 10, 1);
+    if (std::strcmp(what, "sync") == 0) std::printf("sync %d\n", cudaDeviceSynchronize());
+    if (std::strcmp(what, "last") == 0) std::printf("last %d\n", cudaGetLastError());
+    if (std::strcmp(what, "print") == 0) kernels::print(2);
+    if (std::strcmp(what, "host") == 0) *p = 1;
+    if (std::strcmp(what, "take") == 0) std::free(reinterpret_cast<char* (*)()>(dlsym(RTLD_DEFAULT, "lockstepTakeFindings"))());
+    if (std::strcmp(what, "exit3") == 0) std::exit(3);
+    if (std::strcmp(what, "properties") == 0) {
+      cudaDeviceProp prop;
+      int count = -1;
+      std::printf("count %d %d\n", cudaGetDeviceCount(&count), count);
+      if (cudaGetDeviceProperties(&prop, 0) == cudaSuccess) {
+        std::printf("name %s\ncc %d.%d\nSMs %d\noptin %zu\nmemory %zu\n", prop.name, prop.major, prop.minor, prop.multiProcessorCount,
+                    prop.sharedMemPerBlockOptin, prop.totalGlobalMem);
+      }
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,166 @@
+// Streams, events, host functions, and devices.
+#include "simulator/runtime/tests/cuda_test.h"
+#include "simulator/runtime/tests/kernels.h"
+
+namespace lockstep::runtime {
+namespace {
+
+CUDA_TEST(Stream, HasTheAttributesItWasMadeWith) {
+  cudaStream_t s;
+  int least = 9, greatest = 9, priority = 9;
+  unsigned flags = 9;
+  ASSERT_CUDA(cudaSuccess, cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  EXPECT_EQ(least, 0);
+  EXPECT_EQ(greatest, -5);
+  ASSERT_CUDA(cudaSuccess, cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, -100));
+  EXPECT_CUDA(cudaSuccess, cudaStreamGetPriority(s, &priority));
+  EXPECT_CUDA(cudaSuccess, cudaStreamGetFlags(s, &flags));
+  EXPECT_EQ(priority, greatest);
+  EXPECT_EQ(flags, unsigned{cudaStreamNonBlocking});
+  EXPECT_CUDA(cudaSuccess, cudaStreamGetFlags(nullptr, &flags));
+  EXPECT_EQ(flags, 0u);
+  unsigned long long legacy = 0, zero = 1, per_thread = 0, own = 0;
+  EXPECT_CUDA(cudaSuccess, cudaStreamGetId(nullptr, &zero));
+  EXPECT_CUDA(cudaSuccess, cudaStreamGetId(cudaStreamLegacy, &legacy));
+  EXPECT_CUDA(cudaSuccess, cudaStreamGetId(cudaStreamPerThread, &per_thread));
+  EXPECT_CUDA(cudaSuccess, cudaStreamGetId(s, &own));
+  EXPECT_EQ(zero, legacy);
+  EXPECT_NE(legacy, per_thread);
+  EXPECT_NE(own, legacy);
+  EXPECT_NE(own, per_thread);
+  EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(s));
+  EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaStreamDestroy(nullptr));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaStreamCreateWithFlags(&s, 8));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaStreamCreate(nullptr));
+}
+
+CUDA_TEST(Stream, OrdersWork) {
+  cudaStream_t s;
+  int* p = nullptr;
+  int h = 0;
+  ASSERT_CUDA(cudaSuccess, cudaStreamCreate(&s));
+  ASSERT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&p), 4));
+  kernels::store(p, 0, 5, s);
+  EXPECT_CUDA(cudaSuccess, cudaMemcpyAsync(&h, p, 4, cudaMemcpyDeviceToHost, s));
+  EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(s));
+  EXPECT_EQ(h, 5);
+  cudaStreamCaptureStatus capturing;
+  EXPECT_CUDA(cudaSuccess, cudaStreamIsCapturing(s, &capturing));
+  EXPECT_EQ(capturing, cudaStreamCaptureStatusNone);
+}
+
+CUDA_TEST(Event, MeasuresBetweenRecords) {
+  cudaEvent_t a, b, untimed;
+  float ms = -1;
+  ASSERT_CUDA(cudaSuccess, cudaEventCreate(&a));
+  ASSERT_CUDA(cudaSuccess, cudaEventCreate(&b));
+  ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
+  EXPECT_CUDA(cudaSuccess, cudaEventQuery(a)) << "never recorded counts as done";
+  EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, a, b));
+  EXPECT_CUDA(cudaSuccess, cudaEventRecord(a, nullptr));
+  EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, a, b));
+  EXPECT_CUDA(cudaSuccess, cudaEventRecord(untimed, nullptr));
+  EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, a, untimed));
+  kernels::nothing(1, 32);
+  EXPECT_CUDA(cudaSuccess, cudaEventRecord(b, nullptr));
+  EXPECT_CUDA(cudaSuccess, cudaEventSynchronize(b));
+  EXPECT_CUDA(cudaSuccess, cudaEventElapsedTime(&ms, a, b));
+  EXPECT_GT(ms, 0);
+  EXPECT_CUDA(cudaSuccess, cudaEventElapsedTime(&ms, b, a));
+  EXPECT_LT(ms, 0);
+  EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(nullptr, a, 0));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaStreamWaitEvent(nullptr, a, 2));
+  EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaStreamWaitEvent(nullptr, nullptr, 0));
+  EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaEventRecord(nullptr, nullptr));
+  EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaEventDestroy(nullptr));
+  EXPECT_CUDA(cudaSuccess, cudaEventDestroy(a));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaEventCreateWithFlags(&a, 64));
+}
+
+void allocate_inside(void* result) {
+  void* p = nullptr;
+  *static_cast<cudaError_t*>(result) = cudaMalloc(&p, 4);
+}
+void allocate_inside_callback(cudaStream_t, cudaError_t, void* result) { allocate_inside(result); }
+
+CUDA_TEST(HostFunction, RunsAndMayNotCallCuda) {
+  cudaError_t inside = cudaSuccess;
+  EXPECT_CUDA(cudaSuccess, cudaLaunchHostFunc(nullptr, allocate_inside, &inside));
+  ASSERT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+  EXPECT_EQ(inside, cudaErrorNotPermitted);
+  inside = cudaSuccess;
+  EXPECT_CUDA(cudaSuccess, cudaStreamAddCallback(nullptr, allocate_inside_callback, &inside, 0));
+  ASSERT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+  EXPECT_EQ(inside, cudaErrorNotPermitted);
+  EXPECT_CUDA(cudaSuccess, cudaGetLastError()) << "the error is the callback's own";
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaLaunchHostFunc(nullptr, nullptr, nullptr));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaStreamAddCallback(nullptr, nullptr, nullptr, 0));
+}
+
+CUDA_TEST(Device, LimitsAreKept) {
+  std::size_t value = 0;
+  EXPECT_CUDA(cudaSuccess, cudaDeviceGetLimit(&value, cudaLimitStackSize));
+  EXPECT_EQ(value, 1024u);
+  EXPECT_CUDA(cudaSuccess, cudaDeviceSetLimit(cudaLimitStackSize, 2049));
+  EXPECT_CUDA(cudaSuccess, cudaDeviceGetLimit(&value, cudaLimitStackSize));
+  EXPECT_EQ(value, 2064u) << "in units of 16 bytes";
+  EXPECT_CUDA(cudaSuccess, cudaDeviceGetLimit(&value, cudaLimitMallocHeapSize));
+  EXPECT_EQ(value, 8u << 20);
+  EXPECT_CUDA(cudaErrorUnsupportedLimit, cudaDeviceGetLimit(&value, cudaLimitDevRuntimeSyncDepth));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaDeviceSetLimit(cudaLimitStackSize, 1 << 30));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaDeviceSetLimit(static_cast<cudaLimit>(77), 1));
+}
+
+CUDA_TEST(Device, NumbersAreChecked) {
+  int value = 0;
+  char text[32];
+  cudaDeviceProp prop;
+  EXPECT_CUDA(cudaErrorInvalidDevice, cudaSetDevice(-1));
+  EXPECT_CUDA(cudaErrorInvalidDevice, cudaSetDevice(99));
+  EXPECT_CUDA(cudaErrorInvalidDevice, cudaGetLastError());
+  EXPECT_CUDA(cudaErrorInvalidDevice, cudaGetDeviceProperties(&prop, 99));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(5000), 0));
+  EXPECT_CUDA(cudaSuccess, cudaDeviceGetPCIBusId(text, sizeof text, 0));
+  EXPECT_CUDA(cudaSuccess, cudaDeviceGetByPCIBusId(&value, text));
+  EXPECT_EQ(value, 0);
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaDeviceGetPCIBusId(text, 5, 0));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaSetDeviceFlags(77777));
+}
+
+CUDA_TEST(Device, IsNoPeerOfItself) {
+  int can = 9;
+  EXPECT_CUDA(cudaSuccess, cudaDeviceCanAccessPeer(&can, 0, 0));
+  EXPECT_EQ(can, 0);
+  EXPECT_CUDA(cudaErrorPeerAccessUnsupported, cudaDeviceEnablePeerAccess(0, 0));
+  EXPECT_CUDA(cudaErrorPeerAccessNotEnabled, cudaDeviceDisablePeerAccess(0));
+}
+
+CUDA_TEST(Device, AResetFreesEverything) {
+  void* p = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaMalloc(&p, 4));
+  ASSERT_CUDA(cudaSuccess, cudaDeviceReset());
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaFree(p));
+  EXPECT_CUDA(cudaSuccess, cudaMalloc(&p, 4));
+  kernels::nothing(1, 1);
+  EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+}
+
+CUDA_TEST(Device, AForkedChildOfAUserHasNone) {
+  void* p = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaMalloc(&p, 4));
+  in_child([] {
+    void* q = nullptr;
+    EXPECT_CUDA(cudaErrorInitializationError, cudaMalloc(&q, 4));
+  });
+}
+
+CUDA_TEST(Device, SaysThatItIsCuda13) {
+  int version = 0;
+  EXPECT_CUDA(cudaSuccess, cudaRuntimeGetVersion(&version));
+  EXPECT_EQ(version / 1000, 13);
+  EXPECT_CUDA(cudaSuccess, cudaDriverGetVersion(&version));
+  EXPECT_GE(version, 13000);
+}
+
+}  // namespace
+}  // namespace lockstep::runtime
