@@ -67,6 +67,7 @@ TEST_F(Case, BuffersAreNamedWithoutTheirGuards) {
 TEST_F(Case, ABufferThatTheSimulatorDoesNotKnowIsNeverAccepted) {
   fake_extension().knows_buffers = false;
   EXPECT_EQ(run_case([] { DeviceArray<float>::output("y", 1, Layout{}); }).failure.label(), "exception");
+  EXPECT_EQ(fake().live, 0) << "its memory is released all the same";
 }
 
 TEST_F(Case, AFindingFailsACaseThatComputedTheRightResult) {
@@ -98,6 +99,16 @@ TEST_F(Case, AFindingOutranksWhatFollowedFromIt) {
   EXPECT_TRUE(outcome.device_lost.empty()) << "the simulator can clear what hardware cannot";
   EXPECT_TRUE(run_case([] { DeviceArray<float>::output("y", 1, Layout{}); }).held());
   EXPECT_EQ(fake().live, 0);
+}
+
+TEST_F(Case, InformationFailsNothingAndAnythingElseDoes) {
+  const auto label = [](const char* findings) {
+    return run_case([&] { fake_extension().findings = findings; }).failure.label();
+  };
+  EXPECT_EQ(label(R"([{"kind": "race", "severity": "information", "text": "benign"}])"), "none");
+  EXPECT_EQ(label(R"([{"kind": "race", "severity": "error", "text": "bad"}])"), "finding:race");
+  EXPECT_EQ(label(R"([{"kind": "a", "severity": "information"}, {"kind": "b", "severity": "error"}])"), "finding:b");
+  EXPECT_EQ(label(R"([{"kind": "c", "severity": "unheard of"}])"), "finding:c");
 }
 
 TEST_F(Case, AnUnreadableFindingIsStillAFinding) {

@@ -144,8 +144,10 @@ std::vector<ReportedFinding> take_findings() {
     out.push_back({"unreadable", "the simulator's findings are not a JSON array: " + text});
     return out;
   }
-  for (const auto& finding : findings)
+  for (const auto& finding : findings) {
+    if (finding.value("severity", "error") == "information") continue;
     out.push_back({finding.value("kind", "unnamed"), finding.value("text", finding.dump())});
+  }
   return out;
 }
 

@@ -52,7 +52,8 @@ const Extension& extension();
 // Whether the simulated GPU answers the CUDA runtime API of this process.
 bool is_simulator();
 
-// What the simulator reported since the last call, in order; empty on silicon.
+// The errors that the simulator reported since the last call, in order; empty on silicon. Findings that it calls
+// information (legal, and worth a look) are not among them.
 struct ReportedFinding {
   std::string kind;  // "race", "out-of-bounds", ...
   std::string text;  // for people

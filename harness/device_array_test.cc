@@ -162,6 +162,15 @@ TEST_F(Memory, AnInOutArrayMayChange) {
               }).held());
 }
 
+TEST_F(Memory, OfTwoChangedBuffersTheFirstIsReported) {
+  const CaseOutcome outcome = run_case([] {
+    const auto a = DeviceArray<float>::input("a", ramp(4), Layout{});
+    const auto b = DeviceArray<float>::input("b", ramp(4), Layout{});
+    a.data()[0] = b.data()[0] = 7;
+  });
+  EXPECT_EQ(outcome.failure.message.find("input 'a'"), 0u) << outcome.failure.message;
+}
+
 TEST_F(Memory, TheWriteThatReachesANeighbourIsAGuardAndNotAnInput) {
   const CaseOutcome outcome = run_case([] {
     const auto in = DeviceArray<float>::input("x", ramp(4), Layout{});

@@ -177,6 +177,7 @@ void check_property(const char* name, void (*check)(Case), int cases, const char
   PropertyResult result;
   if (std::string unusable = device_unusable(); !unusable.empty()) {
     result.not_run = std::move(unusable);
+    result.seed = seed_of(name);
   } else {
     result = run_property<Value>(
         name, [check](const Value& c) { check(c); }, session_property_options(name, cases));
