@@ -128,22 +128,29 @@ TEST(Property, SameSeedSameCounterexampleAndSameNumberOfRuns) {
   EXPECT_EQ(run(body, other).seed, a.seed + 1) << "a given seed is used as it is";
 }
 
-TEST(Property, NoCaseIsTriedTwiceWhileShrinking) {
+TEST(Property, NoCaseIsTriedTwiceOnceOneHasFailed) {
   std::map<std::string, int> runs;
   std::uint64_t before = 0;
   bool failed = false;
   const PropertyResult result = run([&](const Sample& c) {
-    if (failed) ++runs[print_case(c)];
+    const bool breaks = c.n >= 1000 && c.block > 32;
     if (!failed) ++before;
-    if (c.n >= 1000 && c.block > 32) {
-      failed = true;
-      REQUIRE_LAW(false, "large");
-    }
+    failed |= breaks;
+    if (failed) ++runs[print_case(c)];
+    REQUIRE_LAW(!breaks, "large");
   });
   EXPECT_EQ(result.minimal_case, "n=1000 block=64 misalignment=0 poison=nan values=integers:0");
   for (const auto& [text, count] : runs) EXPECT_EQ(count, 1) << text;
-  EXPECT_EQ(runs.size(), static_cast<std::size_t>(result.shrink_runs));
+  EXPECT_EQ(runs.size(), static_cast<std::size_t>(result.shrink_runs) + 1) << "and the one that failed first";
   EXPECT_EQ(before, result.cases);
+}
+
+TEST(Property, TheBudgetIsTheLargestOfItsCases) {
+  const PropertyResult result = run([](const Sample& c) {
+    REQUIRE_WITHIN_BOUND((std::vector<float>{c.block == 1024 ? 0.75f : 0.25f}), (Reference{{0}, {1}}));
+  });
+  EXPECT_TRUE(result.held);
+  EXPECT_EQ(result.budget, 0.75);
 }
 
 TEST(Property, ShrinkingStopsWhenItsRunsAreSpent) {
