@@ -33,7 +33,7 @@ struct Sine {
     const f32 r = static_cast<f32>(sincos_turns(fraction).sin);
     // Too small for the product to keep its digits: the sine is the argument.
     const bool tiny = (bits_as<u32>(a) & 0x7fffffffu) < 0x30000000u;
-    return tiny ? a : finite ? r : canonical_nan<f32>();
+    return tiny ? a : finite ? r : canonical_nan();
   }
 };
 struct Cosine {
@@ -42,7 +42,7 @@ struct Cosine {
     const bool finite = (bits_as<u32>(a) & 0x7fffffffu) < 0x7f800000u;
     const f64 fraction = static_cast<f64>(turns - __builtin_roundevenf(turns));
     const f32 r = static_cast<f32>(sincos_turns(fraction).cos);
-    return finite ? r : canonical_nan<f32>();
+    return finite ? r : canonical_nan();
   }
 };
 struct Tanh {
@@ -55,38 +55,32 @@ struct Reciprocal { LOCKSTEP_INLINE static f32 of(f32 a) { return 1.0f / a; } };
 struct Root { LOCKSTEP_INLINE static f32 of(f32 a) { return __builtin_sqrtf(a); } };
 struct ReciprocalRoot { LOCKSTEP_INLINE static f32 of(f32 a) { return static_cast<f32>(1.0 / __builtin_sqrt(static_cast<f64>(a))); } };
 
-template <class O, bool Ftz>
+template <class O>
 LOCKSTEP_INLINE f32 approximated(f32 a) {
-  return canonical(maybe_flushed<Ftz>(O::of(maybe_flushed<Ftz>(a))));
+  return canonical(O::of(a));
 }
 
 template <class O>
 Handler one(const AluKey& key) {
   if (!key.modifiers.approx || !only(key, kApprox | kFtz) || !widths(key, 4, 4)) return nullptr;
-  return key.modifiers.ftz ? &unary<f32, f32, approximated<O, true>> : &unary<f32, f32, approximated<O, false>>;
+  return key.modifiers.ftz ? &unary<f32, f32, approximated<O>, Round::kNearest, true> : &unary<f32, f32, approximated<O>>;
 }
 
 // a * (1 / b), whose reciprocal vanishes for a large b: then the quotient is zero, or NaN when a is infinite.
-template <bool Ftz>
 LOCKSTEP_INLINE f32 divided_approx(f32 a, f32 b) {
-  a = maybe_flushed<Ftz>(a);
-  b = maybe_flushed<Ftz>(b);
   const u32 magnitude = bits_as<u32>(b) & 0x7fffffffu;
   const bool vanishes = magnitude > 0x7e800000u && magnitude < 0x7f800000u;  // 2^126 < |b| < 2^128
   const f32 zero = bits_as<f32>(bits_as<u32>(b) & 0x80000000u);
-  return canonical(maybe_flushed<Ftz>(vanishes ? a * zero : a / b));
+  return canonical(vanishes ? a * zero : a / b);
 }
-template <bool Ftz>
-LOCKSTEP_INLINE f32 divided_full(f32 a, f32 b) {
-  return canonical(maybe_flushed<Ftz>(maybe_flushed<Ftz>(a) / maybe_flushed<Ftz>(b)));
-}
+LOCKSTEP_INLINE f32 divided_full(f32 a, f32 b) { return canonical(a / b); }
 
 Handler divide(const AluKey& key) {
   if (!widths(key, 4, 4, 4)) return nullptr;
   if (key.modifiers.approx && only(key, kApprox | kFtz))
-    return key.modifiers.ftz ? &binary<f32, f32, f32, divided_approx<true>> : &binary<f32, f32, f32, divided_approx<false>>;
+    return key.modifiers.ftz ? &binary<f32, f32, f32, divided_approx, Round::kNearest, true> : &binary<f32, f32, f32, divided_approx>;
   if (key.modifiers.full && only(key, kFull | kFtz))
-    return key.modifiers.ftz ? &binary<f32, f32, f32, divided_full<true>> : &binary<f32, f32, f32, divided_full<false>>;
+    return key.modifiers.ftz ? &binary<f32, f32, f32, divided_full, Round::kNearest, true> : &binary<f32, f32, f32, divided_full>;
   return nullptr;
 }
 
@@ -104,8 +98,8 @@ LOCKSTEP_INLINE f64 high_result(f64 r, bool is_nan) {
   return bits_as<f64>(is_nan ? u64{0x7fffffff00000000u} : flushed_bits);
 }
 LOCKSTEP_INLINE f64 gross_reciprocal(f64 a) {
-  const f64 r = 1.0 / high_operand(a);
-  return high_result(r, a != a);
+  const f64 high = high_operand(a);  // a NaN whose payload is in the low word alone counts as infinite
+  return high_result(1.0 / high, high != high);
 }
 LOCKSTEP_INLINE f64 gross_reciprocal_root(f64 a) {
   const f64 r = 1.0 / __builtin_sqrt(high_operand(a));
@@ -116,7 +110,7 @@ Handler gross(const AluKey& key) {
   if (!key.modifiers.approx || !only(key, kApprox | kFtz) || !widths(key, 8, 8)) return nullptr;
   if (key.opcode == Opcode::k_rcp) return key.modifiers.ftz ? &unary<f64, f64, gross_reciprocal> : nullptr;
   if (key.modifiers.ftz) return &unary<f64, f64, gross_reciprocal_root>;
-  return &unary<f64, f64, [](f64 a) { return canonical(1.0 / __builtin_sqrt(a)); }>;
+  return &unary<f64, f64, [](f64 a) { const f64 r = 1.0 / __builtin_sqrt(a); return r == r ? r : a == a ? kMadeNaN : quieted(a); }>;
 }
 
 }  // namespace

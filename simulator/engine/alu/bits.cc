@@ -128,13 +128,17 @@ LOCKSTEP_INLINE u32 find_bit(T a) {
   return ShiftAmount ? zeros : kBits<T> - 1 - zeros;
 }
 
-// Position and length are the low bytes of b and c. Bits past the top read as the sign of the field (signed) or zero.
+template <class T>
+LOCKSTEP_INLINE u32 field_operand(u32 v) { return sizeof(T) == 4 ? v & 0xff : v; }
+
+// Position and length are the low bytes of b and c; the 64-bit forms look at the whole words, as silicon does. Bits past the top read as the sign of the field (signed) or zero.
 template <class T>
 LOCKSTEP_INLINE T extract_field(T a, u32 b, u32 c) {
   constexpr u32 kTop = kBits<T> - 1;
-  const u32 pos = b & 0xff, len = c & 0xff;
+  const u32 pos = field_operand<T>(b), len = field_operand<T>(c);
   if (len == 0) return 0;
-  const u32 last = pos + len - 1 > kTop ? kTop : pos + len - 1;
+  const u64 end = u64{pos} + len - 1;
+  const u32 last = end > kTop ? kTop : static_cast<u32>(end);
   const bool sign = T(-1) < T(0) && ((static_cast<u64>(a) >> last) & 1);
   u64 field = pos > kTop ? 0 : static_cast<u64>(a) >> pos;
   if constexpr (sizeof(T) == 4) field = pos > kTop ? 0 : (static_cast<u64>(static_cast<u32>(a)) >> pos);
@@ -148,7 +152,7 @@ LOCKSTEP_INLINE T extract_field(T a, u32 b, u32 c) {
 template <class T>
 LOCKSTEP_INLINE T insert_field(T a, T b, u32 c, u32 d) {
   constexpr u32 kTop = kBits<T> - 1;
-  const u32 pos = c & 0xff, len = d & 0xff;
+  const u32 pos = field_operand<T>(c), len = field_operand<T>(d);
   if (pos > kTop || len == 0) return b;
   const u32 have = len > kTop + 1 - pos ? kTop + 1 - pos : len;
   const u64 keep = (have >= 64 ? ~u64{0} : (u64{1} << have) - 1) << pos;

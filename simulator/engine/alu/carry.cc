@@ -1,7 +1,8 @@
 // Extended-precision integer arithmetic: PTX ISA 9.7.2 (add.cc, addc, sub.cc, subc, mad.cc, madc).
 //
 // CC.CF is one bit a lane in Warp::carry, changed for the lanes in the mask only, and only by the forms with .cc.
-// It is the carry out of an addition and the borrow out of a subtraction.
+// It is the carry out of an addition, and of a subtraction the carry out of a + ~b + 1: set when nothing was borrowed. PTX calls it
+// the borrow, which a program can tell apart only by mixing sums and differences; silicon then shows this.
 #include "simulator/engine/alu/forms.h"
 #include "simulator/engine/alu/lanes.h"
 
@@ -24,11 +25,8 @@ LOCKSTEP_INLINE Sum<U> added(U a, U b, bool carry) {
   return {value, (first | second) != 0};
 }
 template <class U>
-LOCKSTEP_INLINE Sum<U> subtracted(U a, U b, bool borrow) {
-  U partial, value;
-  const bool first = __builtin_sub_overflow(a, b, &partial);
-  const bool second = __builtin_sub_overflow(partial, U{borrow}, &value);
-  return {value, (first | second) != 0};
+LOCKSTEP_INLINE Sum<U> subtracted(U a, U b, bool carry) {
+  return added<U>(a, static_cast<U>(~b), carry);
 }
 
 template <bool Out, class U>
@@ -38,14 +36,15 @@ LOCKSTEP_INLINE void store(Warp& w, const Op& op, LaneMask mask, const U* r, Lan
   if (Out) w.carry = (w.carry & ~mask) | (carry & mask);
 }
 
-template <class U, auto F, bool In, bool Out>
+// `In`: the carry in is CC.CF; else the constant `Start`.
+template <class U, auto F, bool In, bool Out, bool Start = false>
 void two(Warp& w, const Op& op, LaneMask mask) {
   const U* a = source<U>(w, op.src[0]);
   const U* b = source<U>(w, op.src[1]);
   U r[kWarpSize];
   LaneMask carry = 0;
   for (int i = 0; i < kWarpSize; ++i) {
-    const Sum<U> s = F(a[i], b[i], In && ((w.carry >> i) & 1));
+    const Sum<U> s = F(a[i], b[i], In ? ((w.carry >> i) & 1) != 0 : Start);
     r[i] = s.value;
     carry |= u32{s.carry} << i;
   }
@@ -76,7 +75,7 @@ Handler sum_form(const AluKey& key) {
   const bool out = key.modifiers.carry_out;
   switch (key.opcode) {
     case Opcode::k_add: return out ? &two<U, added<U>, false, true> : nullptr;
-    case Opcode::k_sub: return out ? &two<U, subtracted<U>, false, true> : nullptr;
+    case Opcode::k_sub: return out ? &two<U, subtracted<U>, false, true, true> : nullptr;
     case Opcode::k_addc: return out ? &two<U, added<U>, true, true> : &two<U, added<U>, true, false>;
     case Opcode::k_subc: return out ? &two<U, subtracted<U>, true, true> : &two<U, subtracted<U>, true, false>;
     default: return nullptr;

@@ -104,7 +104,7 @@ LOCKSTEP_INLINE bool is_of_class(U bits) {
     case TestpOp::kInfinite: return magnitude == kInfinity;
     case TestpOp::kNumber: return magnitude <= kInfinity;
     case TestpOp::kNotANumber: return magnitude > kInfinity;
-    case TestpOp::kNormal: return magnitude >= kSmallestNormal && magnitude < kInfinity;
+    case TestpOp::kNormal: return (magnitude == 0 || magnitude >= kSmallestNormal) && magnitude < kInfinity;  // zeros count
     case TestpOp::kSubnormal: return magnitude != 0 && magnitude < kSmallestNormal;
     default: return false;
   }

@@ -50,8 +50,11 @@ LOCKSTEP_INLINE T integral(T a) {
 template <class T, ToIntegral R, bool Ftz, bool Sat>
 LOCKSTEP_INLINE T same_format(T a) {
   if constexpr (sizeof(T) == 4) a = maybe_flushed<Ftz>(a);
-  a = integral<T, R>(a);
-  return Sat ? clamped(a) : canonical(a);
+  if constexpr (R == ToIntegral::kNo && !Ftz && !Sat) return a;  // a move: not even a NaN changes
+  const T r = integral<T, R>(a);
+  if constexpr (Sat) return clamped(r);
+  else if constexpr (sizeof(T) == 4) return canonical(r);
+  else return a == a ? r : quieted(a);
 }
 template <class T, ToIntegral R>
 Handler same_format_instance(const AluKey& key) {
@@ -76,18 +79,18 @@ Handler same_format_form(const AluKey& key) {
 
 template <bool Ftz, bool Sat>
 LOCKSTEP_INLINE f64 widened(f32 a) {
-  const f64 r = static_cast<f64>(maybe_flushed<Ftz>(a));
-  return Sat ? clamped(r) : canonical(r);
+  const f64 r = static_cast<f64>(maybe_flushed<Ftz>(a));  // a NaN's sign and payload stay, quieted
+  return Sat ? clamped(r) : r;
 }
-template <bool Ftz, bool Sat>
+template <bool Sat>
 LOCKSTEP_INLINE f32 narrowed(f64 a) {
-  const f32 r = maybe_flushed<Ftz>(static_cast<f32>(a));
-  return Sat ? clamped(r) : canonical(r);
+  const f32 r = static_cast<f32>(a);  // a NaN's sign and the top of its payload stay, quieted
+  return Sat ? clamped(r) : r;
 }
 template <Round Mode>
 Handler narrow(const AluKey& key) {
-  if (key.modifiers.ftz) return key.modifiers.sat ? &unary<f32, f64, narrowed<true, true>, Mode> : &unary<f32, f64, narrowed<true, false>, Mode>;
-  return key.modifiers.sat ? &unary<f32, f64, narrowed<false, true>, Mode> : &unary<f32, f64, narrowed<false, false>, Mode>;
+  if (key.modifiers.ftz) return key.modifiers.sat ? &unary<f32, f64, narrowed<true>, Mode, true> : &unary<f32, f64, narrowed<false>, Mode, true>;
+  return key.modifiers.sat ? &unary<f32, f64, narrowed<true>, Mode> : &unary<f32, f64, narrowed<false>, Mode>;
 }
 
 }  // namespace

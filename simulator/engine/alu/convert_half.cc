@@ -27,10 +27,9 @@ __attribute__((noinline)) void read_integer(const Warp& w, Slot slot, f64* x) {
     }
   }
 }
-template <bool Ftz>
 __attribute__((noinline)) void read_f32(const Warp& w, Slot slot, f64* x) {
   const f32* a = source<f32>(w, slot);
-  for (int i = 0; i < kWarpSize; ++i) x[i] = static_cast<f64>(maybe_flushed<Ftz>(a[i]));
+  for (int i = 0; i < kWarpSize; ++i) x[i] = static_cast<f64>(a[i]);
 }
 __attribute__((noinline)) void read_f64(const Warp& w, Slot slot, f64* x) {
   const f64* a = source<f64>(w, slot);
@@ -46,18 +45,20 @@ using Reader = void (*)(const Warp&, Slot, f64*);
 
 // ---- Writing halves.
 
-enum class Limit { kNone, kSaturate, kRelu, kFinite, kReluFinite };
+enum class Limit { kNone, kKeepNaN, kSaturate, kRelu, kFinite, kReluFinite };
 
-template <class C, Round Mode>
+// A NaN from f64 keeps its sign and the top of its payload; from anything else it becomes the canonical one.
+template <class C, Round Mode, bool KeepNaN = false>
 LOCKSTEP_INLINE u16 narrowed_half(f64 v) {
-  if constexpr (__is_same(C, F16)) return static_cast<u16>(narrowed_bits<11, 5, Mode>(v, 0x7fff));
-  else return static_cast<u16>(narrowed_bits<8, 8, Mode>(v, 0x7fff));
+  constexpr u32 kNaNBits = KeepNaN ? 0 : 0x7fff;
+  if constexpr (__is_same(C, F16)) return static_cast<u16>(narrowed_bits<11, 5, Mode>(v, kNaNBits));
+  else return static_cast<u16>(narrowed_bits<8, 8, Mode>(v, kNaNBits));
 }
 template <class C, Round Mode, Limit L>
 LOCKSTEP_INLINE u16 limited_half(f64 v) {
   if constexpr (L == Limit::kSaturate) v = clamped(v);
   if constexpr (L == Limit::kRelu || L == Limit::kReluFinite) v = v > 0 || v != v ? v : 0.0;
-  u16 r = narrowed_half<C, Mode>(v);
+  u16 r = narrowed_half<C, Mode, L == Limit::kKeepNaN>(v);
   if constexpr (L == Limit::kFinite || L == Limit::kReluFinite) r = (r & 0x7fff) == C::kExponent ? r - 1 : r;
   return r;
 }
@@ -158,11 +159,11 @@ Handler to_half_form(const AluKey& key) {
     case Type::kF32:
       if (from != 4) return nullptr;
       if (!kIsF16 && m.ftz) return nullptr;
-      if (m.rounding == Rounding::kNearestEven && !m.sat && !m.relu) return &nearest_from_f32<C>;  // .ftz: too small to matter
-      return m.ftz ? half_from_f32<C, read_f32<true>>(key, zero_or_nearest) : half_from_f32<C, read_f32<false>>(key, zero_or_nearest);
+      if (m.rounding == Rounding::kNearestEven && !m.sat && !m.relu) return &nearest_from_f32<C>;  // .ftz does nothing here: f16 is never flushed, nor is the source
+      return half_from_f32<C, read_f32>(key, zero_or_nearest);
     case Type::kF64:
       if (from != 8 || m.ftz || m.relu || (m.sat && !kIsF16)) return nullptr;
-      return m.sat ? in_direction<read_f64, C, Limit::kSaturate>(m.rounding) : in_direction<read_f64, C, Limit::kNone>(m.rounding);
+      return m.sat ? in_direction<read_f64, C, Limit::kSaturate>(m.rounding) : in_direction<read_f64, C, Limit::kKeepNaN>(m.rounding);
     case Type::kF16:
       if (from != 2 || m.relu) return nullptr;
       if (!kIsF16) return m.sat || m.ftz ? nullptr : in_direction<read_half<F16>, C, Limit::kNone>(m.rounding);
@@ -180,8 +181,8 @@ Handler to_half_form(const AluKey& key) {
 template <class C, Round Mode, Limit L>
 void pack_f32(Warp& w, const Op& op, LaneMask mask) {
   f64 a[kWarpSize], b[kWarpSize];
-  read_f32<false>(w, op.src[0], a);
-  read_f32<false>(w, op.src[1], b);
+  read_f32(w, op.src[0], a);
+  read_f32(w, op.src[1], b);
   u32* d = destination<u32>(w, op.dst);
   for (int i = 0; i < kWarpSize; ++i) {
     const u32 r = u32{limited_half<C, Mode, L>(a[i])} << 16 | limited_half<C, Mode, L>(b[i]);
@@ -221,8 +222,10 @@ void widen_half(Warp& w, const Op& op, LaneMask mask) {
   C::widen(source<u16>(w, op.src[0]), x, kWarpSize);
   F* d = destination<F>(w, op.dst);
   for (int i = 0; i < kWarpSize; ++i) {
-    const F v = static_cast<F>(maybe_flushed<Ftz>(x[i]));
-    const F r = Sat ? clamped(v) : canonical(v);
+    F r = static_cast<F>(maybe_flushed<Ftz>(x[i]));
+    // A NaN keeps its payload on the way to f64, and from bf16 to f32 without .ftz, which is a shift; else it is canonical.
+    if constexpr (Sat) r = clamped(r);
+    else if constexpr (sizeof(F) == 4 && (__is_same(C, F16) || Ftz)) r = canonical(r);
     d[i] = active<F>(mask, i) ? r : d[i];
   }
 }

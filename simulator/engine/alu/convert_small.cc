@@ -19,14 +19,14 @@ struct E4M3 {
       const f64 scaled = magnitude * 512.0;  // a multiple of the last place
       return static_cast<u8>(sign | static_cast<u32>(__builtin_roundeven(scaled)));
     }
-    const u32 wide = narrowed_bits<4, 8, Round::kNearest>(magnitude, 0);  // bias 127
+    const u32 wide = narrowed_bits<4, 8, Round::kNearest>(magnitude, 0x7f);  // bias 127; never a NaN
     return static_cast<u8>(sign | (wide - (120u << 3)));
   }
   LOCKSTEP_INLINE static f32 widened(u8 b) {
     const u32 magnitude = b & 0x7f;
     const f32 v = bits_as<f32>(magnitude << 20) * 0x1p120f;  // subnormals come out right too
     const f32 r = b & 0x80 ? -v : v;
-    return magnitude == 0x7f ? canonical_nan<f32>() : r;
+    return magnitude == 0x7f ? canonical_nan() : r;
   }
 };
 struct E5M2 {
@@ -88,10 +88,11 @@ LOCKSTEP_INLINE u32 to_tf32(u32 a) {
   if constexpr (R == Rounding::kNearestAway) rounded = a + 0x1000;
   else if constexpr (R == Rounding::kNearestEven) rounded = a + 0xfff + ((a >> 13) & 1);
   rounded &= 0xffffe000u;
-  rounded = magnitude >= 0x7f800000u ? a : rounded;
+  rounded = magnitude >= 0x7f800000u ? a & 0xffffe000u : rounded;
   if (Finite && (rounded & 0x7fffffffu) == 0x7f800000u) rounded = (rounded & 0x80000000u) | 0x7f7fe000u;
   if (Relu && (rounded >> 31)) rounded = 0;
-  return magnitude > 0x7f800000u ? 0x7fffffffu : rounded;
+  // .rna only cuts a NaN's payload, even down to that of an infinity; the others make it canonical.
+  return R != Rounding::kNearestAway && magnitude > 0x7f800000u ? 0x7fffe000u : rounded;
 }
 Handler tf32_form(const AluKey& key) {
   const auto& m = key.modifiers;

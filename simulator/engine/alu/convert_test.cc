@@ -133,8 +133,9 @@ TEST(Convert, FloatToFloat) {
     for (int form = 0; form < 4; ++form) {
       const bool sat = form & 1, ftz = form & 2;
       check({"cvt" + mode.word + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") + ".f32.f64", {4, 8}}, {special_f64()}, [&](const Bits* in) {
-        Bits r = exact::encode(exact::decode(in[0], exact::kF64), exact::kF32, mode.direction);
-        if (ftz) r = exact::flush(r, exact::kF32);
+        const Number n = exact::decode(in[0], exact::kF64);
+        if (n.is_nan() && !sat) return in[0] >> 32 & 0x80000000 | 0x7fc00000 | (in[0] >> 29 & 0x3fffff);  // sign and payload stay
+        const Bits r = ftz ? exact::encode_flushed(n, exact::kF32, mode.direction) : exact::encode(n, exact::kF32, mode.direction);
         return sat ? saturated(r, exact::kF32) : r;
       });
     }
@@ -146,12 +147,17 @@ TEST(Convert, FloatToFloat) {
     for (Bits d : {Bits{0}, Bits{1}, ~Bits{0}, Bits{0x10000000}, Bits{0x0fffffff}, Bits{0x10000001}, Bits{0x20000000}}) dense.push_back(widened + d);
   }
   for (const Mode& mode : kRoundings) {
-    check({"cvt" + mode.word + ".f32.f64", {4, 8}}, {dense}, [&](const Bits* in) { return exact::encode(exact::decode(in[0], exact::kF64), exact::kF32, mode.direction); });
+    check({"cvt" + mode.word + ".f32.f64", {4, 8}}, {dense}, [&](const Bits* in) {
+      const Number n = exact::decode(in[0], exact::kF64);
+      if (n.is_nan()) return in[0] >> 32 & 0x80000000 | 0x7fc00000 | (in[0] >> 29 & 0x3fffff);
+      return exact::encode(n, exact::kF32, mode.direction);
+    });
   }
   for (int form = 0; form < 4; ++form) {
     const bool sat = form & 1, ftz = form & 2;
     check({std::string("cvt") + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") + ".f64.f32", {8, 4}}, {special_f32()}, [&](const Bits* in) {
       const Bits a = ftz ? exact::flush(in[0], exact::kF32) : in[0];
+      if (exact::is_nan_bits(a, exact::kF32) && !sat) return (a & 0x80000000) << 32 | 0x7ff8000000000000 | (a & 0x7fffff) << 29;
       const Bits r = exact::encode(exact::decode(a, exact::kF32), exact::kF64, Direction::kNearestEven);
       return sat ? saturated(r, exact::kF64) : r;
     });
@@ -162,6 +168,7 @@ TEST(Convert, FloatToFloat) {
       auto round = [&](const exact::Format& f) {
         return [&, f](const Bits* in) {
           const Bits a = ftz ? exact::flush(in[0], f) : in[0];
+          if (f.bits() == 64 && exact::is_nan_bits(a, f) && !sat) return exact::f64_nan(&a, 1);
           const Bits r = exact::encode(exact::to_integral(exact::decode(a, f), mode.direction), f, mode.direction);
           return sat ? saturated(r, f) : r;
         };

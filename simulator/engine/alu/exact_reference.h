@@ -197,6 +197,23 @@ inline std::uint64_t encode(const Number& n, const Format& f, Direction d) {
   return sign | bits;
 }
 
+// As encode, but zero, sign kept, when the result is tiny: below the smallest normal number after rounding as if the exponent had no bound.
+inline std::uint64_t encode_flushed(const Number& n, const Format& f, Direction d) {
+  const std::uint64_t bits = encode(n, f, d);
+  if (n.cls != Number::Class::kFinite) return bits;
+  const Format unbounded{f.precision, f.exponent_bits + 4, 0};
+  const int exponent = static_cast<int>((encode(n, unbounded, d) & ~unbounded.sign_bit()) >> (f.precision - 1)) - unbounded.bias();
+  return exponent < 1 - f.bias() ? bits & f.sign_bit() : bits;
+}
+
+// The NaN of f64 arithmetic: the first NaN among the operands, quieted, or the one made from none.
+inline std::uint64_t f64_nan(const std::uint64_t* operands, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (is_nan_bits(operands[i], kF64)) return operands[i] | std::uint64_t{1} << 51;
+  }
+  return 0xfff8000000000000;
+}
+
 inline Number negate(Number n) {
   n.negative = !n.negative;
   return n;

@@ -2,7 +2,7 @@
 // abs, neg, copysign, testp) for .f32.
 //
 // Built with -ffp-contract=off. Every operation is one correctly rounded host operation, under MXCSR's direction where it is
-// not to nearest; .ftz flushes operands before and the rounded result after it, .sat clamps last.
+// not to nearest, with MXCSR's flushing for .ftz; .sat clamps last.
 #include "simulator/engine/alu/floating.h"
 #include "simulator/engine/alu/forms.h"
 
@@ -19,17 +19,17 @@ struct Root { LOCKSTEP_INLINE static f32 of(f32 a) { return __builtin_sqrtf(a); 
 struct Reciprocal { LOCKSTEP_INLINE static f32 of(f32 a) { return 1.0f / a; } };
 struct Fused { LOCKSTEP_INLINE static f32 of(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); } };
 
-template <class O, bool Ftz, bool Sat, class... A>
+template <class O, bool Sat, class... A>
 LOCKSTEP_INLINE f32 rounded(A... a) {
-  const f32 r = maybe_flushed<Ftz>(O::of(maybe_flushed<Ftz>(a)...));
+  const f32 r = O::of(a...);
   return Sat ? clamped(r) : canonical(r);
 }
 
 template <class O, Round Mode, bool Ftz, bool Sat, int Sources>
 constexpr Handler instance() {
-  if constexpr (Sources == 1) return &unary<f32, f32, rounded<O, Ftz, Sat, f32>, Mode>;
-  else if constexpr (Sources == 2) return &binary<f32, f32, f32, rounded<O, Ftz, Sat, f32, f32>, Mode>;
-  else return &ternary<f32, f32, f32, f32, rounded<O, Ftz, Sat, f32, f32, f32>, Mode>;
+  if constexpr (Sources == 1) return &unary<f32, f32, rounded<O, Sat, f32>, Mode, Ftz>;
+  else if constexpr (Sources == 2) return &binary<f32, f32, f32, rounded<O, Sat, f32, f32>, Mode, Ftz>;
+  else return &ternary<f32, f32, f32, f32, rounded<O, Sat, f32, f32, f32>, Mode, Ftz>;
 }
 
 template <class O, Round Mode, int Sources, bool MaySaturate>
@@ -66,8 +66,8 @@ LOCKSTEP_INLINE f32 extreme(f32 a, f32 b) {
   f32 r = (Smaller ? a < b : a > b) ? a : b;
   r = a == b ? bits_as<f32>(Smaller ? ua | ub : ua & ub) : r;
   if (Propagate) {
-    r = a == a ? r : canonical_nan<f32>();
-    r = b == b ? r : canonical_nan<f32>();
+    r = a == a ? r : canonical_nan();
+    r = b == b ? r : canonical_nan();
     return r;
   }
   r = b == b ? r : a;
@@ -113,10 +113,11 @@ Handler extreme_form(const AluKey& key) {
   }
 }
 
+// Of a NaN, abs and neg leave the payload unspecified; the machine makes it the canonical one, without a sign.
 template <bool Ftz>
-LOCKSTEP_INLINE f32 absolute(f32 a) { return bits_as<f32>(bits_as<u32>(maybe_flushed<Ftz>(a)) & 0x7fffffffu); }
+LOCKSTEP_INLINE f32 absolute(f32 a) { return canonical(bits_as<f32>(bits_as<u32>(maybe_flushed<Ftz>(a)) & 0x7fffffffu)); }
 template <bool Ftz>
-LOCKSTEP_INLINE f32 negated(f32 a) { return bits_as<f32>(bits_as<u32>(maybe_flushed<Ftz>(a)) ^ 0x80000000u); }
+LOCKSTEP_INLINE f32 negated(f32 a) { return canonical(bits_as<f32>(bits_as<u32>(maybe_flushed<Ftz>(a)) ^ 0x80000000u)); }
 
 }  // namespace
 

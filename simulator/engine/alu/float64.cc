@@ -1,6 +1,6 @@
 // Double precision arithmetic: PTX ISA 9.7.3 (add, sub, mul, fma, mad, div, rcp, sqrt, min, max, abs, neg, copysign) for .f64.
 //
-// f64 never flushes subnormals and has no .sat.
+// f64 never flushes subnormals and has no .sat. Unlike f32's, its NaNs carry the payload of an operand, see quieted().
 #include "simulator/engine/alu/floating.h"
 #include "simulator/engine/alu/forms.h"
 
@@ -9,13 +9,18 @@ namespace {
 
 using ptx::Rounding;
 
-LOCKSTEP_INLINE f64 plus(f64 a, f64 b) { return canonical(a + b); }
-LOCKSTEP_INLINE f64 minus(f64 a, f64 b) { return canonical(a - b); }
-LOCKSTEP_INLINE f64 times(f64 a, f64 b) { return canonical(a * b); }
-LOCKSTEP_INLINE f64 over(f64 a, f64 b) { return canonical(a / b); }
-LOCKSTEP_INLINE f64 root(f64 a) { return canonical(__builtin_sqrt(a)); }
-LOCKSTEP_INLINE f64 reciprocal(f64 a) { return canonical(1.0 / a); }
-LOCKSTEP_INLINE f64 fused(f64 a, f64 b, f64 c) { return canonical(__builtin_fma(a, b, c)); }
+// The first operand that is a NaN, quieted; where none is, the NaN that the machine makes of 0 / 0 and its like.
+LOCKSTEP_INLINE f64 with_nan_of(f64 r, f64 a) { return r == r ? r : a == a ? kMadeNaN : quieted(a); }
+LOCKSTEP_INLINE f64 with_nan_of(f64 r, f64 a, f64 b) { return r == r ? r : a == a ? with_nan_of(r, b) : quieted(a); }
+LOCKSTEP_INLINE f64 with_nan_of(f64 r, f64 a, f64 b, f64 c) { return r == r ? r : a == a ? with_nan_of(r, b, c) : quieted(a); }
+
+LOCKSTEP_INLINE f64 plus(f64 a, f64 b) { return with_nan_of(a + b, a, b); }
+LOCKSTEP_INLINE f64 minus(f64 a, f64 b) { return with_nan_of(a - b, a, b); }
+LOCKSTEP_INLINE f64 times(f64 a, f64 b) { return with_nan_of(a * b, a, b); }
+LOCKSTEP_INLINE f64 over(f64 a, f64 b) { return with_nan_of(a / b, a, b); }
+LOCKSTEP_INLINE f64 root(f64 a) { return with_nan_of(__builtin_sqrt(a), a); }
+LOCKSTEP_INLINE f64 reciprocal(f64 a) { return with_nan_of(1.0 / a, a); }
+LOCKSTEP_INLINE f64 fused(f64 a, f64 b, f64 c) { return with_nan_of(__builtin_fma(a, b, c), a, b, c); }
 
 template <bool Smaller>
 LOCKSTEP_INLINE f64 extreme(f64 a, f64 b) {
@@ -23,7 +28,7 @@ LOCKSTEP_INLINE f64 extreme(f64 a, f64 b) {
   f64 r = (Smaller ? a < b : a > b) ? a : b;
   r = a == b ? bits_as<f64>(Smaller ? ua | ub : ua & ub) : r;
   r = b == b ? r : a;
-  return canonical(r);
+  return r == r ? r : quieted(b);  // both NaN: the second
 }
 
 template <auto F, int Sources, Round Mode>
@@ -51,6 +56,10 @@ Handler arithmetic(const AluKey& key, bool default_nearest) {
 
 constexpr u64 kSign = u64{1} << 63;
 
+// A NaN keeps its sign here.
+LOCKSTEP_INLINE f64 absolute(f64 a) { return a == a ? bits_as<f64>(bits_as<u64>(a) & ~kSign) : quieted(a); }
+LOCKSTEP_INLINE f64 negated(f64 a) { return a == a ? bits_as<f64>(bits_as<u64>(a) ^ kSign) : quieted(a); }
+
 }  // namespace
 
 Handler resolve_float64(const AluKey& key) {
@@ -65,8 +74,8 @@ Handler resolve_float64(const AluKey& key) {
     case Opcode::k_sqrt: return arithmetic<root, 1>(key, false);
     case Opcode::k_min: return only(key, 0) && widths(key, 8, 8, 8) ? &binary<f64, f64, f64, extreme<true>> : nullptr;
     case Opcode::k_max: return only(key, 0) && widths(key, 8, 8, 8) ? &binary<f64, f64, f64, extreme<false>> : nullptr;
-    case Opcode::k_abs: return only(key, 0) && widths(key, 8, 8) ? &unary<u64, u64, [](u64 a) { return a & ~kSign; }> : nullptr;
-    case Opcode::k_neg: return only(key, 0) && widths(key, 8, 8) ? &unary<u64, u64, [](u64 a) { return a ^ kSign; }> : nullptr;
+    case Opcode::k_abs: return only(key, 0) && widths(key, 8, 8) ? &unary<f64, f64, absolute> : nullptr;
+    case Opcode::k_neg: return only(key, 0) && widths(key, 8, 8) ? &unary<f64, f64, negated> : nullptr;
     case Opcode::k_copysign:
       if (!only(key, 0) || !widths(key, 8, 8, 8)) return nullptr;
       return &binary<u64, u64, u64, [](u64 a, u64 b) { return (a & kSign) | (b & ~kSign); }>;

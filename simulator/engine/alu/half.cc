@@ -89,12 +89,15 @@ struct Of {
     return key.modifiers.xorsign_abs ? plain<2, extreme<Smaller, false, true>>(ftz) : plain<2, extreme<Smaller, false, false>>(ftz);
   }
 
-  // Sign operations work on the bits: a NaN keeps its payload.
+  // Sign operations make a NaN canonical, without a sign.
   template <u16 Keep, u16 Flip, bool Ftz>
   static void sign(Warp& w, const Op& op, LaneMask mask) {
     const u16* a = source<u16>(w, op.src[0]);
     u16 r[Count];
-    for (int i = 0; i < Count; ++i) r[i] = static_cast<u16>(((Ftz ? flushed_element<C>(a[i]) : a[i]) & Keep) ^ Flip);
+    for (int i = 0; i < Count; ++i) {
+      const u16 v = Ftz ? flushed_element<C>(a[i]) : a[i];
+      r[i] = (v & 0x7fff) > C::kExponent ? u16{0x7fff} : static_cast<u16>((v & Keep) ^ Flip);
+    }
     store_elements<Count>(destination<u16>(w, op.dst), r, mask);
   }
   template <u16 Keep, u16 Flip>

@@ -12,7 +12,7 @@ namespace {
 
 struct F16 {
   static constexpr u16 kExponent = 0x7c00;
-  static constexpr u16 kOne = 0x3c00;
+  static constexpr u32 kTinyBelow = 0x387ff000u;  // 2^-14 (1 - 2^-12): the tie there goes up to 2^-14
   __attribute__((noinline)) static void widen(const u16* in, f32* out, int count) {
     for (int i = 0; i < count; i += 8) {
       __m128i v;
@@ -35,7 +35,7 @@ struct F16 {
 
 struct BF16 {
   static constexpr u16 kExponent = 0x7f80;
-  static constexpr u16 kOne = 0x3f80;
+  static constexpr u32 kTinyBelow = 0x007f8000u;  // 2^-126 (1 - 2^-8), as f32's own subnormal bits
   LOCKSTEP_INLINE static f32 widened(u16 v) { return bits_as<f32>(u32{v} << 16); }
   LOCKSTEP_INLINE static u16 narrowed(f32 v) {
     const u32 u = bits_as<u32>(v);
@@ -132,11 +132,15 @@ void elements(Warp& w, const Op& op, LaneMask mask) {
     else if constexpr (Sources == 2) y[i] = finished<End>(F(x[0][i], x[1][i]));
     else y[i] = finished<End>(F(x[0][i], x[1][i], x[2][i]));
   }
+  if constexpr (Ftz) {
+    // Tiny is what stays below the smallest normal number when rounded as if the exponent had no bound (F16 alone has .ftz here).
+    for (int i = 0; i < Count; ++i) {
+      const u32 u = bits_as<u32>(y[i]);
+      y[i] = bits_as<f32>((u & 0x7fffffffu) < C::kTinyBelow ? u & 0x80000000u : u);
+    }
+  }
   u16 r[Count];
   C::narrow(y, r, Count);
-  if constexpr (Ftz) {
-    for (int i = 0; i < Count; ++i) r[i] = flushed_element<C>(r[i]);
-  }
   store_elements<Count>(destination<u16>(w, op.dst), r, mask);
 }
 

@@ -52,8 +52,7 @@ LOCKSTEP_INLINE T high_product24(T a, T b) {  // bits 16..47 of the 48-bit produ
   return static_cast<T>((extend24(a) * extend24(b)) >> 16);
 }
 
-// Division never traps. PTX leaves division by zero unspecified; the machine gives all ones as quotient and, consistently with
-// a = q * b + r, the dividend as remainder. The most negative value over -1 wraps to itself, remainder 0.
+// Division never traps. PTX leaves division by zero unspecified; silicon gives all ones as quotient and as remainder. The most negative value over -1 wraps to itself, remainder 0.
 template <class T>
 LOCKSTEP_INLINE T quotient(T a, T b) {
   if constexpr (sizeof(T) <= 4) {
@@ -70,7 +69,7 @@ LOCKSTEP_INLINE T quotient(T a, T b) {
 }
 template <class T>
 LOCKSTEP_INLINE T remainder(T a, T b) {
-  return b == 0 ? a : static_cast<T>(a - quotient(a, b) * b);
+  return b == 0 ? T(-1) : static_cast<T>(a - quotient(a, b) * b);
 }
 
 template <class T> LOCKSTEP_INLINE T smaller(T a, T b) { return a < b ? a : b; }

@@ -80,7 +80,7 @@ TEST(Integer, DivisionNeverTrapsAndRoundsTowardZero) {
       return t.value(in[1]) == 0 ? ~Bits{0} : static_cast<Bits>(t.value(in[0]) / t.value(in[1]));
     });
     check({"rem." + t.name, {n, n, n}}, sources(2, n), [&](const Bits* in) {
-      return t.value(in[1]) == 0 ? in[0] : static_cast<Bits>(t.value(in[0]) % t.value(in[1]));
+      return t.value(in[1]) == 0 ? ~Bits{0} : static_cast<Bits>(t.value(in[0]) % t.value(in[1]));
     });
   }
 }
@@ -152,17 +152,18 @@ TEST(Integer, CarriesAndBorrowsChain) {
     auto sum = [=](Bits a, Bits b, Bits c) { return static_cast<UWide>(a) + b + c; };
     auto difference = [=](Bits a, Bits b, Bits c) { return static_cast<UWide>(a) - b - c; };
     auto carry = [=](UWide v) { return static_cast<Bits>(v >> bits) & 1; };
+    auto no_borrow = [=](UWide v) { return carry(v) ^ 1; };  // what silicon keeps in CC.CF after a difference
     Options first, middle;
     first.carry_out = [=](const Bits* in) { return carry(sum(in[0], in[1], 0)); };
     check({"add.cc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(sum(in[0], in[1], 0)); }, first);
     check({"addc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(sum(in[0], in[1], in[2])); });
     middle.carry_out = [=](const Bits* in) { return carry(sum(in[0], in[1], in[2])); };
     check({"addc.cc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(sum(in[0], in[1], in[2])); }, middle);
-    first.carry_out = [=](const Bits* in) { return carry(difference(in[0], in[1], 0)); };
+    first.carry_out = [=](const Bits* in) { return no_borrow(difference(in[0], in[1], 0)); };
     check({"sub.cc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(difference(in[0], in[1], 0)); }, first);
-    check({"subc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(difference(in[0], in[1], in[2])); });
-    middle.carry_out = [=](const Bits* in) { return carry(difference(in[0], in[1], in[2])); };
-    check({"subc.cc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(difference(in[0], in[1], in[2])); }, middle);
+    check({"subc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(difference(in[0], in[1], in[2] ^ 1)); });
+    middle.carry_out = [=](const Bits* in) { return no_borrow(difference(in[0], in[1], in[2] ^ 1)); };
+    check({"subc.cc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(difference(in[0], in[1], in[2] ^ 1)); }, middle);
     for (bool hi : {false, true}) {
       const std::string mode = hi ? ".hi" : ".lo";
       auto half = [=](const Bits* in) {

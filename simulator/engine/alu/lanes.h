@@ -43,31 +43,34 @@ LOCKSTEP_INLINE bool active(LaneMask mask, int lane) {
 // The x86 rounding control of a loop. Values are MXCSR's RC field.
 enum class Round : u32 { kNearest = 0, kDown = 0x2000, kUp = 0x4000, kZero = 0x6000 };
 
-// Sets the rounding direction for its lifetime. The compiler does not know that arithmetic depends on MXCSR; what keeps the
+// Sets the rounding direction, and flushing of subnormal operands and results, for its lifetime. Flushing by the processor is
+// exactly the GPU's: a result is flushed when it is tiny after rounding as if the exponent had no bound, which the rounded result
+// does not show when it is the smallest normal number. The compiler does not know that arithmetic depends on MXCSR; what keeps the
 // arithmetic inside is that its operands are loaded from, and its results stored to, the register bank, and that no memory access
 // moves across these barriers.
-template <Round Mode>
-struct RoundingScope {
-  LOCKSTEP_INLINE RoundingScope() {
-    if constexpr (Mode != Round::kNearest) {
+template <Round Mode, bool Flush>
+struct FloatingScope {
+  static constexpr bool kNeeded = Mode != Round::kNearest || Flush;
+  LOCKSTEP_INLINE FloatingScope() {
+    if constexpr (kNeeded) {
       u32 csr;
       asm volatile("stmxcsr %0" : "=m"(csr) : : "memory");
       saved = csr;
-      csr = (csr & ~0x6000u) | static_cast<u32>(Mode);
+      csr = (csr & ~0x6000u) | static_cast<u32>(Mode) | (Flush ? 0x8040u : 0u);
       asm volatile("ldmxcsr %0" : : "m"(csr) : "memory");
     }
   }
-  LOCKSTEP_INLINE ~RoundingScope() {
-    if constexpr (Mode != Round::kNearest) asm volatile("ldmxcsr %0" : : "m"(saved) : "memory");
+  LOCKSTEP_INLINE ~FloatingScope() {
+    if constexpr (kNeeded) asm volatile("ldmxcsr %0" : : "m"(saved) : "memory");
   }
   u32 saved;
 };
 
-template <class R, class A, auto F, Round Mode = Round::kNearest>
+template <class R, class A, auto F, Round Mode = Round::kNearest, bool Flush = false>
 void unary(Warp& w, const Op& op, LaneMask mask) {
   const A* a = source<A>(w, op.src[0]);
   R* d = destination<R>(w, op.dst);
-  RoundingScope<Mode> rounding;
+  FloatingScope<Mode, Flush> floating;
   if (mask == kAllLanes) [[likely]] {
 #pragma GCC ivdep
     for (int i = 0; i < kWarpSize; ++i) d[i] = F(a[i]);
@@ -80,12 +83,12 @@ void unary(Warp& w, const Op& op, LaneMask mask) {
   }
 }
 
-template <class R, class A, class B, auto F, Round Mode = Round::kNearest>
+template <class R, class A, class B, auto F, Round Mode = Round::kNearest, bool Flush = false>
 void binary(Warp& w, const Op& op, LaneMask mask) {
   const A* a = source<A>(w, op.src[0]);
   const B* b = source<B>(w, op.src[1]);
   R* d = destination<R>(w, op.dst);
-  RoundingScope<Mode> rounding;
+  FloatingScope<Mode, Flush> floating;
   if (mask == kAllLanes) [[likely]] {
 #pragma GCC ivdep
     for (int i = 0; i < kWarpSize; ++i) d[i] = F(a[i], b[i]);
@@ -98,13 +101,13 @@ void binary(Warp& w, const Op& op, LaneMask mask) {
   }
 }
 
-template <class R, class A, class B, class C, auto F, Round Mode = Round::kNearest>
+template <class R, class A, class B, class C, auto F, Round Mode = Round::kNearest, bool Flush = false>
 void ternary(Warp& w, const Op& op, LaneMask mask) {
   const A* a = source<A>(w, op.src[0]);
   const B* b = source<B>(w, op.src[1]);
   const C* c = source<C>(w, op.src[2]);
   R* d = destination<R>(w, op.dst);
-  RoundingScope<Mode> rounding;
+  FloatingScope<Mode, Flush> floating;
   if (mask == kAllLanes) [[likely]] {
 #pragma GCC ivdep
     for (int i = 0; i < kWarpSize; ++i) d[i] = F(a[i], b[i], c[i]);

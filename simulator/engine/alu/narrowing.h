@@ -8,7 +8,7 @@ namespace lockstep::engine::LOCKSTEP_ISA {
 namespace {
 
 // The bits of `v` in a format of `Precision` significand bits (the hidden one included) and `ExponentBits`, rounded once.
-// NaNs give `nan`; the format's own infinity is its all-ones exponent.
+// A NaN gives `nan`, or with nan 0 its own sign and the top of its payload, quieted; the format's own infinity is its all-ones exponent.
 template <int Precision, int ExponentBits, Round Mode>
 LOCKSTEP_INLINE u32 narrowed_bits(f64 v, u32 nan) {
   constexpr int kBias = (1 << (ExponentBits - 1)) - 1;
@@ -19,7 +19,8 @@ LOCKSTEP_INLINE u32 narrowed_bits(f64 v, u32 nan) {
   const bool negative = (bits >> 63) != 0;
   const u32 sign = negative ? 1u << (Precision + ExponentBits - 1) : 0;
   const u64 magnitude = bits & ~(u64{1} << 63);
-  if (magnitude > (u64{0x7ff} << 52)) return nan;
+  if (magnitude > (u64{0x7ff} << 52))
+    return nan != 0 ? nan : sign | kInfinity | (kHidden >> 1) | static_cast<u32>((magnitude & ((u64{1} << 52) - 1)) >> (53 - Precision));
   if (magnitude == (u64{0x7ff} << 52)) return sign | kInfinity;
   if (magnitude == 0) return sign;
   const int field = static_cast<int>(magnitude >> 52);
