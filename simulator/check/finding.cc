@@ -85,7 +85,7 @@ std::string Finding::to_string() const {
   if (!where.empty()) s += ", " + where;
   s += "\n  in kernel " + kernel;
   s += "\n  by " + place(access);
-  if (occurrences > 1) s += format(", and %" PRIu64 " more", occurrences - 1);
+  if (occurrences > 1) s += format(", and %" PRIu64 " more %s", occurrences - 1, occurrences == 2 ? "thread" : "threads");
   s += "\n  at " + access.site.to_string();
   if (other) {
     s += format("\n  against %s by %s\n  at %s", direction(*other), place(*other).c_str(), other->site.to_string().c_str());

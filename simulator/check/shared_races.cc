@@ -138,6 +138,7 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t warp, std::uint32_
 }
 
 bool SharedRaces::write_row(std::uint32_t first, std::uint32_t warp, std::uint32_t pc, bool strong) {
+  if (strong) return false;
   std::uint64_t* __restrict w = &words_[2 * first];
   const std::uint64_t mine = word(warp * 32, pc, strong);
   const std::uint64_t interval = interval_;

@@ -82,7 +82,9 @@ class SharedRaces {
       conflict = {thread_of(wr), static_cast<std::uint32_t>(wr & kPcMask), true, (wr & kStrong) != 0, true};
       found = true;
     }
-    const std::uint64_t mine = word(thread, pc, strong);
+    std::uint64_t mine = word(thread, pc, strong);
+    // A weak write of the same thread, not yet ordered before others, stays weak under the strong one that follows.
+    if (write && (wr >> kIntervalShift) == interval_ && thread_of(wr) == thread && clock_of(wr) == clock_of(mine)) mine &= wr | ~kStrong;
     const bool read_before = (rd >> kIntervalShift) == interval_;
     if (write) {
       if (read_before && !found && !(strong && (rd & kStrong))) found = after_reads(rd, thread, conflict);
