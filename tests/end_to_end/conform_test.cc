@@ -86,7 +86,7 @@ TEST(Conform, OneFailingSuiteTurnsTheRunRedAndTheOthersStillRun) {
 }
 
 TEST(Conform, RunsOneCaseOfOneSuite) {
-  const std::string replay = "--case=Wrong.Expectation: n=50 threads=1024 misalignment=0 poison=nan values=small:0";
+  const std::string replay = "--case=Wrong.Expectation: n=50 threads=1024 misalignment=0 poison=nan values=integers:0";
   const Conformed several = conform({"properties", "right"}, {replay});
   EXPECT_EQ(several.status, 2) << several.output;
   const Conformed first = conform({"properties"}, {"--cases=60"});

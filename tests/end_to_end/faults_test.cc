@@ -62,23 +62,23 @@ TEST(PlainFaults, MisalignedNamesTheLine) {
 TEST(PlainFaults, UninitialisedNamesTheLine) {
   const Ended r = run("plain_faults", {"uninitialised"});
   EXPECT_EQ(r.status, kUntakenFindings) << r.output;
-  EXPECT_THAT(r.output, HasSubstr("uninitialised: ld.shared"));
+  EXPECT_THAT(r.output, ContainsRegex("uninitialised: [a-z]+\\.[^\n]*never written"));
   EXPECT_THAT(r.output, HasSubstr("thread (0,0,0)"));
-  EXPECT_THAT(r.output, HasSubstr(planted("uninitialised")));
+  EXPECT_THAT(r.output, AllOf(HasSubstr(planted("uninitialised")), HasSubstr("(ld.shared.f32)")));
 }
 
 TEST(PlainFaults, ReadingWhatNobodyCopiedIsUninitialised) {
   const Ended r = run("plain_faults", {"no-copy"});
   EXPECT_EQ(r.status, kUntakenFindings) << r.output;
-  EXPECT_THAT(r.output, HasSubstr("uninitialised: ld.global"));
-  EXPECT_THAT(r.output, HasSubstr("doubles_kernel"));
+  EXPECT_THAT(r.output, ContainsRegex("uninitialised: [a-z]+\\.[^\n]*never written"));
+  EXPECT_THAT(r.output, AllOf(HasSubstr("doubles_kernel"), HasSubstr("(ld.global.f32)")));
 }
 
 TEST(PlainFaults, UseAfterFreeNamesTheAllocation) {
   const Ended r = run("plain_faults", {"use-after-free"});
   EXPECT_EQ(r.status, kUntakenFindings) << r.output;
   EXPECT_THAT(r.output, ContainsRegex("use-after-free: ld\\.global\\.[a-z0-9.]+ of 4 bytes[^\n]*400 bytes"));
-  EXPECT_THAT(r.output, ContainsRegex("at tests/end_to_end/faults\\.cu:[0-9]+"));
+  EXPECT_THAT(r.output, ContainsRegex("at [^\n]*tests/end_to_end/faults\\.cu:[0-9]+"));
   EXPECT_THAT(r.output, HasSubstr("answered: cudaErrorIllegalAddress"));
 }
 
