@@ -83,10 +83,16 @@ std::string objection(RayTracerVariant variant, const Sphere* spheres, int count
 
 }  // namespace
 
+LaunchStatus check_ray_trace(RayTracerVariant variant, const Sphere* spheres, int count, const std::uint8_t* image,
+                             int width, int height, std::size_t pitch) {
+  const std::string why = objection(variant, spheres, count, image, width, height, pitch);
+  return why.empty() ? LaunchStatus{} : refused(kWho, why);
+}
+
 LaunchStatus ray_trace(RayTracerVariant variant, const Sphere* spheres, int count, std::uint8_t* image, int width,
                        int height, std::size_t pitch, cudaStream_t stream) {
-  if (const std::string why = objection(variant, spheres, count, image, width, height, pitch); !why.empty()) {
-    return refused(kWho, why);
+  if (LaunchStatus status = check_ray_trace(variant, spheres, count, image, width, height, pitch); !status.ok()) {
+    return status;
   }
   if (width == 0 || height == 0) return {};
   const dim3 block(kSide, kSide);

@@ -44,4 +44,8 @@ inline constexpr int kMaxImageSide = 1 << 22;  // pixels
 LaunchStatus ray_trace(RayTracerVariant variant, const Sphere* spheres, int count, std::uint8_t* image, int width,
                        int height, std::size_t pitch, cudaStream_t stream = nullptr);
 
+// Whether ray_trace would take these arguments; launches nothing. For kernels that keep its contract in another way.
+LaunchStatus check_ray_trace(RayTracerVariant variant, const Sphere* spheres, int count, const std::uint8_t* image,
+                             int width, int height, std::size_t pitch);
+
 }  // namespace lockstep::kernels

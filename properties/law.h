@@ -15,13 +15,15 @@ namespace lockstep::properties {
 template <class Implementation>
 struct Law {
   std::string name;
+  // Launches that a case takes, about; whoever hands out cases may give a costly law fewer.
+  int cost = 1;
   // Runs the law on generated cases with this implementation; shrinks when one breaks it.
   std::function<PropertyResult(const Implementation&, const PropertyOptions&)> judge;
 };
 
 template <class Case, class Implementation>
-Law<Implementation> law(std::string name, void (*check)(const Implementation&, const Case&)) {
-  return {name, [name, check](const Implementation& implementation, const PropertyOptions& options) {
+Law<Implementation> law(std::string name, void (*check)(const Implementation&, const Case&), int cost = 1) {
+  return {name, cost, [name, check](const Implementation& implementation, const PropertyOptions& options) {
             return run_property<Case>(
                 name, [&](const Case& c) { check(implementation, c); }, options);
           }};

@@ -1,0 +1,124 @@
+// The ray tracer's kernels against every law of properties/ray_tracer.h, and against the golden images.
+#include "kernels/ray_tracer.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "golden/image.h"
+#include "golden/manifest.h"
+#include "harness/case.h"
+#include "harness/property.h"
+#include "harness/runfiles.h"
+#include "properties/ray_tracer.h"
+#include "properties/scenes.h"
+#include "tests/law_coverage.h"
+
+namespace lockstep::properties {
+namespace {
+
+using kernels::ray_trace;
+
+PROPERTY_CASES(RayTracer, GivesEveryPixelALegalColour, 600, const RayTracerCase& c) {
+  ray_tracer_gives_every_pixel_a_legal_colour(ray_trace, c);
+}
+
+PROPERTY_CASES(RayTracer, VariantsAgreeBitForBit, 200, const RayTracerCase& c) {
+  ray_tracer_variants_agree_bit_for_bit(ray_trace, c);
+}
+
+PROPERTY_CASES(RayTracer, DoesNotDependOnOrder, 200, const RayTracerCase& c) {
+  ray_tracer_does_not_depend_on_order(ray_trace, c);
+}
+
+PROPERTY_CASES(RayTracer, MovesWithItsScene, 150, const TranslatedSceneCase& c) {
+  ray_tracer_moves_with_its_scene(ray_trace, c);
+}
+
+PROPERTY_CASES(RayTracer, IsDeterministic, 10, const ScheduledSceneCase& c) {
+  ray_tracer_is_deterministic(ray_trace, c);
+}
+
+PROPERTY_CASES(RayTracer, RefusesBadArguments, 200, const RefusedSceneCase& c) {
+  ray_tracer_refuses_bad_arguments(ray_trace, c);
+}
+
+PROPERTY_CASES(RayTracer, LaunchesNothingForNoWork, 50, const RayTracerCase& c) {
+  ray_tracer_launches_nothing_for_no_work(ray_trace, c);
+}
+
+TEST(RayTracerLaws, AreAllTestsHere) { expect_every_law_is_a_test("RayTracer", ray_tracer_laws()); }
+
+constexpr const char* kFolder = "golden/ray_tracer/";
+
+// The scene's picture by the kernel under test, made under the memory contract.
+golden::Image render(const Scene& scene, kernels::RayTracerVariant variant) {
+  RayTracerCase c;
+  c.width = scene.width;
+  c.height = scene.height;
+  c.variant = variant;
+  std::vector<std::uint32_t> pixels;
+  const CaseOutcome outcome = run_case([&] { pixels = c.launch(ray_trace, scene.spheres); });
+  EXPECT_TRUE(outcome.held()) << scene.name << ": " << outcome.failure.message;
+  golden::Image image{scene.width, scene.height, std::vector<std::uint8_t>(4 * pixels.size())};
+  std::memcpy(image.rgba.data(), pixels.data(), image.rgba.size());
+  return image;
+}
+
+// Among the test's outputs: expected, actual and their difference. Returns a sentence that says where.
+std::string save_pictures(const std::string& scene, const golden::Image& expected, const golden::Image& actual) {
+  const char* folder = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
+  if (folder == nullptr || actual.rgba.empty()) return "";
+  const std::string file = scene + ".png";
+  golden::write_png(std::string(folder) + "/" + file, golden::side_by_side(expected, actual));
+  return "\n  expected, actual and difference (times 32) side by side: " + file + " among the test's outputs";
+}
+
+// What is wrong with a golden as a file; its picture in `image`.
+std::string file_problem(const golden::Golden& g, golden::Image& image) {
+  const std::string path = runfile(kFolder + g.file);
+  if (path.empty())
+    return fmt::format("{}{} is missing; make it by: bazel run //golden:update -- --reason=...", kFolder, g.file);
+  image = golden::read_png(path);
+  if (image.width != g.width || image.height != g.height) {
+    return fmt::format("{}{} is {} x {}, but the manifest says {} x {}", kFolder, g.file, image.width, image.height,
+                       g.width, g.height);
+  }
+  if (golden::hash(image) != g.hash)
+    return fmt::format("{}{} is not the image of the manifest: hash {}, not {}", kFolder, g.file, golden::hash(image),
+                       g.hash);
+  return "";
+}
+
+TEST(RayTracer, DrawsTheGoldens) {
+  std::map<std::string, golden::Golden> manifest;
+  for (const golden::Golden& g : golden::read_manifest(runfile(std::string(kFolder) + "manifest.json")))
+    manifest[g.scene] = g;
+  for (const Scene& scene : scenes()) {
+    const auto entry = manifest.find(scene.name);
+    if (entry == manifest.end()) {
+      ADD_FAILURE() << "scene '" << scene.name
+                    << "' has no golden; make it by: bazel run //golden:update -- --reason=...";
+      continue;
+    }
+    EXPECT_EQ(entry->second.reference, kRayTracerReference)
+        << scene.name << ": the golden shows another version of the contract";
+    golden::Image expected;
+    const std::string problem = file_problem(entry->second, expected);
+    for (const auto variant : {kernels::RayTracerVariant::kConstant, kernels::RayTracerVariant::kGlobal}) {
+      const golden::Image actual = render(scene, variant);
+      EXPECT_TRUE(problem.empty() && actual == expected)
+          << scene.name << ": " << (problem.empty() ? "the picture is not the golden" : problem)
+          << save_pictures(scene.name, expected, actual);
+    }
+    manifest.erase(entry);
+  }
+  for (const auto& [name, golden] : manifest)
+    ADD_FAILURE() << "the manifest has a golden for '" << name << "', which is no scene";
+}
+
+}  // namespace
+}  // namespace lockstep::properties
