@@ -32,6 +32,10 @@ cudaError_t check_cluster(Runtime& runtime, const char* function, const KernelEn
     runtime.explain(function, std::string(runtime.settings.profile->name) + " has no thread block clusters; they need sm_90");
     return cudaErrorNotSupported;
   }
+  if (count(c) == 0) {
+    runtime.explain(function, "the cluster " + show(c) + " is empty");
+    return cudaErrorInvalidClusterSize;
+  }
   const std::uint64_t most = attributes.non_portable_cluster ? Profile::kLargestClusterSize : Profile::kPortableClusterSize;
   if (count(c) > most) {
     runtime.explain(function, "a cluster of " + std::to_string(count(c)) + " blocks; the limit is " + std::to_string(most) +

@@ -31,6 +31,15 @@ std::span<const std::uint8_t> container_bytes(const void* container) {
   return {static_cast<const std::uint8_t*>(container), header + body};
 }
 
+// Host code reaches a __managed__ variable through a pointer that is ours to set.
+void fill_managed_slots(const FatBinary& binary, const engine::Module& module) {
+  for (const VariableEntry& variable : binary.variables) {
+    if (variable.managed_slot == nullptr) continue;
+    const memory::Allocation* a = module.find_variable(variable.name);
+    if (a != nullptr) *variable.managed_slot = reinterpret_cast<void*>(a->base);
+  }
+}
+
 }  // namespace
 
 FatBinary* Modules::add(const void* wrapper) {
@@ -114,6 +123,7 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, F
     return cudaErrorInvalidPtx;
   }
   loaded.module = std::get<std::unique_ptr<engine::Module>>(std::move(module));
+  fill_managed_slots(binary, *loaded.module);
   return cudaSuccess;
 }
 

@@ -14,12 +14,14 @@
 namespace lockstep::runtime {
 namespace {
 
-// Outlives everything: an exit handler and a signal handler read it.
-FindingLog* const log = new FindingLog;
+// Outlives everything: the exit handler reads it. Made when first asked for, because nvcc's constructors may call before those of this file.
+FindingLog& finding_log() {
+  static auto* const log = new FindingLog;
+  return *log;
+}
 
-// When the library is loaded, so that the handler runs after the program's own (they run in reverse order). An initialiser, as a constructor
-// function would run before the log's own.
-[[maybe_unused]] const bool watching = (watch_exit(log), true);
+// When the library is loaded, so that the handler runs after the program's own (they run in reverse order).
+[[maybe_unused]] const bool watching = (watch_exit(&finding_log()), true);
 
 // After a fork the child has no device if the parent has used one; it would share the parent's managed memory. NVIDIA's runtime says the same.
 // What the parent found is the parent's to report.
@@ -41,7 +43,7 @@ Runtime& Runtime::get() {
   return *runtime;
 }
 
-Runtime::Runtime() : findings(*log) {
+Runtime::Runtime() : findings(finding_log()) {
   auto read = read_settings([](const char* name) { return std::getenv(name); });
   if (const auto* error = std::get_if<std::string>(&read)) {
     std::fprintf(stderr, "lockstep: %s\n", error->c_str());
