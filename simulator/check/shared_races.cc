@@ -137,6 +137,22 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t warp, std::uint32_
   return true;
 }
 
+bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc, bool strong) {
+  const std::uint64_t first = word(warp * 32, pc, strong);
+  // A granule that several lanes of this warp have read at this clock needs nothing more, whichever lane reads it again.
+  const std::uint64_t recorded = (first | kManyLanes) & ~(kPcMask | kManyWarps);
+  constexpr std::uint64_t kIgnored = (31ull << kThreadShift) | kPcMask | kManyWarps;
+  Conflict conflict;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::uint32_t>(__builtin_ctz(lanes));
+    const std::uint32_t g = offsets[lane] >> shift_;
+    const std::uint64_t wr = words_[2 * g], rd = words_[2 * g + 1];
+    if ((wr >> kIntervalShift) != interval_ && (rd & ~kIgnored) == recorded) continue;
+    if (one(g, warp * 32 + lane, pc, false, strong, conflict)) return false;
+  }
+  return true;
+}
+
 bool SharedRaces::write_row(std::uint32_t first, std::uint32_t warp, std::uint32_t pc, bool strong) {
   if (strong) return false;
   std::uint64_t* __restrict w = &words_[2 * first];

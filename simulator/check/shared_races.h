@@ -42,6 +42,9 @@ class SharedRaces {
   // more closely and the access is recorded; false, with nothing recorded, otherwise.
   bool read_row(std::uint32_t first, std::uint32_t warp, std::uint32_t pc, bool strong);
   bool write_row(std::uint32_t first, std::uint32_t warp, std::uint32_t pc, bool strong);
+  // Reads of one granule each by any lanes of a warp, wherever they are. False when one of them may race; nothing is lost then by
+  // going through access() for all of them again.
+  bool read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc, bool strong);
   int shift() const { return shift_; }
 
   // A barrier of every thread that has not exited.

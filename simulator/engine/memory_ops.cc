@@ -115,13 +115,24 @@ struct Extent {
   std::uint64_t low = ~0ull, high = 0, bits = 0;
 };
 Extent extent(const std::uint64_t* a, LaneMask lanes) {
-  Extent e;
-  each(lanes, [&](int i) {
-    e.low = std::min(e.low, a[i]);
-    e.high = std::max(e.high, a[i]);
-    e.bits |= a[i];
-  });
-  return e;
+  std::uint64_t low = ~0ull, high = 0, bits = 0;
+  for (int i = 0; i < kWarpSize; ++i) {
+    const std::uint64_t on = lanes >> i & 1 ? ~0ull : 0;
+    const std::uint64_t up = a[i] | ~on, down = a[i] & on;
+    low = up < low ? up : low;
+    high = down > high ? down : high;
+    bits |= down;
+  }
+  return {low, high, bits};
+}
+
+// Lanes of which some byte is unwritten. Most often all bytes between the lowest and the highest are written.
+template <class At>
+inline LaneMask unwritten_lanes(const std::uint8_t* shadow, std::uint64_t low, std::uint64_t span, std::uint32_t size, LaneMask lanes, At at) {
+  if (span <= 4096 && all_written(shadow, low, static_cast<std::uint32_t>(span))) return 0;
+  LaneMask unwritten = 0;
+  each(lanes, [&](int i) { unwritten |= LaneMask{!all_written(shadow, at(i), size)} << i; });
+  return unwritten;
 }
 
 // ---- findings -------------------------------------------------------------------------------------------------------
@@ -298,7 +309,7 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
     if (c.shadowed) {
       std::uint8_t* shadow = k.memory->written_shadow(k.memory->window_begin());
       const std::uint64_t begin = k.memory->window_begin();
-      if (r.reads) each(lanes, [&](int i) { r.unwritten |= LaneMask{!all_written(shadow, r.address[i] - begin, r.size)} << i; });
+      if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low - begin, span, r.size, lanes, [&](int i) { return r.address[i] - begin; });
       if (r.writes) each(lanes, [&](int i) {
         if (r.invalid >> i & 1) clear_written(shadow, r.address[i] - begin, r.size);
         else set_written(shadow, r.address[i] - begin, r.size);
@@ -376,7 +387,7 @@ bool resolve_shared(Warp& w, Request& r, LaneMask lanes) {
   for (int i = 0; i < kWarpSize; ++i) r.host[i] = bytes + static_cast<std::uint32_t>(r.address[i]);
   if (b.launch->check_initialisation) {
     auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
-    if (r.reads) each(lanes, [&](int i) { r.unwritten |= LaneMask{!all_written(shadow, r.address[i], r.size)} << i; });
+    if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low, e.high - e.low + r.size, r.size, lanes, [&](int i) { return r.address[i]; });
     if (r.writes) each(lanes, [&](int i) {
       if (r.invalid >> i & 1) clear_written(shadow, r.address[i], r.size);
       else set_written(shadow, r.address[i], r.size);
@@ -508,7 +519,11 @@ inline Slot data_slot(const Warp& w, const Op& op, int element, Slot single) {
 
 template <int kBytes>
 inline void copy_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset) {
-  each(mask, [&](int i) { std::memcpy(d + i * kBytes, r.host[i] + offset, kBytes); });
+  if (mask == kAllLanes) {
+    for (int i = 0; i < kWarpSize; ++i) std::memcpy(d + i * kBytes, r.host[i] + offset, kBytes);
+  } else {
+    each(mask, [&](int i) { std::memcpy(d + i * kBytes, r.host[i] + offset, kBytes); });
+  }
 }
 
 // Widening of narrow loads (9.4.1): sign- or zero-extended into the register.
@@ -631,6 +646,39 @@ void store_global(Warp& w, const Op& op, LaneMask mask) {
   store_any(w, op, mask);
 }
 
+// Four bytes a lane from anywhere in one shared variable, all of it written between the lowest and the highest address. False: nothing done.
+bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
+  Block& b = *w.block;
+  if (b.worker->counting || (b.launch->check_races && b.races.shift() != 2)) return false;
+  const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
+  const auto offset = static_cast<std::uint32_t>(op.immediate);
+  alignas(64) std::uint32_t at[kWarpSize];
+  std::uint32_t low = ~0u, high = 0, bits = 0;
+  for (int i = 0; i < kWarpSize; ++i) {
+    const std::uint32_t on = mask >> i & 1 ? ~0u : 0;
+    const std::uint32_t v = a[i] + offset, up = v | ~on, down = v & on;
+    at[i] = v;
+    low = up < low ? up : low;
+    high = down > high ? down : high;
+    bits |= down;
+  }
+  const std::uint32_t span = high - low + 4;
+  if ((bits & 3) != 0 || span > 8192 || shared_range(*b.launch, low, std::uint64_t{high} + 4) == nullptr) return false;
+  if (b.launch->check_initialisation && !all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), low, span)) return false;
+  if (b.launch->check_races && !b.races.read_lanes(at, mask, w.index, w.pc - 1, (op.flags & kStrong) != 0)) return false;
+  std::uint32_t* d = destination<std::uint32_t>(w, op.dst);
+  const auto* bytes = reinterpret_cast<const int*>(b.shared.bytes.get());
+  if (mask == kAllLanes) {
+    for (int i = 0; i < kWarpSize; i += 8) {
+      const __m256i index = _mm256_load_si256(reinterpret_cast<const __m256i*>(at + i));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(d + i), _mm256_i32gather_epi32(bytes, index, 1));
+    }
+  } else {
+    each(mask, [&](int i) { std::memcpy(d + i, reinterpret_cast<const std::byte*>(bytes) + at[i], 4); });
+  }
+  return true;
+}
+
 // Shared memory with 32-bit addresses.
 template <int kBytes>
 void load_shared(Warp& w, const Op& op, LaneMask mask) {
@@ -647,6 +695,7 @@ void load_shared(Warp& w, const Op& op, LaneMask mask) {
       }
     }
   }
+  if (kBytes == 4 && gather_shared(w, op, mask)) return;
   load_any(w, op, mask);
 }
 

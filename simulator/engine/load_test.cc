@@ -1,0 +1,323 @@
+// What a module must have to be loaded, what is said when it has not, and memory accesses of every width once it runs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "simulator/engine/testing.h"
+
+namespace lockstep::engine {
+namespace {
+
+using testing::Machine;
+using testing::text;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Load, AnInstructionWithoutAHandlerIsRefusedByNameLineAndKernel) {
+  Machine gpu;
+  const std::string message = gpu.refusal(R"(
+.visible .entry _Z5waitsPi(.param .u64 x)
+{
+  .reg .b32 %r<3>;
+  mapa.shared::cluster.u32 %r1, %r2, 0;
+  ret;
+})");
+  EXPECT_THAT(message, AllOf(HasSubstr("PTX line 8"), HasSubstr("mapa.shared::cluster.u32"), HasSubstr("waits(int*)"), HasSubstr("not implemented")));
+}
+
+TEST(Load, AnInstructionThatPtxDoesNotKnowIsRefused) {
+  Machine gpu;
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b32 %r<2>; frobnicate.u32 %r0, %r1; ret; }"), HasSubstr("frobnicate"));
+}
+
+TEST(Load, ACallOfNothingIsRefused) {
+  Machine gpu;
+  EXPECT_THAT(gpu.refusal(".extern .func nowhere();\n.visible .entry k() { call.uni nowhere, (); ret; }"), HasSubstr("nowhere"));
+}
+
+TEST(Load, KernelsDescribeTheirParametersAndMemory) {
+  Machine gpu;
+  gpu.load(R"(
+.const .align 4 .b8 c[40];
+.visible .entry k(.param .u32 a, .param .u64 b, .param .u8 c1, .param .align 8 .b8 s[24])
+.maxntid 128, 2, 1
+{
+  .shared .align 4 .b8 x[100];
+  .shared .align 8 .b8 y[16];
+  .reg .b32 %r<3>;
+  mov.u32 %r1, x;
+  mov.u32 %r2, y;
+  ret;
+})");
+  const Kernel* k = gpu.module->find_kernel("k");
+  ASSERT_NE(k, nullptr);
+  EXPECT_THAT(k->parameter_offsets(), ElementsAre(0, 8, 16, 24, 48));
+  EXPECT_THAT(k->parameter_sizes(), ElementsAre(4, 8, 1, 24));
+  EXPECT_EQ(k->max_threads_per_block(), 256u);
+  EXPECT_EQ(k->static_shared_bytes(), 120u);  // the gaps that the simulated GPU leaves do not count
+  EXPECT_EQ(k->constant_bytes(), 40u);
+  EXPECT_EQ(k->ptx_target(), 90);
+  EXPECT_EQ(gpu.module->find_kernel("j"), nullptr);
+  ASSERT_NE(gpu.module->find_variable("c"), nullptr);
+  EXPECT_EQ(gpu.module->find_variable("c")->size, 40u);
+}
+
+TEST(Load, SeveralTextsAreLinkedByName) {
+  Machine gpu;
+  const std::string first = testing::module_text(R"(
+.extern .global .u32 value;
+.extern .func (.param .b32 r) twice(.param .b32 x);
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [out];
+  ld.global.u32 %r1, [value];
+  { .param .b32 a; st.param.b32 [a], %r1; .param .b32 r; call.uni (r), twice, (a); ld.param.b32 %r2, [r]; }
+  st.global.u32 [%rd1], %r2;
+  ret;
+})");
+  const std::string second = testing::module_text(R"(
+.visible .global .u32 value = 21;
+.visible .func (.param .b32 r) twice(.param .b32 x)
+{ .reg .b32 %r<3>; ld.param.u32 %r1, [x]; add.u32 %r2, %r1, %r1; st.param.b32 [r], %r2; ret; })");
+  const std::string_view texts[] = {first, second};
+  auto loaded = load_module(texts, gpu.memory, 0);
+  ASSERT_TRUE(std::holds_alternative<std::unique_ptr<Module>>(loaded)) << std::get<LoadError>(loaded).message;
+  gpu.module = std::move(std::get<std::unique_ptr<Module>>(loaded));
+  const auto out = gpu.unwritten(4);
+  EXPECT_FALSE(gpu.launch("k", 1, 1, out).failed());
+  EXPECT_THAT(gpu.fetch<std::uint32_t>(out, 1), ElementsAre(42u));
+}
+
+TEST(Memory, InitialisersAndAddressesInThem) {
+  Machine gpu;
+  gpu.load(R"(
+.global .align 4 .u32 numbers[3] = {5, 6, 7};
+.global .align 8 .u64 pointer = generic(numbers);
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  ld.global.u64 %rd2, [pointer];
+  ld.u32 %r1, [%rd2+8];
+  st.global.u32 [%rd1], %r1;
+  ret;
+})");
+  const auto out = gpu.unwritten(4);
+  const Outcome o = gpu.launch("k", 1, 1, out);
+  EXPECT_FALSE(o.failed()) << text(o);
+  EXPECT_THAT(gpu.fetch<std::uint32_t>(out, 1), ElementsAre(7u));
+}
+
+TEST(Memory, NarrowLoadsExtendByTheirType) {
+  Machine gpu;
+  gpu.load(R"(
+.visible .entry k(.param .u64 x, .param .u64 out)
+{
+  .reg .b32 %r<9>;
+  .reg .b16 %h<3>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [out];
+  ld.global.s8 %r1, [%rd1];
+  ld.global.u8 %r2, [%rd1];
+  ld.global.s16 %r3, [%rd1];
+  ld.global.u16 %r4, [%rd1];
+  st.global.v4.u32 [%rd2], {%r1, %r2, %r3, %r4};
+  ld.global.s32 %rd3, [%rd1+4];
+  st.global.u64 [%rd2+16], %rd3;
+  st.global.u8 [%rd2+24], %r2;
+  ld.global.u8 %h1, [%rd1+1];
+  st.global.u8 [%rd2+25], %h1;
+  ret;
+})");
+  const auto x = gpu.buffer(std::vector<std::uint8_t>{0xf0, 0x81, 3, 4, 0xff, 0xff, 0xff, 0x80});
+  const auto out = gpu.unwritten(32);
+  const Outcome o = gpu.launch("k", 1, 1, x, out);
+  EXPECT_FALSE(o.failed()) << text(o);
+  EXPECT_THAT(gpu.fetch<std::uint32_t>(out, 6), ElementsAre(0xfffffff0u, 0xf0u, 0xffff81f0u, 0x81f0u, 0x80ffffffu, 0xffffffffu));
+  EXPECT_EQ(gpu.fetch<std::uint16_t>(out + 24, 1)[0], 0x81f0);
+}
+
+TEST(Memory, GenericAddressesReachEverySpace) {
+  // Half of the lanes point to shared memory, half to local: one load serves both.
+  Machine gpu;
+  gpu.load(R"(
+.visible .entry k(.param .u64 out)
+{
+  .shared .align 4 .b8 s[128];
+  .local .align 4 .b8 l[4];
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<20>;
+  .reg .pred %p<3>;
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd1, %r1, 4;
+  mov.u64 %rd2, s;
+  cvta.shared.u64 %rd3, %rd2;
+  add.s64 %rd3, %rd3, %rd1;
+  mov.u64 %rd4, l;
+  cvta.local.u64 %rd5, %rd4;
+  add.u32 %r2, %r1, 100;
+  st.u32 [%rd3], %r1;
+  st.u32 [%rd5], %r2;
+  and.b32 %r3, %r1, 1;
+  setp.eq.u32 %p1, %r3, 0;
+  selp.b64 %rd6, %rd3, %rd5, %p1;
+  ld.u32 %r4, [%rd6];
+  isspacep.shared %p2, %rd6;
+  @%p2 add.u32 %r4, %r4, 1000;
+  ld.param.u64 %rd7, [out];
+  add.s64 %rd8, %rd7, %rd1;
+  st.u32 [%rd8], %r4;
+  ret;
+})");
+  const auto out = gpu.unwritten(128);
+  const Outcome o = gpu.launch("k", 1, 32, out);
+  EXPECT_FALSE(o.failed()) << text(o);
+  const auto r = gpu.fetch<std::uint32_t>(out, 32);
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r[i], i % 2 ? i + 100 : i + 1000);
+}
+
+TEST(Memory, ParametersHaveAnAddressWhenTheyNeedOne) {
+  Machine gpu;
+  gpu.load(R"(
+.visible .entry k(.param .align 4 .b8 s[16], .param .u64 out)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<9>;
+  mov.b64 %rd1, s;
+  cvta.param.u64 %rd2, %rd1;
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.s64 %rd4, %rd2, %rd3;
+  ld.u32 %r2, [%rd4];
+  ld.param.u64 %rd5, [out];
+  add.s64 %rd6, %rd5, %rd3;
+  st.global.u32 [%rd6], %r2;
+  ret;
+})");
+  struct { std::uint32_t v[4] = {3, 1, 4, 1}; } s;
+  const auto out = gpu.unwritten(16);
+  const Outcome o = gpu.launch("k", 1, 4, s, out);
+  EXPECT_FALSE(o.failed()) << text(o);
+  EXPECT_THAT(gpu.fetch<std::uint32_t>(out, 4), ElementsAre(3, 1, 4, 1));
+}
+
+TEST(Atomics, EveryOperationOnAWord) {
+  Machine gpu;
+  const auto one = [&](const char* operation, std::uint32_t before, std::uint32_t b) {
+    gpu.load(R"(
+.visible .entry k(.param .u64 x, .param .u32 b)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u32 %r1, [b];
+  atom.global.)" + std::string(operation) + R"( %r2, [%rd1], %r1;
+  st.global.u32 [%rd1+4], %r2;
+  ret;
+})");
+    const auto x = gpu.buffer(std::vector<std::uint32_t>{before, 0});
+    const Outcome o = gpu.launch("k", 1, 1, x, b);
+    EXPECT_FALSE(o.failed()) << text(o);
+    const auto r = gpu.fetch<std::uint32_t>(x, 2);
+    EXPECT_EQ(r[1], before) << "the old value of " << operation;
+    return r[0];
+  };
+  EXPECT_EQ(one("add.u32", 5, 7), 12u);
+  EXPECT_EQ(one("exch.b32", 5, 7), 7u);
+  EXPECT_EQ(one("min.u32", 0xffffffff, 7), 7u);
+  EXPECT_EQ(one("min.s32", 0xffffffff, 7), 0xffffffffu);
+  EXPECT_EQ(one("max.s32", 0xffffffff, 7), 7u);
+  EXPECT_EQ(one("and.b32", 6, 3), 2u);
+  EXPECT_EQ(one("or.b32", 6, 3), 7u);
+  EXPECT_EQ(one("xor.b32", 6, 3), 5u);
+  EXPECT_EQ(one("inc.u32", 6, 7), 7u);
+  EXPECT_EQ(one("inc.u32", 7, 7), 0u);
+  EXPECT_EQ(one("dec.u32", 0, 7), 7u);
+  EXPECT_EQ(one("dec.u32", 9, 7), 7u);
+  EXPECT_EQ(one("dec.u32", 4, 7), 3u);
+  EXPECT_EQ(one("add.f32", 0x3f800000, 0x3f800000), 0x40000000u);
+  EXPECT_EQ(one("add.f32", 1, 1), 0u) << "subnormals are flushed in global memory";
+}
+
+TEST(Atomics, SharedAdditionKeepsSubnormals) {
+  Machine gpu;
+  gpu.load(R"(
+.visible .entry k(.param .u64 x)
+{
+  .shared .align 4 .b8 s[4];
+  .reg .b32 %r<4>;
+  .reg .f32 %f<4>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [x];
+  st.shared.u32 [s], 1;
+  mov.b32 %f1, 0f00000001;
+  atom.shared.add.f32 %f2, [s], %f1;
+  ld.shared.u32 %r1, [s];
+  st.global.u32 [%rd1], %r1;
+  ret;
+})");
+  const auto x = gpu.unwritten(4);
+  const Outcome o = gpu.launch("k", 1, 1, x);
+  EXPECT_FALSE(o.failed()) << text(o);
+  EXPECT_EQ(gpu.fetch<std::uint32_t>(x, 1)[0], 2u);
+}
+
+TEST(Atomics, BlocksOnSeveralHostThreadsLoseNothing) {
+  Machine gpu;
+  gpu.config.host_threads = 4;
+  gpu.load(R"(
+.visible .entry k(.param .u64 x)
+{
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [x];
+  red.global.add.u32 [%rd1], 1;
+  ret;
+})");
+  const auto x = gpu.buffer(std::vector<std::uint32_t>{0});
+  EXPECT_FALSE(gpu.launch("k", 200, 96, x).failed());
+  EXPECT_EQ(gpu.fetch<std::uint32_t>(x, 1)[0], 200u * 96);
+}
+
+TEST(Counters, SectorsAndBankConflictsAreExact) {
+  Machine gpu;
+  gpu.config.count = true;
+  gpu.load(R"(
+.visible .entry k(.param .u64 x, .param .u32 stride)
+{
+  .shared .align 4 .b8 s[4096];
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u32 %r1, [stride];
+  mov.u32 %r2, %tid.x;
+  mul.lo.u32 %r3, %r2, %r1;
+  mul.wide.u32 %rd2, %r3, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r4, [%rd3];
+  shl.b32 %r5, %r3, 2;
+  mov.u32 %r6, s;
+  add.u32 %r6, %r6, %r5;
+  st.shared.u32 [%r6], %r4;
+  ret;
+})");
+  const auto x = gpu.buffer(std::vector<std::uint32_t>(1024, 1));
+  const Counters one = gpu.launch("k", 1, 32, x, 1u).counters;
+  EXPECT_EQ(one.global_load_requests, 1u);
+  EXPECT_EQ(one.global_load_sectors, 4u);
+  EXPECT_EQ(one.global_load_lines, 1u);
+  EXPECT_EQ(one.shared_store_requests, 1u);
+  EXPECT_EQ(one.shared_store_conflicts, 0u);
+  const Counters eight = gpu.launch("k", 1, 32, x, 8u).counters;
+  EXPECT_EQ(eight.global_load_sectors, 32u);
+  EXPECT_EQ(eight.global_load_lines, 8u);
+  EXPECT_EQ(eight.shared_store_conflicts, 7u);
+  const Counters all = gpu.launch("k", 1, 32, x, 32u).counters;
+  EXPECT_EQ(all.shared_store_conflicts, 31u);
+}
+
+}  // namespace
+}  // namespace lockstep::engine
