@@ -15,7 +15,8 @@ namespace lockstep::properties {
 template <class Implementation>
 struct Law {
   std::string name;
-  // Launches that a case takes, about; whoever hands out cases may give a costly law fewer.
+  // Who judges many kernels gives a law a share of 1 / cost of the cases: about the launches that a case takes, more
+  // where few cases say it all.
   int cost = 1;
   // Runs the law on generated cases with this implementation; shrinks when one breaks it.
   std::function<PropertyResult(const Implementation&, const PropertyOptions&)> judge;

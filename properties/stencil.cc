@@ -261,8 +261,8 @@ void stencil_launches_nothing_for_no_work(const Stencil& stencil, const StencilC
 
 const std::vector<Law<Stencil>>& stencil_laws() {
   static const std::vector<Law<Stencil>> laws = {
-      law("LaunchesNothingForNoWork", stencil_launches_nothing_for_no_work),
-      law("RefusesBadArguments", stencil_refuses_bad_arguments),
+      law("LaunchesNothingForNoWork", stencil_launches_nothing_for_no_work, 10),
+      law("RefusesBadArguments", stencil_refuses_bad_arguments, 4),
       law("MatchesItsReference", stencil_matches_its_reference),
       law("VariantsAgreeBitForBit", stencil_variants_agree_bit_for_bit, 3),
       law("IsExactOnSmallIntegers", stencil_is_exact_on_small_integers),

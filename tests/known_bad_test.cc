@@ -13,7 +13,21 @@
 #include "harness/property.h"
 #include "harness/session.h"
 #include "properties/law.h"
+#include "properties/histogram.h"
+#include "properties/matmul.h"
+#include "properties/memory_access.h"
+#include "properties/memory_spaces.h"
+#include "properties/ray_tracer.h"
+#include "properties/shuffle.h"
+#include "properties/staging.h"
 #include "properties/stencil.h"
+#include "tests/known_bad/histogram.h"
+#include "tests/known_bad/matmul.h"
+#include "tests/known_bad/memory_access.h"
+#include "tests/known_bad/memory_spaces.h"
+#include "tests/known_bad/ray_tracer.h"
+#include "tests/known_bad/shuffle.h"
+#include "tests/known_bad/staging.h"
 #include "tests/known_bad/stencil.h"
 
 namespace lockstep {
@@ -28,7 +42,7 @@ const std::string kAccepted = "accepted";
 // What the laws found: the first law that does not hold, or none.
 struct Judgement {
   std::string law, label = kAccepted, minimal_case, message;
-  std::uint64_t cases = 0;
+  std::uint64_t cases = 0;  // of the law that rejects; of all laws together when accepted
 };
 
 // A suspect of any family.
@@ -53,13 +67,14 @@ std::vector<Row>& rows() {
 
 template <class Launcher, class Implementation>
 Judgement judge(Launcher* launch, const std::vector<properties::Law<Implementation>>& laws, int cases) {
-  PropertyOptions options;
-  options.cases = cases;
   Judgement judgement;
   for (const auto& law : laws) {
-    const PropertyResult result = law.judge(launch, options);
+    PropertyOptions options;
+    options.cases = std::max(cases / law.cost, 1);
+    const PropertyResult result = law.judge(*launch, options);
     judgement.cases += result.cases;
-    if (result.held) continue;
+    if (result.held || result.not_applicable) continue;  // a law that needs more than the device has judges nobody
+    judgement.cases = result.cases;
     judgement.law = law.name;
     judgement.label = result.failure.label();
     judgement.minimal_case = result.minimal_case;
@@ -71,6 +86,8 @@ Judgement judge(Launcher* launch, const std::vector<properties::Law<Implementati
 }
 
 void bring_to_court(const Defendant& d) {
+  // Without a device every kernel would be rejected, some even for a label that is theirs.
+  ASSERT_EQ(device_error(), "") << "no device to judge on";
   if (!d.tried_here) {
     const CaseOutcome clause = run_case([] { require_capability({.capability = Capability::kSimulator}); });
     current_record().verdict = Verdict::kNotApplicable;
@@ -127,6 +144,13 @@ class Table : public ::testing::Environment {
 const bool registered = [] {
   ::testing::AddGlobalTestEnvironment(new Table);
   summon("stencil", known_bad::stencil_suspects(), properties::stencil_laws());
+  summon("shuffle", known_bad::shuffle_suspects(), properties::shuffle_laws());
+  summon("histogram", known_bad::histogram_suspects(), properties::histogram_laws());
+  summon("ray_tracer", known_bad::ray_tracer_suspects(), properties::ray_tracer_laws());
+  summon("matmul", known_bad::matmul_suspects(), properties::matmul_laws());
+  summon("staging", known_bad::staging_suspects(), properties::staging_laws());
+  summon("memory_spaces", known_bad::memory_space_suspects(), properties::memory_space_laws());
+  summon("memory_access", known_bad::memory_access_suspects(), properties::memory_access_laws());
   return true;
 }();
 
