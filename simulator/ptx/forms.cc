@@ -255,8 +255,20 @@ bool match_slots(const Form& form, std::size_t slot, const std::vector<std::stri
   return s.optional && match_slots(form, slot + 1, words, word, m, types, spaces, result);
 }
 
+// Types keep their order among themselves, and so do state spaces: cvt.f32.f64 is not cvt.f64.f32.
+bool is_next_of_its_kind(const std::vector<std::string_view>& words, const std::string_view& word) {
+  const bool type = type_from_name(word.substr(1)) != Type::kNone, space = space_from_name(word.substr(1)) != Space::kNone;
+  for (const std::string_view& earlier : words) {
+    if (&earlier == &word) return true;
+    if (earlier.empty()) continue;
+    if (type && type_from_name(earlier.substr(1)) != Type::kNone) return false;
+    if (space && space_from_name(earlier.substr(1)) != Space::kNone) return false;
+  }
+  return true;
+}
+
 // ptxas takes the words of most opcodes in any order, and nvcc uses that (atom.global.cta.add.u32): each slot takes the first word left that
-// it knows, so that words of one kind (types, spaces) keep their order.
+// it knows.
 bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::string_view>& words, std::size_t left, Modifiers m,
                         int types, int spaces, Modifiers& result) {
   if (slot == form.slots.size()) {
@@ -267,6 +279,7 @@ bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::str
   const ModifierSlot& s = form.slots[slot];
   for (std::string_view& word : words) {
     if (word.empty() || std::find(s.tokens.begin(), s.tokens.end(), word) == s.tokens.end()) continue;
+    if (!is_next_of_its_kind(words, word)) continue;
     Modifiers with = m;
     int t = types, sp = spaces;
     if (!classify(form, word, s.tokens.size() == 1 && !s.optional, with, t, sp)) continue;

@@ -99,7 +99,7 @@ const std::unordered_map<std::string_view, Field>& plain_tokens() {
       {"relu", flag(&Modifiers::relu)},
       {"NaN", flag(&Modifiers::nan)},
       {"xorsign", flag(&Modifiers::xorsign_abs)},
-      {"abs", flag(&Modifiers::xorsign_abs)},
+      {"abs", flag(&Modifiers::abs)},
       {"approx", flag(&Modifiers::approx)},
       {"full", flag(&Modifiers::full)},
       {"cc", flag(&Modifiers::carry_out)},
@@ -231,14 +231,19 @@ bool apply_token(Opcode opcode, std::string_view token, Modifiers& m, int& types
   const Field& f = it->second;
   switch (f.kind) {
     case Field::Kind::kRounding: m.rounding = static_cast<Rounding>(f.value); break;
-    case Field::Kind::kSemantics: m.semantics = static_cast<Semantics>(f.value); break;
+    case Field::Kind::kSemantics:  // .mmio.relaxed: the first says more
+      if (m.semantics != Semantics::kMmio) m.semantics = static_cast<Semantics>(f.value);
+      break;
     case Field::Kind::kScope: m.scope = static_cast<Scope>(f.value); break;
     case Field::Kind::kCache: m.cache = static_cast<CacheOp>(f.value); break;
     case Field::Kind::kShfl: m.shfl = static_cast<ShflMode>(f.value); break;
     case Field::Kind::kVote: m.vote = static_cast<VoteMode>(f.value); break;
     case Field::Kind::kPrmt: m.prmt = static_cast<PrmtMode>(f.value); break;
     case Field::Kind::kTestp: m.testp = static_cast<TestpOp>(f.value); break;
-    case Field::Kind::kFlag: m.*f.flag = true; break;
+    case Field::Kind::kFlag:
+      if (w == "abs" && m.xorsign_abs) break;  // one modifier in two words
+      m.*f.flag = true;
+      break;
     case Field::Kind::kWord: break;
   }
   return true;

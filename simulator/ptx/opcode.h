@@ -81,7 +81,8 @@ struct Modifiers {
   bool sat = false;
   bool relu = false;
   bool nan = false;                // .NaN of min, max
-  bool xorsign_abs = false;
+  bool xorsign_abs = false;        // .xorsign.abs of two-input min, max
+  bool abs = false;                // .abs alone: of three-input min, max and of redux
   bool approx = false;
   bool full = false;               // div.full
   bool carry_out = false;          // .cc

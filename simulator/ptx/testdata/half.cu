@@ -46,5 +46,7 @@ __global__ void eights(__nv_fp8_e4m3* a, __nv_fp8_e5m2* b, __nv_fp8x2_e4m3* a2, 
   f[i + 1] = float(a[i]) + float(b[i]);
   a2[i] = __nv_fp8x2_e4m3(make_float2(f[i], f[i + 1]));
   b4[i] = __nv_fp8x4_e5m2(make_float4(f[i], f[i + 1], 0, 1));
-  f[i + 2] = float2(a2[i]).x + float4(b4[i]).w;
+  const float2 pair = a2[i].operator float2();
+  const float4 four = b4[i].operator float4();
+  f[i + 2] = pair.x + four.w;
 }
