@@ -152,6 +152,19 @@ TEST(Shrinking, FindsTheLeastFailingSizeForEveryThreshold) {
   }
 }
 
+TEST(Shrinking, IsQuickAtBoundaries) {
+  Sample c;
+  c.n = 1 << 20;
+  for (auto [threshold, most] : {std::pair{33, 25}, {257, 50}, {1025, 75}}) {
+    int runs = 0;
+    EXPECT_EQ(shrunk(
+                  c, [&](const Sample& s) { return s.n >= threshold; }, &runs)
+                  .n,
+              threshold);
+    EXPECT_LT(runs, most) << threshold;
+  }
+}
+
 TEST(Shrinking, GoesToTheNearestOfBothSignsAndPrefersPositive) {
   Sample c;
   c.shift = -20;
