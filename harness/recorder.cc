@@ -121,6 +121,7 @@ void Recorder::OnTestStart(const ::testing::TestInfo& test) {
   exit_guard::running(property);
   begin_property(property);
   started_ = std::chrono::steady_clock::now();
+  launches_before_ = kernel_launches().value_or(0);
   file_.running = property;
   write();
   if (!options_.blocked.empty()) {
@@ -142,9 +143,14 @@ void Recorder::OnTestEnd(const ::testing::TestInfo& test) {
     if (outcome.finding.empty()) outcome.finding = f.kind;
     outcome.finding_text += (outcome.finding_text.empty() ? "" : "\n") + f.text;
   }
-  kernels_ran_ = kernels_ran_ || kernel_launches().value_or(0) > 0;
 
   Record r = judge(end_property(), outcome, options_.replaying);
+  if (const auto launches = kernel_launches()) {
+    // Smaller than before: the property has reset the counters.
+    const auto by_property = *launches >= launches_before_ ? *launches - launches_before_ : *launches;
+    kernels_ran_ = kernels_ran_ || by_property > 0;
+    r.notes["kernel_launches"] = std::to_string(by_property);
+  }
   r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   r = apply_waivers(std::move(r), options_.waivers, options_.today);
   if (is_red(r.verdict) && !outcome.failed) {

@@ -62,6 +62,7 @@ class Recorder : public ::testing::EmptyTestEventListener {
   std::vector<std::string> write_errors_;
   std::chrono::steady_clock::time_point started_;
   int registered_ = 0, selected_ = 0;
+  unsigned long long launches_before_ = 0;  // of the property that runs
   bool kernels_ran_ = false;
 };
 

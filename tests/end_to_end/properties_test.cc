@@ -43,6 +43,7 @@ TEST(Properties, RightKernelsHold) {
     EXPECT_EQ(record.verdict, Verdict::kPass);
     EXPECT_EQ(record.cases, 200u);
     EXPECT_NE(record.seed, 0u);
+    EXPECT_EQ(record.notes.at("kernel_launches"), "200");
   }
   EXPECT_EQ(r.ledger.device.at("simulated"), "true");
 }
