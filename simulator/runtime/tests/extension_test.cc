@@ -86,8 +86,9 @@ CUDA_TEST(Extension, UseAfterFreeIsOne) {
   EXPECT_EQ(findings[0]["kind"], "use-after-free");
 }
 
-std::string kind_of_sum_into(int* to, const int* from) {
-  kernels::copy(to, from, 1);
+// What is found when a kernel branches on from[0].
+std::string found_by_deciding(int* to, const int* from) {
+  kernels::decide(to, from);
   cudaDeviceSynchronize();
   const auto findings = take();
   clear_error();
@@ -98,13 +99,12 @@ CUDA_TEST(Extension, CopiesAndFillsDecideWhatCountsAsWritten) {
   quiet();
   int *a = device_ints(4), *b = device_ints(4), *to = device_ints(4);
   int h[4] = {1, 2, 3, 4};
-  // What is copied is only moved: storing an unwritten value somewhere is no use of it, so look at the shadow through a second copy.
   ASSERT_CUDA(cudaSuccess, cudaMemcpy(a, h, 4, cudaMemcpyHostToDevice));
   ASSERT_CUDA(cudaSuccess, cudaMemcpy(b, a, 16, cudaMemcpyDeviceToDevice));
-  EXPECT_EQ(kind_of_sum_into(to, b), "") << "written by the host, copied on the device";
-  EXPECT_EQ(kind_of_sum_into(to, b + 1), "uninitialised") << "never written, copied on the device";
+  EXPECT_EQ(found_by_deciding(to, b), "") << "written by the host, copied on the device";
+  EXPECT_EQ(found_by_deciding(to, b + 1), "uninitialised") << "never written, copied on the device";
   ASSERT_CUDA(cudaSuccess, cudaMemset(b + 1, 0, 4));
-  EXPECT_EQ(kind_of_sum_into(to, b + 1), "") << "written by cudaMemset";
+  EXPECT_EQ(found_by_deciding(to, b + 1), "") << "written by cudaMemset";
 }
 
 CUDA_TEST(Extension, ChecksCanBeSwitchedOff) {
@@ -112,9 +112,9 @@ CUDA_TEST(Extension, ChecksCanBeSwitchedOff) {
   int *a = device_ints(4), *to = device_ints(4);
   const auto set = extension<lockstepSetChecks_t>("lockstepSetChecks");
   EXPECT_EQ(set(1), ~0u) << "all on by default";
-  EXPECT_EQ(kind_of_sum_into(to, a), "") << "initialisation is off";
+  EXPECT_EQ(found_by_deciding(to, a), "") << "initialisation is off";
   EXPECT_EQ(set(~0u), 1u);
-  EXPECT_EQ(kind_of_sum_into(to, a), "uninitialised");
+  EXPECT_EQ(found_by_deciding(to, a), "uninitialised");
 }
 
 CUDA_TEST(Extension, NamedBuffersHaveBoundsOfTheirOwn) {

@@ -17,6 +17,15 @@ __global__ void copy_kernel(int* to, const int* from, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count) to[i] = from[i];
 }
+__global__ void decide_kernel(int* to, const int* from) {
+  // Stores on both sides, and a value that only a branch decides.
+  if (from[0] > 0) {
+    to[0] = 1;
+    __threadfence();
+  } else {
+    to[0] = 2;
+  }
+}
 __global__ void store_at_byte_kernel(char* p, long long bytes) { *reinterpret_cast<int*>(p + bytes) = 1; }
 __global__ void trap_kernel() { __trap(); }
 __global__ void sum_kernel(int* to) {
@@ -64,6 +73,7 @@ __global__ void count_kernel(int* p) { atomicAdd(p, 1); }
 
 void store(int* p, long long i, int value, cudaStream_t stream) { store_kernel<<<1, 32, 0, stream>>>(p, i, value); }
 void copy(int* to, const int* from, int count) { copy_kernel<<<(count + 63) / 64, 64>>>(to, from, count); }
+void decide(int* to, const int* from) { decide_kernel<<<1, 1>>>(to, from); }
 void store_at_byte(char* p, long long bytes) { store_at_byte_kernel<<<1, 1>>>(p, bytes); }
 void trap() { trap_kernel<<<1, 1>>>(); }
 void sum_variables(int* to) { sum_kernel<<<1, 1>>>(to); }

@@ -9,6 +9,8 @@ namespace lockstep::runtime::kernels {
 void store(int* p, long long i, int value, cudaStream_t stream = nullptr);
 // to[i] = from[i] for count elements, blocks of 64 threads.
 void copy(int* to, const int* from, int count);
+// to[0] = 1 if from[0] is positive, else 2: uses what it reads.
+void decide(int* to, const int* from);
 // A store at `bytes` behind p, whatever its alignment.
 void store_at_byte(char* p, long long bytes);
 void trap();
