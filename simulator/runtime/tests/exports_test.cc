@@ -61,7 +61,8 @@ class Library {
     }
     for (std::uint64_t i = 0; i < symbols->sh_size / sizeof(Elf64_Sym); ++i) {
       const auto s = at<Elf64_Sym>(symbols->sh_offset + i * sizeof(Elf64_Sym));
-      if (s.st_shndx == SHN_UNDEF || s.st_shndx == SHN_ABS) continue;
+      // The version nodes are absolute symbols; a section may have a local one.
+      if (s.st_shndx == SHN_UNDEF || s.st_shndx == SHN_ABS || ELF64_ST_BIND(s.st_info) == STB_LOCAL) continue;
       const int version = at<std::uint16_t>(versions->sh_offset + 2 * i) & 0x7fff;
       functions[text(sections[symbols->sh_link], s.st_name)] = nodes[version];
     }

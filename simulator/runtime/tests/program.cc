@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
     if (std::strcmp(what, "properties") == 0) {
       cudaDeviceProp prop;
       int count = -1;
-      std::printf("count %d %d\n", cudaGetDeviceCount(&count), count);
+      const cudaError_t error = cudaGetDeviceCount(&count);
+      std::printf("count %d %d\n", error, count);
       if (cudaGetDeviceProperties(&prop, 0) == cudaSuccess) {
         std::printf("name %s\ncc %d.%d\nSMs %d\noptin %zu\nmemory %zu\n", prop.name, prop.major, prop.minor, prop.multiProcessorCount,
                     prop.sharedMemPerBlockOptin, prop.totalGlobalMem);
