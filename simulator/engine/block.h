@@ -97,6 +97,7 @@ struct Launch {
   const LaunchConfig* config = nullptr;
   memory::DeviceMemory* memory = nullptr;
   const memory::Allocation* parameter_memory = nullptr;
+  const memory::Allocation* grid_workspace = nullptr;   // of a cooperative launch: the grid's barrier counts here
   std::vector<std::byte> parameters;   // padded
   std::uint32_t threads = 0, warps = 0;
   std::uint32_t shared_extent = 0;     // end of the last shared variable
@@ -149,7 +150,7 @@ struct Worker {
   CachedRange cache[kCacheSlots];
   Counters counters;
   bool counting = false;
-  std::vector<std::unique_ptr<Block>> spare;
+  std::vector<std::uint32_t> informed;   // sites that have already given their information
 };
 
 // scheduler.cc

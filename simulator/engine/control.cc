@@ -313,7 +313,12 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
     case S::kClusterNctaidZ: all(cluster.z); break;
     case S::kClusterCtarank: all(in_cluster.x + cluster.x * (in_cluster.y + std::uint64_t{cluster.y} * in_cluster.z)); break;
     case S::kClusterNctarank: all(cluster.count()); break;
-    default: all(0); break;  // performance counters and environment registers read zero
+    default: {
+      // Cooperative groups finds the grid's barrier through two environment registers; all others, and performance counters, are zero.
+      const std::uint64_t workspace = b.launch->grid_workspace ? b.launch->grid_workspace->base : 0;
+      const int environment = static_cast<int>(op.target) - static_cast<int>(S::kEnvreg0);
+      all(environment == 1 ? workspace >> 32 : environment == 2 ? static_cast<std::uint32_t>(workspace) : 0);
+    }
   }
   if (op.width == 8) {
     auto* d = destination<std::uint64_t>(w, op.dst);

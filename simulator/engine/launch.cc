@@ -36,6 +36,13 @@ std::uint64_t block_at(std::uint64_t position, std::uint64_t blocks, std::uint64
   return static_cast<std::uint64_t>(product % blocks);
 }
 
+// Blocks whose memory can serve again, kept by each host thread from launch to launch: small kernels are launched by the thousand.
+constexpr std::size_t kSpareBlocks = 4;
+thread_local std::vector<std::unique_ptr<Block>> spare_blocks;
+
+// Fewer warps than this in a launch are not worth another host thread.
+constexpr std::uint64_t kWarpsPerThread = 32;
+
 void work(Launch& launch, Worker& worker) {
   std::vector<std::unique_ptr<Block>> active;
   const bool all_together = launch.config->cooperative;
@@ -46,11 +53,11 @@ void work(Launch& launch, Worker& worker) {
       const std::uint64_t position = launch.next.fetch_add(1);
       if (position < launch.blocks && position <= launch.stop.load()) {
         std::unique_ptr<Block> block;
-        if (worker.spare.empty()) {
+        if (spare_blocks.empty()) {
           block = std::make_unique<Block>();
         } else {
-          block = std::move(worker.spare.back());
-          worker.spare.pop_back();
+          block = std::move(spare_blocks.back());
+          spare_blocks.pop_back();
         }
         start_block(*block, worker, position);
         active.push_back(std::move(block));
@@ -59,7 +66,7 @@ void work(Launch& launch, Worker& worker) {
     if (active.empty()) return;
     for (std::size_t i = 0; i < active.size();) {
       if (run_block(*active[i]) == Progress::kDone) {
-        worker.spare.push_back(std::move(active[i]));
+        if (spare_blocks.size() < kSpareBlocks) spare_blocks.push_back(std::move(active[i]));
         active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
         ++i;
@@ -179,6 +186,14 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
       memory.mark_written(l.parameter_memory->base, bytes);
     }
   }
+  if (config.cooperative) {
+    constexpr std::uint64_t kWorkspace = 256;
+    l.grid_workspace = memory.allocate(kWorkspace, 256, memory::Kind::kVariable, 0, "the grid's barrier");
+    if (l.grid_workspace != nullptr) {
+      std::memset(memory.host(*l.grid_workspace, l.grid_workspace->base), 0, kWorkspace);
+      memory.mark_written(l.grid_workspace->base, kWorkspace);
+    }
+  }
   l.shared = l.kernel->shared;
   for (const Range& r : l.shared) l.shared_extent = std::max(l.shared_extent, r.end);
   if (config.dynamic_shared != 0) {
@@ -190,7 +205,7 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
   if (l.kernel->uses_alloca || l.kernel->calls) l.local_stride += kUnknownStack;
 
   unsigned workers = config.host_threads > 0 ? static_cast<unsigned>(config.host_threads) : std::max(1u, std::thread::hardware_concurrency());
-  workers = static_cast<unsigned>(std::min<std::uint64_t>(workers, l.blocks));
+  workers = static_cast<unsigned>(std::min({std::uint64_t{workers}, l.blocks, l.blocks * l.warps / kWarpsPerThread + 1}));
   std::vector<Worker> states(workers);
   for (Worker& w : states) {
     w.launch = &l;
@@ -207,8 +222,19 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
   const std::uint64_t stop = l.stop.load();
   std::stable_sort(l.findings.begin(), l.findings.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [position, finding] : l.findings) {
-    if (position <= stop) outcome.findings.push_back(std::move(finding));
+    if (position > stop) continue;
+    const auto same = [&f = finding](const check::Finding& g) {
+      return f.kind == g.kind && f.severity == g.severity && f.access.site.ptx_line == g.access.site.ptx_line &&
+             f.access.site.instruction == g.access.site.instruction;
+    };
+    const auto known = std::find_if(outcome.findings.begin(), outcome.findings.end(), same);
+    if (known == outcome.findings.end()) {
+      outcome.findings.push_back(std::move(finding));
+    } else {
+      known->occurrences += finding.occurrences;
+    }
   }
+  if (l.grid_workspace != nullptr) memory.release(l.grid_workspace->base);
   if (l.parameter_memory != nullptr) memory.release(l.parameter_memory->base);
   return outcome;
 }

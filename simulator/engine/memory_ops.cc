@@ -190,6 +190,12 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, LaneMask l
     benign = same_instruction ? same_value_stored(w, r, lane, source<std::byte>(w, r.op->src[1]) + other_lane * r.op->register_bytes)
                               : same_value_stored(w, r, lane, r.host[lane]);
   }
+  if (benign) {
+    // Once a site says it all, and a loop may come here very often.
+    std::vector<std::uint32_t>& informed = b.worker->informed;
+    if (std::find(informed.begin(), informed.end(), r.pc) != informed.end()) return true;
+    informed.push_back(r.pc);
+  }
   check::Finding f = access_finding(w, r, Space::kShared, 1u << lane, check::Kind::kRace);
   if (benign) f.severity = check::Severity::kInformation;
   for (const Range& range : b.launch->shared) {

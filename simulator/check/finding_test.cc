@@ -1,0 +1,64 @@
+#include "simulator/check/finding.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace lockstep::check {
+namespace {
+
+Finding example() {
+  Finding f;
+  f.kind = Kind::kOutOfBounds;
+  f.kernel = "stencil(float const*, float*, int)";
+  f.access.site = {"stencil.cu", 41, "", 88, "ld.global.f32"};
+  f.access.block = {3, 0, 0};
+  f.access.thread = {31, 0, 0};
+  f.access.address = 0x402000;
+  f.access.size = 4;
+  f.where = "4 bytes past the end of 'y' (4096 bytes, cudaMalloc #3)";
+  f.occurrences = 6;
+  return f;
+}
+
+TEST(Finding, ReadsFromWhatToWhere) {
+  EXPECT_EQ(example().to_string(),
+            "out-of-bounds: ld.global.f32 of 4 bytes at 0x402000, 4 bytes past the end of 'y' (4096 bytes, cudaMalloc #3)\n"
+            "  in kernel stencil(float const*, float*, int)\n"
+            "  by block (3,0,0) thread (31,0,0), and 5 more threads\n"
+            "  at stencil.cu:41 (ld.global.f32)");
+}
+
+TEST(Finding, WithoutLineInformationItSaysHowToGetIt) {
+  Finding f = example();
+  f.access.site.file.clear();
+  EXPECT_NE(f.to_string().find("PTX line 88 (ld.global.f32); build with -lineinfo"), std::string::npos);
+}
+
+TEST(Finding, ARaceShowsBothSides) {
+  Finding f = example();
+  f.kind = Kind::kRace;
+  f.other = f.access;
+  f.other->is_write = true;
+  f.other->thread = {7, 0, 0};
+  f.other->site.line = 39;
+  const std::string s = f.to_string();
+  EXPECT_NE(s.find("against write by block (3,0,0) thread (7,0,0)"), std::string::npos) << s;
+  EXPECT_NE(s.find("stencil.cu:39"), std::string::npos) << s;
+}
+
+TEST(Kinds, HaveDifferentNamesAndAnErrorEach) {
+  std::set<std::string> names;
+  for (int k = 0; k <= static_cast<int>(Kind::kInvalidProgramCounter); ++k) {
+    const auto kind = static_cast<Kind>(k);
+    EXPECT_TRUE(names.insert(name(kind)).second) << name(kind);
+    EXPECT_STRNE(name(kind), "unknown");
+    EXPECT_GE(cuda_error(kind), 700);
+  }
+  EXPECT_EQ(cuda_error(Kind::kOutOfBounds), 700);
+  EXPECT_EQ(cuda_error(Kind::kMisaligned), 716);
+  EXPECT_EQ(cuda_error(Kind::kAssert), 710);
+}
+
+}  // namespace
+}  // namespace lockstep::check

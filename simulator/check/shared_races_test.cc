@@ -1,0 +1,133 @@
+// What orders two accesses to shared memory, and what does not.
+#include "simulator/check/shared_races.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::check {
+namespace {
+
+class Races : public ::testing::Test {
+ protected:
+  void SetUp() override { races.start(4096, 2, 4); }
+  bool read(std::uint32_t thread, std::uint32_t at = 0, bool strong = false) { return races.access(at, 4, thread, 1, false, strong, conflict); }
+  bool write(std::uint32_t thread, std::uint32_t at = 0, bool strong = false) { return races.access(at, 4, thread, 2, true, strong, conflict); }
+  SharedRaces races;
+  SharedRaces::Conflict conflict;
+};
+
+TEST_F(Races, AThreadNeverRacesWithItself) {
+  EXPECT_FALSE(write(3));
+  EXPECT_FALSE(read(3));
+  EXPECT_FALSE(write(3));
+}
+TEST_F(Races, WriteThenReadOfAnotherThread) {
+  EXPECT_FALSE(write(3));
+  EXPECT_TRUE(read(40));
+  EXPECT_EQ(conflict.other_thread, 3u);
+  EXPECT_EQ(conflict.other_pc, 2u);
+  EXPECT_TRUE(conflict.other_is_write);
+}
+TEST_F(Races, ReadsDoNotRace) {
+  EXPECT_FALSE(read(3));
+  EXPECT_FALSE(read(4));
+  EXPECT_FALSE(read(70));
+}
+TEST_F(Races, AWriteAfterManyReadersFindsOneThatIsNotTheWriter) {
+  for (const std::uint32_t t : {0u, 1u, 2u, 64u}) EXPECT_FALSE(read(t));
+  EXPECT_TRUE(write(64));
+  EXPECT_FALSE(conflict.other_is_write);
+}
+TEST_F(Races, ABlockBarrierOrdersEverything) {
+  EXPECT_FALSE(write(3));
+  races.block_barrier();
+  EXPECT_FALSE(read(40));
+  races.block_barrier();
+  EXPECT_FALSE(write(99));
+}
+TEST_F(Races, IntervalsMayBeCountedPastTheirField) {
+  for (int i = 0; i < 70000; ++i) {
+    ASSERT_FALSE(write(static_cast<std::uint32_t>(i % 128)));
+    races.block_barrier();
+  }
+  EXPECT_FALSE(write(1));
+  EXPECT_TRUE(read(2));
+}
+TEST_F(Races, AWarpBarrierOrdersItsWarpOnly) {
+  EXPECT_FALSE(write(3));
+  races.warp_sync(0, ~0u, true);
+  EXPECT_FALSE(read(4));
+  EXPECT_TRUE(read(40));
+}
+TEST_F(Races, APartialWarpBarrierOrdersItsLanesAndWhatTheyKnow) {
+  EXPECT_FALSE(write(0, 0));
+  races.warp_sync(0, 0b0011, false);  // 0 and 1
+  races.warp_sync(0, 0b0110, false);  // 1 and 2: 2 learns of 0 through 1
+  EXPECT_FALSE(read(2, 0));
+  EXPECT_FALSE(write(1, 4));
+  EXPECT_TRUE(read(3, 4));
+  EXPECT_TRUE(read(0, 4));  // it has not synchronised since that write
+}
+TEST_F(Races, ABarrierOfSomeWarpsOrdersThem) {
+  EXPECT_FALSE(write(0));
+  races.arrive(0, 1);
+  races.arrive(1, 1);
+  races.complete(1, 0b11);
+  EXPECT_FALSE(read(40));   // warp 1 was there
+  EXPECT_TRUE(read(70));    // warp 2 was not
+}
+TEST_F(Races, WhoOnlyArrivesLearnsNothing) {
+  EXPECT_FALSE(write(0, 0));
+  EXPECT_FALSE(write(40, 4));
+  races.arrive(0, 1);       // producer
+  races.arrive(1, 1);       // consumer
+  races.complete(1, 0b10);
+  EXPECT_FALSE(read(40, 0));
+  EXPECT_TRUE(read(0, 4));
+}
+TEST_F(Races, StrongAccessesDoNotRaceWithEachOtherButWithWeakOnes) {
+  EXPECT_FALSE(write(0, 0, true));
+  EXPECT_FALSE(write(40, 0, true));
+  EXPECT_FALSE(read(70, 0, true));
+  EXPECT_TRUE(read(71, 0, false));
+}
+TEST_F(Races, AWeakWriteIsNotHiddenByTheSameThreadsAtomic) {
+  EXPECT_FALSE(write(0, 0, false));
+  EXPECT_FALSE(write(0, 0, true));
+  EXPECT_TRUE(write(1, 0, true));
+}
+TEST_F(Races, FencesOnBothSidesOrder) {
+  EXPECT_FALSE(write(0));
+  races.fence(0);
+  EXPECT_TRUE(read(40, 0));  // no fence here yet
+  EXPECT_FALSE(write(0, 8));
+  races.fence(0);
+  races.fence(1);
+  EXPECT_FALSE(read(40, 8));
+}
+TEST_F(Races, RowsSayTheSameAsSingleAccesses) {
+  EXPECT_TRUE(races.write_row(0, 0, 5, false));
+  EXPECT_TRUE(races.read_row(0, 0, 6, false));
+  EXPECT_FALSE(races.read_row(1, 0, 7, false));   // lane 0 would read lane 1's word
+  EXPECT_FALSE(races.write_row(0, 1, 8, false));
+  EXPECT_TRUE(races.access(0, 4, 33, 9, false, false, conflict));
+  EXPECT_EQ(conflict.other_pc, 5u);
+  races.block_barrier();
+  EXPECT_TRUE(races.read_row(1, 0, 7, false));
+  EXPECT_TRUE(races.read_row(0, 1, 7, false));
+  EXPECT_FALSE(races.write_row(0, 0, 8, false));  // others have read
+  std::uint32_t offsets[32];
+  for (std::uint32_t i = 0; i < 32; ++i) offsets[i] = 4 * (i % 8);
+  EXPECT_TRUE(races.read_lanes(offsets, ~0u, 2, 9, false));
+  races.block_barrier();
+  EXPECT_FALSE(write(100));
+  EXPECT_FALSE(races.read_lanes(offsets, ~0u, 2, 9, false));
+}
+TEST_F(Races, BytesAreToldApartWhenTheGranuleIsOne) {
+  races.start(4096, 0, 4);
+  EXPECT_FALSE(races.access(0, 1, 0, 1, true, false, conflict));
+  EXPECT_FALSE(races.access(1, 1, 1, 1, true, false, conflict));
+  EXPECT_TRUE(races.access(0, 4, 2, 1, false, false, conflict));
+}
+
+}  // namespace
+}  // namespace lockstep::check
