@@ -263,6 +263,8 @@ LOCKSTEP_COMPARE_OF(std::int32_t)
 LOCKSTEP_COMPARE_OF(std::uint32_t)
 LOCKSTEP_COMPARE_OF(std::int64_t)
 LOCKSTEP_COMPARE_OF(std::uint64_t)
+LOCKSTEP_COMPARE_OF(long long)
+LOCKSTEP_COMPARE_OF(unsigned long long)
 #undef LOCKSTEP_COMPARE_OF
 
 }  // namespace lockstep

@@ -263,6 +263,8 @@ LOCKSTEP_VALUES_OF(std::int32_t)
 LOCKSTEP_VALUES_OF(std::uint32_t)
 LOCKSTEP_VALUES_OF(std::int64_t)
 LOCKSTEP_VALUES_OF(std::uint64_t)
+LOCKSTEP_VALUES_OF(long long)
+LOCKSTEP_VALUES_OF(unsigned long long)
 #undef LOCKSTEP_VALUES_OF
 
 }  // namespace lockstep
