@@ -339,63 +339,6 @@ SET:
   EXPECT_FALSE(o.failed()) << text(o);
 }
 
-TEST(Progress, ACooperativeGridMeetsAtItsBarrier) {
-  // What cooperative groups' grid.sync() does: one thread a block adds to the word behind %envreg1:%envreg2 and waits for its
-  // highest bit to turn; then every block reads what all others wrote.
-  for (const std::uint64_t seed : kSeeds) {
-    for (const int threads : {1, 3}) {
-      Machine gpu;
-      gpu.config.cooperative = true;
-      gpu.config.host_threads = threads;
-      gpu.config.schedule_seed = seed;
-      gpu.load(R"(
-.visible .entry k(.param .u64 out)
-{
-  .reg .pred %p<4>;
-  .reg .b32 %r<20>;
-  .reg .b64 %rd<9>;
-  mov.u32 %r1, %ctaid.x;
-  mov.u32 %r2, %nctaid.x;
-  ld.param.u64 %rd1, [out];
-  mul.wide.u32 %rd2, %r1, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  mov.u32 %r3, %envreg2;
-  mov.u32 %r4, %envreg1;
-  mov.b64 %rd4, {%r3, %r4};
-  mov.u32 %r5, %tid.x;
-  setp.ne.u32 %p1, %r5, 0;
-  @%p1 bra MET;
-  st.global.u32 [%rd3], 1;
-  sub.u32 %r6, 0x80000001, %r2;
-  setp.eq.u32 %p2, %r1, 0;
-  selp.b32 %r7, %r6, 1, %p2;
-  atom.add.release.gpu.u32 %r8, [%rd4+4], %r7;
-WAIT:
-  ld.acquire.gpu.u32 %r9, [%rd4+4];
-  xor.b32 %r10, %r9, %r8;
-  setp.ge.s32 %p3, %r10, 0;
-  @%p3 bra WAIT;
-MET:
-  barrier.sync 0;
-  add.u32 %r11, %r1, 1;
-  rem.u32 %r12, %r11, %r2;
-  mul.wide.u32 %rd5, %r12, 4;
-  add.s64 %rd6, %rd1, %rd5;
-  ld.global.u32 %r13, [%rd6];
-  mul.wide.u32 %rd7, %r2, 4;
-  add.s64 %rd8, %rd3, %rd7;
-  add.u32 %r13, %r13, 6;
-  st.global.u32 [%rd8], %r13;
-  ret;
-})");
-      const auto out = gpu.unwritten(2 * 20 * 4, "out");
-      const Outcome o = gpu.launch("k", 20, 64, out);
-      EXPECT_FALSE(o.failed()) << text(o);
-      EXPECT_THAT(gpu.fetch<std::uint32_t>(out + 80, 20), Each(7u));
-    }
-  }
-}
-
 TEST(Progress, AnEndlessLoopMeetsTheTimeLimit) {
   Machine gpu;
   gpu.config.instruction_limit = 100000;
