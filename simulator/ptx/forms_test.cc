@@ -121,7 +121,9 @@ TEST(Forms, TheParserReadsEveryExampleAndFindsItsModifiers) {
         const Example& e = examples[next];
         ASSERT_EQ(f.body[i].text, e.spelling.text);
         EXPECT_EQ(f.body[i].opcode, e.spelling.form->row->opcode) << e.text;
-        if (e.spelling.form->row->opcode != Opcode::k_call) EXPECT_EQ(f.body[i].operands.size(), e.operands->size()) << e.text;
+        if (e.spelling.form->row->opcode != Opcode::k_call) {
+          EXPECT_EQ(f.body[i].operands.size(), e.operands->size()) << e.text;
+        }
         // Another row may accept the same spelling, then with the same meaning.
         EXPECT_EQ(std::memcmp(&f.body[i].modifiers, &e.spelling.modifiers, sizeof(Modifiers)), 0) << e.text;
       }
