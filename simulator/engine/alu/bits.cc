@@ -52,10 +52,11 @@ void lop3(Warp& w, const Op& op, LaneMask mask) {
 #pragma GCC ivdep
     for (int i = 0; i < kWarpSize; ++i) d[i] = table_lookup(a[i], b[i], c[i], table);
   } else {
+    const Lanes<u32> selected(mask);
 #pragma GCC ivdep
     for (int i = 0; i < kWarpSize; ++i) {
       const u32 r = table_lookup(a[i], b[i], c[i], table);
-      d[i] = active<u32>(mask, i) ? r : d[i];
+      d[i] = selected.words[i] != 0 ? r : d[i];
     }
   }
 }
@@ -77,7 +78,7 @@ void lop3_predicate(Warp& w, const Op& op, LaneMask mask) {
   }
   if (op.dst != kNoSlot) {
     u32* d = destination<u32>(w, op.dst);
-    for (int i = 0; i < kWarpSize; ++i) d[i] = active<u32>(mask, i) ? r[i] : d[i];
+    store_lanes(d, r, mask);
   }
   set_predicate(w, op.dst2, And ? set & q : set | q, mask);
 }

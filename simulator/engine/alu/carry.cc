@@ -32,7 +32,7 @@ LOCKSTEP_INLINE Sum<U> subtracted(U a, U b, bool carry) {
 template <bool Out, class U>
 LOCKSTEP_INLINE void store(Warp& w, const Op& op, LaneMask mask, const U* r, LaneMask carry) {
   U* d = destination<U>(w, op.dst);
-  for (int i = 0; i < kWarpSize; ++i) d[i] = active<U>(mask, i) ? r[i] : d[i];
+  store_lanes(d, r, mask);
   if (Out) w.carry = (w.carry & ~mask) | (carry & mask);
 }
 

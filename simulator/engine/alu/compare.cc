@@ -63,9 +63,10 @@ void set_value(Warp& w, const Op& op, LaneMask mask) {
   LaneMask r = compare_apart<L, C>(w, op);
   if constexpr (B != BoolOp::kNone) r = combined<B>(r, source_predicate(w, op, 2));
   u32* d = destination<u32>(w, op.dst);
+  const Lanes<u32> holds(r), selected(mask);
   for (int i = 0; i < kWarpSize; ++i) {
-    const u32 v = (r >> i) & 1 ? True : 0;
-    d[i] = active<u32>(mask, i) ? v : d[i];
+    const u32 v = holds.words[i] & True;
+    d[i] = selected.words[i] != 0 ? v : d[i];
   }
 }
 template <BoolOp B, u32 True>

@@ -184,9 +184,10 @@ void pack_f32(Warp& w, const Op& op, LaneMask mask) {
   read_f32(w, op.src[0], a);
   read_f32(w, op.src[1], b);
   u32* d = destination<u32>(w, op.dst);
+  const Lanes<u32> selected(mask);
   for (int i = 0; i < kWarpSize; ++i) {
     const u32 r = u32{limited_half<C, Mode, L>(a[i])} << 16 | limited_half<C, Mode, L>(b[i]);
-    d[i] = active<u32>(mask, i) ? r : d[i];
+    d[i] = selected.words[i] != 0 ? r : d[i];
   }
 }
 template <class C>
@@ -195,9 +196,10 @@ void pack_nearest(Warp& w, const Op& op, LaneMask mask) {
   C::narrow(source<f32>(w, op.src[0]), a, kWarpSize);
   C::narrow(source<f32>(w, op.src[1]), b, kWarpSize);
   u32* d = destination<u32>(w, op.dst);
+  const Lanes<u32> selected(mask);
   for (int i = 0; i < kWarpSize; ++i) {
     const u32 r = u32{a[i]} << 16 | b[i];
-    d[i] = active<u32>(mask, i) ? r : d[i];
+    d[i] = selected.words[i] != 0 ? r : d[i];
   }
 }
 template <class C, Round Mode>
@@ -221,12 +223,13 @@ void widen_half(Warp& w, const Op& op, LaneMask mask) {
   f32 x[kWarpSize];
   C::widen(source<u16>(w, op.src[0]), x, kWarpSize);
   F* d = destination<F>(w, op.dst);
+  const Lanes<F> selected(mask);
   for (int i = 0; i < kWarpSize; ++i) {
     F r = static_cast<F>(maybe_flushed<Ftz>(x[i]));
     // A NaN keeps its payload on the way to f64, and from bf16 to f32 without .ftz, which is a shift; else it is canonical.
     if constexpr (Sat) r = clamped(r);
     else if constexpr (sizeof(F) == 4 && (__is_same(C, F16) || Ftz)) r = canonical(r);
-    d[i] = active<F>(mask, i) ? r : d[i];
+    d[i] = selected.words[i] != 0 ? r : d[i];
   }
 }
 template <class C, class F>
@@ -247,9 +250,10 @@ __attribute__((noinline)) void read_integral(const Warp& w, Slot slot, f32* x) {
 template <class D, class DR>
 __attribute__((noinline)) void write_clamped(Warp& w, Slot slot, const f32* x, LaneMask mask) {
   DR* d = destination<DR>(w, slot);
+  const Lanes<DR> selected(mask);
   for (int i = 0; i < kWarpSize; ++i) {
     const DR r = clamped_to<D, DR>(x[i]);
-    d[i] = active<DR>(mask, i) ? r : d[i];
+    d[i] = selected.words[i] != 0 ? r : d[i];
   }
 }
 template <class C, Rounding R, class D, class DR>

@@ -55,6 +55,7 @@ TEST(Convert, IntegersChopAndExtend) {
         for (int s : registers_for(from.bytes)) {
           const std::string end = to.name + "." + from.name;
           check({"cvt." + end, {d, s}}, {special_int(s)}, [&](const Bits* in) { return to.in_register(from.value(in[0])); }, few);
+          if (from.lowest() >= to.lowest() && from.highest() <= to.highest()) continue;  // ptxas refuses .sat where it does nothing
           check({"cvt.sat." + end, {d, s}}, {special_int(s)}, [&](const Bits* in) {
             const __int128 v = from.value(in[0]);
             return to.in_register(v < to.lowest() ? to.lowest() : v > to.highest() ? to.highest() : v);
@@ -134,7 +135,7 @@ TEST(Convert, FloatToFloat) {
       const bool sat = form & 1, ftz = form & 2;
       check({"cvt" + mode.word + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") + ".f32.f64", {4, 8}}, {special_f64()}, [&](const Bits* in) {
         const Number n = exact::decode(in[0], exact::kF64);
-        if (n.is_nan() && !sat) return in[0] >> 32 & 0x80000000 | 0x7fc00000 | (in[0] >> 29 & 0x3fffff);  // sign and payload stay
+        if (n.is_nan() && !sat) return (in[0] >> 32 & 0x80000000) | 0x7fc00000 | (in[0] >> 29 & 0x3fffff);  // sign and payload stay
         const Bits r = ftz ? exact::encode_flushed(n, exact::kF32, mode.direction) : exact::encode(n, exact::kF32, mode.direction);
         return sat ? saturated(r, exact::kF32) : r;
       });
@@ -149,7 +150,7 @@ TEST(Convert, FloatToFloat) {
   for (const Mode& mode : kRoundings) {
     check({"cvt" + mode.word + ".f32.f64", {4, 8}}, {dense}, [&](const Bits* in) {
       const Number n = exact::decode(in[0], exact::kF64);
-      if (n.is_nan()) return in[0] >> 32 & 0x80000000 | 0x7fc00000 | (in[0] >> 29 & 0x3fffff);
+      if (n.is_nan()) return (in[0] >> 32 & 0x80000000) | 0x7fc00000 | (in[0] >> 29 & 0x3fffff);
       return exact::encode(n, exact::kF32, mode.direction);
     });
   }

@@ -44,7 +44,8 @@ __attribute__((noinline)) void read_integers(const Warp& w, Slot slot, s64* v) {
 template <class DR>
 __attribute__((noinline)) void write_integers(Warp& w, Slot slot, const s64* v, LaneMask mask) {
   DR* d = destination<DR>(w, slot);
-  for (int i = 0; i < kWarpSize; ++i) d[i] = active<DR>(mask, i) ? static_cast<DR>(v[i]) : d[i];
+  const Lanes<DR> selected(mask);
+  for (int i = 0; i < kWarpSize; ++i) d[i] = selected.words[i] != 0 ? static_cast<DR>(v[i]) : d[i];
 }
 
 // make.operator()<A, S>() for the integer type A in a register of `bytes`, whose unsigned type is S.

@@ -2,7 +2,7 @@
 // abs, neg, copysign, testp) for .f32.
 //
 // Built with -ffp-contract=off. Every operation is one correctly rounded host operation, under MXCSR's direction where it is
-// not to nearest, with MXCSR's flushing for .ftz; .sat clamps last.
+// not to nearest; .sat clamps last.
 #include "simulator/engine/alu/floating.h"
 #include "simulator/engine/alu/forms.h"
 
@@ -25,9 +25,47 @@ LOCKSTEP_INLINE f32 rounded(A... a) {
   return Sat ? clamped(r) : canonical(r);
 }
 
+template <class O, bool Sat, bool Flush, int Sources>
+LOCKSTEP_INLINE u32 compute_flushed(const f32* a, const f32* b, const f32* c, f32* r) {
+  u32 suspicious = 0;
+#pragma GCC ivdep
+  for (int i = 0; i < kWarpSize; ++i) {
+    f32 v;
+    if constexpr (Sources == 1) v = O::of(maybe_flushed<Flush>(a[i]));
+    else if constexpr (Sources == 2) v = O::of(maybe_flushed<Flush>(a[i]), maybe_flushed<Flush>(b[i]));
+    else v = O::of(maybe_flushed<Flush>(a[i]), maybe_flushed<Flush>(b[i]), maybe_flushed<Flush>(c[i]));
+    suspicious |= (bits_as<u32>(v) & 0x7fffffffu) == 0x00800000u ? 1u : 0u;
+    v = maybe_flushed<Flush>(v);
+    r[i] = Sat ? clamped(v) : canonical(v);
+  }
+  return suspicious;
+}
+
+// .ftz to nearest. Loading MXCSR twice costs more than flushing by hand, which is right except when a result is the smallest
+// normal number: it may have been rounded up to it from a tiny one. Only then does the processor flush.
+template <class O, bool Sat, int Sources>
+void nearest_flushed(Warp& w, const Op& op, LaneMask mask) {
+  const f32* a = source<f32>(w, op.src[0]);
+  const f32* b = source<f32>(w, op.src[Sources > 1 ? 1 : 0]);
+  const f32* c = source<f32>(w, op.src[Sources > 2 ? 2 : 0]);
+  f32 r[kWarpSize];
+  if (compute_flushed<O, Sat, true, Sources>(a, b, c, r) != 0) [[unlikely]] {
+    FloatingScope<Round::kNearest, true> floating;
+    compute_flushed<O, Sat, false, Sources>(a, b, c, r);
+    keep_in_memory(r);
+  }
+  f32* d = destination<f32>(w, op.dst);
+  if (mask == kAllLanes) [[likely]] {
+    for (int i = 0; i < kWarpSize; ++i) d[i] = r[i];
+  } else {
+    store_lanes(d, r, mask);
+  }
+}
+
 template <class O, Round Mode, bool Ftz, bool Sat, int Sources>
 constexpr Handler instance() {
-  if constexpr (Sources == 1) return &unary<f32, f32, rounded<O, Sat, f32>, Mode, Ftz>;
+  if constexpr (Ftz && Mode == Round::kNearest) return &nearest_flushed<O, Sat, Sources>;
+  else if constexpr (Sources == 1) return &unary<f32, f32, rounded<O, Sat, f32>, Mode, Ftz>;
   else if constexpr (Sources == 2) return &binary<f32, f32, f32, rounded<O, Sat, f32, f32>, Mode, Ftz>;
   else return &ternary<f32, f32, f32, f32, rounded<O, Sat, f32, f32, f32>, Mode, Ftz>;
 }

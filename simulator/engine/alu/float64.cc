@@ -9,18 +9,54 @@ namespace {
 
 using ptx::Rounding;
 
-// The first operand that is a NaN, quieted; where none is, the NaN that the machine makes of 0 / 0 and its like.
-LOCKSTEP_INLINE f64 with_nan_of(f64 r, f64 a) { return r == r ? r : a == a ? kMadeNaN : quieted(a); }
-LOCKSTEP_INLINE f64 with_nan_of(f64 r, f64 a, f64 b) { return r == r ? r : a == a ? with_nan_of(r, b) : quieted(a); }
-LOCKSTEP_INLINE f64 with_nan_of(f64 r, f64 a, f64 b, f64 c) { return r == r ? r : a == a ? with_nan_of(r, b, c) : quieted(a); }
+LOCKSTEP_INLINE f64 plus(f64 a, f64 b) { return a + b; }
+LOCKSTEP_INLINE f64 minus(f64 a, f64 b) { return a - b; }
+LOCKSTEP_INLINE f64 times(f64 a, f64 b) { return a * b; }
+LOCKSTEP_INLINE f64 over(f64 a, f64 b) { return a / b; }
+LOCKSTEP_INLINE f64 root(f64 a) { return __builtin_sqrt(a); }
+LOCKSTEP_INLINE f64 reciprocal(f64 a) { return 1.0 / a; }
+LOCKSTEP_INLINE f64 fused(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
 
-LOCKSTEP_INLINE f64 plus(f64 a, f64 b) { return with_nan_of(a + b, a, b); }
-LOCKSTEP_INLINE f64 minus(f64 a, f64 b) { return with_nan_of(a - b, a, b); }
-LOCKSTEP_INLINE f64 times(f64 a, f64 b) { return with_nan_of(a * b, a, b); }
-LOCKSTEP_INLINE f64 over(f64 a, f64 b) { return with_nan_of(a / b, a, b); }
-LOCKSTEP_INLINE f64 root(f64 a) { return with_nan_of(__builtin_sqrt(a), a); }
-LOCKSTEP_INLINE f64 reciprocal(f64 a) { return with_nan_of(1.0 / a, a); }
-LOCKSTEP_INLINE f64 fused(f64 a, f64 b, f64 c) { return with_nan_of(__builtin_fma(a, b, c), a, b, c); }
+// A NaN result is the first operand that is a NaN, quieted; where none is, the NaN that the machine makes of 0 / 0 and its like.
+// Rare, and so apart from the loop that computes.
+template <int Sources>
+__attribute__((noinline, cold)) void mend_nans(const Warp& w, const Op& op, f64* r) {
+  for (int i = 0; i < kWarpSize; ++i) {
+    if (r[i] == r[i]) continue;
+    r[i] = kMadeNaN;
+    for (int s = Sources - 1; s >= 0; --s) {
+      const f64 a = source<f64>(w, op.src[s])[i];
+      if (a != a) r[i] = quieted(a);
+    }
+  }
+}
+
+template <auto F, int Sources, Round Mode>
+void compute(Warp& w, const Op& op, LaneMask mask) {
+  const f64* a = source<f64>(w, op.src[0]);
+  const f64* b = source<f64>(w, op.src[Sources > 1 ? 1 : 0]);
+  const f64* c = source<f64>(w, op.src[Sources > 2 ? 2 : 0]);
+  f64 r[kWarpSize];
+  u64 nans = 0;
+  {
+    FloatingScope<Mode, false> floating;
+#pragma GCC ivdep
+    for (int i = 0; i < kWarpSize; ++i) {
+      if constexpr (Sources == 1) r[i] = F(a[i]);
+      else if constexpr (Sources == 2) r[i] = F(a[i], b[i]);
+      else r[i] = F(a[i], b[i], c[i]);
+    }
+    keep_in_memory(r);
+  }
+  for (int i = 0; i < kWarpSize; ++i) nans |= r[i] == r[i] ? u64{0} : u64{1};
+  if (nans != 0) [[unlikely]] mend_nans<Sources>(w, op, r);
+  f64* d = destination<f64>(w, op.dst);
+  if (mask == kAllLanes) [[likely]] {
+    for (int i = 0; i < kWarpSize; ++i) d[i] = r[i];
+  } else {
+    store_lanes(d, r, mask);
+  }
+}
 
 template <bool Smaller>
 LOCKSTEP_INLINE f64 extreme(f64 a, f64 b) {
@@ -31,13 +67,6 @@ LOCKSTEP_INLINE f64 extreme(f64 a, f64 b) {
   return r == r ? r : quieted(b);  // both NaN: the second
 }
 
-template <auto F, int Sources, Round Mode>
-constexpr Handler instance() {
-  if constexpr (Sources == 1) return &unary<f64, f64, F, Mode>;
-  else if constexpr (Sources == 2) return &binary<f64, f64, f64, F, Mode>;
-  else return &ternary<f64, f64, f64, f64, F, Mode>;
-}
-
 template <auto F, int Sources>
 Handler arithmetic(const AluKey& key, bool default_nearest) {
   if (!only(key, kRounding) || key.operand_count != Sources + 1) return nullptr;
@@ -45,11 +74,11 @@ Handler arithmetic(const AluKey& key, bool default_nearest) {
     if (key.register_bytes[i] != 8) return nullptr;
   }
   switch (key.modifiers.rounding) {
-    case Rounding::kNone: return default_nearest ? instance<F, Sources, Round::kNearest>() : nullptr;
-    case Rounding::kNearestEven: return instance<F, Sources, Round::kNearest>();
-    case Rounding::kZero: return instance<F, Sources, Round::kZero>();
-    case Rounding::kDown: return instance<F, Sources, Round::kDown>();
-    case Rounding::kUp: return instance<F, Sources, Round::kUp>();
+    case Rounding::kNone: return default_nearest ? &compute<F, Sources, Round::kNearest> : nullptr;
+    case Rounding::kNearestEven: return &compute<F, Sources, Round::kNearest>;
+    case Rounding::kZero: return &compute<F, Sources, Round::kZero>;
+    case Rounding::kDown: return &compute<F, Sources, Round::kDown>;
+    case Rounding::kUp: return &compute<F, Sources, Round::kUp>;
     default: return nullptr;
   }
 }

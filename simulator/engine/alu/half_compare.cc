@@ -46,11 +46,6 @@ struct SetpPacked {
   template <class L, Compare C> static Handler handler() { return &setp_packed<L::template Half, C, B>; }
 };
 
-template <class D>
-LOCKSTEP_INLINE void store_lanes(Warp& w, const Op& op, LaneMask mask, const D* v) {
-  D* d = destination<D>(w, op.dst);
-  for (int i = 0; i < kWarpSize; ++i) d[i] = active<D>(mask, i) ? v[i] : d[i];
-}
 template <class D, D True>
 struct SetScalar {
   template <class L, Compare C>
@@ -58,7 +53,7 @@ struct SetScalar {
     const LaneMask r = compare_apart<L, C>(w, op);
     D v[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i) v[i] = (r >> i) & 1 ? True : D(0);
-    store_lanes(w, op, mask, v);
+    store_lanes(destination<D>(w, op.dst), v, mask);
   }
   template <class L, Compare C> static Handler handler() { return &run<L, C>; }
 };
@@ -69,7 +64,7 @@ struct SetPacked {
     const LaneMask low = compare_apart<typename L::template Half<false>, C>(w, op), high = compare_apart<typename L::template Half<true>, C>(w, op);
     u32 v[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i) v[i] = ((low >> i) & 1 ? True : 0) | ((high >> i) & 1 ? True << 16 : 0);
-    store_lanes(w, op, mask, v);
+    store_lanes(destination<u32>(w, op.dst), v, mask);
   }
   template <class L, Compare C> static Handler handler() { return &run<L, C>; }
 };

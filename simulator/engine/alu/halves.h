@@ -85,17 +85,16 @@ LOCKSTEP_INLINE f32 narrowed_to_odd(f64 v) {
   return bits_as<f32>(inexact ? (too_far ? u - 1 : u) | 1u : u);
 }
 
-// Bits of a mask doubled: element 2 i and 2 i + 1 belong to lane i.
-template <int Count>
-LOCKSTEP_INLINE bool element_active(LaneMask mask, int element) {
-  return (mask >> (Count == 64 ? element / 2 : element)) & 1;
-}
 template <int Count>
 LOCKSTEP_INLINE void store_elements(u16* d, const u16* r, LaneMask mask) {
   if (mask == kAllLanes) [[likely]] {
     for (int i = 0; i < Count; ++i) d[i] = r[i];
+  } else if constexpr (Count == 32) {
+    store_lanes<u16>(d, r, mask);
   } else {
-    for (int i = 0; i < Count; ++i) d[i] = element_active<Count>(mask, i) ? r[i] : d[i];
+    u32 pairs[kWarpSize];
+    __builtin_memcpy(pairs, r, sizeof pairs);
+    store_lanes<u32>(reinterpret_cast<u32*>(d), pairs, mask);
   }
 }
 

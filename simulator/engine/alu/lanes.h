@@ -33,12 +33,50 @@ LOCKSTEP_INLINE To bits_as(From from) {
   return __builtin_bit_cast(To, from);
 }
 
-// Bit i of the mask, in arithmetic as wide as R so that the selection vectorises with R's own lanes.
+// A mask as a vector of all-ones and zero elements of R's width, made by broadcasting and comparing with one bit an element:
+// selecting by it vectorises, testing bits of the mask lane by lane does not.
+template <int Bytes> struct LaneWord { using type = u64; };
+template <> struct LaneWord<1> { using type = u8; };
+template <> struct LaneWord<2> { using type = u16; };
+template <> struct LaneWord<4> { using type = u32; };
+
 template <class R>
-LOCKSTEP_INLINE bool active(LaneMask mask, int lane) {
-  if constexpr (sizeof(R) >= 8) return (u64{mask} >> lane) & 1;
-  else return (mask >> lane) & 1;
-}
+struct Lanes {
+  using Word = typename LaneWord<sizeof(R)>::type;
+  alignas(64) Word words[kWarpSize];
+  LOCKSTEP_INLINE explicit Lanes(LaneMask mask) {
+    if constexpr (sizeof(Word) == 8) {
+      typedef u64 V __attribute__((vector_size(32)));
+      V bit = {1, 2, 4, 8};
+      const V all = V{} + mask;
+#pragma GCC unroll 8
+      for (int i = 0; i < kWarpSize; i += 4, bit <<= 4) {
+        const auto v = (all & bit) == bit;
+        __builtin_memcpy(words + i, &v, sizeof v);
+      }
+    } else if constexpr (sizeof(Word) == 4) {
+      typedef u32 V __attribute__((vector_size(32)));
+      V bit = {1, 2, 4, 8, 16, 32, 64, 128};
+      const V all = V{} + mask;
+#pragma GCC unroll 4
+      for (int i = 0; i < kWarpSize; i += 8, bit <<= 8) {
+        const auto v = (all & bit) == bit;
+        __builtin_memcpy(words + i, &v, sizeof v);
+      }
+    } else if constexpr (sizeof(Word) == 2) {
+      typedef u16 V __attribute__((vector_size(32)));
+      const V bit = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+#pragma GCC unroll 2
+      for (int i = 0; i < kWarpSize; i += 16) {
+        const V all = V{} + static_cast<u16>(mask >> i);
+        const auto v = (all & bit) == bit;
+        __builtin_memcpy(words + i, &v, sizeof v);
+      }
+    } else {
+      for (int i = 0; i < kWarpSize; ++i) words[i] = (mask >> i) & 1 ? 0xff : 0;
+    }
+  }
+};
 
 // The x86 rounding control of a loop. Values are MXCSR's RC field.
 enum class Round : u32 { kNearest = 0, kDown = 0x2000, kUp = 0x4000, kZero = 0x6000 };
@@ -66,6 +104,20 @@ struct FloatingScope {
   u32 saved;
 };
 
+// Ties a local array to its place in memory, so that what computes it stays inside a FloatingScope.
+template <class T>
+LOCKSTEP_INLINE void keep_in_memory(T* r) {
+  asm volatile("" : : "r"(r) : "memory");
+}
+
+// Stores a warp's results for the lanes in the mask.
+template <class R>
+LOCKSTEP_INLINE void store_lanes(R* d, const R* r, LaneMask mask) {
+  const Lanes<R> selected(mask);
+#pragma GCC ivdep
+  for (int i = 0; i < kWarpSize; ++i) d[i] = selected.words[i] != 0 ? r[i] : d[i];
+}
+
 template <class R, class A, auto F, Round Mode = Round::kNearest, bool Flush = false>
 void unary(Warp& w, const Op& op, LaneMask mask) {
   const A* a = source<A>(w, op.src[0]);
@@ -75,10 +127,11 @@ void unary(Warp& w, const Op& op, LaneMask mask) {
 #pragma GCC ivdep
     for (int i = 0; i < kWarpSize; ++i) d[i] = F(a[i]);
   } else {
+    const Lanes<R> selected(mask);
 #pragma GCC ivdep
     for (int i = 0; i < kWarpSize; ++i) {
       const R r = F(a[i]);
-      d[i] = active<R>(mask, i) ? r : d[i];
+      d[i] = selected.words[i] != 0 ? r : d[i];
     }
   }
 }
@@ -93,10 +146,11 @@ void binary(Warp& w, const Op& op, LaneMask mask) {
 #pragma GCC ivdep
     for (int i = 0; i < kWarpSize; ++i) d[i] = F(a[i], b[i]);
   } else {
+    const Lanes<R> selected(mask);
 #pragma GCC ivdep
     for (int i = 0; i < kWarpSize; ++i) {
       const R r = F(a[i], b[i]);
-      d[i] = active<R>(mask, i) ? r : d[i];
+      d[i] = selected.words[i] != 0 ? r : d[i];
     }
   }
 }
@@ -112,10 +166,11 @@ void ternary(Warp& w, const Op& op, LaneMask mask) {
 #pragma GCC ivdep
     for (int i = 0; i < kWarpSize; ++i) d[i] = F(a[i], b[i], c[i]);
   } else {
+    const Lanes<R> selected(mask);
 #pragma GCC ivdep
     for (int i = 0; i < kWarpSize; ++i) {
       const R r = F(a[i], b[i], c[i]);
-      d[i] = active<R>(mask, i) ? r : d[i];
+      d[i] = selected.words[i] != 0 ? r : d[i];
     }
   }
 }
@@ -127,9 +182,11 @@ void quaternary(Warp& w, const Op& op, LaneMask mask) {
   const C* c = source<C>(w, op.src[2]);
   const D* e = source<D>(w, op.src[3]);
   R* d = destination<R>(w, op.dst);
+  const Lanes<R> selected(mask);
+#pragma GCC ivdep
   for (int i = 0; i < kWarpSize; ++i) {
     const R r = F(a[i], b[i], c[i], e[i]);
-    d[i] = active<R>(mask, i) ? r : d[i];
+    d[i] = selected.words[i] != 0 ? r : d[i];
   }
 }
 
@@ -137,33 +194,6 @@ void quaternary(Warp& w, const Op& op, LaneMask mask) {
 LOCKSTEP_INLINE LaneMask source_predicate(const Warp& w, const Op& op, int index) {
   const LaneMask p = predicate(w, op.src[index]);
   return (op.flags >> index) & 1 ? ~p : p;
-}
-
-// Collects one truth value a lane, computed by a function of the lane's operands, into a mask. Eight lanes at a time: comparing
-// gives vectors of all-ones, whose sign bits are one instruction to gather.
-template <class A, class B, auto F>
-LOCKSTEP_INLINE LaneMask collect(const A* a, const B* b) {
-  LaneMask result = 0;
-  if constexpr (sizeof(A) == 8) {
-    for (int g = 0; g < kWarpSize; g += 4) {
-      alignas(32) s64 t[4];
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) t[i] = F(a[g + i], b[g + i]) ? -1 : 0;
-      __m256d v;
-      __builtin_memcpy(&v, t, sizeof v);
-      result |= static_cast<u32>(_mm256_movemask_pd(v)) << g;
-    }
-  } else {
-    for (int g = 0; g < kWarpSize; g += 8) {
-      alignas(32) s32 t[8];
-#pragma GCC unroll 8
-      for (int i = 0; i < 8; ++i) t[i] = F(a[g + i], b[g + i]) ? -1 : 0;
-      __m256 v;
-      __builtin_memcpy(&v, t, sizeof v);
-      result |= static_cast<u32>(_mm256_movemask_ps(v)) << g;
-    }
-  }
-  return result;
 }
 
 }  // namespace

@@ -14,8 +14,7 @@ void move_predicate(Warp& w, const Op& op, LaneMask mask) { set_predicate(w, op.
 template <class Part, int Parts>
 LOCKSTEP_INLINE void store_part(Warp& w, Slot slot, const Part* r, LaneMask mask) {
   if (slot == kNoSlot) return;  // the sink, _
-  Part* d = destination<Part>(w, slot);
-  for (int i = 0; i < kWarpSize; ++i) d[i] = active<Part>(mask, i) ? r[i] : d[i];
+  store_lanes(destination<Part>(w, slot), r, mask);
 }
 
 // Through local copies: a destination may be one of the sources' own slots.
@@ -36,15 +35,14 @@ void unpack(Warp& w, const Op& op, LaneMask mask) {
 
 template <class Whole, class Part, int Parts>
 void pack(Warp& w, const Op& op, LaneMask mask) {
-  Part r[kWarpSize][Parts];
+  Part r[kWarpSize * Parts];
   for (int p = 0; p < Parts; ++p) {
     const Part* a = source<Part>(w, op.src[p]);
-    for (int i = 0; i < kWarpSize; ++i) r[i][p] = a[i];
+    for (int i = 0; i < kWarpSize; ++i) r[i * Parts + p] = a[i];
   }
-  Part* d = destination<Part>(w, op.dst);
-  for (int i = 0; i < kWarpSize; ++i) {
-    for (int p = 0; p < Parts; ++p) d[i * Parts + p] = active<Part>(mask, i) ? r[i][p] : d[i * Parts + p];
-  }
+  Whole whole[kWarpSize];
+  __builtin_memcpy(whole, r, sizeof r);
+  store_lanes(destination<Whole>(w, op.dst), whole, mask);
 }
 
 template <class Whole, class Part, int Parts>
@@ -113,16 +111,17 @@ template <class T>
 void select(Warp& w, const Op& op, LaneMask mask) {
   const T* a = source<T>(w, op.src[0]);
   const T* b = source<T>(w, op.src[1]);
-  const LaneMask p = source_predicate(w, op, 2);
+  const Lanes<T> chosen(source_predicate(w, op, 2));
   T* d = destination<T>(w, op.dst);
   if (mask == kAllLanes) [[likely]] {
 #pragma GCC ivdep
-    for (int i = 0; i < kWarpSize; ++i) d[i] = active<T>(p, i) ? a[i] : b[i];
+    for (int i = 0; i < kWarpSize; ++i) d[i] = chosen.words[i] != 0 ? a[i] : b[i];
   } else {
+    const Lanes<T> selected(mask);
 #pragma GCC ivdep
     for (int i = 0; i < kWarpSize; ++i) {
-      const T r = active<T>(p, i) ? a[i] : b[i];
-      d[i] = active<T>(mask, i) ? r : d[i];
+      const T r = chosen.words[i] != 0 ? a[i] : b[i];
+      d[i] = selected.words[i] != 0 ? r : d[i];
     }
   }
 }
