@@ -304,9 +304,9 @@ const std::vector<Law<Histogram>>& histogram_laws() {
       law("OfAConcatenationAdds", histogram_of_a_concatenation_adds),
       law("PathsAgree", histogram_paths_agree),
       law("TakesTheFirstPathThatHoldsTheBins", histogram_takes_the_first_path_that_holds_the_bins),
-      law("IsDeterministic", histogram_is_deterministic),
-      law("RefusesBadArguments", histogram_refuses_bad_arguments),
-      law("OfNothingIsZeroWithoutALaunch", histogram_of_nothing_is_zero_without_a_launch),
+      law("IsDeterministic", histogram_is_deterministic, 50),
+      law("RefusesBadArguments", histogram_refuses_bad_arguments, 4),
+      law("OfNothingIsZeroWithoutALaunch", histogram_of_nothing_is_zero_without_a_launch, 4),
   };
   return laws;
 }

@@ -236,10 +236,10 @@ const std::vector<Law<Matmul>>& matmul_laws() {
       law("ByTheIdentityChangesNothing", matmul_by_the_identity_changes_nothing),
       law("Transposes", matmul_transposes),
       law("DistributesOverSums", matmul_distributes_over_sums),
-      law("PassesFreivaldsCheck", matmul_passes_freivalds_check),
-      law("IsDeterministic", matmul_is_deterministic),
-      law("RefusesBadArguments", matmul_refuses_bad_arguments),
-      law("LaunchesNothingForNoWork", matmul_launches_nothing_for_no_work),
+      law("PassesFreivaldsCheck", matmul_passes_freivalds_check, 20),
+      law("IsDeterministic", matmul_is_deterministic, 50),
+      law("RefusesBadArguments", matmul_refuses_bad_arguments, 4),
+      law("LaunchesNothingForNoWork", matmul_launches_nothing_for_no_work, 4),
   };
   return laws;
 }

@@ -319,9 +319,9 @@ const std::vector<Law<MemoryAccess>>& memory_access_laws() {
       law("ScatterDeliversEveryBit", scatter_delivers_every_bit),
       law("GatherTransactionsEqualTheModel", gather_transactions_equal_the_model),
       law("ScatterTransactionsEqualTheModel", scatter_transactions_equal_the_model),
-      law("IsDeterministic", memory_access_is_deterministic),
-      law("RefusesBadArguments", memory_access_refuses_bad_arguments),
-      law("LaunchesNothingForNoWork", memory_access_launches_nothing_for_no_work),
+      law("IsDeterministic", memory_access_is_deterministic, 50),
+      law("RefusesBadArguments", memory_access_refuses_bad_arguments, 4),
+      law("LaunchesNothingForNoWork", memory_access_launches_nothing_for_no_work, 4),
   };
   return laws;
 }

@@ -227,8 +227,8 @@ const std::vector<Law<MemorySpaces>>& memory_space_laws() {
       law("KernelsReadWhatTheHostWrote", kernels_read_what_the_host_wrote),
       law("TheHostReadsWhatKernelsWrote", the_host_reads_what_kernels_wrote),
       law("ManagedMemoryIsOneForHostAndDevice", managed_memory_is_one_for_host_and_device),
-      law("AreDeterministic", memory_spaces_are_deterministic),
-      law("RefuseBadArguments", memory_spaces_refuse_bad_arguments),
+      law("AreDeterministic", memory_spaces_are_deterministic, 50),
+      law("RefuseBadArguments", memory_spaces_refuse_bad_arguments, 4),
   };
   return laws;
 }

@@ -250,9 +250,9 @@ const std::vector<Law<RayTracer>>& ray_tracer_laws() {
       law("VariantsAgreeBitForBit", ray_tracer_variants_agree_bit_for_bit),
       law("DoesNotDependOnOrder", ray_tracer_does_not_depend_on_order),
       law("MovesWithItsScene", ray_tracer_moves_with_its_scene),
-      law("IsDeterministic", ray_tracer_is_deterministic),
-      law("RefusesBadArguments", ray_tracer_refuses_bad_arguments),
-      law("LaunchesNothingForNoWork", ray_tracer_launches_nothing_for_no_work),
+      law("IsDeterministic", ray_tracer_is_deterministic, 50),
+      law("RefusesBadArguments", ray_tracer_refuses_bad_arguments, 4),
+      law("LaunchesNothingForNoWork", ray_tracer_launches_nothing_for_no_work, 4),
   };
   return laws;
 }

@@ -396,14 +396,14 @@ void exchange_refuses_bad_arguments(const Shuffle& shuffle, const RefusedExchang
 const std::vector<Law<Shuffle>>& shuffle_laws() {
   static const std::vector<Law<Shuffle>> laws = {
       law("MatchesItsDefinition", exchange_matches_its_definition),
-      law("MatchesItsDefinitionForEveryOperand", exchange_matches_its_definition_for_every_operand),
+      law("MatchesItsDefinitionForEveryOperand", exchange_matches_its_definition_for_every_operand, 1000),
       law("ExchangingTwiceByXorChangesNothing", exchanging_twice_by_xor_changes_nothing),
       law("DownAfterUpRestoresTheInterior", down_after_up_restores_the_interior),
-      law("RotationHasTheOrderOfItsWidth", rotation_has_the_order_of_its_width),
+      law("RotationHasTheOrderOfItsWidth", rotation_has_the_order_of_its_width, 10),
       law("LanesAndWarpsAreNumberedAlongXFirst", lanes_and_warps_are_numbered_along_x_first),
       law("CollectiveMatchesItsReference", collective_matches_its_reference),
-      law("IsDeterministic", exchange_is_deterministic),
-      law("RefusesBadArguments", exchange_refuses_bad_arguments),
+      law("IsDeterministic", exchange_is_deterministic, 50),
+      law("RefusesBadArguments", exchange_refuses_bad_arguments, 4),
   };
   return laws;
 }

@@ -260,13 +260,13 @@ const std::vector<Law<Staging>>& staging_laws() {
       law("TileMapMatchesItsReference", tile_map_matches_its_reference),
       law("TransposeMatchesItsReference", transpose_matches_its_reference),
       law("ReversingTwiceChangesNothing", reversing_twice_changes_nothing),
-      law("RotatingABlockTimesChangesNothing", rotating_a_block_times_changes_nothing),
+      law("RotatingABlockTimesChangesNothing", rotating_a_block_times_changes_nothing, 10),
       law("TransposingTwiceChangesNothing", transposing_twice_changes_nothing),
       law("TransposeVariantsAgree", transpose_variants_agree),
       law("PaddingRemovesEveryBankConflict", padding_removes_every_bank_conflict),
-      law("IsDeterministic", staging_is_deterministic),
-      law("RefusesBadArguments", staging_refuses_bad_arguments),
-      law("LaunchesNothingForNoWork", staging_launches_nothing_for_no_work),
+      law("IsDeterministic", staging_is_deterministic, 50),
+      law("RefusesBadArguments", staging_refuses_bad_arguments, 4),
+      law("LaunchesNothingForNoWork", staging_launches_nothing_for_no_work, 4),
   };
   return laws;
 }

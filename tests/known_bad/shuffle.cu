@@ -84,6 +84,32 @@ LaunchStatus exchange_ints(ShuffleOp op, const int* x, const int* operand, int* 
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
+// The mask names every lane of the warp, but the lanes that are no members wait elsewhere: neither side ever meets the
+// other.
+__global__ void mask_names_lanes_elsewhere(ShuffleOp op, const int* x, const int* operand, int* y, int width,
+                                           unsigned members, bool divergent) {
+  const unsigned lane = Honest::lane(), existing = existing_lanes();
+  const std::int64_t i = element();
+  if (divergent) {
+    if (members >> lane & 1) {
+      const unsigned mask = Honest::along_a_branch(members & existing, lane);
+      y[i] = exchange<Honest>(op, mask, x[i], operand[i], width);
+    }
+    return;
+  }
+  if (members >> lane & 1) y[i] = exchange<Honest>(op, existing, x[i], operand[i], width);
+  __syncwarp(existing);
+}
+
+LaunchStatus exchange_with_lanes_elsewhere(ShuffleOp op, const int* x, const int* operand, int* y, int width,
+                                           std::uint32_t members, bool divergent, const WarpShape& shape,
+                                           cudaStream_t stream) {
+  if (LaunchStatus status = check_warp_arrays(x, y, sizeof(int), width, shape); !status.ok()) return status;
+  if (operand == nullptr || op > ShuffleOp::kXor) return kernels::refused(kWho, "no operands, or no such operation");
+  mask_names_lanes_elsewhere<<<shape.blocks, shape.block, 0, stream>>>(op, x, operand, y, width, members, divergent);
+  return kernels::status_of(cudaGetLastError(), kWho, "launching");
+}
+
 struct AlwaysTheWholeWarp : Honest {
   __device__ static int width(int) { return 32; }
 };
@@ -108,15 +134,6 @@ struct UpReadsZeroOutside : Honest {
 struct UpAndDownSwapped : Honest {
   __device__ static int up(unsigned mask, int value, int operand, int width) {
     return __shfl_down_sync(mask, value, operand, width);
-  }
-};
-
-struct MaskNamesLanesThatLeft : Honest {
-  // The mask is a constant while some lanes have returned: on hardware they count as arrived, the value they would give
-  // is undefined.
-  __device__ static unsigned existing() { return 0xffffffffu; }
-  __device__ static int index(unsigned mask, int value, int operand, int width) {
-    return __shfl_sync(0xffffffffu, value, operand, width);
   }
 };
 
@@ -241,14 +258,19 @@ struct ByIndex : Honest {
   }
 };
 
-template <class Step>
-const ShuffleLaunchers* with_exchange() {
+template <auto kExchange>
+const ShuffleLaunchers* with_launcher() {
   static const ShuffleLaunchers family = [] {
     ShuffleLaunchers f;
-    static_cast<kernels::ShuffleLaunchersOf<int>&>(f).shuffle = &exchange_ints<Step>;
+    static_cast<kernels::ShuffleLaunchersOf<int>&>(f).shuffle = kExchange;
     return f;
   }();
   return &family;
+}
+
+template <class Step>
+const ShuffleLaunchers* with_exchange() {
+  return with_launcher<&exchange_ints<Step>>();
 }
 
 template <class Step>
@@ -290,12 +312,12 @@ const std::vector<Suspect<const ShuffleLaunchers>>& shuffle_suspects() {
        with_exchange<UpAndDownSwapped>(),
        {"mismatch", "finding:inactive-lane"},
        {"mismatch"}},
-      {"mask_names_lanes_that_left",
-       "a full mask where some lanes take no part",
-       with_exchange<MaskNamesLanesThatLeft>(),
-       {"finding:invalid-mask", "finding:deadlock", "finding:inactive-lane"},
+      {"mask_names_lanes_elsewhere",
+       "a mask with lanes that wait at another place",
+       with_launcher<&exchange_with_lanes_elsewhere>(),
+       {"finding:deadlock", "finding:invalid-mask", "finding:barrier-divergence"},
        {},
-       "lanes that have left count as arrived on hardware"},
+       "hardware would wait for ever"},
       {"mask_leaves_out_the_caller",
        "the caller is not in its own mask",
        with_exchange<MaskLeavesOutTheCaller>(),
@@ -305,7 +327,7 @@ const std::vector<Suspect<const ShuffleLaunchers>>& shuffle_suspects() {
       {"reads_a_lane_of_the_other_branch",
        "asks for a lane that is on another branch",
        with_exchange<ReadsALaneOfTheOtherBranch>(),
-       {"finding:inactive-lane"},
+       {"finding:inactive-lane", "mismatch"},
        {"mismatch"},
        "the value read is undefined and may be right by chance"},
       {"lane_from_x_alone",
