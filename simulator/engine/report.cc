@@ -4,15 +4,21 @@
 #include <bit>
 #include <cinttypes>
 #include <cstdio>
+#include <string_view>
 
 namespace lockstep::engine {
 namespace {
 
 std::string bytes(std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
 
-const std::string& file_name(const Source& source, int file) {
-  static const std::string kUnknown = "?";
-  return file >= 0 && file < static_cast<int>(source.files.size()) ? source.files[file] : kUnknown;
+// Without what a build adds in front so that its objects are the same in every folder: what is left is the path in the workspace.
+std::string file_name(const Source& source, int file) {
+  if (file < 0 || file >= static_cast<int>(source.files.size())) return "?";
+  std::string_view path = source.files[file];
+  for (const std::string_view prefix : {"/proc/self/cwd/", "./"}) {
+    if (path.starts_with(prefix)) path.remove_prefix(prefix.size());
+  }
+  return std::string(path);
 }
 
 }  // namespace
