@@ -33,7 +33,7 @@ namespace {
 
 // Enough for the rarest trap (a size past 2^16), and what a twin must stand in each law.
 constexpr int kCasesToReject = 2000;
-constexpr int kCasesToAccept = 200;
+constexpr int kCasesToAccept = 100;
 
 const std::string kAccepted = "accepted";
 
