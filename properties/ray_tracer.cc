@@ -64,7 +64,16 @@ void RefusedSceneCase::normalise() {
 }
 
 Spheres RayTracerCase::spheres() const {
-  return random_spheres(static_cast<int>(count), static_cast<int>(width), static_cast<int>(height), seed);
+  Spheres spheres =
+      random_spheres(static_cast<int>(count), static_cast<int>(width), static_cast<int>(height), seed);
+  // Every other scene has a point, a sphere of radius 0, above all others and in the very middle of a pixel: it is never hit.
+  if (!spheres.empty() && seed % 2 == 0) {
+    spheres[0].radius = 0;
+    spheres[0].x = static_cast<float>(width % 2) * 0.5f - 0.5f;
+    spheres[0].y = static_cast<float>(height % 2) * 0.5f - 0.5f;
+    spheres[0].z = 1000;
+  }
+  return spheres;
 }
 
 Pixels RayTracerCase::launch(const RayTracer& tracer, const Spheres& scene) const {
