@@ -1,5 +1,6 @@
 // Branches, calls, barriers, and what lanes of a warp do together.
 #include "simulator/decode/function_decoder.h"
+#include "simulator/engine/cluster.h"
 #include "simulator/engine/control.h"
 #include "simulator/engine/sync.h"
 
@@ -64,6 +65,11 @@ bool FunctionDecoder::decode_control(const Instruction& i) {
       if (i.modifiers.variant != 0) return false;
       op.run = &engine::run_fence;
       op.kind = OpKind::kMemory;
+      emit(i, op, Flow::kControl, {});
+      return true;
+    case Opcode::k_barrier_cluster_arrive: case Opcode::k_barrier_cluster_wait:
+      program_.cluster_barriers = true;
+      op.run = i.opcode == Opcode::k_barrier_cluster_arrive ? &engine::run_cluster_arrive : &engine::run_cluster_wait;
       emit(i, op, Flow::kControl, {});
       return true;
     case Opcode::k_alloca: {

@@ -1,5 +1,6 @@
 // Loads, stores, atomics, parameters and addresses.
 #include "simulator/decode/function_decoder.h"
+#include "simulator/engine/cluster.h"
 #include "simulator/engine/control.h"
 #include "simulator/engine/memory_ops.h"
 
@@ -45,6 +46,7 @@ bool FunctionDecoder::decode_memory(const Instruction& i) {
     case Opcode::k_atom: decode_atomic(i, true); return true;
     case Opcode::k_red: decode_atomic(i, false); return true;
     case Opcode::k_cvta: case Opcode::k_isspacep: decode_address(i); return true;
+    case Opcode::k_mapa: case Opcode::k_getctarank: decode_cluster_address(i); return true;
     case Opcode::k_prefetch: case Opcode::k_prefetchu: case Opcode::k_applypriority: {
       Op op;
       op.run = &engine::run_nothing;
@@ -80,7 +82,7 @@ bool FunctionDecoder::decode_memory(const Instruction& i) {
   if (is_signed(i.modifiers.type)) op.flags |= engine::kSignExtend;
   // A parameter's address is that of the copy of the parameters in memory.
   address(i, where, space == Space::kParam ? Space::kGlobal : space, op);
-  if (space == Space::kShared || space == Space::kGeneric) {
+  if (space == Space::kShared || space == Space::kSharedCluster || space == Space::kGeneric) {
     if (op.width < 4) out_.byte_granular = true;
   }
   std::vector<OperandUse> uses{{op.src[0], Role::kAddress}};
@@ -234,6 +236,24 @@ void FunctionDecoder::decode_address(const Instruction& i) {
   op.register_bytes = static_cast<std::uint8_t>(from.kind == Operand::Kind::kRegister ? register_bytes(from) : 8);
   op.src[0] = source(i, from, op.register_bytes);
   emit(i, op, Flow::kCopy, {{op.src[0], Role::kValue}, {op.dst, Role::kWrite}});
+}
+
+void FunctionDecoder::decode_cluster_address(const Instruction& i) {
+  const bool map = i.opcode == Opcode::k_mapa;
+  Op op;
+  op.kind = OpKind::kMemory;
+  op.run = map ? &engine::run_map_address : &engine::run_rank_of_address;
+  op.space = static_cast<std::uint8_t>(space_of(i));
+  op.width = static_cast<std::uint8_t>(ptx::size_of(i.modifiers.type));
+  if (space_of(i) == Space::kGeneric && op.width != 8) refuse(i, "has a generic address of 32 bits");
+  op.dst = destination(i, i.operands[0], map ? op.width : 4);
+  op.src[0] = source(i, i.operands[1], op.width);
+  std::vector<OperandUse> uses{{op.src[0], Role::kValue}, {op.dst, Role::kWrite}};
+  if (map) {
+    op.src[1] = source(i, i.operands[2], 4);
+    uses.push_back({op.src[1], Role::kValue});
+  }
+  emit(i, op, Flow::kCompute, std::move(uses));
 }
 
 }  // namespace lockstep::decode

@@ -43,6 +43,7 @@ class FunctionDecoder {
   void decode_atomic(const Instruction& i, bool has_result);
   void decode_call(const Instruction& i);
   void decode_address(const Instruction& i);  // cvta, isspacep
+  void decode_cluster_address(const Instruction& i);
   bool decode_move(const Instruction& i);
   void decode_compute(const Instruction& i);
 

@@ -22,6 +22,7 @@
 
 namespace lockstep::engine {
 
+struct Cluster;
 struct Worker;
 
 // Validity of the registers of a frame, by slot: one word of lanes each. Made only when an invalid value appears.
@@ -50,7 +51,7 @@ struct Frame {
 };
 
 struct Fragment {
-  enum class State : std::uint8_t { kRunnable, kAtSync, kAtBarrier };
+  enum class State : std::uint8_t { kRunnable, kAtSync, kAtBarrier, kAtCluster };
   std::uint32_t pc = 0;        // parked: of the operation it waits at
   LaneMask mask = 0;
   std::int32_t frame = 0;
@@ -67,6 +68,8 @@ struct WarpControl {
   bool budgeted = false;            // the running fragment has only a short turn
   std::int32_t barrier = -1;        // the whole warp has arrived here and waits
   LaneMask arrived[16] = {};        // lanes that executed barrier.arrive, until the whole warp has
+  LaneMask cluster_arrived = 0;     // lanes that have arrived at the open phase of the cluster's barrier
+  LaneMask cluster_passed = 0;      // lanes whose phase is complete but that have not waited for it yet
   std::uint32_t stack_pointer[kWarpSize] = {};  // alloca
   std::uint64_t instructions = 0;   // of this warp: its clock
   std::uint64_t slept = 0;          // nanoseconds asked of nanosleep
@@ -103,7 +106,8 @@ struct Launch {
   std::uint32_t shared_extent = 0;     // end of the last shared variable
   std::vector<Range> shared;           // static and dynamic, by offset
   std::uint32_t local_stride = 0;      // bytes a thread
-  std::uint64_t blocks = 0;
+  std::uint64_t blocks = 0, clusters = 0;
+  bool clustered = false;              // a cluster is what is scheduled, be it of one block
   std::uint64_t shared_window = 0, local_window = 0;
   bool check_bounds = true, check_initialisation = true, check_races = true, check_synchronisation = true;
   std::mutex mutex;                    // findings, output
@@ -116,9 +120,11 @@ struct Block {
   Worker* worker = nullptr;
   Launch* launch = nullptr;
   const Program* program = nullptr;
-  std::uint64_t position = 0;      // in the schedule
+  std::uint64_t position = 0;      // in the schedule; the same for all blocks of a cluster
   std::uint64_t index = 0;         // linear block index
   Dim3 ctaid;
+  Cluster* cluster = nullptr;      // cluster.h; none when Launch::clustered is false
+  std::uint32_t cluster_rank = 0;
   std::vector<Warp> warps;
   std::vector<WarpControl> controls;
   AlignedBytes banks;
@@ -154,8 +160,9 @@ struct Worker {
 };
 
 // scheduler.cc
-void start_block(Block& block, Worker& worker, std::uint64_t position);
-enum class Progress : std::uint8_t { kDone, kYielded };
+// `rank`: of the block in its cluster; position counts clusters where there are any.
+void start_block(Block& block, Worker& worker, std::uint64_t position, std::uint32_t rank = 0);
+enum class Progress : std::uint8_t { kDone, kYielded, kWaiting };  // kWaiting: at the cluster's barrier, for other blocks
 Progress run_block(Block& block);
 // Splits the running fragment: `lanes` go to `pc`, the others stay.
 void split(Warp& w, std::uint32_t pc, LaneMask lanes);

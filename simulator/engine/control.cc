@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "simulator/engine/cluster.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/sync.h"
 #include "simulator/engine/track.h"
@@ -81,6 +82,7 @@ void start_warp(Warp& w) {
   c.tracking = false;
   c.budgeted = false;
   c.barrier = -1;
+  c.cluster_arrived = c.cluster_passed = 0;
   c.instructions = c.slept = 0;
   std::fill(c.arrived, c.arrived + 16, 0);
   std::fill(c.stack_pointer, c.stack_pointer + kWarpSize, 0);
@@ -320,7 +322,10 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
       all(environment == 1 ? workspace >> 32 : environment == 2 ? static_cast<std::uint32_t>(workspace) : 0);
     }
   }
-  if (op.width == 8) {
+  if (op.width == 0) {
+    // A predicate; of the special registers only %is_explicit_cluster is one.
+    set_predicate(w, op.dst, v[0] != 0 ? kAllLanes : 0, mask);
+  } else if (op.width == 8) {
     auto* d = destination<std::uint64_t>(w, op.dst);
     each(mask, [&](int l) { d[l] = v[l]; });
   } else if (op.width == 4) {
@@ -361,7 +366,10 @@ void run_is_space(Warp& w, const Op& op, LaneMask mask) {
     const bool constant = where != nullptr && where->kind == memory::Kind::kConstant;
     bool r = false;
     switch (static_cast<ptx::Space>(op.space)) {
-      case ptx::Space::kShared: case ptx::Space::kSharedCluster: r = shared; break;
+      case ptx::Space::kShared:
+        r = shared && rank_named(*w.block, static_cast<std::uint32_t>(a[l] - launch.shared_window)) == w.block->cluster_rank;
+        break;
+      case ptx::Space::kSharedCluster: r = shared; break;
       case ptx::Space::kLocal: r = local; break;
       case ptx::Space::kConst: case ptx::Space::kParam: r = constant; break;
       default: r = !shared && !local && !constant; break;

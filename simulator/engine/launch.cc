@@ -5,10 +5,13 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <numeric>
+#include <stdexcept>
 #include <thread>
 
 #include "simulator/engine/block.h"
+#include "simulator/engine/cluster.h"
 #include "simulator/engine/control.h"
 #include "simulator/engine/module.h"
 #include "simulator/engine/report.h"
@@ -36,37 +39,71 @@ std::uint64_t block_at(std::uint64_t position, std::uint64_t blocks, std::uint64
   return static_cast<std::uint64_t>(product % blocks);
 }
 
+Dim3 place(std::uint64_t index, const Dim3& size) {
+  return {static_cast<std::uint32_t>(index % size.x), static_cast<std::uint32_t>(index / size.x % size.y),
+          static_cast<std::uint32_t>(index / size.x / size.y)};
+}
+
 // Blocks whose memory can serve again, kept by each host thread from launch to launch: small kernels are launched by the thousand.
-constexpr std::size_t kSpareBlocks = 4;
+constexpr std::size_t kSpareBlocks = 4, kSpareBlocksOfClusters = 16;
 thread_local std::vector<std::unique_ptr<Block>> spare_blocks;
 
 // Fewer warps than this in a launch are not worth another host thread.
 constexpr std::uint64_t kWarpsPerThread = 32;
 
+std::unique_ptr<Block> take_block() {
+  if (spare_blocks.empty()) return std::make_unique<Block>();
+  std::unique_ptr<Block> block = std::move(spare_blocks.back());
+  spare_blocks.pop_back();
+  return block;
+}
+
+void begin(std::unique_ptr<Block>& block, Worker& worker, std::uint64_t position) {
+  block = take_block();
+  block->cluster = nullptr;
+  start_block(*block, worker, position);
+}
+void begin(std::unique_ptr<Cluster>& cluster, Worker& worker, std::uint64_t position) {
+  cluster = std::make_unique<Cluster>();
+  const auto count = static_cast<std::uint32_t>(worker.launch->config->cluster.count());
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    std::unique_ptr<Block> block = take_block();
+    block->cluster = cluster.get();
+    start_block(*block, worker, position, rank);
+    cluster->blocks.push_back(std::move(block));
+  }
+  cluster->living = count * worker.launch->threads;
+}
+
+Progress run(Block& block) { return run_block(block); }
+Progress run(Cluster& cluster) { return run_cluster(cluster); }
+
+void end(std::unique_ptr<Block> block) {
+  if (spare_blocks.size() < kSpareBlocks) spare_blocks.push_back(std::move(block));
+}
+void end(std::unique_ptr<Cluster> cluster) {
+  for (std::unique_ptr<Block>& block : cluster->blocks) {
+    if (spare_blocks.size() < kSpareBlocksOfClusters) spare_blocks.push_back(std::move(block));
+  }
+}
+
+// Unit: what is scheduled, a block or a cluster.
+template <class Unit>
 void work(Launch& launch, Worker& worker) {
-  std::vector<std::unique_ptr<Block>> active;
+  std::vector<std::unique_ptr<Unit>> active;
+  const std::uint64_t units = launch.clustered ? launch.clusters : launch.blocks;
   const bool all_together = launch.config->cooperative;
   for (;;) {
-    // Take a new block when there is none, or when those there are wait for somebody.
+    // Take a new one when there is none, or when those there are wait for somebody.
     const bool room = active.empty() || all_together || active.size() < kBlocksInFlight;
     if (room) {
       const std::uint64_t position = launch.next.fetch_add(1);
-      if (position < launch.blocks && position <= launch.stop.load()) {
-        std::unique_ptr<Block> block;
-        if (spare_blocks.empty()) {
-          block = std::make_unique<Block>();
-        } else {
-          block = std::move(spare_blocks.back());
-          spare_blocks.pop_back();
-        }
-        start_block(*block, worker, position);
-        active.push_back(std::move(block));
-      }
+      if (position < units && position <= launch.stop.load()) begin(active.emplace_back(), worker, position);
     }
     if (active.empty()) return;
     for (std::size_t i = 0; i < active.size();) {
-      if (run_block(*active[i]) == Progress::kDone) {
-        if (spare_blocks.size() < kSpareBlocks) spare_blocks.push_back(std::move(active[i]));
+      if (run(*active[i]) == Progress::kDone) {
+        end(std::move(active[i]));
         active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
         ++i;
@@ -92,16 +129,24 @@ void Arena::reserve(std::size_t n) {
   size = n;
 }
 
-void start_block(Block& b, Worker& worker, std::uint64_t position) {
+void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t rank) {
   Launch& launch = *worker.launch;
   const LaunchConfig& config = *launch.config;
   b.worker = &worker;
   b.launch = &launch;
   b.program = launch.program;
   b.position = position;
-  b.index = block_at(position, launch.blocks, config.schedule_seed);
-  b.ctaid = {static_cast<std::uint32_t>(b.index % config.grid.x), static_cast<std::uint32_t>(b.index / config.grid.x % config.grid.y),
-             static_cast<std::uint32_t>(b.index / config.grid.x / config.grid.y)};
+  b.cluster_rank = rank;
+  if (launch.clustered) {
+    const Dim3& size = config.cluster;
+    const Dim3 clusters{config.grid.x / size.x, config.grid.y / size.y, config.grid.z / size.z};
+    const Dim3 cluster = place(block_at(position, launch.clusters, config.schedule_seed), clusters), within = place(rank, size);
+    b.ctaid = {cluster.x * size.x + within.x, cluster.y * size.y + within.y, cluster.z * size.z + within.z};
+    b.index = b.ctaid.x + std::uint64_t{config.grid.x} * (b.ctaid.y + std::uint64_t{config.grid.y} * b.ctaid.z);
+  } else {
+    b.index = block_at(position, launch.blocks, config.schedule_seed);
+    b.ctaid = place(b.index, config.grid);
+  }
   if (b.warps.size() != launch.warps) {
     b.warps.resize(launch.warps);
     b.controls.resize(launch.warps);
@@ -170,6 +215,12 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
   l.warps = (l.threads + kWarpSize - 1) / kWarpSize;
   l.blocks = config.grid.count();
   if (l.threads == 0 || l.threads > 1024 || l.blocks == 0) return outcome;
+  const Dim3 &grid = config.grid, &cluster = config.cluster;
+  if (cluster.count() == 0 || grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
+    throw std::invalid_argument("the cluster does not divide the grid");
+  }
+  l.clusters = l.blocks / cluster.count();
+  l.clustered = cluster.count() > 1 || l.program->cluster_barriers;
   l.shared_window = memory.shared_window();
   l.local_window = memory.local_window();
   l.check_bounds = config.checks & check::kBounds;
@@ -205,16 +256,17 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
   if (l.kernel->uses_alloca || l.kernel->calls) l.local_stride += kUnknownStack;
 
   unsigned workers = config.host_threads > 0 ? static_cast<unsigned>(config.host_threads) : std::max(1u, std::thread::hardware_concurrency());
-  workers = static_cast<unsigned>(std::min({std::uint64_t{workers}, l.blocks, l.blocks * l.warps / kWarpsPerThread + 1}));
+  workers = static_cast<unsigned>(std::min({std::uint64_t{workers}, l.clusters, l.blocks * l.warps / kWarpsPerThread + 1}));
   std::vector<Worker> states(workers);
   for (Worker& w : states) {
     w.launch = &l;
     w.memory = &memory;
     w.counting = config.count;
   }
+  const auto run_all = [&l](Worker& w) { l.clustered ? work<Cluster>(l, w) : work<Block>(l, w); };
   std::vector<std::thread> threads;
-  for (unsigned i = 1; i < workers; ++i) threads.emplace_back([&l, &states, i] { work(l, states[i]); });
-  work(l, states[0]);
+  for (unsigned i = 1; i < workers; ++i) threads.emplace_back(run_all, std::ref(states[i]));
+  run_all(states[0]);
   for (std::thread& t : threads) t.join();
 
   for (const Worker& w : states) outcome.counters.add(w.counters);

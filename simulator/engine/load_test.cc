@@ -18,11 +18,11 @@ TEST(Load, AnInstructionWithoutAHandlerIsRefusedByNameLineAndKernel) {
   const std::string message = gpu.refusal(R"(
 .visible .entry _Z5waitsPi(.param .u64 x)
 {
-  .reg .b32 %r<3>;
-  mapa.shared::cluster.u32 %r1, %r2, 0;
+  .reg .b16 %h<3>; .reg .b64 %d<2>;
+  atom.global.add.noftz.f16 %h1, [%d1], %h2;
   ret;
 })");
-  EXPECT_THAT(message, AllOf(HasSubstr("PTX line 8"), HasSubstr("mapa.shared::cluster.u32"), HasSubstr("waits(int*)"), HasSubstr("not implemented")));
+  EXPECT_THAT(message, AllOf(HasSubstr("PTX line 8"), HasSubstr("atom.global.add.noftz.f16"), HasSubstr("waits(int*)"), HasSubstr("not implemented")));
 }
 
 TEST(Load, AnInstructionThatPtxDoesNotKnowIsRefused) {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "simulator/engine/cluster.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/track.h"
 
@@ -375,11 +376,14 @@ inline const Range* shared_range(const Launch& launch, std::uint64_t low, std::u
   return nullptr;
 }
 
+__attribute__((noinline)) bool resolve_named(Warp& w, Request& r, LaneMask lanes);
+
 bool resolve_shared(Warp& w, Request& r, LaneMask lanes) {
   Block& b = *w.block;
   const Extent e = extent(r.address, lanes);
   if (e.bits & (r.size - 1)) return check_alignment(w, r, Space::kShared, lanes);
   if (shared_range(*b.launch, e.low, e.high + r.size) == nullptr) {
+    if (e.high >> kRankShift != 0) return resolve_named(w, r, lanes);
     LaneMask bad = 0;
     each(lanes, [&](int i) { bad |= LaneMask{shared_range(*b.launch, r.address[i], r.address[i] + r.size) == nullptr} << i; });
     if (bad != 0) {
@@ -401,6 +405,67 @@ bool resolve_shared(Warp& w, Request& r, LaneMask lanes) {
   }
   if (b.launch->check_races && !check_shared_races(w, r, lanes)) return false;
   if (b.worker->counting) count_shared(w, r, lanes);
+  return true;
+}
+
+// Bytes of the block of `rank`, not this one. Left out of the search for races: a block's record of accesses knows its own threads only.
+bool resolve_remote(Warp& w, Request& r, std::uint32_t rank, LaneMask lanes) {
+  Block& b = *w.block;
+  const auto fails = [&](LaneMask bad, check::Kind kind, std::string where) {
+    check::Finding f = access_finding(w, r, Space::kShared, bad, kind);
+    f.where = std::move(where);
+    report(w, std::move(f));
+    return false;
+  };
+  const std::size_t count = b.cluster == nullptr ? 1 : b.cluster->blocks.size();
+  const std::string name = rank == kNoRank - 1 ? "the rank asked of mapa" : "rank " + std::to_string(rank);
+  if (rank >= count) {
+    return fails(lanes, check::Kind::kOutOfBounds,
+                 name + " is outside the cluster, which has " + std::to_string(count) + (count == 1 ? " block" : " blocks"));
+  }
+  if (static_cast<Space>(r.op->space) == Space::kShared) {
+    return fails(lanes, check::Kind::kOutOfBounds,
+                 "an address in the block of " + name + " of the cluster: without ::cluster, .shared is the block's own");
+  }
+  Block& target = *b.cluster->blocks[rank];
+  if (target.live_warps == 0) {
+    return fails(lanes, check::Kind::kUseAfterFree, "the block of " + name + " has left the cluster, and its shared memory with it");
+  }
+  LaneMask bad = 0;
+  each(lanes, [&](int i) { bad |= LaneMask{shared_range(*b.launch, r.address[i], r.address[i] + r.size) == nullptr} << i; });
+  if (bad != 0) {
+    const auto address = static_cast<std::uint32_t>(r.address[std::countr_zero(bad)]);
+    return fails(bad, check::Kind::kOutOfBounds,
+                 describe_range(b.launch->shared, address, r.size) + ", in the block of " + name + " of the cluster");
+  }
+  auto* shadow = reinterpret_cast<std::uint8_t*>(target.shared.written.get());
+  each(lanes, [&](int i) {
+    r.host[i] = target.shared.bytes.get() + r.address[i];
+    if (!b.launch->check_initialisation) return;
+    if (r.reads) r.unwritten |= LaneMask{!all_written(shadow, r.address[i], r.size)} << i;
+    if (r.writes) r.invalid >> i & 1 ? clear_written(shadow, r.address[i], r.size) : set_written(shadow, r.address[i], r.size);
+  });
+  r.remote |= lanes;
+  return true;
+}
+
+// Some lanes' addresses name a block: each block's lanes by themselves.
+bool resolve_named(Warp& w, Request& r, LaneMask lanes) {
+  Request part = r;
+  for (LaneMask todo = lanes; todo != 0;) {
+    const std::uint32_t rank = rank_named(*w.block, static_cast<std::uint32_t>(r.address[std::countr_zero(todo)]));
+    LaneMask same = 0;
+    each(todo, [&](int i) {
+      if (rank_named(*w.block, static_cast<std::uint32_t>(r.address[i])) != rank) return;
+      same |= 1u << i;
+      part.address[i] = r.address[i] & kOffsetMask;
+    });
+    if (!(rank == w.block->cluster_rank ? resolve_shared(w, part, same) : resolve_remote(w, part, rank, same))) return false;
+    each(same, [&](int i) { r.host[i] = part.host[i]; });
+    todo &= ~same;
+  }
+  r.unwritten = part.unwritten;
+  r.remote = part.remote;
   return true;
 }
 
@@ -487,6 +552,7 @@ bool resolve(Warp& w, Request& r, Space space, LaneMask lanes) {
         each(parts[p], [&](int i) { r.host[i] = part.host[i]; });
       }
       r.unwritten = part.unwritten;
+      r.remote = part.remote;
       return true;
     }
     default: return resolve_global(w, r, lanes);
@@ -908,7 +974,7 @@ void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r) {
   const std::byte* shared_end = shared + w.block->shared.size;
   each(mask, [&](int i) {
     U* p = reinterpret_cast<U*>(r.host[i]);
-    const bool in_shared = r.host[i] >= shared && r.host[i] < shared_end;
+    const bool in_shared = (r.host[i] >= shared && r.host[i] < shared_end) || (r.remote >> i & 1);
     U old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
     const U vb = b[i], vc = c[i];
     if (in_shared) {

@@ -40,6 +40,7 @@ struct Request {
   std::uint64_t address[kWarpSize];
   std::byte* host[kWarpSize];
   LaneMask unwritten = 0;       // lanes that read a byte nobody has written
+  LaneMask remote = 0;          // lanes whose bytes are shared memory of another block
   LaneMask invalid = 0;         // stores: lanes whose value was never written; their bytes become unwritten
 };
 

@@ -131,6 +131,7 @@ struct Program {
   std::uint32_t dynamic_shared_begin = kSharedStart;
   std::unordered_map<std::string, const memory::Allocation*> variables;
   std::uint32_t const_space_bytes = 0;
+  bool cluster_barriers = false;            // some function has barrier.cluster
 
   const Origin& origin(std::uint32_t pc) const { return origins[ops[pc].origin]; }
   const Function& function_at(std::uint32_t pc) const { return functions[origin(pc).function]; }

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "simulator/engine/block.h"
+#include "simulator/engine/cluster.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/sync.h"
 #include "simulator/engine/track.h"
@@ -283,6 +284,7 @@ void park(Warp& w, LaneMask lanes, Fragment::State state) {
 
 void exit_lanes(Warp& w, LaneMask lanes) {
   WarpControl& c = *w.control;
+  if (w.block->cluster != nullptr) leave_cluster(w, lanes);
   for (std::int32_t f = c.frame; f >= 0; f = c.frames[f].caller) c.frames[f].live &= ~lanes;
   c.exited |= lanes;
   w.active &= ~lanes;
@@ -291,16 +293,18 @@ void exit_lanes(Warp& w, LaneMask lanes) {
     --w.block->live_warps;
     recheck_barriers(*w.block);
   }
+  if (w.block->cluster != nullptr) check_cluster_phase(*w.block);
 }
 
 Progress run_block(Block& b) {
   const Launch& launch = *b.launch;
   const std::uint32_t count = launch.warps;
-  const int patience = launch.config->cooperative ? 1 : kBlockRounds;
+  const int patience = launch.config->cooperative || launch.clustered ? 1 : kBlockRounds;
   for (int round = 0; round < patience;) {
     if (b.live_warps == 0) return Progress::kDone;
     if (b.position > launch.stop.load(std::memory_order_relaxed)) return Progress::kDone;
     if (b.runnable == 0) {
+      if (b.cluster != nullptr && waits_for_cluster(b)) return Progress::kWaiting;
       report_stuck(b);
       return Progress::kDone;
     }
