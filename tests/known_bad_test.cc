@@ -13,6 +13,7 @@
 #include "harness/property.h"
 #include "harness/session.h"
 #include "properties/law.h"
+#include "properties/histogram.h"
 #include "properties/matmul.h"
 #include "properties/memory_access.h"
 #include "properties/memory_spaces.h"
@@ -20,6 +21,7 @@
 #include "properties/shuffle.h"
 #include "properties/staging.h"
 #include "properties/stencil.h"
+#include "tests/known_bad/histogram.h"
 #include "tests/known_bad/matmul.h"
 #include "tests/known_bad/memory_access.h"
 #include "tests/known_bad/memory_spaces.h"
@@ -143,6 +145,7 @@ const bool registered = [] {
   ::testing::AddGlobalTestEnvironment(new Table);
   summon("stencil", known_bad::stencil_suspects(), properties::stencil_laws());
   summon("shuffle", known_bad::shuffle_suspects(), properties::shuffle_laws());
+  summon("histogram", known_bad::histogram_suspects(), properties::histogram_laws());
   summon("ray_tracer", known_bad::ray_tracer_suspects(), properties::ray_tracer_laws());
   summon("matmul", known_bad::matmul_suspects(), properties::matmul_laws());
   summon("staging", known_bad::staging_suspects(), properties::staging_laws());
