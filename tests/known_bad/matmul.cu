@@ -189,13 +189,6 @@ struct ZeroPadded : Honest {
   __device__ static int depth(Index) { return kTile; }
 };
 
-// Product and addition rounded apart.
-struct NotFused : Honest {
-  __device__ static float add(float (*a)[kTile], float (*b)[kTile], int q, float sum) {
-    return __fadd_rn(sum, __fmul_rn(a[threadIdx.y][q], b[q][threadIdx.x]));
-  }
-};
-
 // One row of C a block, threads striding over its columns: no shared memory, four terms a turn.
 __global__ void row_a_block(In a, In b, Out c) {
   const Index i = blockIdx.x, k = a.columns;
@@ -302,7 +295,6 @@ const std::vector<Suspect<MatmulLauncher>>& matmul_suspects() {
       // Known-good twins.
       {"in_steps", "the honest steps from which the known-bad kernels are made", launch<Honest>},
       {"zero_padded", "tiles padded with zeros, whole tiles summed", launch<ZeroPadded>},
-      {"not_fused", "products and additions rounded apart", launch<NotFused>},
       {"row_a_block", "a block for each row, no shared memory", launch_row_a_block},
   };
   return suspects;

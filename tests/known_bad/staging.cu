@@ -293,7 +293,7 @@ const std::vector<Suspect<const StagingLaunchers>>& staging_suspects() {
        "no check of the last rows",
        with_transpose<transpose<EdgeOnColumnsOnly>>(),
        {"finding:out-of-bounds"},
-       {"guard", "mismatch"}},
+       {"guard", "mismatch", "unwritten"}},
       {"transpose_without_barrier",
        "reads columns before the rows are there",
        with_transpose<transpose<TransposeWithoutBarrier>>(),
