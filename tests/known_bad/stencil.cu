@@ -349,38 +349,36 @@ const std::vector<Suspect<StencilLauncher>>& stencil_suspects() {
   const Labels kMismatch = {"mismatch"}, kUnwritten = {"unwritten"}, kGuard = {"guard"}, kInput = {"input-changed"};
   const Labels kOutOfBounds = {"finding:out-of-bounds"}, kUninitialised = {"finding:uninitialised"};
   const char* const kEndsTheContext = "a misaligned or null access ends the context, and nothing could run after it";
-  static const std::vector<Suspect<StencilLauncher>>
-      suspects =
-          {// Known-bad kernels.
-           {"halo_before_the_first", "reads x[-1] ... x[-4] whatever the boundary", launch<HaloBeforeTheFirst>,
-            kOutOfBounds, kMismatch},
-           {"halo_past_the_last", "reads x[n] ... whatever the boundary", launch<HaloPastTheLast>, kOutOfBounds,
-            kMismatch},
-           {"clamp_to_n", "clamps to x[n], not x[n - 1]", launch<ClampToN>, kOutOfBounds, kMismatch},
-           {"one_period_only", "wraps once, too little when n is below the radius", launch<OnePeriodOnly>, kOutOfBounds,
-            kMismatch},
-           {"block_edge_is_signal_edge", "applies the boundary at every block's edge", launch<BlockEdgeIsSignalEdge>,
-            kMismatch, kMismatch},
-           {"vector_load",
-            "loads float4 from a base aligned to 4 bytes",
-            launch<VectorLoad>,
-            {"finding:misaligned"},
-            {},
-            kEndsTheContext},
-           {"right_halo_of_partial_block", "a partial last block has no right halo", launch<RightHaloOfPartialBlock>,
-            kUninitialised, kMismatch},
-           {"halo_of_three", "stages three of four halo elements", launch<HaloOfThree>, kUninitialised, kMismatch},
-           {"no_barrier",
-            "uses the tile before other warps have filled it",
-            launch<NoBarrier>,
-            {"finding:race", "finding:uninitialised"},
-            kMismatch},
-           {"no_second_barrier",
-            "strides on while slower warps still read the tile",
-            launch_whole<strided_tiles<false>, 1, true>,
-            {"finding:race", "mismatch"},
-            kMismatch} {},
-           "whether a warp overtakes another is up to the hardware's schedule"},
+  static const std::vector<Suspect<StencilLauncher>> suspects = {
+      // Known-bad kernels.
+      {"halo_before_the_first", "reads x[-1] ... x[-4] whatever the boundary", launch<HaloBeforeTheFirst>, kOutOfBounds,
+       kMismatch},
+      {"halo_past_the_last", "reads x[n] ... whatever the boundary", launch<HaloPastTheLast>, kOutOfBounds, kMismatch},
+      {"clamp_to_n", "clamps to x[n], not x[n - 1]", launch<ClampToN>, kOutOfBounds, kMismatch},
+      {"one_period_only", "wraps once, too little when n is below the radius", launch<OnePeriodOnly>, kOutOfBounds,
+       kMismatch},
+      {"block_edge_is_signal_edge", "applies the boundary at every block's edge", launch<BlockEdgeIsSignalEdge>,
+       kMismatch, kMismatch},
+      {"vector_load",
+       "loads float4 from a base aligned to 4 bytes",
+       launch<VectorLoad>,
+       {"finding:misaligned"},
+       {},
+       kEndsTheContext},
+      {"right_halo_of_partial_block", "a partial last block has no right halo", launch<RightHaloOfPartialBlock>,
+       kUninitialised, kMismatch},
+      {"halo_of_three", "stages three of four halo elements", launch<HaloOfThree>, kUninitialised, kMismatch},
+      {"no_barrier",
+       "uses the tile before other warps have filled it",
+       launch<NoBarrier>,
+       {"finding:race", "finding:uninitialised"},
+       kMismatch},
+      {"no_second_barrier",
+       "strides on while slower warps still read the tile",
+       launch_whole<strided_tiles<false>, 1, true>,
+       {"finding:race", "mismatch"},
+       {},
+       "whether a warp overtakes another is up to the hardware's schedule"},
       {"divergent_barrier",
        "a barrier inside if (i < n), another after it",
        launch<DivergentBarrier>,
@@ -417,8 +415,8 @@ const std::vector<Suspect<StencilLauncher>>& stencil_suspects() {
       {"grid_stride", "a grid-stride loop over elements", launch_whole<grid_stride, 1, true>},
       {"two_a_thread", "two elements a thread", launch_whole<two_a_thread, 2, false>},
       {"shuffled_halo", "neighbours by warp shuffle", launch_whole<shuffled_halo, 1, false>},
-};
-return suspects;
+  };
+  return suspects;
 }
 
 }  // namespace lockstep::known_bad
