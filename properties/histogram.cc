@@ -296,6 +296,8 @@ void histogram_of_nothing_is_zero_without_a_launch(const Histogram& histogram, c
 
 const std::vector<Law<Histogram>>& histogram_laws() {
   static const std::vector<Law<Histogram>> laws = {
+      law("OfNothingIsZeroWithoutALaunch", histogram_of_nothing_is_zero_without_a_launch, 4),
+      law("RefusesBadArguments", histogram_refuses_bad_arguments, 4),
       law("MatchesItsReference", histogram_matches_its_reference),
       law("InClustersMatchesItsReference", histogram_in_clusters_matches_its_reference),
       law("InClustersOf16MatchesItsReference", histogram_in_clusters_of_16_matches_its_reference),
@@ -305,8 +307,6 @@ const std::vector<Law<Histogram>>& histogram_laws() {
       law("PathsAgree", histogram_paths_agree),
       law("TakesTheFirstPathThatHoldsTheBins", histogram_takes_the_first_path_that_holds_the_bins),
       law("IsDeterministic", histogram_is_deterministic, 50),
-      law("RefusesBadArguments", histogram_refuses_bad_arguments, 4),
-      law("OfNothingIsZeroWithoutALaunch", histogram_of_nothing_is_zero_without_a_launch, 4),
   };
   return laws;
 }

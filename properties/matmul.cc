@@ -230,6 +230,8 @@ void matmul_launches_nothing_for_no_work(const Matmul& matmul, const MatmulCase&
 
 const std::vector<Law<Matmul>>& matmul_laws() {
   static const std::vector<Law<Matmul>> laws = {
+      law("LaunchesNothingForNoWork", matmul_launches_nothing_for_no_work, 4),
+      law("RefusesBadArguments", matmul_refuses_bad_arguments, 4),
       law("MatchesItsReference", matmul_matches_its_reference),
       law("VariantsAgreeBitForBit", matmul_variants_agree_bit_for_bit),
       law("IsExactOnSmallIntegers", matmul_is_exact_on_small_integers),
@@ -238,8 +240,6 @@ const std::vector<Law<Matmul>>& matmul_laws() {
       law("DistributesOverSums", matmul_distributes_over_sums),
       law("PassesFreivaldsCheck", matmul_passes_freivalds_check, 20),
       law("IsDeterministic", matmul_is_deterministic, 50),
-      law("RefusesBadArguments", matmul_refuses_bad_arguments, 4),
-      law("LaunchesNothingForNoWork", matmul_launches_nothing_for_no_work, 4),
   };
   return laws;
 }

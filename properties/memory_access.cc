@@ -315,13 +315,13 @@ void memory_access_launches_nothing_for_no_work(const MemoryAccess& access, cons
 
 const std::vector<Law<MemoryAccess>>& memory_access_laws() {
   static const std::vector<Law<MemoryAccess>> laws = {
+      law("LaunchesNothingForNoWork", memory_access_launches_nothing_for_no_work, 4),
+      law("RefusesBadArguments", memory_access_refuses_bad_arguments, 4),
       law("GatherDeliversEveryBit", gather_delivers_every_bit),
       law("ScatterDeliversEveryBit", scatter_delivers_every_bit),
       law("GatherTransactionsEqualTheModel", gather_transactions_equal_the_model),
       law("ScatterTransactionsEqualTheModel", scatter_transactions_equal_the_model),
       law("IsDeterministic", memory_access_is_deterministic, 50),
-      law("RefusesBadArguments", memory_access_refuses_bad_arguments, 4),
-      law("LaunchesNothingForNoWork", memory_access_launches_nothing_for_no_work, 4),
   };
   return laws;
 }

@@ -219,6 +219,7 @@ void memory_spaces_refuse_bad_arguments(const MemorySpaces& spaces, const Refuse
 
 const std::vector<Law<MemorySpaces>>& memory_space_laws() {
   static const std::vector<Law<MemorySpaces>> laws = {
+      law("RefuseBadArguments", memory_spaces_refuse_bad_arguments, 4),
       law("LocalArraysBelongToTheirThreads", local_arrays_belong_to_their_threads),
       law("SharedArraysBelongToTheirBlocks", shared_arrays_belong_to_their_blocks),
       law("DeviceVariablesOutliveKernels", device_variables_outlive_kernels),
@@ -228,7 +229,6 @@ const std::vector<Law<MemorySpaces>>& memory_space_laws() {
       law("TheHostReadsWhatKernelsWrote", the_host_reads_what_kernels_wrote),
       law("ManagedMemoryIsOneForHostAndDevice", managed_memory_is_one_for_host_and_device),
       law("AreDeterministic", memory_spaces_are_deterministic, 50),
-      law("RefuseBadArguments", memory_spaces_refuse_bad_arguments, 4),
   };
   return laws;
 }

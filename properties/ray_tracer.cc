@@ -255,13 +255,13 @@ void ray_tracer_launches_nothing_for_no_work(const RayTracer& tracer, const RayT
 
 const std::vector<Law<RayTracer>>& ray_tracer_laws() {
   static const std::vector<Law<RayTracer>> laws = {
+      law("LaunchesNothingForNoWork", ray_tracer_launches_nothing_for_no_work, 4),
+      law("RefusesBadArguments", ray_tracer_refuses_bad_arguments, 4),
       law("GivesEveryPixelALegalColour", ray_tracer_gives_every_pixel_a_legal_colour),
       law("VariantsAgreeBitForBit", ray_tracer_variants_agree_bit_for_bit),
       law("DoesNotDependOnOrder", ray_tracer_does_not_depend_on_order),
       law("MovesWithItsScene", ray_tracer_moves_with_its_scene),
       law("IsDeterministic", ray_tracer_is_deterministic, 50),
-      law("RefusesBadArguments", ray_tracer_refuses_bad_arguments, 4),
-      law("LaunchesNothingForNoWork", ray_tracer_launches_nothing_for_no_work, 4),
   };
   return laws;
 }

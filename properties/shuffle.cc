@@ -395,6 +395,7 @@ void exchange_refuses_bad_arguments(const Shuffle& shuffle, const RefusedExchang
 
 const std::vector<Law<Shuffle>>& shuffle_laws() {
   static const std::vector<Law<Shuffle>> laws = {
+      law("RefusesBadArguments", exchange_refuses_bad_arguments, 4),
       law("MatchesItsDefinition", exchange_matches_its_definition),
       law("MatchesItsDefinitionForEveryOperand", exchange_matches_its_definition_for_every_operand, 1000),
       law("ExchangingTwiceByXorChangesNothing", exchanging_twice_by_xor_changes_nothing),
@@ -403,7 +404,6 @@ const std::vector<Law<Shuffle>>& shuffle_laws() {
       law("LanesAndWarpsAreNumberedAlongXFirst", lanes_and_warps_are_numbered_along_x_first),
       law("CollectiveMatchesItsReference", collective_matches_its_reference),
       law("IsDeterministic", exchange_is_deterministic, 50),
-      law("RefusesBadArguments", exchange_refuses_bad_arguments, 4),
   };
   return laws;
 }

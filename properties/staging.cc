@@ -256,6 +256,8 @@ void staging_launches_nothing_for_no_work(const Staging& staging, const LineCase
 
 const std::vector<Law<Staging>>& staging_laws() {
   static const std::vector<Law<Staging>> laws = {
+      law("LaunchesNothingForNoWork", staging_launches_nothing_for_no_work, 4),
+      law("RefusesBadArguments", staging_refuses_bad_arguments, 4),
       law("ThreadMapMatchesItsReference", thread_map_matches_its_reference),
       law("TileMapMatchesItsReference", tile_map_matches_its_reference),
       law("TransposeMatchesItsReference", transpose_matches_its_reference),
@@ -265,8 +267,6 @@ const std::vector<Law<Staging>>& staging_laws() {
       law("TransposeVariantsAgree", transpose_variants_agree),
       law("PaddingRemovesEveryBankConflict", padding_removes_every_bank_conflict),
       law("IsDeterministic", staging_is_deterministic, 50),
-      law("RefusesBadArguments", staging_refuses_bad_arguments, 4),
-      law("LaunchesNothingForNoWork", staging_launches_nothing_for_no_work, 4),
   };
   return laws;
 }
