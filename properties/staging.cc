@@ -258,6 +258,7 @@ const std::vector<Law<Staging>>& staging_laws() {
   static const std::vector<Law<Staging>> laws = {
       law("LaunchesNothingForNoWork", staging_launches_nothing_for_no_work, 4),
       law("RefusesBadArguments", staging_refuses_bad_arguments, 4),
+      law("PaddingRemovesEveryBankConflict", padding_removes_every_bank_conflict, 20),
       law("ThreadMapMatchesItsReference", thread_map_matches_its_reference),
       law("TileMapMatchesItsReference", tile_map_matches_its_reference),
       law("TransposeMatchesItsReference", transpose_matches_its_reference),
@@ -265,7 +266,6 @@ const std::vector<Law<Staging>>& staging_laws() {
       law("RotatingABlockTimesChangesNothing", rotating_a_block_times_changes_nothing, 10),
       law("TransposingTwiceChangesNothing", transposing_twice_changes_nothing),
       law("TransposeVariantsAgree", transpose_variants_agree),
-      law("PaddingRemovesEveryBankConflict", padding_removes_every_bank_conflict),
       law("IsDeterministic", staging_is_deterministic, 50),
   };
   return laws;
