@@ -238,7 +238,6 @@ const MemorySpaceLaunchers* with_counter() {
 
 const std::vector<Suspect<const MemorySpaceLaunchers>>& memory_space_suspects() {
   using M = MemorySpaceLaunchers;
-  constexpr const char* kWatched = "whether threads meet is up to the hardware's schedule";
   static const std::vector<Suspect<const M>> suspects = {
       {"local_is_shared",
        "an array of the block taken for the thread's own",
