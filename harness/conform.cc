@@ -3,22 +3,29 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cctype>
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "harness/crew.h"
 #include "harness/ledger_file.h"
 #include "harness/options.h"
+#include "harness/repeat.h"
 #include "harness/replay.h"
 #include "harness/run_report.h"
 #include "harness/runfiles.h"
 #include "harness/subprocess.h"
 #include "harness/suite_result.h"
+#include "harness/suite_run.h"
 #include "harness/suites.h"
 
 namespace lockstep {
@@ -28,11 +35,15 @@ namespace fs = std::filesystem;
 
 constexpr int kGreen = 0, kRed = 1, kUsage = 2;
 
+// Leaves room to count up from, one a run.
+constexpr std::uint64_t kMostRandomSeed = 1'000'000'000'000'000'000;
+
 struct Arguments {
   std::string command = "run";
   bool list = false;
   std::vector<std::string> suites;
-  std::string cases, seed, device, replay, manifest, out = "lockstep-out", gpu = "simulated";
+  std::string cases, seed, random_seed, device, replay, manifest, out = "lockstep-out", gpu = "simulated";
+  int jobs = 1, repeat = 1;
   double time_limit = 900;
 };
 
@@ -53,6 +64,13 @@ std::string check(const Arguments& a) {
     return fmt::format("--cases={} is not an integer from 1 to 1000000000", a.cases);
   if (!a.seed.empty() && !parse_number(a.seed, 1, UINT64_MAX))
     return fmt::format("--seed={} is not an integer from 1 to 2^64-1", a.seed);
+  if (!a.random_seed.empty() && !parse_number(a.random_seed, 2, kMostRandomSeed))
+    return fmt::format("--random-seed={} is not an integer from 2 to {}", a.random_seed, kMostRandomSeed);
+  if (!a.seed.empty() && (a.repeat > 1 || !a.random_seed.empty()))
+    return "--seed gives every property one seed, --repeat and --random-seed give each its own: choose";
+  if (a.repeat > 1 && !a.replay.empty()) return "--repeat with --case would run the same case again";
+  if (a.repeat < 1 || a.repeat > 1'000'000) return fmt::format("--repeat={} is not from 1 to 1000000", a.repeat);
+  if (a.jobs < 1 || a.jobs > 1024) return fmt::format("--jobs={} is not from 1 to 1024", a.jobs);
   if (!a.device.empty() &&
       (!a.device.starts_with("sm_") || !parse_number(std::string_view(a.device).substr(3), 10, 999))) {
     return fmt::format("--device={} does not name a device such as sm_75, sm_80, sm_90, sm_100", a.device);
@@ -75,40 +93,36 @@ std::string self() {
   return fs::read_symlink("/proc/self/exe", error).string();
 }
 
-// The command that a replay line starts with.
-std::string replay_command(const Suite& suite) {
+// The command that a replay line starts with, up to the suite.
+std::string replay_command() {
   const std::string entry = environment("LOCKSTEP_COMMAND");  // the entry script's own name for this program
-  const std::string program = !entry.empty()                                      ? entry
-                              : !environment("BUILD_WORKSPACE_DIRECTORY").empty() ? "bazel run //:conform --"
-                                                                                  : shell_quoted(self());
-  return fmt::format("{} --suite={}", program, shell_quoted(suite.family));
+  return !entry.empty()                                      ? entry
+         : !environment("BUILD_WORKSPACE_DIRECTORY").empty() ? "bazel run //:conform --"
+                                                             : shell_quoted(self());
 }
 
-Command command_for(const Suite& suite, const Arguments& a, const std::string& program, const fs::path& ledger,
-                    const std::string& log) {
-  Command c;
-  c.argv = {program, "--ledger=" + ledger.string()};
-  if (!a.cases.empty()) c.argv.push_back("--cases=" + a.cases);
-  if (!a.seed.empty()) c.argv.push_back("--seed=" + a.seed);
-  if (!a.replay.empty()) c.argv.push_back("--case=" + a.replay);
-  // What a test runner or GoogleTest would read: here the suites run whole.
-  c.unset = {"TEST_*", "GTEST_*", "TESTBRIDGE_*", "XML_OUTPUT_FILE"};
-  c.set = {{"LOCKSTEP_GPU", a.gpu}, {"LOCKSTEP_EXPECT_KERNELS", "1"}, {"LOCKSTEP_REPLAY", replay_command(suite)}};
-  if (!a.device.empty()) c.set["LOCKSTEP_DEVICE"] = a.device;
-  if (const std::string here = runfile("."); !here.empty())
-    c.set["RUNFILES_DIR"] = fs::path(here).parent_path().lexically_normal().parent_path().string();
-  c.output = log;
-  c.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(a.time_limit * 1000));
-  return c;
+SuiteOptions suite_options(const Arguments& a) {
+  SuiteOptions o = {.cases = a.cases,
+                    .seed = a.seed,
+                    .device = a.device,
+                    .replay = a.replay,
+                    .gpu = a.gpu,
+                    .replay_command = replay_command(),
+                    .time_limit = a.time_limit};
+  o.random_seed = parse_number(a.random_seed, 2, kMostRandomSeed).value_or(0);
+  // Suites that run at the same time share the machine's cores.
+  if (a.jobs > 1 && environment("LOCKSTEP_HOST_THREADS").empty())
+    o.host_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / a.jobs);
+  return o;
 }
 
 // One line that follows a suite while it runs on a terminal; elsewhere one line when it ends.
 class Progress {
  public:
-  Progress(std::size_t number, std::size_t of, const Suite& suite, fs::path ledger)
+  Progress(std::size_t number, std::size_t of, const Suite& suite, fs::path ledger, bool alone)
       : head_(fmt::format("[{}/{}] {}", number, of, suite.family)),
         ledger_(std::move(ledger)),
-        live_(isatty(STDOUT_FILENO) != 0) {}
+        live_(alone && isatty(STDOUT_FILENO) != 0) {}
 
   void tick(double seconds) {
     if (!live_) return;
@@ -134,25 +148,6 @@ class Progress {
   fs::path ledger_;
   bool live_;
 };
-
-SuiteResult run_suite(const Suite& suite, const Arguments& a, const fs::path& out, Progress& progress) {
-  const fs::path ledger = out / "ledgers" / (suite.family + ".json");
-  const std::string log = (out / "logs" / (suite.family + ".log")).string();
-  fs::remove(ledger);
-  const std::string program = fs::path(suite.program).is_absolute() ? suite.program : runfile(suite.program);
-  ProcessEnd end;
-  if (program.empty()) {
-    end.error = fmt::format("its program {} is not among the runfiles", suite.program);
-  } else {
-    end = run_process(command_for(suite, a, program, ledger, log), [&](double seconds) { progress.tick(seconds); });
-  }
-  LedgerFile file;
-  std::string error;
-  read_ledger(ledger.string(), file, error);
-  SuiteResult result = assess(suite, std::move(end), std::move(file), error);
-  result.log = log;
-  return result;
-}
 
 std::string now_utc() {
   const std::time_t now = std::time(nullptr);
@@ -196,43 +191,77 @@ bool save(const fs::path& path, const std::string& text) {
   return static_cast<bool>(out);
 }
 
-int run(const Arguments& a, const std::vector<Suite>& suites) {
-  const fs::path out = from_user(a.out);
-  std::error_code error;
-  for (const char* folder : {"ledgers", "logs"}) {
-    fs::create_directories(out / folder, error);
-    if (error) return refuse(fmt::format("{} cannot be made: {}", (out / folder).string(), error.message()));
-  }
-  // A run that is cut short must not leave an earlier run's results to be taken for its own.
-  for (const char* file : {"passport.json", "junit.xml"}) {
-    fs::remove(out / file, error);
-    if (error) return refuse(fmt::format("{} cannot be replaced: {}", (out / file).string(), error.message()));
-  }
-
+// A report without its suites.
+RunReport report_of(const Arguments& a, const fs::path& out) {
   RunReport report;
   report.created = now_utc();
   find_commit(report, out);
   if (!a.cases.empty()) report.options["cases"] = a.cases;
   if (!a.seed.empty()) report.options["seed"] = a.seed;
+  if (!a.random_seed.empty()) report.options["random_seed"] = a.random_seed;
   if (!a.device.empty()) report.options["device"] = a.device;
   if (!a.replay.empty()) report.options["case"] = a.replay;
   for (const std::string& s : a.suites) report.options["suites"] += (report.options["suites"].empty() ? "" : ",") + s;
+  return report;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+bool save_report(const RunReport& report, const fs::path& out) {
+  return save(out / "passport.json", passport_json(report)) && save(out / "junit.xml", junit_xml(report));
+}
+
+int run(const Arguments& a, const std::vector<Suite>& suites) {
+  const fs::path out = from_user(a.out);
+  if (const std::string error = make_run_folder(out); !error.empty()) return refuse(error);
+  RunReport report = report_of(a, out);
+  report.suites.resize(suites.size());
+  const SuiteOptions options = suite_options(a);
   const auto start = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < suites.size(); ++i) {
-    Progress progress(i + 1, suites.size(), suites[i], out / "ledgers" / (suites[i].family + ".json"));
-    report.suites.push_back(run_suite(suites[i], a, out, progress));
-    progress.end(report.suites.back());
-  }
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::mutex terminal;
+  run_tasks(a.jobs, suites.size(), [&](std::size_t i) {
+    Progress progress(i + 1, suites.size(), suites[i], ledger_of(suites[i], out), a.jobs == 1);
+    report.suites[i] = run_suite(suites[i], options, out, [&](double seconds) { progress.tick(seconds); });
+    const std::lock_guard lock(terminal);
+    progress.end(report.suites[i]);
+    return true;
+  });
+  report.seconds = seconds_since(start);
 
   const std::vector<std::string> problems = report.problems();
   fmt::print("{}\n{}\n", failures(report.suites), table(report.suites));
-  const bool saved = save(out / "passport.json", passport_json(report)) && save(out / "junit.xml", junit_xml(report));
+  const bool saved = save_report(report, out);
   fmt::print("passport: {}\n{}\n", (out / "passport.json").string(),
              problems.empty()
                  ? "Every ledger closes and all is green."
                  : fmt::format("NOT GREEN: {} problem{}.", problems.size(), problems.size() == 1 ? "" : "s"));
   return problems.empty() && saved ? kGreen : kRed;
+}
+
+int run_again_and_again(const Arguments& a, const std::vector<Suite>& suites) {
+  const fs::path out = from_user(a.out);
+  if (const std::string error = make_run_folder(out); !error.empty()) return refuse(error);
+  SuiteOptions options = suite_options(a);
+  if (options.random_seed == 0) {
+    std::random_device entropy;
+    options.random_seed = 2 + (std::uint64_t{entropy()} << 20 | entropy() >> 12);
+  }
+  fmt::print("{} runs, random seeds from {}\n", a.repeat, options.random_seed);
+  const auto start = std::chrono::steady_clock::now();
+  const RepeatedRuns runs = repeat_suites(suites, options, a.repeat, a.jobs, out, [&](int run, const Tally& tally) {
+    fmt::print("[{}/{}] green: {} properties, {} cases, --random-seed={}\n", run, a.repeat, tally.planned, tally.cases,
+               options.random_seed + run - 1);
+    std::fflush(stdout);
+  });
+  if (!runs.error.empty()) return refuse(runs.error);
+  Tally sum;
+  for (const SuiteSum& s : runs.sums) add(sum, s.tally);
+  fmt::print("{}\n{}\n{} of {} runs green, {} cases, {:.0f} s\n{}\n", failures(runs.red), table(runs.sums), runs.green,
+             runs.planned, sum.cases, seconds_since(start),
+             runs.all_green() ? "Every ledger closes and all is green." : "NOT GREEN: stopped at the first failure.");
+  return runs.all_green() ? kGreen : kRed;
 }
 
 int main(int argc, char** argv) {
@@ -250,6 +279,11 @@ int main(int argc, char** argv) {
   app.add_option("--device", a.device, "which device the simulated GPU is: sm_75, sm_80, sm_90, sm_100");
   app.add_option("--case", a.replay,
                  "run this case alone, 'Suite.Name: field=value ...', of the one suite that --suite names");
+  app.add_option("--random-seed", a.random_seed, "mixed with each property's name into a seed of its own");
+  app.add_option("--repeat", a.repeat,
+                 "run everything that often, each time with other random seeds; stop at a failure")
+      ->capture_default_str();
+  app.add_option("--jobs", a.jobs, "suites that run at the same time")->capture_default_str();
   app.add_option("--time-limit", a.time_limit, "seconds that a suite may take")->capture_default_str();
   app.add_option("--manifest", a.manifest, "list of suites in place of the built-in one");
   try {
@@ -270,7 +304,7 @@ int main(int argc, char** argv) {
     for (const Suite& s : selected.suites) fmt::print("{:<24} {}\n", s.family, s.label);
     return kGreen;
   }
-  return run(a, selected.suites);
+  return a.repeat > 1 ? run_again_and_again(a, selected.suites) : run(a, selected.suites);
 }
 
 }  // namespace

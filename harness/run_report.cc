@@ -58,38 +58,47 @@ std::vector<std::string> RunReport::problems() const {
   return out;
 }
 
+void add(Tally& sum, const Tally& t) {
+  sum.planned += t.planned;
+  sum.passed += t.passed;
+  sum.failed += t.failed;
+  sum.waived += t.waived;
+  sum.not_applicable += t.not_applicable;
+  sum.not_run += t.not_run;
+  sum.cases += t.cases;
+  sum.budget = std::max(sum.budget, t.budget);
+  sum.seconds += t.seconds;
+}
+
 Tally total(const std::vector<SuiteResult>& suites) {
   Tally sum;
-  for (const SuiteResult& s : suites) {
-    const Tally t = s.ledger.tally();
-    sum.planned += t.planned;
-    sum.passed += t.passed;
-    sum.failed += t.failed;
-    sum.waived += t.waived;
-    sum.not_applicable += t.not_applicable;
-    sum.not_run += t.not_run;
-    sum.cases += t.cases;
-    sum.budget = std::max(sum.budget, t.budget);
-    sum.seconds += s.end.seconds;
-  }
+  for (const SuiteResult& s : suites) add(sum, s.ledger.tally());
   return sum;
 }
 
 std::string table(const std::vector<SuiteResult>& suites) {
+  std::vector<SuiteSum> sums;
+  for (const SuiteResult& s : suites) sums.push_back({s.suite.family, s.ledger.tally(), s.end.seconds});
+  return table(sums);
+}
+
+std::string table(const std::vector<SuiteSum>& sums) {
   std::vector<Row> rows = {
       {"family", "planned", "pass", "fail", "waived", "not applicable", "not run", "cases", "budget", "seconds"}};
-  for (const SuiteResult& s : suites) rows.push_back(row(s.suite.family, s.ledger.tally(), s.end.seconds));
-  if (suites.size() > 1) {
-    const Tally t = total(suites);
-    rows.push_back(row("all", t, t.seconds));
+  SuiteSum all = {"all", {}, 0};
+  for (const SuiteSum& s : sums) {
+    rows.push_back(row(s.family, s.tally, s.seconds));
+    add(all.tally, s.tally);
+    all.seconds += s.seconds;
   }
+  if (sums.size() > 1) rows.push_back(row(all.family, all.tally, all.seconds));
   std::array<std::size_t, std::tuple_size_v<Row>> widths{};
   for (const Row& r : rows) {
     for (std::size_t i = 0; i < r.size(); ++i) widths[i] = std::max(widths[i], r[i].size());
   }
   std::string out;
   for (std::size_t n = 0; n < rows.size(); ++n) {
-    const bool sum = suites.size() > 1 && n + 1 == rows.size();
+    const bool sum = sums.size() > 1 && n + 1 == rows.size();
     std::string line = fmt::format("{:<{}}", rows[n][0], widths[0]);
     for (std::size_t i = 1; i < rows[n].size(); ++i) line += fmt::format("  {:>{}}", rows[n][i], widths[i]);
     if (sum) out += std::string(line.size(), '-') + "\n";

@@ -25,10 +25,20 @@ struct RunReport {
   std::vector<std::string> problems() const;
 };
 
+// A row of the table: a suite, or several runs of it.
+struct SuiteSum {
+  std::string family;
+  Tally tally;
+  double seconds = 0;  // of its processes
+};
+
+// Counts and seconds add up; of the budgets the larger one.
+void add(Tally& sum, const Tally& t);
 Tally total(const std::vector<SuiteResult>& suites);
 
 // One row a suite and, with several, one of totals; columns are planned, pass, fail, waived, not applicable, not run,
 // cases, the largest budget used and seconds.
+std::string table(const std::vector<SuiteSum>& sums);
 std::string table(const std::vector<SuiteResult>& suites);
 
 // For every suite that is not green: its problems, and of each failure the message, the minimal case and the replay

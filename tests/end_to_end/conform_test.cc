@@ -1,4 +1,5 @@
 // conform, on suites that hold, that fail, that die and that hang: exit status, table, passport, JUnit.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -136,13 +138,51 @@ TEST(Conform, AProgramThatIsNotThereIsRed) {
   EXPECT_THAT(c.output, HasSubstr("is not among the runfiles"));
 }
 
+TEST(Conform, SuitesThatRunAtTheSameTimeAreReportedInTheirOrder) {
+  const Conformed c = conform({"leaves", "properties", "right"}, {"--cases=20", "--jobs=3"}, {{"LEAVES", "killed"}});
+  EXPECT_EQ(c.status, 1) << c.output;
+  ASSERT_TRUE(c.passport.is_object()) << c.output;
+  ASSERT_THAT(c.passport["suites"], SizeIs(3));
+  EXPECT_EQ(c.passport["suites"][0]["end"], "signal SIGKILL");
+  EXPECT_EQ(c.passport["suites"][1]["family"], "properties");
+  EXPECT_THAT(c.output, HasSubstr("[3/3] right: green"));
+}
+
+TEST(Conform, RepeatedRunsHaveRandomSeedsOfTheirOwnAndAddUp) {
+  const Conformed c = conform({"right"}, {"--cases=20", "--repeat=5", "--jobs=2", "--random-seed=900"});
+  EXPECT_EQ(c.status, 0) << c.output;
+  EXPECT_THAT(c.output, HasSubstr("5 runs, random seeds from 900"));
+  EXPECT_THAT(c.output, ContainsRegex("right +10 +10 +0 +0 +0 +0 +200 "));
+  EXPECT_THAT(c.output, ContainsRegex("5 of 5 runs green, 200 cases, [0-9]+ s"));
+  std::set<std::string> seeds;
+  for (int run = 1; run <= 5; ++run) {
+    const auto ledger = nlohmann::json::parse(read(fmt::format("{}/runs/{}/ledgers/right.json", c.out, run)));
+    for (const auto& record : ledger["records"]) seeds.insert(record["seed"]);
+  }
+  EXPECT_THAT(seeds, SizeIs(10)) << "two properties, five runs";
+  const Conformed third = conform({"right"}, {"--cases=20", "--random-seed=902"});
+  EXPECT_EQ(third.status, 0) << third.output;
+  for (const auto& property : third.passport["suites"][0]["properties"])
+    EXPECT_TRUE(seeds.contains(property["seed"])) << "a run by itself has the seeds that it had among the others";
+}
+
+TEST(Conform, RepeatedRunsStopAtTheFirstFailureAndShowIt) {
+  const Conformed c = conform({"right", "properties"}, {"--cases=60", "--repeat=50"});
+  EXPECT_EQ(c.status, 1) << c.output;
+  EXPECT_THAT(c.output, ContainsRegex("Wrong\\.UnwrittenBeyondAWarp failed: unwritten"));
+  EXPECT_THAT(c.output, HasSubstr("0 of 50 runs green"));
+  EXPECT_FALSE(fs::exists(c.out + "/runs/2"));
+}
+
 TEST(Conform, RefusesWhatItDoesNotUnderstandAndLeavesNoPassport) {
-  for (const char* argument : {"--suite=rihgt", "--cases=0", "--seed=x", "--device=H100", "--time-limit=0", "--bogus",
-                               "bogus", "--case=nonsense"}) {
+  for (const char* argument :
+       {"--suite=rihgt", "--cases=0", "--seed=x", "--device=H100", "--time-limit=0", "--bogus", "bogus",
+        "--case=nonsense", "--jobs=0", "--repeat=0", "--repeat=-1", "--random-seed=1"}) {
     const Conformed c = conform({"right"}, {argument});
     EXPECT_EQ(c.status, 2) << argument << "\n" << c.output;
     EXPECT_FALSE(fs::exists(c.out + "/passport.json")) << argument;
   }
+  EXPECT_EQ(conform({"right"}, {"--seed=7", "--repeat=2"}).status, 2) << "the same seed twice";
   EXPECT_THAT(conform({"right"}, {"--suite=rihgt"}).output,
               HasSubstr("there is no suite 'rihgt'; the suites are: right"));
 }
