@@ -1,0 +1,64 @@
+#include "simulator/coverage/coverage.h"
+
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "simulator/engine/launch.h"
+#include "simulator/memory/device_memory.h"
+#include "simulator/ptx/form_examples.h"
+
+namespace lockstep::coverage {
+namespace {
+
+std::string target_of(const ptx::FormRow& row) {
+  return "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : std::string());
+}
+
+// The decoder's message, empty when it takes all of them.
+std::string refusal(std::span<const ptx::Example> examples, memory::DeviceMemory& memory) {
+  const std::string text = ptx::example_module(examples, "9.0", target_of(*examples.front().spelling.form->row));
+  const std::string_view texts[] = {text};
+  const auto loaded = engine::load_module(texts, memory, 0);
+  const auto* error = std::get_if<engine::LoadError>(&loaded);
+  return error == nullptr ? std::string() : error->message;
+}
+
+}  // namespace
+
+std::vector<RowCoverage> measure() {
+  std::vector<RowCoverage> rows;
+  for (const ptx::Form& form : ptx::forms()) {
+    if (rows.empty() || rows.back().row != form.row) rows.push_back({.row = form.row});
+  }
+  std::size_t at = 0;
+  const auto row_of = [&](const ptx::Form* form) -> RowCoverage& {
+    while (rows[at].row != form->row) ++at;
+    return rows[at];
+  };
+  for (const ptx::Spelling& s : ptx::enumerate_forms()) ++row_of(s.form).spellings;
+  at = 0;
+  memory::DeviceMemory memory;
+  const std::vector<ptx::Example> examples = ptx::pairwise_examples();
+  for (std::size_t i = 0, end = 0; i < examples.size(); i = end) {
+    RowCoverage& row = row_of(examples[i].spelling.form);
+    for (end = i; end < examples.size() && examples[end].spelling.form->row == row.row;) ++end;
+    const std::span<const ptx::Example> of_row(&examples[i], end - i);
+    row.examples = of_row.size();
+    if (refusal(of_row, memory).empty()) {
+      row.executed = of_row.size();
+      continue;
+    }
+    for (const ptx::Example& e : of_row) {
+      const std::string why = refusal({&e, 1}, memory);
+      if (why.empty()) {
+        ++row.executed;
+      } else if (row.first_refusal.empty()) {
+        row.first_refusal = why;
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace lockstep::coverage

@@ -1,0 +1,295 @@
+#include "simulator/vectors/vectors.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace lockstep::vectors {
+namespace {
+
+using ptx::Modifiers;
+using ptx::Opcode;
+using ptx::OperandRule;
+using ptx::Space;
+using ptx::Type;
+using Role = OperandRule::Role;
+
+bool is_exchange(Opcode op) {
+  switch (op) {
+    case Opcode::k_shfl_sync: case Opcode::k_vote_sync: case Opcode::k_match_sync: case Opcode::k_redux_sync: case Opcode::k_elect_sync:
+      return true;
+    default: return false;
+  }
+}
+
+bool touches_memory(Opcode op) {
+  return op == Opcode::k_ld || op == Opcode::k_st || op == Opcode::k_atom || op == Opcode::k_red;
+}
+
+// Sections 9.7.1 to 9.7.9 as far as they compute, and the video instruction.
+bool computes(Opcode op) {
+  switch (op) {
+    case Opcode::k_abs: case Opcode::k_add: case Opcode::k_addc: case Opcode::k_and: case Opcode::k_bfe: case Opcode::k_bfi:
+    case Opcode::k_bfind: case Opcode::k_bmsk: case Opcode::k_brev: case Opcode::k_clz: case Opcode::k_cnot: case Opcode::k_copysign:
+    case Opcode::k_cos: case Opcode::k_cvt: case Opcode::k_cvt_pack: case Opcode::k_div: case Opcode::k_dp2a: case Opcode::k_dp4a:
+    case Opcode::k_ex2: case Opcode::k_fma: case Opcode::k_fns: case Opcode::k_lg2: case Opcode::k_lop3: case Opcode::k_mad:
+    case Opcode::k_mad24: case Opcode::k_madc: case Opcode::k_max: case Opcode::k_min: case Opcode::k_mov: case Opcode::k_mul:
+    case Opcode::k_mul24: case Opcode::k_neg: case Opcode::k_not: case Opcode::k_or: case Opcode::k_popc: case Opcode::k_prmt:
+    case Opcode::k_rcp: case Opcode::k_rem: case Opcode::k_rsqrt: case Opcode::k_sad: case Opcode::k_selp: case Opcode::k_set:
+    case Opcode::k_setp: case Opcode::k_shf: case Opcode::k_shl: case Opcode::k_shr: case Opcode::k_sin: case Opcode::k_slct:
+    case Opcode::k_sqrt: case Opcode::k_sub: case Opcode::k_subc: case Opcode::k_szext: case Opcode::k_tanh: case Opcode::k_testp:
+    case Opcode::k_vabsdiff4: case Opcode::k_xor: return true;
+    default: return false;
+  }
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// Memory operations by the plainest spelling: no hint, no order, no scope.
+bool is_plain(const ptx::Spelling& s) {
+  const Modifiers& m = s.modifiers;
+  if (contains(s.text, "::") || contains(s.text, ".weak") || m.semantics != ptx::Semantics::kNone || m.scope != ptx::Scope::kNone ||
+      m.cache != ptx::CacheOp::kNone) {
+    return false;
+  }
+  return m.space == Space::kNone || m.space == Space::kGlobal || m.space == Space::kShared;
+}
+
+bool belongs(const ptx::Example& e) {
+  const ptx::FormRow& row = *e.spelling.form->row;
+  if (row.sm > 90 || row.suffix != 0) return false;
+  if (touches_memory(row.opcode)) return is_plain(e.spelling) && !contains(e.spelling.text, "L2");
+  return computes(row.opcode) || is_exchange(row.opcode);
+}
+
+bool reads_carry(const Modifiers& m, Opcode op) {
+  return m.carry_in || op == Opcode::k_addc || op == Opcode::k_subc || op == Opcode::k_madc;
+}
+
+// The register of example_module() for element `n` of an operand of `type`.
+std::string register_name(Type type, int n) {
+  if (type == Type::kPred) return "p" + std::to_string(n);
+  const int bytes = ptx::size_of(type);
+  return (bytes <= 2 ? "h" : bytes == 4 ? "r" : bytes == 8 ? "d" : "q") + std::to_string(n);
+}
+
+Type half_of(Type t) { return ptx::size_of(t) == 4 ? Type::kB16 : ptx::size_of(t) == 8 ? Type::kB32 : Type::kB64; }
+
+int bytes_of(Type t) { return t == Type::kPred ? 0 : ptx::size_of(t); }
+
+// Collects the text before and after the instruction while the operands are looked at one by one.
+class KernelWriter {
+ public:
+  explicit KernelWriter(const ptx::Example& example) : example_(example), opcode_(example.spelling.form->row->opcode) {}
+
+  void write(VectorForm& out) {
+    const Modifiers& m = example_.spelling.modifiers;
+    const auto& rules = *example_.operands;
+    for (std::size_t i = 0; i < rules.size(); ++i) operand(rules[i], static_cast<int>(i), i + 1 == rules.size());
+    if (reads_carry(m, opcode_)) {
+      const std::string x = input({Word::Kind::kCarry, Type::kPred, 0, 0});
+      before_ += "cvt.u32.u64 y0, " + x + ";\nadd.cc.u32 y1, y0, 0xffffffff;\n";  // 1 + 0xffffffff carries, 0 does not
+    }
+    if (m.carry_out) {
+      after_ = "addc.u32 y2, 0, 0;\n" + after_ + "cvt.u64.u32 x9, y2;\n";
+      output({Word::Kind::kCarry, Type::kPred, 0, 0}, "x9");
+    }
+    out.inputs = inputs_;
+    out.outputs = outputs_;
+    out.kernel = ".entry " + out.entry +
+                 "(.param .u64 in, .param .u64 out)\n{\n"
+                 ".reg .pred p<64>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg .b128 q<64>;\n"
+                 ".reg .b64 x<12>; .reg .b32 y<8>;\n" +
+                 (shared_ ? ".shared .align 32 .b8 cells[" + std::to_string(kBlock * 32) + "];\n" : "") +
+                 "ld.param.u64 x0, [in];\nld.param.u64 x1, [out];\n"
+                 "mov.u32 y4, %tid.x;\nmov.u32 y5, %ctaid.x;\nmad.lo.u32 y5, y5, " + std::to_string(kBlock) + ", y4;\n" +
+                 "mad.wide.u32 x0, y5, " + std::to_string(8 * inputs_.size()) + ", x0;\n" +
+                 "mad.wide.u32 x1, y5, " + std::to_string(8 * outputs_.size()) + ", x1;\n" + before_ + example_.text + "\n" + after_ +
+                 "ret;\n}\n";
+  }
+
+ private:
+  void operand(const OperandRule& rule, int position, bool last) {
+    const Modifiers& m = example_.spelling.modifiers;
+    const Type type = ptx::operand_type(rule, m);
+    const int n = 8 * position;
+    const int elements = rule.follows_vector ? m.vector : 1;
+    switch (rule.role) {
+      case Role::kDestination:
+        for (int e = 0; e < elements; ++e) destination(type, n + e, position);
+        break;
+      case Role::kDestinationPredicate: destination(Type::kPred, n, position); break;
+      case Role::kDestinationPair:
+        destination(type, n, position);
+        destination(rule.second, n + 1, position);
+        break;
+      case Role::kDestinationVector:
+        for (int e = 0; e < 2; ++e) destination(half_of(type), n + e, position);
+        break;
+      case Role::kSourceVector:
+        for (int e = 0; e < 2; ++e) source(half_of(type), n + e, position);
+        break;
+      case Role::kSourcePredicate: source(Type::kPred, n, position); break;
+      case Role::kSource:
+        if (last && is_exchange(opcode_)) {
+          before_ += "mov.b32 " + register_name(type, n) + ", 0xffffffff;\n";
+          break;
+        }
+        for (int e = 0; e < elements; ++e) source(type, n + e, position);
+        break;
+      case Role::kAddress: memory(type, n, position); break;
+      case Role::kInteger: case Role::kLabel: case Role::kLabelList: case Role::kFunction: case Role::kSink: break;
+    }
+  }
+
+  // Loads the next input word; the register that has it.
+  std::string input(const Word& word) {
+    before_ += "ld.global.b64 x2, [x0+" + std::to_string(8 * inputs_.size()) + "];\n";
+    inputs_.push_back(word);
+    return "x2";
+  }
+  void output(const Word& word, const std::string& from) {
+    after_ += "st.global.b64 [x1+" + std::to_string(8 * outputs_.size()) + "], " + from + ";\n";
+    outputs_.push_back(word);
+  }
+
+  void source(Type type, int n, int position) {
+    const std::string name = register_name(type, n);
+    const int bytes = bytes_of(type);
+    const std::string x = input({Word::Kind::kRegister, type, std::min(bytes, 8), position});
+    switch (bytes) {
+      case 0: before_ += "setp.ne.b64 " + name + ", " + x + ", 0;\n"; break;
+      case 1: case 2: before_ += "cvt.u16.u64 " + name + ", " + x + ";\n"; break;
+      case 4: before_ += "cvt.u32.u64 " + name + ", " + x + ";\n"; break;
+      case 8: before_ += "mov.b64 " + name + ", " + x + ";\n"; break;
+      default:
+        before_ += "mov.b64 x3, x2;\n";
+        input({Word::Kind::kRegister, type, 8, position});
+        before_ += "mov.b128 " + name + ", {x3, x2};\n";
+    }
+  }
+
+  void destination(Type type, int n, int position) {
+    const std::string name = register_name(type, n);
+    const int bytes = bytes_of(type);
+    switch (bytes) {
+      case 0: after_ += "selp.b64 x4, 1, 0, " + name + ";\n"; break;
+      case 1: case 2: after_ += "cvt.u64.u16 x4, " + name + ";\n"; break;
+      case 4: after_ += "cvt.u64.u32 x4, " + name + ";\n"; break;
+      case 8: after_ += "mov.b64 x4, " + name + ";\n"; break;
+      default:
+        after_ += "mov.b128 {x4, x5}, " + name + ";\n";
+        output({Word::Kind::kRegister, type, 8, position}, "x4");
+        output({Word::Kind::kRegister, type, 8, position}, "x5");
+        return;
+    }
+    // A register of 16 bits is the least there is, and its upper half is part of the result.
+    output({Word::Kind::kRegister, type, bytes == 1 ? 2 : bytes, position}, "x4");
+  }
+
+  // The thread's own 32 bytes of global or shared memory.
+  void memory(Type type, int n, int position) {
+    const Modifiers& m = example_.spelling.modifiers;
+    const int words = (ptx::size_of(type) * m.vector + 7) / 8;
+    shared_ = m.space == Space::kShared;
+    before_ += shared_ ? "mov.u64 x6, cells;\nmad.wide.u32 x6, y4, 32, x6;\n" : "mov.u64 x6, memory;\nmad.wide.u32 x6, y5, 32, x6;\n";
+    const std::string space = shared_ ? ".shared" : ".global";
+    const Word word{Word::Kind::kMemory, type, 8, position};
+    for (int w = 0; w < words; ++w) {
+      const std::string x = input(word);
+      before_ += "st" + space + ".b64 [x6+" + std::to_string(8 * w) + "], " + x + ";\n";
+    }
+    before_ += "mov.b64 d" + std::to_string(n) + ", x6;\n";
+    for (int w = 0; w < words; ++w) {
+      after_ += "ld" + space + ".b64 x7, [x6+" + std::to_string(8 * w) + "];\n";
+      output(word, "x7");
+    }
+  }
+
+  const ptx::Example& example_;
+  Opcode opcode_;
+  bool shared_ = false;
+  std::string before_, after_;
+  std::vector<Word> inputs_, outputs_;
+};
+
+// lop3's table is part of the instruction: each operand alone, majority, selection, sum.
+constexpr const char* kTables[] = {"0xEA", "0x96", "0xE8", "0xCA", "0xF0", "0xCC", "0xAA", "0x1B"};
+
+}  // namespace
+
+std::vector<VectorForm> vector_forms() {
+  std::vector<VectorForm> forms;
+  std::set<std::string> names;
+  const auto add = [&](const ptx::Example& e) {
+    if (!names.insert(e.text).second) return;
+    VectorForm& f = forms.emplace_back();
+    f.name = e.text;
+    f.spelling = e.spelling;
+    f.entry = "form" + std::to_string(forms.size() - 1);
+    KernelWriter(e).write(f);
+  };
+  for (ptx::Example& e : ptx::all_examples()) {
+    if (!belongs(e)) continue;
+    if (e.spelling.form->row->opcode == Opcode::k_lop3) {
+      const std::size_t at = e.text.find("0xEA");
+      for (const char* table : kTables) {
+        e.text.replace(at, 4, table);
+        add(e);
+      }
+    } else {
+      add(e);
+    }
+  }
+  return forms;
+}
+
+std::string module_text(std::span<const VectorForm> forms) {
+  std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n.global .align 32 .b8 memory[" + std::to_string(kThreads * 32) + "];\n";
+  for (const VectorForm& f : forms) text += f.kernel;
+  return text;
+}
+
+std::uint64_t digest(std::span<const std::uint64_t> words) {
+  std::uint64_t h = 0xcbf29ce484222325;
+  for (const std::uint64_t w : words) {
+    for (int i = 0; i < 64; i += 8) h = (h ^ (w >> i & 0xff)) * 0x100000001b3;
+  }
+  return h;
+}
+
+std::vector<std::uint8_t> pack(const VectorForm& form, std::span<const std::uint64_t> words) {
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t c = 0; c < form.outputs.size(); ++c) {
+    const int size = form.outputs[c].bytes;
+    for (int t = 0; t < kThreads; ++t) {
+      const std::uint64_t w = words[static_cast<std::size_t>(t) * form.outputs.size() + c];
+      if (size == 0) {
+        if (t % 8 == 0) bytes.push_back(0);
+        bytes.back() |= static_cast<std::uint8_t>((w & 1) << (t % 8));
+      }
+      for (int i = 0; i < size; ++i) bytes.push_back(static_cast<std::uint8_t>(w >> (8 * i)));
+    }
+  }
+  return bytes;
+}
+
+std::vector<std::uint64_t> unpack(const VectorForm& form, std::span<const std::uint8_t> bytes) {
+  std::size_t expected = 0;
+  for (const Word& w : form.outputs) expected += w.bytes == 0 ? kThreads / 8 : static_cast<std::size_t>(kThreads * w.bytes);
+  if (bytes.size() != expected) return {};
+  std::vector<std::uint64_t> words(kThreads * form.outputs.size());
+  const std::uint8_t* p = bytes.data();
+  for (std::size_t c = 0; c < form.outputs.size(); ++c) {
+    const int size = form.outputs[c].bytes;
+    for (int t = 0; t < kThreads; ++t) {
+      std::uint64_t& w = words[static_cast<std::size_t>(t) * form.outputs.size() + c];
+      if (size == 0) w = p[t / 8] >> (t % 8) & 1;
+      for (int i = 0; i < size; ++i) w |= std::uint64_t{p[t * size + i]} << (8 * i);
+    }
+    p += size == 0 ? kThreads / 8 : kThreads * size;
+  }
+  return words;
+}
+
+}  // namespace lockstep::vectors

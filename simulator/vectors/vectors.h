@@ -1,0 +1,60 @@
+// Kernels that execute one instruction form each on inputs of their own: what is recorded on a GPU and replayed on the simulated one.
+//
+// Everything follows from the table of instruction forms: which forms there are, the kernel's text, the inputs. A recording
+// therefore holds results only, and a digest of the inputs that they belong to.
+//
+// A kernel has two parameters, the addresses of its input and its output; thread t reads `inputs.size()` consecutive 64-bit words
+// at t * 8 * inputs.size() and writes `outputs.size()` words likewise. It is launched with kThreads threads in blocks of kBlock.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulator/ptx/form_examples.h"
+
+namespace lockstep::vectors {
+
+inline constexpr int kThreads = 512;
+inline constexpr int kBlock = 128;
+
+// One word that a thread reads or writes. Values are zero-extended.
+struct Word {
+  enum class Kind : std::uint8_t {
+    kRegister,  // a source or destination register, or 64 bits of one
+    kCarry,     // the condition code CC.CF before or after
+    kMemory,    // 64 bits of the thread's own memory that an address operand points to
+  };
+  Kind kind = Kind::kRegister;
+  ptx::Type type = ptx::Type::kNone;  // the operand's, of one element
+  int bytes = 0;                      // that mean something, 0 for a predicate
+  int operand = 0;                    // position in the instruction
+};
+
+struct VectorForm {
+  std::string name;        // "add.rn.f32 r0, r8, r16;": the instruction, unique
+  ptx::Spelling spelling;
+  std::string entry;       // name of the kernel
+  std::string kernel;      // its text
+  std::vector<Word> inputs, outputs;
+};
+
+// All forms that one thread, or one warp, can execute on data alone and that exist on sm_90: what computes, exchanges among lanes,
+// loads, stores and atomics. Spellings that differ in cache hints, scopes or memory order only are represented by the plainest.
+std::vector<VectorForm> vector_forms();
+
+// kThreads * inputs.size() words: special values crossed, then random ones. The same for every call.
+std::vector<std::uint64_t> inputs_of(const VectorForm& form);
+
+// A module for sm_90 that holds the kernels of `forms`.
+std::string module_text(std::span<const VectorForm> forms);
+
+// FNV-1a over the words.
+std::uint64_t digest(std::span<const std::uint64_t> words);
+
+// The meaningful bytes of kThreads * outputs.size() words, word by word over all threads (predicates as bits), and back.
+std::vector<std::uint8_t> pack(const VectorForm& form, std::span<const std::uint64_t> words);
+std::vector<std::uint64_t> unpack(const VectorForm& form, std::span<const std::uint8_t> bytes);  // empty when the size is wrong
+
+}  // namespace lockstep::vectors
