@@ -77,7 +77,7 @@ class Machine {
     if (k == nullptr) throw std::runtime_error("no kernel " + std::string(kernel));
     std::vector<std::byte> packed(k->parameter_offsets().back());
     std::size_t i = 0;
-    const auto put = [&](const auto& v) {
+    [[maybe_unused]] const auto put = [&](const auto& v) {
       if (i + 1 >= k->parameter_offsets().size() || k->parameter_sizes()[i] != sizeof v) {
         throw std::runtime_error("argument " + std::to_string(i) + " has another size than the kernel's parameter");
       }

@@ -1,0 +1,114 @@
+// Addresses of global memory: bounds, written bytes, counters.
+#include "simulator/engine/global_memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "simulator/engine/access.h"
+#include "simulator/engine/lane_addresses.h"
+#include "simulator/engine/report.h"
+#include "simulator/engine/written_bits.h"
+
+namespace lockstep::engine {
+namespace {
+
+using ptx::Space;
+
+__attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c, std::uint64_t address) {
+  const memory::Allocation* a = w.block->worker->memory->find(address);
+  if (a == nullptr || a->freed) return false;
+  const bool strict = w.block->launch->check_bounds;
+  c.begin = strict ? a->begin : a->base;
+  c.size = strict ? a->end - a->begin : a->size;
+  c.delta = a->alias_delta;
+  c.writable = a->kind != memory::Kind::kConstant;
+  c.shadowed = a->has_shadow && w.block->launch->check_initialisation;
+  return holds(c, address, r.size);
+}
+
+__attribute__((noinline)) bool report_global(Warp& w, const Request& r, LaneMask lanes, bool read_only) {
+  const memory::DeviceMemory& memory = *w.block->worker->memory;
+  LaneMask bad = 0;
+  CachedRange c;
+  each(lanes, [&](int i) {
+    const bool inside = holds(c, r.address[i], r.size) || refill(w, r, c, r.address[i]);
+    if (read_only ? inside && !c.writable : !inside) bad |= 1u << i;
+  });
+  const std::uint64_t first = r.address[std::countr_zero(bad)];
+  const memory::Allocation* a = memory.find(first);
+  const bool freed = a != nullptr && a->freed;
+  check::Finding f = access_finding(w, r, Space::kGlobal, bad,
+                                    read_only ? check::Kind::kReadOnlyWrite : freed ? check::Kind::kUseAfterFree : check::Kind::kOutOfBounds);
+  f.where = read_only ? std::to_string(first - a->begin) + " bytes into " + describe(*a) : describe(memory, first, r.size);
+  report(w, std::move(f));
+  return false;
+}
+
+void count_global(Warp& w, const Request& r, LaneMask lanes) {
+  // Distinct sectors and lines among at most 32 accesses of at most 32 bytes: each touches one or two sectors.
+  std::uint64_t sectors[2 * kWarpSize], lines[2 * kWarpSize];
+  int n = 0, m = 0;
+  each(lanes, [&](int i) {
+    for (std::uint64_t s = r.address[i] >> 5; s <= (r.address[i] + r.size - 1) >> 5; ++s) sectors[n++] = s;
+    for (std::uint64_t s = r.address[i] >> 7; s <= (r.address[i] + r.size - 1) >> 7; ++s) lines[m++] = s;
+  });
+  std::sort(sectors, sectors + n);
+  std::sort(lines, lines + m);
+  const auto s = static_cast<std::uint64_t>(std::unique(sectors, sectors + n) - sectors);
+  const auto l = static_cast<std::uint64_t>(std::unique(lines, lines + m) - lines);
+  Counters& c = w.block->worker->counters;
+  if (r.writes) {
+    ++c.global_store_requests;
+    c.global_store_sectors += s;
+    c.global_store_lines += l;
+  } else {
+    ++c.global_load_requests;
+    c.global_load_sectors += s;
+    c.global_load_lines += l;
+  }
+}
+
+}  // namespace
+
+bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
+  const Extent e = extent(r.address, lanes);
+  if (e.bits & (r.size - 1)) return report_misaligned(w, r, Space::kGlobal, lanes);
+  Worker& k = *w.block->worker;
+  CachedRange& c = cached(k, *r.op);
+  const std::uint64_t span = e.high - e.low + r.size;
+  if (holds(c, e.low, span) || (refill(w, r, c, e.low) && holds(c, e.low, span))) {
+    if (r.writes && !c.writable) return report_global(w, r, lanes, true);
+    for (int i = 0; i < kWarpSize; ++i) r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
+    if (c.shadowed) {
+      std::uint8_t* shadow = k.memory->written_shadow(k.memory->window_begin());
+      const std::uint64_t begin = k.memory->window_begin();
+      if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low - begin, span, r.size, lanes, [&](int i) { return r.address[i] - begin; });
+      if (r.writes) each(lanes, [&](int i) {
+        if (r.invalid >> i & 1) clear_written(shadow, r.address[i] - begin, r.size);
+        else set_written(shadow, r.address[i] - begin, r.size);
+      });
+    }
+  } else {
+    // Lanes in different allocations.
+    bool inside = true, writable = true;
+    each(lanes, [&](int i) {
+      if (!inside || (!holds(c, r.address[i], r.size) && !refill(w, r, c, r.address[i]))) {
+        inside = false;
+        return;
+      }
+      writable &= c.writable;
+      r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
+      if (!c.shadowed) return;
+      std::uint8_t* shadow = k.memory->written_shadow(r.address[i] & ~7ull);
+      if (r.reads) r.unwritten |= LaneMask{!all_written(shadow, r.address[i] & 7, r.size)} << i;
+      if (r.writes) r.invalid >> i & 1 ? clear_written(shadow, r.address[i] & 7, r.size) : set_written(shadow, r.address[i] & 7, r.size);
+    });
+    if (!inside) return report_global(w, r, lanes, false);
+    if (r.writes && !writable) return report_global(w, r, lanes, true);
+  }
+  if (k.counting) count_global(w, r, lanes);
+  return true;
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,336 @@
+// Loads and stores: any of them, and the shapes that most of them have.
+#include <immintrin.h>
+
+#include <bit>
+#include <cstring>
+
+#include "simulator/engine/access.h"
+#include "simulator/engine/global_memory.h"
+#include "simulator/engine/lane_addresses.h"
+#include "simulator/engine/memory_ops.h"
+#include "simulator/engine/shared_memory.h"
+#include "simulator/engine/track.h"
+#include "simulator/engine/written_bits.h"
+
+namespace lockstep::engine {
+namespace {
+
+using ptx::Space;
+
+inline Slot data_slot(const Warp& w, const Op& op, int element, Slot single) {
+  return op.elements == 1 ? single : w.block->program->slots[op.target + static_cast<std::uint32_t>(element)];
+}
+
+template <int kBytes>
+inline void copy_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset) {
+  if (mask == kAllLanes) {
+    for (int i = 0; i < kWarpSize; ++i) std::memcpy(d + i * kBytes, r.host[i] + offset, kBytes);
+  } else {
+    each(mask, [&](int i) { std::memcpy(d + i * kBytes, r.host[i] + offset, kBytes); });
+  }
+}
+
+// Widening of narrow loads (9.4.1): sign- or zero-extended into the register.
+void extend_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset, const Op& op) {
+  each(mask, [&](int i) {
+    std::uint64_t v = 0;
+    std::memcpy(&v, r.host[i] + offset, op.width);
+    if (op.flags & kSignExtend) {
+      const int up = 64 - 8 * op.width;
+      v = static_cast<std::uint64_t>(static_cast<std::int64_t>(v << up) >> up);
+    }
+    std::memcpy(d + i * op.register_bytes, &v, op.register_bytes);
+  });
+}
+
+__attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, LaneMask unwritten, LaneMask mask) {
+  begin_tracking(w);
+  for (int e = 0; e < op.elements; ++e) {
+    const Slot slot = data_slot(w, op, e, op.dst);
+    if (slot != kNoSlot) mark_register(w, slot, unwritten, mask, w.pc - 1);
+  }
+}
+
+void fill(Warp& w, const Op& op, const Request& r, LaneMask mask) {
+  for (int e = 0; e < op.elements; ++e) {
+    const Slot slot = data_slot(w, op, e, op.dst);
+    if (slot == kNoSlot) continue;
+    std::byte* d = destination<std::byte>(w, slot);
+    const int offset = e * op.width;
+    if (op.register_bytes != op.width) {
+      extend_lanes_in(d, r, mask, offset, op);
+      continue;
+    }
+    switch (op.width) {
+      case 1: copy_lanes_in<1>(d, r, mask, offset); break;
+      case 2: copy_lanes_in<2>(d, r, mask, offset); break;
+      case 4: copy_lanes_in<4>(d, r, mask, offset); break;
+      case 8: copy_lanes_in<8>(d, r, mask, offset); break;
+      default: copy_lanes_in<16>(d, r, mask, offset); break;
+    }
+  }
+}
+
+__attribute__((noinline)) void load_any(Warp& w, const Op& op, LaneMask mask) {
+  Request r;
+  r.op = &op;
+  r.pc = w.pc - 1;
+  r.size = static_cast<std::uint32_t>(op.width) * op.elements;
+  r.reads = true;
+  load_addresses(w, op, r.address);
+  if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
+  fill(w, op, r, mask);
+  if (op.flags & kAcquire) order(w);
+  if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r.unwritten, mask);
+}
+
+__attribute__((noinline)) void store_any(Warp& w, const Op& op, LaneMask mask) {
+  Request r;
+  r.op = &op;
+  r.pc = w.pc - 1;
+  r.size = static_cast<std::uint32_t>(op.width) * op.elements;
+  r.writes = true;
+  if (op.flags & kRelease) order(w);
+  load_addresses(w, op, r.address);
+  if (w.control->tracking) {
+    const Frame& frame = w.control->frames[w.control->frame];
+    for (int e = 0; e < op.elements; ++e) r.invalid |= invalid_lanes(w, frame, data_slot(w, op, e, op.src[1]), mask);
+  }
+  if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
+  for (int e = 0; e < op.elements; ++e) {
+    const std::byte* s = source<std::byte>(w, data_slot(w, op, e, op.src[1]));
+    const int offset = e * op.width;
+    const auto copy = [&](auto bytes) {
+      each(mask, [&](int i) { std::memcpy(r.host[i] + offset, s + i * op.register_bytes, bytes()); });
+    };
+    switch (op.width) {
+      case 1: copy([] { return std::integral_constant<std::size_t, 1>{}; }); break;
+      case 2: copy([] { return std::integral_constant<std::size_t, 2>{}; }); break;
+      case 4: copy([] { return std::integral_constant<std::size_t, 4>{}; }); break;
+      case 8: copy([] { return std::integral_constant<std::size_t, 8>{}; }); break;
+      default: copy([] { return std::integral_constant<std::size_t, 16>{}; }); break;
+    }
+  }
+}
+
+// One element a lane, register as wide as the element, 64-bit addresses, all lanes side by side: one copy.
+template <int kBytes>
+void load_global(Warp& w, const Op& op, LaneMask mask) {
+  if (__builtin_expect(mask == kAllLanes, 1)) {
+    const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
+    if (consecutive<kBytes>(a)) {
+      Worker& k = *w.block->worker;
+      const CachedRange& c = cached(k, op);
+      const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
+      if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 && !k.counting &&
+          (!c.shadowed || all_written(k.memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes))) {
+        std::memcpy(destination<std::byte>(w, op.dst), reinterpret_cast<const std::byte*>(first + static_cast<std::uint64_t>(c.delta)), 32 * kBytes);
+        return;
+      }
+    }
+  }
+  load_any(w, op, mask);
+}
+
+template <int kBytes>
+void store_global(Warp& w, const Op& op, LaneMask mask) {
+  if (__builtin_expect(mask == kAllLanes && !w.control->tracking, 1)) {
+    const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
+    if (consecutive<kBytes>(a)) {
+      Worker& k = *w.block->worker;
+      const CachedRange& c = cached(k, op);
+      const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
+      if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 && !k.counting && c.writable) {
+        if (c.shadowed) set_written(k.memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes);
+        std::memcpy(reinterpret_cast<std::byte*>(first + static_cast<std::uint64_t>(c.delta)), source<std::byte>(w, op.src[1]), 32 * kBytes);
+        return;
+      }
+    }
+  }
+  store_any(w, op, mask);
+}
+
+// Four bytes a lane from anywhere in one shared variable, all of it written between the lowest and the highest address. False: nothing done.
+bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
+  Block& b = *w.block;
+  if (b.worker->counting || (b.launch->check_races && b.races.shift() != 2)) return false;
+  const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
+  const auto offset = static_cast<std::uint32_t>(op.immediate);
+  alignas(64) std::uint32_t at[kWarpSize];
+  std::uint32_t low = ~0u, high = 0, bits = 0;
+  for (int i = 0; i < kWarpSize; ++i) {
+    const std::uint32_t on = mask >> i & 1 ? ~0u : 0;
+    const std::uint32_t v = a[i] + offset, up = v | ~on, down = v & on;
+    at[i] = v;
+    low = up < low ? up : low;
+    high = down > high ? down : high;
+    bits |= down;
+  }
+  const std::uint32_t span = high - low + 4;
+  if ((bits & 3) != 0 || span > 8192 || shared_range(*b.launch, low, std::uint64_t{high} + 4) == nullptr) return false;
+  if (b.launch->check_initialisation && !all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), low, span)) return false;
+  if (b.launch->check_races && !b.races.read_lanes(at, mask, w.index, w.pc - 1, (op.flags & kStrong) != 0)) return false;
+  std::uint32_t* d = destination<std::uint32_t>(w, op.dst);
+  const auto* bytes = reinterpret_cast<const int*>(b.shared.bytes.get());
+  if (mask == kAllLanes) {
+    for (int i = 0; i < kWarpSize; i += 8) {
+      const __m256i index = _mm256_load_si256(reinterpret_cast<const __m256i*>(at + i));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(d + i), _mm256_i32gather_epi32(bytes, index, 1));
+    }
+  } else {
+    each(mask, [&](int i) { std::memcpy(d + i, reinterpret_cast<const std::byte*>(bytes) + at[i], 4); });
+  }
+  return true;
+}
+
+// Shared memory with 32-bit addresses.
+template <int kBytes>
+void load_shared(Warp& w, const Op& op, LaneMask mask) {
+  if (__builtin_expect(mask == kAllLanes, 1)) {
+    const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
+    Block& b = *w.block;
+    const std::uint32_t first = a[0] + static_cast<std::uint32_t>(op.immediate);
+    if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 && !b.worker->counting &&
+        shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr &&
+        (!b.launch->check_initialisation || all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes))) {
+      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && b.races.read_row(first >> 2, w.index, w.pc - 1, op.flags & kStrong))) {
+        std::memcpy(destination<std::byte>(w, op.dst), b.shared.bytes.get() + first, 32 * kBytes);
+        return;
+      }
+    }
+  }
+  if (kBytes == 4 && gather_shared(w, op, mask)) return;
+  load_any(w, op, mask);
+}
+
+template <int kBytes>
+void store_shared(Warp& w, const Op& op, LaneMask mask) {
+  if (__builtin_expect(mask == kAllLanes && !w.control->tracking, 1)) {
+    const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
+    Block& b = *w.block;
+    const std::uint32_t first = a[0] + static_cast<std::uint32_t>(op.immediate);
+    if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 && !b.worker->counting &&
+        shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr) {
+      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && b.races.write_row(first >> 2, w.index, w.pc - 1, op.flags & kStrong))) {
+        if (b.launch->check_initialisation) set_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes);
+        std::memcpy(b.shared.bytes.get() + first, source<std::byte>(w, op.src[1]), 32 * kBytes);
+        return;
+      }
+    }
+  }
+  store_any(w, op, mask);
+}
+
+// An address known to be the same in all lanes (a variable, mostly in constant memory): one read for the warp.
+void load_uniform(Warp& w, const Op& op, LaneMask mask) {
+  Worker& k = *w.block->worker;
+  if (op.elements == 1 && op.register_bytes == op.width && !k.counting) {
+    const CachedRange& c = cached(k, op);
+    const std::uint64_t at = source<std::uint64_t>(w, op.src[0])[0] + static_cast<std::uint64_t>(op.immediate);
+    if (holds(c, at, op.width) && (at & (op.width - 1u)) == 0 &&
+        (!c.shadowed || all_written(k.memory->written_shadow(at & ~7ull), at & 7, op.width))) {
+      const auto* p = reinterpret_cast<const std::byte*>(at + static_cast<std::uint64_t>(c.delta));
+      if (op.width == 4) {
+        std::uint32_t v;
+        std::memcpy(&v, p, 4);
+        auto* d = destination<std::uint32_t>(w, op.dst);
+        for (int i = 0; i < kWarpSize; ++i) d[i] = mask >> i & 1 ? v : d[i];
+        return;
+      }
+      if (op.width == 8) {
+        std::uint64_t v;
+        std::memcpy(&v, p, 8);
+        auto* d = destination<std::uint64_t>(w, op.dst);
+        for (int i = 0; i < kWarpSize; ++i) d[i] = mask >> i & 1 ? v : d[i];
+        return;
+      }
+    }
+  }
+  load_any(w, op, mask);
+}
+
+}  // namespace
+
+Handler load_handler(const Op& op) {
+  const Space space = static_cast<Space>(op.space);
+  const bool simple =
+      op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot && !(op.flags & (kFrameAddress | kAcquire));
+  const bool narrow = (op.flags & kNarrowAddress) != 0;
+  if (simple && (space == Space::kGlobal || space == Space::kConst) && !narrow) {
+    if (is_constant(op.src[0])) return &load_uniform;
+    switch (op.width) {
+      case 1: return &load_global<1>;
+      case 2: return &load_global<2>;
+      case 4: return &load_global<4>;
+      case 8: return &load_global<8>;
+      case 16: return &load_global<16>;
+    }
+  }
+  if (simple && space == Space::kShared && narrow) {
+    switch (op.width) {
+      case 4: return &load_shared<4>;
+      case 8: return &load_shared<8>;
+    }
+  }
+  return &load_any;
+}
+
+Handler store_handler(const Op& op) {
+  const Space space = static_cast<Space>(op.space);
+  const bool simple = op.elements == 1 && op.width == op.register_bytes && !(op.flags & (kFrameAddress | kRelease));
+  const bool narrow = (op.flags & kNarrowAddress) != 0;
+  if (simple && space == Space::kGlobal && !narrow) {
+    switch (op.width) {
+      case 1: return &store_global<1>;
+      case 2: return &store_global<2>;
+      case 4: return &store_global<4>;
+      case 8: return &store_global<8>;
+      case 16: return &store_global<16>;
+    }
+  }
+  if (simple && space == Space::kShared && narrow) {
+    switch (op.width) {
+      case 4: return &store_shared<4>;
+      case 8: return &store_shared<8>;
+    }
+  }
+  return &store_any;
+}
+
+void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask) {
+  Request r;
+  std::byte* p = w.block->launch->parameters.data() + op.immediate;
+  for (auto& h : r.host) h = p;
+  fill(w, op, r, mask);
+}
+
+void load_storage(Warp& w, const Op& op, LaneMask mask) {
+  Request r;
+  std::byte* p = w.bank[0] + op.src[0] + op.immediate;
+  for (int i = 0; i < kWarpSize; ++i) r.host[i] = p + static_cast<std::size_t>(i) * op.src[1];
+  fill(w, op, r, mask);
+  if (w.control->tracking) {
+    const Frame& frame = w.control->frames[w.control->frame];
+    for (int e = 0; e < op.elements; ++e) {
+      const Slot word = op.src[0] + static_cast<Slot>(op.immediate) / 4 * 4 + static_cast<Slot>(e * op.width) / 4 * 4;
+      const Slot slot = data_slot(w, op, e, op.dst);
+      if (slot != kNoSlot) mark_register(w, slot, invalid_lanes(w, frame, word, mask), mask, w.pc - 1);
+    }
+  }
+}
+
+void store_storage(Warp& w, const Op& op, LaneMask mask) {
+  const Frame& frame = w.control->frames[w.control->frame];
+  for (int e = 0; e < op.elements; ++e) {
+    const Slot from = data_slot(w, op, e, op.src[3]);
+    const std::byte* s = source<std::byte>(w, from);
+    std::byte* p = w.bank[0] + op.src[0] + op.immediate + e * op.width;
+    each(mask, [&](int i) { std::memcpy(p + static_cast<std::size_t>(i) * op.src[1], s + i * op.register_bytes, op.width); });
+    if (w.control->tracking) {
+      const Slot word = op.src[0] + static_cast<Slot>(op.immediate) / 4 * 4 + static_cast<Slot>(e * op.width) / 4 * 4;
+      mark_register(w, word, invalid_lanes(w, frame, from, mask), mask, w.pc - 1);
+    }
+  }
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,198 @@
+// Addresses of shared memory, the block's own and those of other blocks of its cluster: bounds, written bytes, races, counters.
+#include "simulator/engine/shared_memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "simulator/engine/access.h"
+#include "simulator/engine/cluster.h"
+#include "simulator/engine/lane_addresses.h"
+#include "simulator/engine/report.h"
+#include "simulator/engine/written_bits.h"
+
+namespace lockstep::engine {
+namespace {
+
+using ptx::Space;
+
+bool same_value_stored(const Warp& w, const Request& r, int lane, const std::byte* other) {
+  const Op& op = *r.op;
+  if (op.elements != 1 || op.mode != 0) return false;
+  return std::memcmp(source<std::byte>(w, op.src[1]) + lane * op.register_bytes, other, op.width) == 0;
+}
+
+__attribute__((noinline)) bool report_race(Warp& w, const Request& r, LaneMask lanes, int lane, const check::SharedRaces::Conflict& c) {
+  Block& b = *w.block;
+  // Threads that write the same value do no harm today; it is worth knowing all the same.
+  bool benign = false;
+  if (r.writes && !r.reads && c.other_is_write) {
+    const int other_lane = static_cast<int>(c.other_thread & 31);
+    const bool same_instruction = c.other_thread >> 5 == w.index && c.other_pc == r.pc && (lanes >> other_lane & 1) &&
+                                  r.address[other_lane] == r.address[lane];
+    benign = same_instruction ? same_value_stored(w, r, lane, source<std::byte>(w, r.op->src[1]) + other_lane * r.op->register_bytes)
+                              : same_value_stored(w, r, lane, r.host[lane]);
+  }
+  if (benign) {
+    // Once a site says it all, and a loop may come here very often.
+    std::vector<std::uint32_t>& informed = b.worker->informed;
+    if (std::find(informed.begin(), informed.end(), r.pc) != informed.end()) return true;
+    informed.push_back(r.pc);
+  }
+  check::Finding f = access_finding(w, r, Space::kShared, 1u << lane, check::Kind::kRace);
+  if (benign) f.severity = check::Severity::kInformation;
+  for (const Range& range : b.launch->shared) {
+    if (r.address[lane] >= range.begin && r.address[lane] < range.end) {
+      f.where = std::to_string(r.address[lane] - range.begin) + " bytes into '" + range.name + "'";
+    }
+  }
+  check::Access other;
+  other.site = site_of(*b.program, c.other_pc);
+  other.block = b.ctaid;
+  other.thread = thread_of(*b.launch, c.other_thread);
+  other.address = r.address[lane];
+  other.size = r.size;
+  other.is_write = c.other_is_write;
+  other.is_atomic = c.other_is_strong && c.other_is_write;
+  f.other = other;
+  f.detail = benign ? "Both write the same value."
+             : c.other_thread >> 5 == w.index
+                 ? "Nothing orders the two threads of this warp: __syncwarp() or __syncthreads() between the accesses would."
+                 : "Nothing orders the two threads: __syncthreads() between the accesses would.";
+  report(w, std::move(f));
+  return benign;
+}
+
+bool check_shared_races(Warp& w, const Request& r, LaneMask lanes) {
+  Block& b = *w.block;
+  const bool strong = (r.op->flags & kStrong) != 0 || (r.reads && r.writes);
+  bool good = true;
+  check::SharedRaces::Conflict conflict;
+  each(lanes, [&](int i) {
+    if (b.races.access(static_cast<std::uint32_t>(r.address[i]), r.size, w.index * kWarpSize + static_cast<std::uint32_t>(i), r.pc,
+                       r.writes, strong, conflict) && good) {
+      good = report_race(w, r, lanes, i, conflict);
+    }
+  });
+  return good;
+}
+
+void count_shared(Warp& w, const Request& r, LaneMask lanes) {
+  // 32 banks of four bytes; 8- and 16-byte accesses go in two and four passes over the lanes; the same word costs nothing more.
+  const int passes = r.size <= 4 ? 1 : static_cast<int>(r.size / 4);
+  const int lanes_a_pass = kWarpSize / passes;
+  std::uint64_t conflicts = 0;
+  for (int p = 0; p < passes; ++p) {
+    std::uint32_t words[kWarpSize * 2];
+    int n = 0;
+    for (int i = p * lanes_a_pass; i < (p + 1) * lanes_a_pass; ++i) {
+      if (!(lanes >> i & 1)) continue;
+      for (std::uint32_t b = 0; b < std::max(r.size, 4u); b += 4) words[n++] = (static_cast<std::uint32_t>(r.address[i]) + b) >> 2;
+    }
+    std::sort(words, words + n);
+    n = static_cast<int>(std::unique(words, words + n) - words);
+    std::uint32_t banks[32] = {}, worst = 0;
+    for (int i = 0; i < n; ++i) worst = std::max(worst, ++banks[words[i] & 31]);
+    conflicts += worst ? worst - 1 : 0;
+  }
+  Counters& c = w.block->worker->counters;
+  (r.writes ? c.shared_store_requests : c.shared_load_requests) += 1;
+  (r.writes ? c.shared_store_conflicts : c.shared_load_conflicts) += conflicts;
+}
+
+__attribute__((noinline)) bool resolve_named(Warp& w, Request& r, LaneMask lanes);
+
+// Bytes of the block of `rank`, not this one. Left out of the search for races: a block's record of accesses knows its own threads only.
+bool resolve_remote(Warp& w, Request& r, std::uint32_t rank, LaneMask lanes) {
+  Block& b = *w.block;
+  const auto fails = [&](LaneMask bad, check::Kind kind, std::string where) {
+    check::Finding f = access_finding(w, r, Space::kShared, bad, kind);
+    f.where = std::move(where);
+    report(w, std::move(f));
+    return false;
+  };
+  const std::size_t count = b.cluster == nullptr ? 1 : b.cluster->blocks.size();
+  const std::string name = rank == kNoRank - 1 ? "the rank asked of mapa" : "rank " + std::to_string(rank);
+  if (rank >= count) {
+    return fails(lanes, check::Kind::kOutOfBounds,
+                 name + " is outside the cluster, which has " + std::to_string(count) + (count == 1 ? " block" : " blocks"));
+  }
+  if (static_cast<Space>(r.op->space) == Space::kShared) {
+    return fails(lanes, check::Kind::kOutOfBounds,
+                 "an address in the block of " + name + " of the cluster: without ::cluster, .shared is the block's own");
+  }
+  Block& target = *b.cluster->blocks[rank];
+  if (target.live_warps == 0) {
+    return fails(lanes, check::Kind::kUseAfterFree, "the block of " + name + " has left the cluster, and its shared memory with it");
+  }
+  LaneMask bad = 0;
+  each(lanes, [&](int i) { bad |= LaneMask{shared_range(*b.launch, r.address[i], r.address[i] + r.size) == nullptr} << i; });
+  if (bad != 0) {
+    const auto address = static_cast<std::uint32_t>(r.address[std::countr_zero(bad)]);
+    return fails(bad, check::Kind::kOutOfBounds,
+                 describe_range(b.launch->shared, address, r.size) + ", in the block of " + name + " of the cluster");
+  }
+  auto* shadow = reinterpret_cast<std::uint8_t*>(target.shared.written.get());
+  each(lanes, [&](int i) {
+    r.host[i] = target.shared.bytes.get() + r.address[i];
+    if (!b.launch->check_initialisation) return;
+    if (r.reads) r.unwritten |= LaneMask{!all_written(shadow, r.address[i], r.size)} << i;
+    if (r.writes) r.invalid >> i & 1 ? clear_written(shadow, r.address[i], r.size) : set_written(shadow, r.address[i], r.size);
+  });
+  r.remote |= lanes;
+  return true;
+}
+
+// Some lanes' addresses name a block: each block's lanes by themselves.
+bool resolve_named(Warp& w, Request& r, LaneMask lanes) {
+  Request part = r;
+  for (LaneMask todo = lanes; todo != 0;) {
+    const std::uint32_t rank = rank_named(*w.block, static_cast<std::uint32_t>(r.address[std::countr_zero(todo)]));
+    LaneMask same = 0;
+    each(todo, [&](int i) {
+      if (rank_named(*w.block, static_cast<std::uint32_t>(r.address[i])) != rank) return;
+      same |= 1u << i;
+      part.address[i] = r.address[i] & kOffsetMask;
+    });
+    if (!(rank == w.block->cluster_rank ? resolve_shared(w, part, same) : resolve_remote(w, part, rank, same))) return false;
+    each(same, [&](int i) { r.host[i] = part.host[i]; });
+    todo &= ~same;
+  }
+  r.unwritten = part.unwritten;
+  r.remote = part.remote;
+  return true;
+}
+
+}  // namespace
+
+bool resolve_shared(Warp& w, Request& r, LaneMask lanes) {
+  Block& b = *w.block;
+  const Extent e = extent(r.address, lanes);
+  if (e.bits & (r.size - 1)) return report_misaligned(w, r, Space::kShared, lanes);
+  if (shared_range(*b.launch, e.low, e.high + r.size) == nullptr) {
+    if (e.high >> kRankShift != 0) return resolve_named(w, r, lanes);
+    LaneMask bad = 0;
+    each(lanes, [&](int i) { bad |= LaneMask{shared_range(*b.launch, r.address[i], r.address[i] + r.size) == nullptr} << i; });
+    if (bad != 0) {
+      check::Finding f = access_finding(w, r, Space::kShared, bad, check::Kind::kOutOfBounds);
+      f.where = describe_range(b.launch->shared, static_cast<std::uint32_t>(f.access.address), r.size);
+      report(w, std::move(f));
+      return false;
+    }
+  }
+  std::byte* const bytes = b.shared.bytes.get();
+  for (int i = 0; i < kWarpSize; ++i) r.host[i] = bytes + static_cast<std::uint32_t>(r.address[i]);
+  if (b.launch->check_initialisation) {
+    auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
+    if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low, e.high - e.low + r.size, r.size, lanes, [&](int i) { return r.address[i]; });
+    if (r.writes) each(lanes, [&](int i) {
+      if (r.invalid >> i & 1) clear_written(shadow, r.address[i], r.size);
+      else set_written(shadow, r.address[i], r.size);
+    });
+  }
+  if (b.launch->check_races && !check_shared_races(w, r, lanes)) return false;
+  if (b.worker->counting) count_shared(w, r, lanes);
+  return true;
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,79 @@
+// The written-shadow of a memory, as the engine's handlers read and change it: bit i of byte k stands for byte 8 k + i of the memory.
+//
+// Inline because they run at every access.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "simulator/engine/instruction.h"
+
+namespace lockstep::engine {
+
+// Calls f with the number of each lane in turn.
+template <class F>
+inline __attribute__((always_inline)) void each(LaneMask lanes, F f) {
+  for (; lanes != 0; lanes &= lanes - 1) f(std::countr_zero(lanes));
+}
+
+// `bits` bits from bit `first` of `shadow`.
+inline bool all_written(const std::uint8_t* shadow, std::uint64_t first, std::uint32_t bits) {
+  shadow += first >> 3;
+  const unsigned skip = first & 7;
+  if (skip + bits <= 8) {
+    const unsigned mask = ((1u << bits) - 1) << skip;
+    return (*shadow & mask) == mask;
+  }
+  if (skip != 0) {
+    const unsigned mask = 0xffu << skip;
+    if ((*shadow++ & mask) != (mask & 0xff)) return false;
+    bits -= 8 - skip;
+  }
+  for (; bits >= 64; bits -= 64, shadow += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, shadow, 8);
+    if (word != ~0ull) return false;
+  }
+  for (; bits >= 8; bits -= 8) {
+    if (*shadow++ != 0xff) return false;
+  }
+  const unsigned mask = (1u << bits) - 1;
+  return (*shadow & mask) == mask;
+}
+
+// Other host threads may write neighbouring bits: whole bytes can be stored, parts of bytes need an atomic.
+inline void set_written(std::uint8_t* shadow, std::uint64_t first, std::uint32_t bits) {
+  shadow += first >> 3;
+  const unsigned skip = first & 7;
+  const auto part = [](std::uint8_t* p, unsigned mask) {
+    if ((__atomic_load_n(p, __ATOMIC_RELAXED) & mask) != mask) __atomic_fetch_or(p, static_cast<std::uint8_t>(mask), __ATOMIC_RELAXED);
+  };
+  if (skip + bits <= 8) {
+    part(shadow, (((1u << bits) - 1) << skip) & 0xff);
+    return;
+  }
+  if (skip != 0) {
+    part(shadow++, (0xffu << skip) & 0xff);
+    bits -= 8 - skip;
+  }
+  std::memset(shadow, 0xff, bits >> 3);
+  if (bits & 7) part(shadow + (bits >> 3), (1u << (bits & 7)) - 1);
+}
+
+inline void clear_written(std::uint8_t* shadow, std::uint64_t first, std::uint32_t bits) {
+  for (std::uint64_t i = first; i < first + bits; ++i) {
+    __atomic_fetch_and(shadow + (i >> 3), static_cast<std::uint8_t>(~(1u << (i & 7))), __ATOMIC_RELAXED);
+  }
+}
+
+// Lanes of which some byte is unwritten. Most often all bytes between the lowest and the highest are written.
+template <class At>
+inline LaneMask unwritten_lanes(const std::uint8_t* shadow, std::uint64_t low, std::uint64_t span, std::uint32_t size, LaneMask lanes, At at) {
+  if (span <= 4096 && all_written(shadow, low, static_cast<std::uint32_t>(span))) return 0;
+  LaneMask unwritten = 0;
+  each(lanes, [&](int i) { unwritten |= LaneMask{!all_written(shadow, at(i), size)} << i; });
+  return unwritten;
+}
+
+}  // namespace lockstep::engine
