@@ -1,6 +1,9 @@
 #include "simulator/runtime/describe.h"
 
+#include <cxxabi.h>
+
 #include <cstdio>
+#include <cstdlib>
 
 namespace lockstep::runtime {
 namespace {
@@ -18,6 +21,14 @@ std::string origin(const memory::Allocation& a) {
 }
 
 }  // namespace
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 && text != nullptr ? text : name;
+  std::free(text);
+  return result;
+}
 
 std::string hexadecimal(std::uint64_t value) {
   char text[24];

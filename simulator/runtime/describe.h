@@ -14,6 +14,9 @@ std::string describe(const memory::Allocation& a);
 // Where an address lies: "16 bytes past the end of cudaMalloc #3 (4096 bytes)", "in cudaMalloc #2 (256 bytes), which has been freed".
 std::string describe_place(const memory::DeviceMemory& memory, memory::Address address);
 
+// A kernel's name as C++ code has it; a name that is not mangled as it is.
+std::string demangled(const std::string& name);
+
 // "0x1200..."
 std::string hexadecimal(std::uint64_t value);
 

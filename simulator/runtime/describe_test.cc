@@ -35,5 +35,10 @@ TEST(Describe, RegisteredHostMemoryIsNoNeighbourOfTheWindow) {
   EXPECT_EQ(describe_place(memory, memory.window_begin() + 5), "in device memory that nothing was ever allocated near");
 }
 
+TEST(Describe, KernelsHaveTheirNamesInCpp) {
+  EXPECT_EQ(demangled("_Z5storePii"), "store(int*, int)");
+  EXPECT_EQ(demangled("main"), "main");
+}
+
 }  // namespace
 }  // namespace lockstep::runtime

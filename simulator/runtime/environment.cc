@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -54,6 +55,24 @@ std::optional<std::uint32_t> read_checks(std::string_view value) {
   }
 }
 
+bool read_suppressions(const Lookup& lookup, check::Suppressions* result, std::string* error) {
+  const char* path = lookup("LOCKSTEP_SUPPRESSIONS");
+  if (path == nullptr || *path == '\0') return true;
+  std::ifstream file(path);
+  if (!file) {
+    *error = complaint("LOCKSTEP_SUPPRESSIONS", path, "a file that can be read");
+    return false;
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto parsed = check::Suppressions::parse(text);
+  if (const auto* mistake = std::get_if<std::string>(&parsed)) {
+    *error = std::string(path) + ", " + *mistake;
+    return false;
+  }
+  *result = std::get<check::Suppressions>(std::move(parsed));
+  return true;
+}
+
 }  // namespace
 
 std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
@@ -77,9 +96,11 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
       !read_number(lookup, "LOCKSTEP_SCHEDULE", 0, ~std::uint64_t{0}, &settings.schedule, &error) ||
       !read_number(lookup, "LOCKSTEP_HOST_THREADS", 0, 1024, &settings.host_threads, &error) ||
       !read_number(lookup, "LOCKSTEP_INSTRUCTION_LIMIT", 0, ~std::uint64_t{0}, &settings.instruction_limit, &error) ||
-      !read_number(lookup, "LOCKSTEP_QUIET", 0, 1, &settings.quiet, &error)) {
+      !read_number(lookup, "LOCKSTEP_QUIET", 0, 1, &settings.quiet, &error) ||
+      !read_number(lookup, "LOCKSTEP_COUNT", 0, 1, &settings.count, &error) || !read_suppressions(lookup, &settings.suppressions, &error)) {
     return error;
   }
+  if (const char* record = lookup("LOCKSTEP_RECORD")) settings.record = record;
   settings.memory_bytes = memory_gib << 30;
   // NVIDIA's variable: anything but a number is NVIDIA's business, and means no here.
   const char* blocking = lookup("CUDA_LAUNCH_BLOCKING");

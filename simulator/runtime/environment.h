@@ -10,6 +10,9 @@
 //   LOCKSTEP_HOST_THREADS=0      host threads that run blocks; 0: as many as the machine has
 //   LOCKSTEP_INSTRUCTION_LIMIT=0 warp instructions a block may run before a time-limit finding; 0: none
 //   LOCKSTEP_QUIET=0             1: findings and explanations are not printed as they happen
+//   LOCKSTEP_SUPPRESSIONS=FILE   findings that are known and wanted quiet (check/suppressions.h)
+//   LOCKSTEP_RECORD=FILE         where to leave what happened, for `lockstep exec` (record.h)
+//   LOCKSTEP_COUNT=0             1: memory transactions are counted from the first launch on
 //   CUDA_LAUNCH_BLOCKING=0       1: a launch itself returns the kernel's error, as NVIDIA's runtime does
 #pragma once
 
@@ -19,6 +22,7 @@
 #include <variant>
 
 #include "simulator/check/finding.h"
+#include "simulator/check/suppressions.h"
 #include "simulator/runtime/profile.h"
 
 namespace lockstep::runtime {
@@ -32,6 +36,9 @@ struct Settings {
   int host_threads = 0;
   std::uint64_t instruction_limit = 0;
   bool quiet = false;
+  bool count = false;
+  std::string record;
+  check::Suppressions suppressions;
   bool launch_blocking = false;
 };
 

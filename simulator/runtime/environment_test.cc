@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -109,6 +110,21 @@ TEST(Environment, DeviceMemoryFitsTheHostWithItsShadow) {
   s.memory_bytes = 3 * gib;
   EXPECT_EQ(device_memory_bytes(s, 64 * gib), 3 * gib);
   EXPECT_GT(host_memory_bytes(), 0u);
+}
+
+TEST(Environment, SuppressionsAreReadFromAFile) {
+  const std::string path = testing::TempDir() + "/suppressions";
+  std::ofstream(path) << "race f(*\n";
+  const Settings s = accepted({{"LOCKSTEP_SUPPRESSIONS", path}, {"LOCKSTEP_COUNT", "1"}, {"LOCKSTEP_RECORD", "/tmp/record"}});
+  EXPECT_EQ(s.suppressions.kinds_in("f(int)"), 1u << static_cast<int>(check::Kind::kRace));
+  EXPECT_TRUE(s.count);
+  EXPECT_EQ(s.record, "/tmp/record");
+  refused("LOCKSTEP_SUPPRESSIONS", "/nonexistent/file");
+  std::ofstream(path) << "racing f(*\n";
+  const auto result = read({{"LOCKSTEP_SUPPRESSIONS", path}});
+  const auto* error = std::get_if<std::string>(&result);
+  ASSERT_NE(error, nullptr);
+  EXPECT_NE(error->find("line 1: 'racing'"), std::string::npos) << *error;
 }
 
 }  // namespace

@@ -35,7 +35,9 @@ int lockstepNameBuffer(void* begin, size_t bytes, const char* name) {
 }
 
 char* lockstepTakeFindings() {
-  const std::string text = lockstep::runtime::to_json(Runtime::get().findings.take());
+  Runtime& runtime = Runtime::get();
+  runtime.record.taken();
+  const std::string text = lockstep::runtime::to_json(runtime.findings.take());
   return strdup(text.c_str());
 }
 

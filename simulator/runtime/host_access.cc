@@ -12,6 +12,7 @@ namespace lockstep::runtime {
 namespace {
 
 std::atomic<const memory::DeviceMemory*> watched{nullptr};
+std::atomic<void (*)(const check::Finding&)> told{nullptr};
 struct sigaction former;
 
 // Bit 1 of the page fault's error code is set for a write.
@@ -41,7 +42,9 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   // si_code > 0: a real fault, not a kill(). Text is made on the heap: the faulting instruction is the program's own, not malloc's, since
   // the heap does not lie in the window.
   if (info->si_code > 0 && memory != nullptr && memory->in_window(address)) {
-    say(describe_host_access(*memory, address, was_write(context)).to_string() + "\n");
+    const check::Finding finding = describe_host_access(*memory, address, was_write(context));
+    say(finding.to_string() + "\n");
+    if (const auto also = told.load()) also(finding);
   }
   if ((former.sa_flags & SA_SIGINFO) != 0 && former.sa_sigaction != nullptr) {
     former.sa_sigaction(signal, info, context);
@@ -68,7 +71,8 @@ check::Finding describe_host_access(const memory::DeviceMemory& memory, memory::
   return finding;
 }
 
-void watch_host_access(const memory::DeviceMemory* memory) {
+void watch_host_access(const memory::DeviceMemory* memory, void (*also)(const check::Finding&)) {
+  told = also;
   if (watched.exchange(memory) != nullptr) return;
   struct sigaction action {};
   action.sa_sigaction = on_fault;

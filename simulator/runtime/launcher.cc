@@ -1,10 +1,13 @@
 #include "simulator/runtime/launcher.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "simulator/runtime/describe.h"
 #include "simulator/runtime/occupancy.h"
 
 namespace lockstep::runtime {
@@ -57,14 +60,27 @@ std::vector<std::byte> pack(const engine::Kernel& kernel, void** arguments) {
   return packed;
 }
 
-void keep_outcome(Runtime& runtime, Device& device, engine::Outcome outcome) {
+// The kinds of finding that are suppressed in a kernel. Demangled names are long to make: only where something is suppressed at all.
+std::uint32_t suppressed_kinds(const Runtime& runtime, const engine::Kernel& kernel) {
+  return runtime.settings.suppressions.empty() ? 0 : runtime.settings.suppressions.kinds_in(demangled(kernel.name()));
+}
+
+void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel, std::uint32_t suppressed, engine::Outcome outcome) {
   ++device.launches;
   device.counters.add(outcome.counters);
+  runtime.record.launched(kernel.name(), device.ordinal, outcome.counters);
   for (const check::Finding& f : outcome.findings) {
     if (f.severity != check::Severity::kError) continue;
     device.error = static_cast<cudaError_t>(check::cuda_error(f.kind));
     break;
   }
+  // What ended the kernel has ended it, suppressed or not; but nothing is said of it.
+  const auto wanted = std::stable_partition(outcome.findings.begin(), outcome.findings.end(),
+                                            [&](const check::Finding& f) { return !check::contains(suppressed, f.kind); });
+  const std::vector<check::Finding> quiet(std::make_move_iterator(wanted), std::make_move_iterator(outcome.findings.end()));
+  outcome.findings.erase(wanted, outcome.findings.end());
+  runtime.record.found(quiet, true);
+  runtime.record.found(outcome.findings, false);
   runtime.findings.add(std::move(outcome.findings));
 }
 
@@ -162,12 +178,13 @@ cudaError_t launch(Runtime& runtime, Device& device, const char* function, const
   config.dynamic_shared = static_cast<std::uint32_t>(request.dynamic_shared);
   config.cooperative = request.cooperative;
   config.parameters = parameters;
-  config.checks = runtime.settings.checks;
+  const std::uint32_t suppressed = suppressed_kinds(runtime, *loaded);
+  config.checks = runtime.settings.checks & check::checks_without(suppressed);
   config.schedule_seed = runtime.settings.schedule;
   config.host_threads = runtime.settings.host_threads;
   config.instruction_limit = runtime.settings.instruction_limit;
   config.count = device.count_memory;
-  keep_outcome(runtime, device, engine::launch(*loaded, config, *runtime.memory));
+  keep_outcome(runtime, device, *loaded, suppressed, engine::launch(*loaded, config, *runtime.memory));
   return runtime.settings.launch_blocking ? device.error : cudaSuccess;
 }
 

@@ -2,8 +2,10 @@
 
 #include <pthread.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -20,8 +22,18 @@ FindingLog& finding_log() {
   return *log;
 }
 
-// When the library is loaded, so that the handler runs after the program's own (they run in reverse order).
-[[maybe_unused]] const bool watching = (watch_exit(&finding_log()), true);
+Record& record_file() {
+  static auto* const record = new Record;
+  return *record;
+}
+
+void finish_record(int /*status*/, void* record) { static_cast<Record*>(record)->finish(); }
+
+// When the library is loaded, so that the handlers run after the program's own (they run in reverse order); the record is finished before the
+// exit status is decided.
+[[maybe_unused]] const bool watching = (watch_exit(&finding_log()), on_exit(finish_record, &record_file()), true);
+
+void record_host_access(const check::Finding& finding) { record_file().found({finding}, false); }
 
 // After a fork the child has no device if the parent has used one; it would share the parent's managed memory. NVIDIA's runtime says the same.
 // What the parent found is the parent's to report.
@@ -29,6 +41,7 @@ void in_child() {
   Runtime& runtime = Runtime::get();
   if (runtime.used) runtime.start_error = cudaErrorInitializationError;
   runtime.findings.take();
+  runtime.record.forget();
 }
 
 }  // namespace
@@ -43,7 +56,7 @@ Runtime& Runtime::get() {
   return *runtime;
 }
 
-Runtime::Runtime() : findings(finding_log()) {
+Runtime::Runtime() : findings(finding_log()), record(record_file()) {
   auto read = read_settings([](const char* name) { return std::getenv(name); });
   if (const auto* error = std::get_if<std::string>(&read)) {
     std::fprintf(stderr, "lockstep: %s\n", error->c_str());
@@ -64,10 +77,19 @@ Runtime::Runtime() : findings(finding_log()) {
   devices.resize(static_cast<std::size_t>(settings.devices));
   for (int i = 0; i < settings.devices; ++i) {
     devices[static_cast<std::size_t>(i)].ordinal = i;
+    devices[static_cast<std::size_t>(i)].count_memory = settings.count;
     memory->set_capacity(i, memory_capacity);
   }
   if (devices.empty()) start_error = cudaErrorNoDevice;
-  watch_host_access(memory.get());
+  watch_host_access(memory.get(), record_host_access);
+  if (!settings.record.empty()) {
+    if (record.open(settings.record)) {
+      record.started(settings.profile->name, settings.schedule, settings.checks);
+    } else {
+      std::fprintf(stderr, "lockstep: LOCKSTEP_RECORD='%s': %s\n", settings.record.c_str(), std::strerror(errno));
+      start_error = cudaErrorInitializationError;
+    }
+  }
   pthread_atfork(nullptr, nullptr, in_child);
 }
 
@@ -83,6 +105,7 @@ void Runtime::reset_device(Device& device) {
   streams.destroy_all(device.ordinal);
   Device fresh;
   fresh.ordinal = device.ordinal;
+  fresh.count_memory = settings.count;
   fresh.error = device.error == cudaSuccess ? cudaSuccess : cudaErrorDevicesUnavailable;
   device = std::move(fresh);
 }

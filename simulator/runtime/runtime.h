@@ -22,6 +22,7 @@
 #include "simulator/runtime/environment.h"
 #include "simulator/runtime/findings.h"
 #include "simulator/runtime/modules.h"
+#include "simulator/runtime/record.h"
 #include "simulator/runtime/streams.h"
 
 namespace lockstep::runtime {
@@ -71,6 +72,7 @@ class Runtime {
   Modules modules;
   Streams streams;
   FindingLog& findings;
+  Record& record;
   bool used = false;                  // a call has reached a device
   std::uint64_t memory_capacity = 0;  // of each device
   std::map<memory::Address, unsigned> host_flags;  // of pinned and registered memory, by base

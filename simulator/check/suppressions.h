@@ -1,0 +1,44 @@
+// Findings that a project has decided to live with: which kinds, in which kernels.
+//
+// A file of lines
+//
+//     KIND  KERNEL  [# why]
+//
+// KIND is a finding's name (finding.h) or '*' for all. KERNEL is compared with the kernel's demangled name as findings print it; '*' in it stands
+// for any text and '?' for any character. Empty lines, and what follows a '#', are left out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "simulator/check/finding.h"
+
+namespace lockstep::check {
+
+class Suppressions {
+ public:
+  // What the file's text says, or a sentence that names the line that cannot be read.
+  static std::variant<Suppressions, std::string> parse(std::string_view text);
+
+  // Bit k is set when findings of Kind k in the kernel of this (demangled) name are suppressed.
+  std::uint32_t kinds_in(std::string_view kernel) const;
+  bool empty() const { return rules_.empty(); }
+
+ private:
+  struct Rule {
+    std::uint32_t kinds;
+    std::string kernel;
+  };
+  std::vector<Rule> rules_;
+};
+
+inline bool contains(std::uint32_t kinds, Kind kind) { return kinds >> static_cast<int>(kind) & 1; }
+
+// The checks that need not run where findings of `kinds` are suppressed: the kernel then goes on as if nothing had been there. Of a check that
+// finds several kinds, all must be suppressed.
+std::uint32_t checks_without(std::uint32_t kinds);
+
+}  // namespace lockstep::check

@@ -1,0 +1,109 @@
+#include "simulator/exec/child.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+extern char** environ;
+
+namespace lockstep::exec {
+namespace {
+
+constexpr int kCannotStart = 126;
+
+volatile sig_atomic_t child_process = 0;
+
+void pass_on(int signal) {
+  if (child_process > 0) kill(static_cast<pid_t>(child_process), signal);
+}
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigaction(signal, &action, nullptr);
+}
+
+std::vector<std::string> environment_with(const Environment& set) {
+  std::vector<std::string> result;
+  for (char** e = environ; *e != nullptr; ++e) {
+    const std::string_view entry = *e;
+    if (!set.contains(std::string(entry.substr(0, entry.find('='))))) result.emplace_back(entry);
+  }
+  for (const auto& [name, value] : set) result.push_back(name + "=" + value);
+  return result;
+}
+
+// The program as exec wants it; pointers into the strings, which must stay.
+struct Image {
+  Image(const std::vector<std::string>& command, const Environment& set) : words(command), variables(environment_with(set)) {
+    for (std::string& s : words) argv.push_back(s.data());
+    for (std::string& s : variables) envp.push_back(s.data());
+    argv.push_back(nullptr);
+    envp.push_back(nullptr);
+  }
+  std::vector<std::string> words, variables;
+  std::vector<char*> argv, envp;
+};
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return kCannotStart;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+int run_child(const std::vector<std::string>& command, const Environment& set) {
+  Image image(command, set);
+  const pid_t child = fork();
+  if (child == 0) {
+    execve(image.argv[0], image.argv.data(), image.envp.data());
+    std::fprintf(stderr, "lockstep: %s cannot be started: %s\n", image.argv[0], std::strerror(errno));
+    _exit(kCannotStart);
+  }
+  if (child < 0) {
+    std::fprintf(stderr, "lockstep: no process for %s: %s\n", image.argv[0], std::strerror(errno));
+    return kCannotStart;
+  }
+  child_process = child;
+  for (const int signal : {SIGINT, SIGQUIT}) handle(signal, SIG_IGN);
+  for (const int signal : {SIGTERM, SIGHUP}) handle(signal, pass_on);
+  return wait_for(child);
+}
+
+std::string output_of(const std::vector<std::string>& command, const Environment& set) {
+  Image image(command, set);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+    execve(image.argv[0], image.argv.data(), image.envp.data());
+    _exit(kCannotStart);
+  }
+  close(ends[1]);
+  std::string text;
+  std::array<char, 4096> buffer;
+  for (ssize_t n; child > 0 && (n = read(ends[0], buffer.data(), buffer.size())) > 0;) text.append(buffer.data(), static_cast<std::size_t>(n));
+  close(ends[0]);
+  if (child > 0) wait_for(child);
+  return text;
+}
+
+std::string with_folder_first(const std::string& folder) {
+  const char* before = std::getenv("LD_LIBRARY_PATH");
+  return before == nullptr || *before == '\0' ? folder : folder + ":" + before;
+}
+
+}  // namespace lockstep::exec

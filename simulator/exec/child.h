@@ -1,0 +1,23 @@
+// Running the program.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lockstep::exec {
+
+using Environment = std::map<std::string, std::string>;
+
+// Runs `command` (command[0] is a path) with `set` added to the environment and everything else inherited, and waits. SIGTERM and SIGHUP are passed
+// on; SIGINT and SIGQUIT the terminal sends to both. Its exit status, 128 + the signal that ended it, or 126 when it cannot be started
+// (a sentence is on stderr).
+int run_child(const std::vector<std::string>& command, const Environment& set);
+
+// What a command writes to stdout; its stderr is left out.
+std::string output_of(const std::vector<std::string>& command, const Environment& set);
+
+// LD_LIBRARY_PATH with `folder` before what the environment has.
+std::string with_folder_first(const std::string& folder);
+
+}  // namespace lockstep::exec

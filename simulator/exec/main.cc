@@ -1,0 +1,170 @@
+// lockstep-exec exec|counters [OPTION...] -- PROGRAM [ARGUMENT...]: runs a CUDA program on the simulated GPU. docs/exec.md is its manual.
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "simulator/exec/child.h"
+#include "simulator/exec/counter_table.h"
+#include "simulator/exec/preflight.h"
+#include "simulator/exec/report.h"
+#include "simulator/exec/run_record.h"
+#include "simulator/runtime/environment.h"
+
+namespace lockstep::exec {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Exit statuses of our own; every other one is the program's.
+constexpr int kUsage = 2, kFindings = 86, kNoKernel = 87, kNoReport = 88, kRefused = 126, kNotFound = 127;
+
+constexpr const char* kLibrary = "libcudart.so.13";
+
+struct Options {
+  Environment set;  // LOCKSTEP_... by what the command line says
+  std::vector<std::string> reports;
+  bool require_kernels = false, quiet = false;
+  std::vector<std::string> command;
+};
+
+int fail(int status, const std::string& sentence) {
+  std::fprintf(stderr, "lockstep: %s\n", sentence.c_str());
+  return status;
+}
+
+// The folder of the simulated runtime: the program's own, its parent (a Bazel output tree) or the parent's lib (an installed tree).
+std::string library_folder(const char* self) {
+  std::error_code error;
+  std::vector<fs::path> places = {fs::absolute(self, error).parent_path()};
+  if (const fs::path real = fs::read_symlink("/proc/self/exe", error); !real.empty()) places.push_back(real.parent_path());
+  for (const fs::path& place : places) {
+    for (const fs::path& folder : {place, place.parent_path(), place.parent_path() / "lib"}) {
+      if (fs::exists(folder / kLibrary, error)) return folder.string();
+    }
+  }
+  return {};
+}
+
+void add_options(CLI::App& app, Options& options) {
+  const auto setting = [&](const char* flag, const char* variable, const char* help) {
+    app.add_option_function<std::string>(flag, [&options, variable](const std::string& value) { options.set[variable] = value; }, help);
+  };
+  setting("--check", "LOCKSTEP_CHECKS", "which checks run: all, none, or some of bounds, initialisation, races, synchronisation; -races: all but races");
+  setting("--device", "LOCKSTEP_DEVICE", "which device is simulated: sm_75, sm_80, sm_90, sm_100, sm_120");
+  setting("--devices", "LOCKSTEP_DEVICES", "how many of them");
+  setting("--memory", "LOCKSTEP_MEMORY", "GiB of memory of each device");
+  setting("--schedule", "LOCKSTEP_SCHEDULE", "seed of the schedule; 0 is the deterministic order");
+  setting("--threads", "LOCKSTEP_HOST_THREADS", "host threads that run blocks; 0: as many as the machine has");
+  setting("--instruction-limit", "LOCKSTEP_INSTRUCTION_LIMIT", "warp instructions a block may run before a time-limit finding");
+  setting("--suppressions", "LOCKSTEP_SUPPRESSIONS", "file of findings to keep quiet about: lines of KIND KERNEL");
+  app.add_option("--report", options.reports, "write the findings to FILE: .json, .sarif, else text; may be repeated");
+  app.add_flag("--require-kernels", options.require_kernels, "exit with 87 when no kernel was launched");
+  app.add_flag("--quiet", options.quiet, "no findings and no summary on stderr");
+}
+
+// A temporary file that is removed at the end.
+class Scratch {
+ public:
+  Scratch() {
+    std::error_code error;
+    path_ = (fs::temp_directory_path(error) / "lockstep-record.XXXXXX").string();
+    const int file = mkstemp(path_.data());
+    if (file >= 0) close(file);
+    else path_.clear();
+  }
+  ~Scratch() {
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// The program's own status, unless it is 0 and something speaks against that.
+int judge(int status, const RunRecord& record, bool require_kernels) {
+  if (status != 0) return status;
+  if (record.untaken_errors) return kFindings;
+  return require_kernels && record.kernels.empty() ? kNoKernel : 0;
+}
+
+int run(Options options, bool counters, const char* self) {
+  if (counters) {
+    options.set.try_emplace("LOCKSTEP_COUNT", "1");
+    if (std::getenv("LOCKSTEP_CHECKS") == nullptr) options.set.try_emplace("LOCKSTEP_CHECKS", "none");
+  }
+  if (options.quiet) options.set["LOCKSTEP_QUIET"] = "1";
+  const auto settings = runtime::read_settings([&](const char* name) -> const char* {
+    const auto it = options.set.find(name);
+    return it != options.set.end() ? it->second.c_str() : std::getenv(name);
+  });
+  if (const auto* error = std::get_if<std::string>(&settings)) return fail(kUsage, *error);
+  const std::string folder = library_folder(self);
+  if (folder.empty()) return fail(kRefused, std::string("the simulated ") + kLibrary + " is not beside this program");
+  const Preflight look = look_at(options.command.front(), folder, std::get<runtime::Settings>(settings).profile->compute_capability());
+  for (const std::string& sentence : look.sentences) fail(0, sentence);
+  if (look.verdict != Preflight::Verdict::kGo) return look.verdict == Preflight::Verdict::kNotFound ? kNotFound : kRefused;
+
+  const Scratch scratch;
+  if (scratch.path().empty()) return fail(kRefused, "no temporary file can be made (TMPDIR)");
+  options.set["LOCKSTEP_RECORD"] = scratch.path();
+  options.set["LD_LIBRARY_PATH"] = with_folder_first(folder);
+  if (look.preload) options.set["LD_PRELOAD"] = folder + "/" + kLibrary;
+  std::vector<std::string> command = options.command;
+  command.front() = look.program;
+  std::fflush(nullptr);
+  const int status = run_child(command, options.set);
+
+  ProgramRun done{options.command, 0, read_run_record(scratch.path())};
+  done.exit_status = judge(status, done.record, options.require_kernels);
+  bool reported = true;
+  for (const std::string& path : options.reports) {
+    std::string error;
+    if (!write_report(done, path, &error)) {
+      fail(0, "the report cannot be written: " + error);
+      reported = false;
+    }
+  }
+  if (done.exit_status == kNoKernel) fail(0, "no kernel was launched on the simulated GPU, so nothing was checked");
+  if (!options.quiet) fail(0, summary(done.record));
+  if (counters) {
+    std::fputs(counter_table(done.record).c_str(), stdout);
+    if (done.record.unfinished > 0) fail(0, "a process did not end normally: the counters of its kernels are missing");
+  }
+  return done.exit_status == 0 && !reported ? kNoReport : done.exit_status;
+}
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs a CUDA program, built with nvcc -cudart shared, on Lockstep's simulated GPU.");
+  app.name("lockstep");
+  app.require_subcommand(1);
+  Options options;
+  CLI::App* exec = app.add_subcommand("exec", "run PROGRAM with all checks and report what they find");
+  CLI::App* counters = app.add_subcommand("counters", "run PROGRAM and print its kernels' counters; no checks unless --check asks for some");
+  for (CLI::App* command : {exec, counters}) {
+    add_options(*command, options);
+    command->footer("Write -- and then the program: [OPTION...] -- PROGRAM [ARGUMENT...]");
+  }
+  // What follows the first "--" is the program's alone.
+  const auto dashes = std::find(argv + 1, argv + argc, std::string("--"));
+  try {
+    app.parse(static_cast<int>(dashes - argv), argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
+  if (argv + argc - dashes < 2) return fail(kUsage, "no program: write -- PROGRAM [ARGUMENT...] after the options");
+  options.command.assign(dashes + 1, argv + argc);
+  return run(std::move(options), counters->parsed(), argv[0]);
+}
+
+}  // namespace
+}  // namespace lockstep::exec
+
+int main(int argc, char** argv) { return lockstep::exec::main(argc, argv); }

@@ -1,0 +1,126 @@
+#include "simulator/exec/preflight.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+
+#include "simulator/exec/child.h"
+#include "simulator/runtime/inspect.h"
+
+namespace lockstep::exec {
+namespace {
+
+namespace fs = std::filesystem;
+using runtime::Inspection;
+
+constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
+constexpr std::string_view kRuntime = "libcudart.so.13";
+
+// Libraries of NVIDIA's that launch kernels of their own, by the beginning of their names.
+constexpr std::array<std::string_view, 14> kVendorLibraries = {"libcublas",   "libcufft",  "libcurand", "libcusparse", "libcusolver", "libcudnn",  "libnccl",
+                                                               "libnpp",      "libnvjpeg", "libcufile", "libcutensor", "libnvrtc",    "libcupti",  "libnvJitLink"};
+
+std::string find_program(const std::string& name) {
+  const auto runnable = [](const std::string& path) { return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path); };
+  if (name.find('/') != name.npos) return runnable(name) ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (runnable(candidate)) return candidate;
+  }
+  return {};
+}
+
+Inspection inspect_file(const std::string& path, int compute_capability) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<std::uint8_t> contents{std::istreambuf_iterator<char>(file), {}};
+  return runtime::inspect(contents, compute_capability);
+}
+
+// The system's own libraries hold no device code; reading them all would take longer than many a program runs.
+bool is_system_library(const std::string& path) {
+  return path.starts_with("/lib/") || path.starts_with("/lib64/") || path.starts_with("/usr/lib/") || path.starts_with("/usr/lib64/");
+}
+
+}  // namespace
+
+std::string about_library(const std::string& soname, bool found) {
+  if (soname.starts_with("libcuda.so")) {
+    return "needs " + soname + ", the CUDA driver, which the simulated GPU does not stand in for" + (found ? ": what it does there is not simulated" : "") +
+           ". Use the runtime API (cudaMalloc, not cuMemAlloc), and link without -lcuda.";
+  }
+  const bool vendors = std::any_of(kVendorLibraries.begin(), kVendorLibraries.end(), [&](std::string_view l) { return soname.starts_with(l); });
+  if (vendors) {
+    return "needs " + soname + (found ? "" : ", which is not on this machine") + ". NVIDIA's libraries reach the driver by themselves, past the simulated GPU: " +
+           (found ? "calls into it will fail. Check" : "having it would not help. Build") + " the program's own kernels without it.";
+  }
+  if (!found) return "needs " + soname + ", which is not found: install it, or add its folder to LD_LIBRARY_PATH.";
+  return {};
+}
+
+std::vector<Needed> parse_library_list(const std::string& text) {
+  std::vector<Needed> result;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t arrow = line.find(" => ");
+    if (arrow == line.npos) continue;
+    Needed one;
+    one.soname = line.substr(0, arrow);
+    one.soname.erase(0, one.soname.find_first_not_of(" \t"));
+    const std::string rest = line.substr(arrow + 4);
+    if (rest.starts_with('/')) one.path = rest.substr(0, rest.find(" ("));
+    result.push_back(std::move(one));
+  }
+  return result;
+}
+
+Preflight look_at(const std::string& name, const std::string& library_folder, int compute_capability) {
+  Preflight result;
+  result.program = find_program(name);
+  if (result.program.empty()) {
+    result.verdict = Preflight::Verdict::kNotFound;
+    result.sentences.push_back(name + ": no such program");
+    return result;
+  }
+  const auto refuse = [&](const std::string& sentence) {
+    result.verdict = Preflight::Verdict::kRefused;
+    result.sentences.push_back(name + " " + sentence);
+  };
+  const Inspection own = inspect_file(result.program, compute_capability);
+  if (own.kind == Inspection::Kind::kNotElf) return result;
+  if (own.kind != Inspection::Kind::kNoDeviceCode && !own.runnable) refuse(own.sentence);
+  if (own.needed.empty()) return result;
+
+  // What ldd does: with this variable the loader lists what it would load, and runs nothing.
+  const std::string list =
+      output_of({kLoader, result.program}, {{"LD_TRACE_LOADED_OBJECTS", "1"}, {"LD_LIBRARY_PATH", with_folder_first(library_folder)}});
+  std::vector<std::string> warnings;
+  for (const Needed& library : parse_library_list(list)) {
+    const bool found = !library.path.empty();
+    if (library.soname == kRuntime) {
+      std::error_code error;
+      result.preload = found && !fs::equivalent(library.path, library_folder + "/" + std::string(kRuntime), error);
+      continue;
+    }
+    if (const std::string sentence = about_library(library.soname, found); !sentence.empty()) {
+      found ? warnings.push_back(name + " " + sentence) : refuse(sentence);
+    } else if (found && !is_system_library(library.path)) {
+      const Inspection there = inspect_file(library.path, compute_capability);
+      const bool has_code = !there.ptx.empty() || !there.machine_code.empty();
+      if (has_code && there.kind != Inspection::Kind::kLibrary && !there.runnable) warnings.push_back(library.path + " " + there.sentence);
+    }
+  }
+  if (result.verdict == Preflight::Verdict::kGo) result.sentences = std::move(warnings);
+  return result;
+}
+
+}  // namespace lockstep::exec

@@ -1,0 +1,46 @@
+#include "simulator/exec/preflight.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::exec {
+namespace {
+
+TEST(Preflight, LibrariesAreReadFromTheLoadersList) {
+  const auto list = parse_library_list(
+      "\tlinux-vdso.so.1 (0x00007ffd)\n"
+      "\tlibcudart.so.13 => /opt/a folder/libcudart.so.13 (0x00007f00)\n"
+      "\tlibcublas.so.13 => not found\n"
+      "\t/lib64/ld-linux-x86-64.so.2 (0x00007f11)\n");
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0].soname, "libcudart.so.13");
+  EXPECT_EQ(list[0].path, "/opt/a folder/libcudart.so.13");
+  EXPECT_EQ(list[1].soname, "libcublas.so.13");
+  EXPECT_EQ(list[1].path, "");
+}
+
+TEST(Preflight, SaysWhatToDoAboutALibrary) {
+  EXPECT_NE(about_library("libcuda.so.1", false).find("-lcuda"), std::string::npos);
+  EXPECT_NE(about_library("libcublasLt.so.13", false).find("not on this machine"), std::string::npos);
+  EXPECT_NE(about_library("libcudnn.so.9", true).find("calls into it will fail"), std::string::npos);
+  EXPECT_NE(about_library("libfoo.so.1", false).find("LD_LIBRARY_PATH"), std::string::npos);
+  EXPECT_EQ(about_library("libm.so.6", true), "");
+  EXPECT_EQ(about_library("libcudart_helper.so", true), "");
+}
+
+TEST(Preflight, AProgramThatIsNotThereIsNotFound) {
+  for (const char* name : {"/nonexistent/program", "no-such-program-anywhere", "/tmp"}) {
+    const Preflight look = look_at(name, "/nonexistent", 90);
+    EXPECT_EQ(look.verdict, Preflight::Verdict::kNotFound) << name;
+    EXPECT_EQ(look.sentences.size(), 1u);
+  }
+}
+
+TEST(Preflight, ProgramsOfOtherKindsMayGo) {
+  const Preflight look = look_at("sh", "/nonexistent", 90);
+  EXPECT_EQ(look.verdict, Preflight::Verdict::kGo);
+  EXPECT_TRUE(look.sentences.empty());
+  EXPECT_TRUE(look.program.ends_with("/sh"));
+}
+
+}  // namespace
+}  // namespace lockstep::exec

@@ -1,0 +1,162 @@
+#include "simulator/exec/report.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <string_view>
+
+namespace lockstep::exec {
+namespace {
+
+using nlohmann::json;
+
+struct Rule {
+  std::string_view id, description;
+};
+
+// One sentence a kind of finding (check/finding.h); a kind that is not here is still reported, under its name.
+constexpr Rule kRules[] = {
+    {"out-of-bounds", "A kernel accessed memory that no live allocation holds."},
+    {"misaligned", "An access's address is no multiple of its size."},
+    {"use-after-free", "A kernel accessed an allocation that had been freed."},
+    {"read-only-write", "A kernel wrote to constant memory."},
+    {"uninitialised", "A value that nobody wrote was used."},
+    {"race", "Two accesses to the same memory, at least one of them a write, that nothing orders."},
+    {"barrier-divergence", "Some threads of a block do not come to the barrier that others wait at."},
+    {"invalid-mask", "A warp-level operation's mask leaves out a lane that executes it, or names one that never comes."},
+    {"inactive-lane", "A shuffle read from a lane that did not take part."},
+    {"deadlock", "No thread that is left can run."},
+    {"time-limit", "A kernel ran past its limit of instructions."},
+    {"trap", "A kernel executed a trap instruction."},
+    {"assert", "An assertion in a kernel failed."},
+    {"invalid-instruction", "An instruction was executed with operands for which its behaviour is undefined."},
+    {"stack-overflow", "A thread's stack is exhausted."},
+    {"host-access", "Host code accessed device memory."},
+    {"invalid-program-counter", "An indirect call or branch went to something that is no code."},
+};
+
+std::string_view description_of(std::string_view kind) {
+  for (const Rule& rule : kRules) {
+    if (rule.id == kind) return rule.description;
+  }
+  return kind;
+}
+
+std::string count(std::size_t n, std::string_view one, std::string_view many) {
+  return std::to_string(n) + " " + std::string(n == 1 ? one : many);
+}
+
+// A path as a URI reference: what is no letter, digit or harmless sign is escaped.
+std::string uri(std::string_view path) {
+  std::string result;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) || std::string_view("-._~/+@,").find(c) != std::string_view::npos) {
+      result += c;
+    } else {
+      constexpr std::string_view kDigits = "0123456789ABCDEF";
+      result += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return path.starts_with('/') ? "file://" + result : result;
+}
+
+// The place of an access: {"physicalLocation": ...} where the source is known, and always a logical location.
+json location(const json& access, const std::string& kernel) {
+  json result;
+  const std::string file = access.value("file", "");
+  if (!file.empty()) {
+    json& physical = result["physicalLocation"];
+    physical["artifactLocation"]["uri"] = uri(file);
+    if (const int line = access.value("line", 0); line > 0) physical["region"]["startLine"] = line;
+  }
+  result["logicalLocations"] = json::array({{{"fullyQualifiedName", kernel}, {"kind", "function"}}});
+  return result;
+}
+
+json sarif_result(const json& finding, bool suppressed, std::map<std::string, std::size_t>* rules) {
+  const std::string kind = finding.value("kind", "unknown"), kernel = finding.value("kernel", "");
+  const std::size_t index = rules->try_emplace(kind, rules->size()).first->second;
+  json result = {{"ruleId", kind},
+                 {"ruleIndex", index},
+                 {"level", finding.value("severity", "") == "error" ? "error" : "note"},
+                 {"message", {{"text", finding.value("text", "")}}},
+                 {"locations", json::array({location(finding, kernel)})},
+                 {"occurrenceCount", finding.value("occurrences", std::uint64_t{1})}};
+  if (finding.contains("other")) {
+    json other = location(finding["other"], kernel);
+    other["id"] = 1;
+    other["message"]["text"] = finding["other"].value("write", false) ? "the other access, a write" : "the other access";
+    result["relatedLocations"] = json::array({std::move(other)});
+  }
+  for (const char* key : {"block", "thread", "address", "size", "space", "ptx_line", "instruction", "where"}) {
+    if (finding.contains(key)) result["properties"][key] = finding[key];
+  }
+  if (suppressed) result["suppressions"] = json::array({{{"kind", "external"}}});
+  return result;
+}
+
+bool ends_with(std::string_view path, std::string_view ending) { return path.ends_with(ending); }
+
+std::string dump(const json& value) { return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+std::string summary(const RunRecord& record) {
+  if (record.device.empty()) return "no simulated GPU was used";
+  const std::size_t errors = record.errors();
+  return count(record.kernels.size(), "kernel", "kernels") + " launched on a simulated " + record.device + ": " +
+         count(errors, "error", "errors") + ", " + std::to_string(record.findings.size() - errors) + " for information, " +
+         std::to_string(record.suppressed.size()) + " suppressed";
+}
+
+std::string text_report(const ProgramRun& run) {
+  std::string text;
+  for (const json& finding : run.record.findings) text += finding.value("text", "") + "\n\n";
+  return text + summary(run.record) + "\n";
+}
+
+json json_report(const ProgramRun& run) {
+  json kernels = json::array();
+  for (const std::string& name : run.record.kernels) {
+    json kernel = {{"name", name}};
+    if (const auto it = run.record.totals.find(name); it != run.record.totals.end()) {
+      kernel["launches"] = it->second.launches;
+      for (const auto& [counter, value] : it->second.counters) kernel[counter] = value;
+    }
+    kernels.push_back(std::move(kernel));
+  }
+  return {{"command", run.command},           {"exit_status", run.exit_status},
+          {"device", run.record.device},      {"schedule", run.record.schedule},
+          {"kernels", std::move(kernels)},    {"findings", run.record.findings},
+          {"suppressed", run.record.suppressed}};
+}
+
+json sarif_report(const ProgramRun& run) {
+  std::map<std::string, std::size_t> indices;
+  json results = json::array();
+  for (const json& finding : run.record.findings) results.push_back(sarif_result(finding, false, &indices));
+  for (const json& finding : run.record.suppressed) results.push_back(sarif_result(finding, true, &indices));
+  std::vector<json> rules(indices.size());
+  for (const auto& [kind, index] : indices) rules[index] = {{"id", kind}, {"shortDescription", {{"text", description_of(kind)}}}};
+  std::string command;
+  for (const std::string& word : run.command) command += (command.empty() ? "" : " ") + word;
+  json invocation = {{"executionSuccessful", run.exit_status == 0}, {"exitCode", run.exit_status}, {"commandLine", command}};
+  json one = {{"tool", {{"driver", {{"name", "Lockstep"}, {"rules", rules}}}}},
+              {"columnKind", "utf16CodeUnits"},
+              {"invocations", json::array({std::move(invocation)})},
+              {"results", std::move(results)}};
+  return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"}, {"version", "2.1.0"}, {"runs", json::array({std::move(one)})}};
+}
+
+bool write_report(const ProgramRun& run, const std::string& path, std::string* error) {
+  const std::string text = ends_with(path, ".sarif") ? dump(sarif_report(run)) : ends_with(path, ".json") ? dump(json_report(run)) : text_report(run);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text << std::flush;
+  if (file) return true;
+  *error = path + ": " + std::strerror(errno);
+  return false;
+}
+
+}  // namespace lockstep::exec

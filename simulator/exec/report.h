@@ -1,0 +1,35 @@
+// A run's findings as a file: text for people, JSON for programs, SARIF 2.1.0 for code review tools.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "simulator/exec/run_record.h"
+
+namespace lockstep::exec {
+
+// The run that a report is about.
+struct ProgramRun {
+  std::vector<std::string> command;  // the program and its arguments
+  int exit_status = 0;               // of `lockstep exec`
+  RunRecord record;
+};
+
+// All findings, each as it was printed, then one line that sums up.
+std::string text_report(const ProgramRun& run);
+// "2 kernels launched on a simulated sm_90: 1 error, 0 for information, 3 suppressed"
+std::string summary(const RunRecord& record);
+
+// {"command", "exit_status", "device", "schedule", "kernels": [{"name", "launches", counters...}], "findings", "suppressed"}; launches and counters
+// are absent for kernels of a process that did not end normally.
+nlohmann::json json_report(const ProgramRun& run);
+
+// A SARIF log (OASIS, Static Analysis Results Interchange Format 2.1.0) with one run and one result a finding. The source line is a result's
+// location where the program was built with -lineinfo; the kernel is its logical location; the other side of a race is a related location.
+nlohmann::json sarif_report(const ProgramRun& run);
+
+// Writes the report that the file's ending asks for: .json, .sarif, else text. False, with a sentence, when it cannot be written.
+bool write_report(const ProgramRun& run, const std::string& path, std::string* error);
+
+}  // namespace lockstep::exec

@@ -1,0 +1,145 @@
+#include "simulator/exec/report.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+namespace lockstep::exec {
+namespace {
+
+using nlohmann::json;
+
+json access(const char* file, int line) {
+  return {{"file", file}, {"line", line}, {"block", {0, 0, 0}}, {"thread", {1, 0, 0}}, {"address", 4096}, {"size", 4}, {"write", true}};
+}
+
+ProgramRun sample() {
+  ProgramRun run;
+  run.command = {"./program", "an argument"};
+  run.exit_status = 86;
+  run.record.device = "sm_90";
+  run.record.kernels = {"f(int*)", "g()"};
+  run.record.totals["f(int*)"] = {3, {{"atomics", 2}}};
+  json race = access("src/a file.cu", 12);
+  race["kind"] = "race";
+  race["severity"] = "error";
+  race["kernel"] = "f(int*)";
+  race["text"] = "race: st.shared.f32 ...";
+  race["occurrences"] = 31;
+  race["other"] = access("/abs/b.cu", 14);
+  json note = access("", 0);
+  note["kind"] = "uninitialised";
+  note["severity"] = "information";
+  note["kernel"] = "g()";
+  note["text"] = "uninitialised ...";
+  run.record.findings = {race, note};
+  run.record.suppressed = {race};
+  return run;
+}
+
+// The properties that the SARIF 2.1.0 schema requires of the objects that occur here, and the values that it restricts.
+void expect_valid_location(const json& location) {
+  ASSERT_TRUE(location.is_object());
+  if (location.contains("physicalLocation")) {
+    const json& physical = location["physicalLocation"];
+    ASSERT_TRUE(physical.contains("artifactLocation"));
+    const std::string uri = physical["artifactLocation"].at("uri");
+    EXPECT_EQ(uri.find_first_of(" \\<>"), uri.npos) << uri;
+    if (physical.contains("region")) EXPECT_GE(physical["region"].at("startLine").get<int>(), 1);
+  }
+  for (const json& logical : location.at("logicalLocations")) EXPECT_TRUE(logical.at("fullyQualifiedName").is_string());
+}
+
+void expect_valid_sarif(const json& log) {
+  EXPECT_EQ(log.at("version"), "2.1.0");
+  ASSERT_TRUE(log.at("runs").is_array());
+  for (const json& run : log["runs"]) {
+    const json& driver = run.at("tool").at("driver");
+    EXPECT_TRUE(driver.at("name").is_string());
+    std::set<std::string> ids;
+    for (const json& rule : driver.at("rules")) {
+      EXPECT_TRUE(rule.at("shortDescription").at("text").is_string());
+      EXPECT_TRUE(ids.insert(rule.at("id")).second) << "ids of rules are unique";
+    }
+    for (const json& invocation : run.at("invocations")) EXPECT_TRUE(invocation.at("executionSuccessful").is_boolean());
+    for (const json& result : run.at("results")) {
+      EXPECT_TRUE(result.at("message").at("text").is_string());
+      EXPECT_TRUE((std::set<std::string>{"none", "note", "warning", "error"}.count(result.at("level"))));
+      const json& rule = driver["rules"].at(result.at("ruleIndex").get<std::size_t>());
+      EXPECT_EQ(rule.at("id"), result.at("ruleId"));
+      EXPECT_GE(result.at("occurrenceCount").get<int>(), 1);
+      for (const json& location : result.at("locations")) expect_valid_location(location);
+      if (result.contains("relatedLocations")) {
+        for (const json& location : result["relatedLocations"]) {
+          EXPECT_GE(location.at("id").get<int>(), -1);
+          EXPECT_TRUE(location.at("message").at("text").is_string());
+          expect_valid_location(location);
+        }
+      }
+      if (result.contains("suppressions")) {
+        for (const json& s : result["suppressions"]) EXPECT_TRUE(s.at("kind") == "inSource" || s.at("kind") == "external");
+      }
+    }
+  }
+}
+
+TEST(Sarif, HasWhatTheSchemaRequires) {
+  expect_valid_sarif(sarif_report(sample()));
+  expect_valid_sarif(sarif_report(ProgramRun{}));
+}
+
+TEST(Sarif, SaysWhatAndWhere) {
+  const json log = sarif_report(sample());
+  const json& results = log["runs"][0]["results"];
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_EQ(results[0]["ruleId"], "race");
+  EXPECT_EQ(results[0]["level"], "error");
+  EXPECT_EQ(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "src/a%20file.cu");
+  EXPECT_EQ(results[0]["locations"][0]["physicalLocation"]["region"]["startLine"], 12);
+  EXPECT_EQ(results[0]["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"], "file:///abs/b.cu");
+  EXPECT_EQ(results[1]["level"], "note");
+  EXPECT_FALSE(results[1]["locations"][0].contains("physicalLocation")) << "the source is not known";
+  EXPECT_EQ(results[1]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"], "g()");
+  EXPECT_FALSE(results[0].contains("suppressions"));
+  EXPECT_TRUE(results[2].contains("suppressions"));
+  EXPECT_EQ(log["runs"][0]["invocations"][0]["exitCode"], 86);
+}
+
+TEST(Json, HoldsKernelsAndFindings) {
+  const json report = json_report(sample());
+  EXPECT_EQ(report["exit_status"], 86);
+  EXPECT_EQ(report["kernels"][0]["launches"], 3);
+  EXPECT_EQ(report["kernels"][0]["atomics"], 2);
+  EXPECT_FALSE(report["kernels"][1].contains("launches")) << "its process did not end normally";
+  EXPECT_EQ(report["findings"].size(), 2u);
+  EXPECT_EQ(report["suppressed"].size(), 1u);
+}
+
+TEST(Text, EndsWithASummary) {
+  EXPECT_EQ(text_report(sample()),
+            "race: st.shared.f32 ...\n\nuninitialised ...\n\n"
+            "2 kernels launched on a simulated sm_90: 1 error, 1 for information, 1 suppressed\n");
+  EXPECT_EQ(text_report(ProgramRun{}), "no simulated GPU was used\n");
+}
+
+TEST(Files, AreOfTheKindThatTheirNamesSay) {
+  const auto written = [](const std::string& name) {
+    const std::string path = testing::TempDir() + "/" + name;
+    std::string error;
+    EXPECT_TRUE(write_report(sample(), path, &error)) << error;
+    std::ifstream file(path);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  EXPECT_TRUE(json::parse(written("a.json")).contains("findings"));
+  EXPECT_TRUE(json::parse(written("a.sarif")).contains("runs"));
+  EXPECT_EQ(written("a.txt"), text_report(sample()));
+  std::string error;
+  EXPECT_FALSE(write_report(sample(), "/nonexistent/a.txt", &error));
+  EXPECT_NE(error.find("/nonexistent/a.txt"), error.npos);
+}
+
+}  // namespace
+}  // namespace lockstep::exec

@@ -1,0 +1,33 @@
+// What the simulated runtime recorded of a run (runtime/record.h), gathered from all processes of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace lockstep::exec {
+
+struct KernelTotals {
+  std::uint64_t launches = 0;
+  std::map<std::string, std::uint64_t> counters;  // by the names of extension.h's lockstepCounters
+};
+
+struct RunRecord {
+  std::string device;                           // "sm_90"; empty when no process reached a simulated device
+  std::uint64_t schedule = 0;
+  nlohmann::json findings = nlohmann::json::array();    // as extension.h describes them, in order
+  nlohmann::json suppressed = nlohmann::json::array();
+  std::vector<std::string> kernels;             // launched at least once, in order
+  std::map<std::string, KernelTotals> totals;   // by kernel, over devices and processes
+  int unfinished = 0;                           // processes whose totals are missing: they crashed, or left by _exit
+  bool untaken_errors = false;                  // an error that its process did not take
+
+  std::size_t errors() const;                   // of the findings; the others are information
+};
+
+// Lines that cannot be read (a process died while it wrote) are left out.
+RunRecord read_run_record(const std::string& path);
+
+}  // namespace lockstep::exec

@@ -1,0 +1,58 @@
+#include "simulator/exec/run_record.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace lockstep::exec {
+namespace {
+
+RunRecord read(const std::string& lines) {
+  const std::string path = testing::TempDir() + "/record";
+  std::ofstream(path) << lines;
+  return read_run_record(path);
+}
+
+constexpr const char* kStart = R"x({"pid":1,"device":"sm_80","schedule":7,"checks":3})x" "\n";
+constexpr const char* kError = R"x({"pid":1,"finding":{"kind":"race","severity":"error"},"suppressed":false})x" "\n";
+
+TEST(RunRecord, GathersWhatAProcessDid) {
+  const RunRecord r = read(std::string(kStart) + R"x({"pid":1,"kernel":"f(int*)"})x" "\n" + kError +
+                           R"x({"pid":1,"finding":{"kind":"race","severity":"information"},"suppressed":false})x" "\n"
+                           R"x({"pid":1,"finding":{"kind":"misaligned","severity":"error"},"suppressed":true})x" "\n"
+                           R"x({"pid":1,"totals":[{"kernel":"f(int*)","device":0,"launches":2,"atomics":5},)x"
+                           R"x({"kernel":"f(int*)","device":1,"launches":1,"atomics":1}]})x" "\n");
+  EXPECT_EQ(r.device, "sm_80");
+  EXPECT_EQ(r.schedule, 7u);
+  EXPECT_EQ(r.kernels, std::vector<std::string>{"f(int*)"});
+  EXPECT_EQ(r.findings.size(), 2u);
+  EXPECT_EQ(r.errors(), 1u);
+  EXPECT_EQ(r.suppressed.size(), 1u);
+  EXPECT_EQ(r.totals.at("f(int*)").launches, 3u) << "over all devices";
+  EXPECT_EQ(r.totals.at("f(int*)").counters.at("atomics"), 6u);
+  EXPECT_EQ(r.totals.at("f(int*)").counters.count("device"), 0u);
+  EXPECT_TRUE(r.untaken_errors);
+  EXPECT_EQ(r.unfinished, 0);
+}
+
+TEST(RunRecord, ErrorsThatTheirProcessTookAreItsOwn) {
+  EXPECT_FALSE(read(std::string(kError) + R"x({"pid":1,"taken":true})x" "\n").untaken_errors);
+  EXPECT_TRUE(read(std::string(kError) + R"x({"pid":2,"taken":true})x" "\n").untaken_errors);
+  EXPECT_TRUE(read(std::string(R"x({"pid":1,"taken":true})x" "\n") + kError).untaken_errors);
+}
+
+TEST(RunRecord, ACrashLeavesItsKernelsWithoutTotals) {
+  const RunRecord r = read(R"x({"pid":1,"kernel":"f"})x" "\n" R"x({"pid":2,"kernel":"f"})x" "\n" R"x({"pid":2,"totals":[]})x" "\n" R"x({"pid":1,"find)x");
+  EXPECT_EQ(r.unfinished, 1);
+  EXPECT_EQ(r.kernels.size(), 1u);
+  EXPECT_TRUE(r.totals.empty());
+}
+
+TEST(RunRecord, NothingIsNothing) {
+  const RunRecord r = read_run_record("/nonexistent");
+  EXPECT_TRUE(r.device.empty());
+  EXPECT_FALSE(r.untaken_errors);
+}
+
+}  // namespace
+}  // namespace lockstep::exec
