@@ -50,6 +50,7 @@ fetch_toolkit() {
   prefix=$scratch/nvidia/cu13
   chmod +x "$prefix"/bin/* "$prefix"/nvvm/bin/*
   [[ -e $prefix/lib64 ]] || ln -s lib "$prefix/lib64" # where nvcc looks for libraries
+  [[ -e $prefix/lib/libcudart.so ]] || ln -s libcudart.so.13 "$prefix/lib/libcudart.so" # which nvcc -cudart shared links
   if ! is_whole_toolkit "$prefix"; then
     rm -rf "$scratch"
     die "the wheels do not make a whole toolkit; see bazel/setup/toolkit.txt for what is used of it."

@@ -1,0 +1,34 @@
+"""cuda_program: a CUDA program as somebody without Bazel builds it, by one call of nvcc."""
+
+load("@cuda//:defs.bzl", "CUDA_ROOT")
+
+def cuda_program(name, srcs, hdrs = [], options = [], before = ""):
+    """Declares the program `name`.
+
+    Args:
+      name: the program.
+      srcs: its .cu files.
+      hdrs: headers beside them.
+      options: of nvcc. The runtime is the shared one unless they say otherwise.
+      before: a shell command that runs first; $$lib is a folder of libraries.
+    """
+    runtime = [] if [o for o in options if o.startswith("-cudart")] else ["-cudart=shared"]
+    native.genrule(
+        name = name + "_by_nvcc",
+        testonly = True,
+        srcs = srcs + hdrs + ["@cuda//:lib/libcudart.so.13", "@cuda//:toolkit.stamp"],
+        outs = [name],
+        # The wheels' toolkit has no library under the name that the linker looks for.
+        cmd = " && ".join([
+            "lib=$$(mktemp -d)",
+            "ln -s $$(readlink -f $(location @cuda//:lib/libcudart.so.13)) $$lib/libcudart.so",
+            before or "true",
+            " ".join(
+                [CUDA_ROOT + "/bin/nvcc", "-std=c++17", "-lineinfo", "-L$$lib"] + runtime + options +
+                ["$(location %s)" % src for src in srcs] + ["-o $@"],
+            ),
+            "rm -r $$lib",
+        ]),
+        executable = True,
+        message = "Building with nvcc",
+    )
