@@ -44,6 +44,7 @@ const char* name(Kind kind) {
     case Kind::kStackOverflow: return "stack-overflow";
     case Kind::kHostAccess: return "host-access";
     case Kind::kInvalidProgramCounter: return "invalid-program-counter";
+    case Kind::kMbarrierMisuse: return "mbarrier-misuse";
   }
   return "unknown";
 }
@@ -61,7 +62,7 @@ int cuda_error(Kind kind) {
     case Kind::kStackOverflow: return 714;          // cudaErrorHardwareStackError
     case Kind::kInvalidProgramCounter: return 718;  // cudaErrorInvalidPc
     case Kind::kUninitialised: case Kind::kRace: case Kind::kBarrierDivergence: case Kind::kInvalidMask: case Kind::kInactiveLane:
-    case Kind::kDeadlock:
+    case Kind::kDeadlock: case Kind::kMbarrierMisuse:
       return 719;
   }
   return 719;

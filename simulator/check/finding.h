@@ -36,6 +36,7 @@ enum class Kind : std::uint8_t {
   kStackOverflow,      // local memory or call depth exhausted
   kHostAccess,         // host code touched device memory
   kInvalidProgramCounter,  // indirect call or branch to something that is no function
+  kMbarrierMisuse,     // an mbarrier object used against its protocol
 };
 
 // Stable lower-case name used in reports, suppressions and tests: "out-of-bounds", "use-after-free", ...

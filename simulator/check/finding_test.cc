@@ -49,7 +49,7 @@ TEST(Finding, ARaceShowsBothSides) {
 
 TEST(Kinds, HaveDifferentNamesAndAnErrorEach) {
   std::set<std::string> names;
-  for (int k = 0; k <= static_cast<int>(Kind::kInvalidProgramCounter); ++k) {
+  for (int k = 0; k <= static_cast<int>(Kind::kMbarrierMisuse); ++k) {
     const auto kind = static_cast<Kind>(k);
     EXPECT_TRUE(names.insert(name(kind)).second) << name(kind);
     EXPECT_STRNE(name(kind), "unknown");

@@ -61,8 +61,8 @@ bool FunctionDecoder::decode_control(const Instruction& i) {
       op.kind = OpKind::kCompute;
       emit(i, op, Flow::kControl, {});
       return true;
-    case Opcode::k_membar: case Opcode::k_fence:
-      if (i.modifiers.variant != 0) return false;
+    case Opcode::k_membar: case Opcode::k_fence: case Opcode::k_fence_mbarrier_init: case Opcode::k_fence_proxy:
+      // All memory is one to the simulated GPU, whichever proxy it is reached through.
       op.run = &engine::run_fence;
       op.kind = OpKind::kMemory;
       emit(i, op, Flow::kControl, {});

@@ -47,7 +47,7 @@ bool FunctionDecoder::decode_memory(const Instruction& i) {
     case Opcode::k_red: decode_atomic(i, false); return true;
     case Opcode::k_cvta: case Opcode::k_isspacep: decode_address(i); return true;
     case Opcode::k_mapa: case Opcode::k_getctarank: decode_cluster_address(i); return true;
-    case Opcode::k_prefetch: case Opcode::k_prefetchu: case Opcode::k_applypriority: {
+    case Opcode::k_prefetch: case Opcode::k_prefetchu: case Opcode::k_applypriority: case Opcode::k_cp_async_bulk_prefetch: {
       Op op;
       op.run = &engine::run_nothing;
       emit(i, op, Flow::kFresh, {});

@@ -39,6 +39,10 @@ class FunctionDecoder {
   bool decode_memory(const Instruction& i);   // decode_memory.cc
   bool decode_control(const Instruction& i);  // decode_control.cc
   bool decode_exchange(const Instruction& i);
+  bool decode_async(const Instruction& i);    // decode_async.cc
+  void decode_mbarrier(const Instruction& i);
+  void decode_copy(const Instruction& i);
+  void decode_bulk_copy(const Instruction& i);
   void decode_parameter_access(const Instruction& i, bool load);
   void decode_atomic(const Instruction& i, bool has_result);
   void decode_call(const Instruction& i);
@@ -58,6 +62,8 @@ class FunctionDecoder {
   engine::Slot scratch(int bytes);
   // Address operand into src[0], immediate and flags of `op`.
   void address(const Instruction& i, const Operand& o, ptx::Space space, engine::Op& op);
+  // An address operand beside the first.
+  engine::AddressOperand further_address(const Instruction& i, const Operand& o, ptx::Space space);
   std::optional<std::uint64_t> symbol_address(const Instruction& i, const std::string& name) const;
   const engine::Storage* storage(const std::string& name) const;
 

@@ -14,6 +14,7 @@
 
 #include "simulator/check/finding.h"
 #include "simulator/check/shared_races.h"
+#include "simulator/engine/async_state.h"
 #include "simulator/engine/instruction.h"
 #include "simulator/engine/launch.h"
 #include "simulator/engine/program.h"
@@ -51,7 +52,7 @@ struct Frame {
 };
 
 struct Fragment {
-  enum class State : std::uint8_t { kRunnable, kAtSync, kAtBarrier, kAtCluster };
+  enum class State : std::uint8_t { kRunnable, kAtSync, kAtBarrier, kAtCluster, kAtMbarrier };
   std::uint32_t pc = 0;        // parked: of the operation it waits at
   LaneMask mask = 0;
   std::int32_t frame = 0;
@@ -70,6 +71,7 @@ struct WarpControl {
   LaneMask arrived[16] = {};        // lanes that executed barrier.arrive, until the whole warp has
   LaneMask cluster_arrived = 0;     // lanes that have arrived at the open phase of the cluster's barrier
   LaneMask cluster_passed = 0;      // lanes whose phase is complete but that have not waited for it yet
+  LaneMask timed_out = 0;           // lanes for which mbarrier.try_wait shall answer false instead of waiting on
   std::uint32_t stack_pointer[kWarpSize] = {};  // alloca
   std::uint64_t instructions = 0;   // of this warp: its clock
   std::uint64_t slept = 0;          // nanoseconds asked of nanosleep
@@ -131,6 +133,7 @@ struct Block {
   std::size_t bank_bytes = 0;
   Arena shared, local;
   check::SharedRaces races;
+  std::unique_ptr<AsyncState> async;   // of asynchronous copies and mbarrier objects; none until the first
   Barrier barriers[16];
   std::uint32_t live_warps = 0;    // warps with a thread that has not exited
   std::uint32_t runnable = 0;      // mask of warps that may run

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "simulator/engine/mbarrier.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/sync.h"
 
@@ -53,6 +54,7 @@ const char* place(Fragment::State state) {
   switch (state) {
     case Fragment::State::kAtCluster: return " at the cluster's barrier, ";
     case Fragment::State::kAtBarrier: return " at a barrier of the block, ";
+    case Fragment::State::kAtMbarrier: return " at an mbarrier, ";
     default: return " at ";
   }
 }
@@ -66,7 +68,8 @@ void report_stuck(Cluster& c) {
   for (const auto& b : c.blocks) {
     for (Warp& w : b->warps) {
       for (const Fragment& f : w.control->fragments) {
-        if (first == nullptr && f.state == Fragment::State::kAtCluster) first = &f, first_warp = &w;
+        const bool waits = f.state == Fragment::State::kAtCluster || f.state == Fragment::State::kAtMbarrier;
+        if (first == nullptr && waits) first = &f, first_warp = &w;
         if (++listed > 16) continue;
         char lanes[16];
         std::snprintf(lanes, sizeof lanes, "0x%08x", f.mask);
@@ -77,7 +80,8 @@ void report_stuck(Cluster& c) {
   }
   if (listed > 16) list += "\n    and " + std::to_string(listed - 16) + " more groups";
   check::Finding f = finding_at(*first_warp, first->pc, first->mask, check::Kind::kDeadlock);
-  f.where = "some threads of the cluster never come to this barrier: they wait elsewhere";
+  f.where = first->state == Fragment::State::kAtMbarrier ? describe_mbarrier_wait(*first_warp->block, *first_warp, *first)
+                                                        : "some threads of the cluster never come to this barrier: they wait elsewhere";
   f.detail = "Nothing in the cluster can go on. Waiting:" + list;
   report(*first_warp->block, std::move(f));
 }
@@ -123,6 +127,7 @@ Progress run_cluster(Cluster& c) {
     // Somebody's exit or arrival may have released a block that had its turn before.
     bool runnable = false;
     for (const auto& b : c.blocks) runnable |= b->live_warps != 0 && b->runnable != 0;
+    for (const auto& b : c.blocks) runnable |= b->live_warps != 0 && let_time_pass(*b);
     if (runnable) continue;
     report_stuck(c);
     return Progress::kDone;
@@ -145,7 +150,7 @@ void check_cluster_phase(Block& b) {
 bool waits_for_cluster(const Block& b) {
   for (const WarpControl& c : b.controls) {
     for (const Fragment& f : c.fragments) {
-      if (f.state == Fragment::State::kAtCluster) return true;
+      if (f.state == Fragment::State::kAtCluster || f.state == Fragment::State::kAtMbarrier) return true;
     }
   }
   return false;

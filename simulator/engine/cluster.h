@@ -32,7 +32,7 @@ Progress run_cluster(Cluster& c);
 void leave_cluster(Warp& w, LaneMask lanes);
 // Opens the next phase when all that live have arrived.
 void check_cluster_phase(Block& b);
-// Whether lanes of the block wait at the cluster's barrier.
+// Whether lanes of the block wait for what other blocks of the cluster may do: at its barrier, or at an mbarrier.
 bool waits_for_cluster(const Block& b);
 
 // The barrier has two halves. A thread arrives, which waits for nobody, and then waits for the phase it arrived at.

@@ -83,6 +83,7 @@ void start_warp(Warp& w) {
   c.budgeted = false;
   c.barrier = -1;
   c.cluster_arrived = c.cluster_passed = 0;
+  c.timed_out = 0;
   c.instructions = c.slept = 0;
   std::fill(c.arrived, c.arrived + 16, 0);
   std::fill(c.stack_pointer, c.stack_pointer + kWarpSize, 0);

@@ -167,6 +167,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     b.races.start(launch.shared_extent + 64, launch.kernel->byte_granular ? 0 : 2, launch.warps);
   }
   for (Barrier& barrier : b.barriers) barrier = Barrier{};
+  b.async.reset();
   b.live_warps = launch.warps;
   b.runnable = launch.warps == 32 ? ~0u : (1u << launch.warps) - 1;
   b.instructions = 0;

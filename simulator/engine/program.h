@@ -104,6 +104,20 @@ struct Call {
   std::vector<Storage> arguments, results;  // in the caller's bank
 };
 
+// The address operand of an operation that has several.
+struct AddressOperand {
+  Slot slot = kNoSlot;
+  std::int64_t offset = 0;
+  bool narrow = false;          // a register of 32 bits
+};
+
+struct BulkCopy {
+  AddressOperand to, from, mbarrier;
+  ptx::Space to_space = ptx::Space::kNone, from_space = ptx::Space::kNone;
+  Slot size = kNoSlot;
+  Slot mask = kNoSlot;          // 16 bits: of blocks (to shared memory) or of bytes (to global memory)
+};
+
 // The module's source texts' own tables.
 struct Source {
   std::vector<std::string> files;
@@ -124,6 +138,7 @@ struct Program {
   std::vector<Flow> flows;                  // by pc
   std::vector<Function> functions;
   std::vector<Call> calls;
+  std::vector<BulkCopy> bulk_copies;
   std::vector<Slot> slots;                  // operand lists of vector accesses
   std::vector<std::vector<std::uint32_t>> tables;  // brx targets
   AlignedBytes constants;

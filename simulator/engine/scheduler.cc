@@ -4,6 +4,7 @@
 
 #include "simulator/engine/block.h"
 #include "simulator/engine/cluster.h"
+#include "simulator/engine/mbarrier.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/sync.h"
 #include "simulator/engine/track.h"
@@ -305,6 +306,7 @@ Progress run_block(Block& b) {
     if (b.position > launch.stop.load(std::memory_order_relaxed)) return Progress::kDone;
     if (b.runnable == 0) {
       if (b.cluster != nullptr && waits_for_cluster(b)) return Progress::kWaiting;
+      if (let_time_pass(b)) continue;
       report_stuck(b);
       return Progress::kDone;
     }

@@ -8,6 +8,7 @@
 #include "simulator/engine/access.h"
 #include "simulator/engine/cluster.h"
 #include "simulator/engine/lane_addresses.h"
+#include "simulator/engine/mbarrier.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/written_bits.h"
 
@@ -139,6 +140,7 @@ bool resolve_remote(Warp& w, Request& r, std::uint32_t rank, LaneMask lanes) {
     if (r.reads) r.unwritten |= LaneMask{!all_written(shadow, r.address[i], r.size)} << i;
     if (r.writes) r.invalid >> i & 1 ? clear_written(shadow, r.address[i], r.size) : set_written(shadow, r.address[i], r.size);
   });
+  if (r.reads && (r.unwritten & lanes) != 0 && !check_not_under_way(w, r, target, r.unwritten & lanes)) return false;
   r.remote |= lanes;
   return true;
 }
@@ -185,6 +187,7 @@ bool resolve_shared(Warp& w, Request& r, LaneMask lanes) {
   if (b.launch->check_initialisation) {
     auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
     if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low, e.high - e.low + r.size, r.size, lanes, [&](int i) { return r.address[i]; });
+    if (r.unwritten != 0 && b.async && !check_not_under_way(w, r, b, r.unwritten & lanes)) return false;
     if (r.writes) each(lanes, [&](int i) {
       if (r.invalid >> i & 1) clear_written(shadow, r.address[i], r.size);
       else set_written(shadow, r.address[i], r.size);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <set>
 
+#include "simulator/engine/mbarrier.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/track.h"
 
@@ -474,16 +475,16 @@ void run_fence(Warp& w, const Op&, LaneMask) {
 void report_stuck(Block& b) {
   // Every group of lanes that waits, where, and for what.
   std::string list;
-  bool at_barrier = false, at_sync = false;
+  bool at_barrier = false, at_sync = false, at_mbarrier = false;
   Warp* first_warp = nullptr;
   const Fragment* first = nullptr;
   int listed = 0;
   for (Warp& w : b.warps) {
     for (const Fragment& f : w.control->fragments) {
-      const bool sync = f.state == Fragment::State::kAtSync;
-      // A *.sync that its own lanes leave incomplete is the cause; barriers are where the others end up.
-      if (first == nullptr || (sync && !at_sync)) first = &f, first_warp = &w;
-      (sync ? at_sync : at_barrier) = true;
+      const bool sync = f.state == Fragment::State::kAtSync, mbarrier = f.state == Fragment::State::kAtMbarrier;
+      // A *.sync that its own lanes leave incomplete is the cause, or else an mbarrier; barriers are where the others end up.
+      if (first == nullptr || (sync && !at_sync) || (mbarrier && !at_sync && !at_mbarrier)) first = &f, first_warp = &w;
+      (sync ? at_sync : mbarrier ? at_mbarrier : at_barrier) = true;
       if (++listed > 16) continue;
       list += "\n    warp " + std::to_string(w.index) + " lanes " + hex(f.mask) + " at " + site_of(*b.program, f.pc).to_string();
     }
@@ -494,12 +495,14 @@ void report_stuck(Block& b) {
     return;
   }
   check::Finding f = finding_at(*first_warp, first->pc, first->mask,
-                                at_sync ? check::Kind::kInvalidMask : at_barrier ? check::Kind::kBarrierDivergence : check::Kind::kDeadlock);
+                                at_sync ? check::Kind::kInvalidMask : at_barrier && !at_mbarrier ? check::Kind::kBarrierDivergence : check::Kind::kDeadlock);
   if (at_sync) {
     const Slot s = b.program->ops[first->pc].src[3];
     const std::byte* bank = is_constant(s) ? first_warp->bank[1] : first_warp->control->frames[first->frame].bank;
     const auto members = reinterpret_cast<const std::uint32_t*>(bank + (s & ~Slot{1}))[std::countr_zero(first->mask)];
     f.where = "the mask " + hex(members) + " names lanes that never come; " + hex(first->mask) + " wait";
+  } else if (at_mbarrier) {
+    f.where = describe_mbarrier_wait(b, *first_warp, *first);
   } else {
     f.where = "some threads of the block never come to this barrier: they wait elsewhere";
   }
