@@ -145,8 +145,25 @@ Domain<std::uint64_t> seeds() {
 
 Domain<bool> booleans() { return choice<bool>({{"false", false}, {"true", true}}); }
 
-std::vector<detail::Token> detail::tokenise(std::string_view text, std::string& error) {
-  std::vector<Token> tokens;
+namespace detail {
+
+void Printing::visit(Field& field) {
+  if (!text.empty()) text += ' ';
+  text.append(field.name).append("=").append(field.print());
+}
+
+void ListingChanges::visit(Field& field) {
+  for (std::string& value : field.simpler()) changes.push_back({index_, std::move(value)});
+  ++index_;
+}
+
+void Changing::visit(Field& field) {
+  if (index_++ != change_.field || field.parse(change_.value)) return;
+  throw std::logic_error("field '" + std::string(field.name) + "' shrinks to '" + change_.value +
+                         "', which is not in its domain: " + field.describe);
+}
+
+Parsing::Parsing(std::string_view text) {
   while (!text.empty()) {
     const std::size_t space = text.find(' ');
     const std::string_view word = text.substr(0, space);
@@ -154,35 +171,38 @@ std::vector<detail::Token> detail::tokenise(std::string_view text, std::string& 
     if (word.empty()) continue;
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos) {
-      error = "'" + std::string(word) + "' is not of the form name=value";
+      error_ = "'" + std::string(word) + "' is not of the form name=value";
       break;
     }
     const Token token{word.substr(0, equals), word.substr(equals + 1)};
-    for (const Token& t : tokens) {
-      if (t.name == token.name && error.empty()) error = "field '" + std::string(token.name) + "' is given twice";
+    for (const Token& t : tokens_) {
+      if (t.name == token.name && error_.empty()) error_ = "field '" + std::string(token.name) + "' is given twice";
     }
-    tokens.push_back(token);
+    tokens_.push_back(token);
   }
-  return tokens;
 }
 
-void detail::missing_field(std::string& error, std::string_view name, std::string_view describe) {
-  if (error.empty()) error = "field '" + std::string(name) + "' is missing (" + std::string(describe) + ")";
-}
-
-void detail::bad_value(std::string& error, std::string_view name, std::string_view value, std::string_view describe) {
-  if (error.empty())
-    error =
-        "field '" + std::string(name) + "' cannot be '" + std::string(value) + "': it takes " + std::string(describe);
-}
-
-void detail::unknown_fields(std::string& error, const std::vector<Token>& tokens, std::string_view known) {
-  for (const Token& t : tokens) {
-    // An unknown name explains a missing one (a spelling mistake gives both), so it replaces that error.
-    if (t.used || (!error.empty() && error.find("' is missing (") == std::string::npos)) continue;
-    error = "there is no field '" + std::string(t.name) + "'; the fields are " + std::string(known);
+void Parsing::visit(Field& field) {
+  known_.append(known_.empty() ? "" : ", ").append(field.name);
+  const auto token = std::ranges::find(tokens_, field.name, &Token::name);
+  if (token == tokens_.end()) {
+    if (!error_.empty()) return;
+    error_ = "field '" + std::string(field.name) + "' is missing (" + field.describe + ")";
+    only_missing_ = true;
     return;
   }
+  token->used = true;
+  if (field.parse(token->value) || !error_.empty()) return;
+  error_ = "field '" + std::string(field.name) + "' cannot be '" + std::string(token->value) + "': it takes " +
+           field.describe;
 }
 
+std::string Parsing::error() const {
+  const auto unknown = std::ranges::find(tokens_, false, &Token::used);
+  // An unknown name explains a missing one (a spelling mistake gives both), so it replaces that error.
+  if (unknown == tokens_.end() || !(error_.empty() || only_missing_)) return error_;
+  return "there is no field '" + std::string(unknown->name) + "'; the fields are " + known_;
+}
+
+}  // namespace detail
 }  // namespace lockstep

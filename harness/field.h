@@ -9,8 +9,7 @@
 //     int block = 32;
 //     Boundary boundary = Boundary::kZero;
 //     Values values;
-//     template <class Self, class Visitor>
-//     static void fields(Self& c, Visitor&& field) {
+//     static void fields(StencilCase& c, FieldVisitor& field) {
 //       field("n", c.n, sizes(0, 1 << 20));
 //       field("block", c.block, one_of({32, 64, 96, 128, 256, 512, 1024}));
 //       field("boundary", c.boundary, choice<Boundary>({{"zero", Boundary::kZero}, {"clamp", Boundary::kClamp}}));
@@ -165,6 +164,55 @@ Domain<T> one_of(std::initializer_list<T> options) {
 // false, true; shrinks to false.
 Domain<bool> booleans();
 
+// A field of a case with its domain: what can be done with it without knowing its type. Values travel as their texts.
+class Field {
+ public:
+  Field(std::string_view name, const std::string& describe) : name(name), describe(describe) {}
+  virtual ~Field() = default;
+  virtual void sample(Bits& bits) = 0;
+  virtual std::vector<std::string> simpler() const = 0;  // simplest first
+  virtual std::string print() const = 0;
+  virtual bool parse(std::string_view text) = 0;  // false, and the field unchanged: not in the domain
+
+  const std::string_view name;
+  const std::string& describe;  // the domain's
+};
+
+// A case's fields() hands each field to it; a purpose (printing, sampling, ...) derives from it. Case types are many
+// and purposes few, so neither is a template of the other.
+class FieldVisitor {
+ public:
+  virtual ~FieldVisitor() = default;
+  virtual void visit(Field& field) = 0;
+
+  template <class T, class V>
+  void operator()(std::string_view name, T& value, const Domain<V>& domain) {
+    class Bound : public Field {
+     public:
+      Bound(std::string_view name, T& value, const Domain<V>& domain)
+          : Field(name, domain.describe), value_(value), domain_(domain) {}
+      void sample(Bits& bits) override { value_ = static_cast<T>(domain_.sample(bits)); }
+      std::vector<std::string> simpler() const override {
+        std::vector<std::string> texts;
+        for (const V& v : domain_.shrink(static_cast<V>(value_))) texts.push_back(domain_.print(v));
+        return texts;
+      }
+      std::string print() const override { return domain_.print(static_cast<V>(value_)); }
+      bool parse(std::string_view text) override {
+        V v{};
+        if (!domain_.parse(text, v)) return false;
+        value_ = static_cast<T>(v);
+        return true;
+      }
+
+     private:
+      T& value_;
+      const Domain<V>& domain_;
+    } bound(name, value, domain);
+    visit(bound);
+  }
+};
+
 // What the runner does with a case type. All of it is deterministic.
 
 namespace detail {
@@ -179,38 +227,81 @@ void normalise(Case& c) {
   if constexpr (HasNormalise<Case>) c.normalise();
 }
 
-struct Token {
-  std::string_view name, value;
-  bool used = false;
+// "n=33 block=32".
+class Printing : public FieldVisitor {
+ public:
+  void visit(Field& field) override;
+  std::string text;
 };
-// "n=33 block=32" as tokens; an error sentence in `error` when a word has no '=' or a name comes twice.
-std::vector<Token> tokenise(std::string_view text, std::string& error);
-// The sentences about fields: the first problem found wins, so that one bad case gives one error.
-void missing_field(std::string& error, std::string_view name, std::string_view describe);
-void bad_value(std::string& error, std::string_view name, std::string_view value, std::string_view describe);
-void unknown_fields(std::string& error, const std::vector<Token>& tokens, std::string_view known);
+
+class Sampling : public FieldVisitor {
+ public:
+  explicit Sampling(Bits& bits) : bits_(bits) {}
+  void visit(Field& field) override { field.sample(bits_); }
+
+ private:
+  Bits& bits_;
+};
+
+// The text of a value that field number `field` may have instead.
+struct Change {
+  std::size_t field;
+  std::string value;
+};
+
+class ListingChanges : public FieldVisitor {
+ public:
+  void visit(Field& field) override;
+  std::vector<Change> changes;
+
+ private:
+  std::size_t index_ = 0;
+};
+
+class Changing : public FieldVisitor {
+ public:
+  explicit Changing(const Change& change) : change_(change) {}
+  void visit(Field& field) override;
+
+ private:
+  const Change& change_;
+  std::size_t index_ = 0;
+};
+
+class Parsing : public FieldVisitor {
+ public:
+  explicit Parsing(std::string_view text);
+  void visit(Field& field) override;
+  // Empty, or one sentence: of all problems the first, so that one bad case gives one error.
+  std::string error() const;
+
+ private:
+  struct Token {
+    std::string_view name, value;
+    bool used = false;
+  };
+  std::vector<Token> tokens_;
+  std::string error_, known_;
+  bool only_missing_ = false;  // error_ is about a missing field
+};
 
 }  // namespace detail
 
 // "n=33 block=32 boundary=zero".
 template <class Case>
 std::string print_case(const Case& c) {
-  std::string text;
-  Case::fields(c, [&](std::string_view name, const auto& field, const auto& domain) {
-    if (!text.empty()) text += ' ';
-    text.append(name).append("=").append(
-        domain.print(static_cast<typename std::decay_t<decltype(domain)>::Value>(field)));
-  });
-  return text;
+  Case printed = c;  // fields() hands out what could be changed
+  detail::Printing printing;
+  Case::fields(printed, printing);
+  return std::move(printing.text);
 }
 
 // A random case, normalised.
 template <class Case>
 Case sample_case(Bits& bits) {
   Case c{};
-  Case::fields(c, [&](std::string_view, auto& field, const auto& domain) {
-    field = static_cast<std::decay_t<decltype(field)>>(domain.sample(bits));
-  });
+  detail::Sampling sampling(bits);
+  Case::fields(c, sampling);
   detail::normalise(c);
   return c;
 }
@@ -221,25 +312,16 @@ template <class Case>
 std::vector<Case> simpler_cases(const Case& c) {
   std::vector<Case> out;
   const std::string own_text = print_case(c);
-  std::size_t index = 0;
-  Case::fields(c, [&](std::string_view, const auto& field, const auto& domain) {
-    const std::size_t changed = index++;
-    using Value = typename std::decay_t<decltype(domain)>::Value;
-    for (const Value& simpler : domain.shrink(static_cast<Value>(field))) {
-      Case candidate = c;
-      std::size_t i = 0;
-      Case::fields(candidate, [&](std::string_view, auto& target, const auto&) {
-        if (i++ != changed) return;
-        using Target = std::decay_t<decltype(target)>;
-        if constexpr (std::is_convertible_v<Value, Target> ||
-                      (std::is_arithmetic_v<Value> && std::is_arithmetic_v<Target>)) {
-          target = static_cast<Target>(simpler);
-        }
-      });
-      detail::normalise(candidate);
-      if (print_case(candidate) != own_text) out.push_back(std::move(candidate));
-    }
-  });
+  Case listed = c;
+  detail::ListingChanges listing;
+  Case::fields(listed, listing);
+  for (const detail::Change& change : listing.changes) {
+    Case candidate = c;
+    detail::Changing changing(change);
+    Case::fields(candidate, changing);
+    detail::normalise(candidate);
+    if (print_case(candidate) != own_text) out.push_back(std::move(candidate));
+  }
   return out;
 }
 
@@ -248,22 +330,10 @@ std::vector<Case> simpler_cases(const Case& c) {
 // what is accepted.
 template <class Case>
 std::string parse_case(std::string_view text, Case& c) {
-  std::string error;
-  std::string known;
-  std::vector<detail::Token> tokens = detail::tokenise(text, error);
   c = Case{};
-  Case::fields(c, [&](std::string_view name, auto& field, const auto& domain) {
-    if (!known.empty()) known += ", ";
-    known.append(name);
-    auto token = std::find_if(tokens.begin(), tokens.end(), [&](const detail::Token& t) { return t.name == name; });
-    if (token == tokens.end()) return detail::missing_field(error, name, domain.describe);
-    token->used = true;
-    typename std::decay_t<decltype(domain)>::Value value{};
-    if (!domain.parse(token->value, value)) return detail::bad_value(error, name, token->value, domain.describe);
-    field = static_cast<std::decay_t<decltype(field)>>(value);
-  });
-  detail::unknown_fields(error, tokens, known);
-  if (!error.empty()) return error;
+  detail::Parsing parsing(text);
+  Case::fields(c, parsing);
+  if (std::string error = parsing.error(); !error.empty()) return error;
   const std::string as_given = print_case(c);
   detail::normalise(c);
   const std::string as_case = print_case(c);

@@ -17,8 +17,7 @@ struct Sample {
   int shift = 0;
   std::uint64_t seed = 0;
   bool reversed = false;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(Sample& c, FieldVisitor& field) {
     field("n", c.n, sizes(0, 1 << 20));
     field("block", c.block, one_of({32, 64, 1024}));
     field("edge", c.edge, choice<Edge>({{"zero", Edge::kZero}, {"clamp", Edge::kClamp}}));

@@ -1,12 +1,15 @@
 #include "harness/property.h"
 
 #include <fmt/format.h>
+#include <rapidcheck.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 #include <unordered_map>
 
+#include "harness/case.h"
 #include "harness/device.h"
 #include "harness/replay.h"
 #include "harness/session.h"
@@ -50,28 +53,32 @@ std::string indented(const std::string& text) {
   return out;
 }
 
-}  // namespace
+// One property being run: which of its cases broke it, and which were tried. RapidCheck calls breaks() for every case
+// that it generates or shrinks to.
+class PropertyRun {
+ public:
+  PropertyRun(std::string_view name, const PropertyOptions& options);
 
-std::uint64_t seed_of(std::string_view name) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (unsigned char c : name) hash = (hash ^ c) * 0x100000001b3u;
-  const char* const text = std::getenv("TEST_RANDOM_SEED");
-  std::uint64_t run = 0;
-  if (text && parse_integer(text, run) && run > 1) hash = mix(hash ^ mix(run));
-  return hash ? hash : 1;  // 0 stands for "not given"
-}
+  // Runs one case: whether it broke the property. Once a case has failed, further calls count as shrinking: each text
+  // runs at most once, and when max_shrinks are spent, or the device is lost, nothing runs any more.
+  bool breaks(const std::string& text, const std::function<void()>& body);
+  // Whether shrinking should offer more candidates.
+  bool goes_on() const { return !stop_ && result_.shrink_runs < options_.max_shrinks; }
+  // Whether a case already failed, so that `text` is a candidate for a smaller one, and it has not been tried.
+  bool worth_trying(const std::string& text) const;
 
-void require_capability(const Requirement& r) {
-  const Clause clause = clause_of(r.capability);
-  if (clause.device >= r.at_least) return;
-  std::string text = r.at_least > 1
-                         ? fmt::format("needs {} {}; the device has {}", r.at_least, clause.text, clause.device)
-                         : fmt::format("needs {}; the device has none", clause.text);
-  throw CaseNotApplicable{fmt::format("{} ({}, compute capability {}.{})", text, device_dossier().name,
-                                      device_dossier().major, device_dossier().minor)};
-}
+  std::uint64_t seed() const { return result_.seed; }
+  int cases() const { return options_.cases; }
+  PropertyResult& result() { return result_; }
+  PropertyResult finish();
 
-namespace detail {
+ private:
+  std::string name_;
+  PropertyOptions options_;
+  PropertyResult result_;
+  std::set<std::string> tried_;
+  bool stop_ = false;  // nothing more may run
+};
 
 PropertyRun::PropertyRun(std::string_view name, const PropertyOptions& options) : name_(name), options_(options) {
   result_.seed = options.seed ? options.seed : seed_of(name);
@@ -133,6 +140,7 @@ PropertyResult PropertyRun::finish() {
   return std::move(result_);
 }
 
+// Hands the property to RapidCheck's driver.
 void drive(PropertyRun& run, const rc::Gen<rc::detail::CaseDescription>& property) {
   rc::detail::TestParams params;
   params.seed = run.seed();
@@ -157,6 +165,62 @@ void drive(PropertyRun& run, const rc::Gen<rc::detail::CaseDescription>& propert
     text += ": " + outcome.template get<rc::detail::FailureResult>().description;
   seen.not_run = text;
 }
+
+}  // namespace
+
+std::uint64_t seed_of(std::string_view name) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (unsigned char c : name) hash = (hash ^ c) * 0x100000001b3u;
+  const char* const text = std::getenv("TEST_RANDOM_SEED");
+  std::uint64_t run = 0;
+  if (text && parse_integer(text, run) && run > 1) hash = mix(hash ^ mix(run));
+  return hash ? hash : 1;  // 0 stands for "not given"
+}
+
+void require_capability(const Requirement& r) {
+  const Clause clause = clause_of(r.capability);
+  if (clause.device >= r.at_least) return;
+  std::string text = r.at_least > 1
+                         ? fmt::format("needs {} {}; the device has {}", r.at_least, clause.text, clause.device)
+                         : fmt::format("needs {}; the device has none", clause.text);
+  throw CaseNotApplicable{fmt::format("{} ({}, compute capability {}.{})", text, device_dossier().name,
+                                      device_dossier().major, device_dossier().minor)};
+}
+
+PropertyResult detail::run_property(std::string_view name, const CaseType& type, const PropertyOptions& options) {
+  PropertyRun run(name, options);
+  if (options.replay) {
+    std::string text = *options.replay;
+    if (const std::string error = type.read(text); !error.empty()) {
+      run.result().not_run = "--case: " + error;
+    } else {
+      run.breaks(text, [&] { type.check(text); });
+    }
+    return run.finish();
+  }
+  const auto describe = [&](const std::string& text) {
+    rc::detail::CaseDescription description;
+    const bool broken = run.breaks(text, [&] { type.check(text); });
+    description.result = {broken ? rc::detail::CaseResult::Type::Failure : rc::detail::CaseResult::Type::Success, ""};
+    description.example = [] { return rc::detail::Example(); };
+    return description;
+  };
+  // Shrinking stops where the run says so, and a case that was tried before is not offered again.
+  const auto simpler = [&](const std::string& text) {
+    std::vector<std::string> candidates;
+    if (run.goes_on()) candidates = type.simpler(text);
+    std::erase_if(candidates, [&](const std::string& candidate) { return !run.worth_trying(candidate); });
+    return rc::seq::fromContainer(std::move(candidates));
+  };
+  const rc::Gen<rc::detail::CaseDescription> property = [&](const rc::Random& random, int) {
+    Bits bits(rc::Random(random).next());
+    return rc::shrinkable::map(rc::shrinkable::shrinkRecur(type.sample(bits), simpler), describe);
+  };
+  drive(run, property);
+  return run.finish();
+}
+
+namespace detail {
 
 PropertyOptions session_property_options(std::string_view name, int cases) {
   const SessionOptions& session = session_options();

@@ -12,19 +12,17 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "harness/case.h"
 #include "harness/field.h"
 #include "harness/verdict.h"
 
@@ -79,36 +77,25 @@ inline constexpr int kDefaultCases = 200;
 
 namespace detail {
 
-// Drives one property; knows its cases only as text. RapidCheck's driver calls run() for every case it generates or
-// shrinks to.
-class PropertyRun {
- public:
-  PropertyRun(std::string_view name, const PropertyOptions& options);
-
-  // Runs one case: whether it broke the property. Once a case has failed, further calls count as shrinking: each text
-  // runs at most once, and when max_shrinks are spent, or the device is lost, nothing runs any more.
-  bool breaks(const std::string& text, const std::function<void()>& body);
-  // Whether shrinking should offer more candidates.
-  bool goes_on() const { return !stop_ && result_.shrink_runs < options_.max_shrinks; }
-  // Whether a case already failed, so that `text` is a candidate for a smaller one, and it has not been tried.
-  bool worth_trying(const std::string& text) const;
-
-  std::uint64_t seed() const { return result_.seed; }
-  int cases() const { return options_.cases; }
-  const PropertyOptions& options() const { return options_; }
-  PropertyResult& result() { return result_; }
-  PropertyResult finish();
-
- private:
-  std::string name_;
-  PropertyOptions options_;
-  PropertyResult result_;
-  std::set<std::string> tried_;
-  bool stop_ = false;  // nothing more may run
+// Cases of a type by their texts: all that the runner needs to know of it.
+struct CaseType {
+  std::function<std::string(Bits&)> sample;
+  std::function<std::vector<std::string>(const std::string&)> simpler;
+  std::function<void(const std::string&)> check;
+  // Puts a text into the form that print_case() gives it; a sentence when it is not of a case, else empty.
+  std::function<std::string(std::string& text)> read;
 };
+PropertyResult run_property(std::string_view name, const CaseType& type, const PropertyOptions& options);
 
-// Hands the property to RapidCheck's driver.
-void drive(PropertyRun& run, const rc::Gen<rc::detail::CaseDescription>& property);
+// The case that a text of the runner's own stands for.
+template <class Case>
+Case case_of(const std::string& text) {
+  Case c{};
+  if (const std::string error = parse_case(text, c); !error.empty()) {
+    throw std::logic_error("the generated case '" + text + "' could not be replayed: " + error);
+  }
+  return c;
+}
 
 // Of a gtest test: runs under the session's options, completes the record, reports to gtest.
 void report_property(std::string_view name, const PropertyResult& result, const char* file, int line);
@@ -118,54 +105,30 @@ std::string device_unusable();
 
 }  // namespace detail
 
-// Cases of a type with fields() as a RapidCheck generator; shrinks field by field.
-template <class Case>
-rc::Gen<Case> arbitrary_case() {
-  return [](const rc::Random& random, int) {
-    Bits bits(rc::Random(random).next());
-    return rc::shrinkable::shrinkRecur(sample_case<Case>(bits),
-                                       [](const Case& c) { return rc::seq::fromContainer(simpler_cases(c)); });
-  };
-}
-
 // Runs `check` on generated cases of type Case (which has fields(), see field.h). Used by PROPERTY and, with a broken
 // kernel put in place of the real one, by the known-bad tests: it neither touches the session's record nor fails the
 // gtest test.
 template <class Case>
 PropertyResult run_property(std::string_view name, const std::function<void(const Case&)>& check,
                             const PropertyOptions& options = {}) {
-  detail::PropertyRun run(name, options);
-  if (options.replay) {
-    Case c{};
-    if (const std::string error = parse_case(*options.replay, c); !error.empty()) {
-      run.result().not_run = "--case: " + error;
-    } else {
-      run.breaks(print_case(c), [&] { check(c); });
-    }
-    return run.finish();
-  }
-  const auto describe = [&](const Case& c) {
-    rc::detail::CaseDescription description;
-    const bool broken = run.breaks(print_case(c), [&] { check(c); });
-    description.result = {broken ? rc::detail::CaseResult::Type::Failure : rc::detail::CaseResult::Type::Success, ""};
-    description.example = [] { return rc::detail::Example(); };
-    return description;
+  const detail::CaseType type = {
+      .sample = [](Bits& bits) { return print_case(sample_case<Case>(bits)); },
+      .simpler =
+          [](const std::string& text) {
+            std::vector<std::string> texts;
+            for (const Case& c : simpler_cases(detail::case_of<Case>(text))) texts.push_back(print_case(c));
+            return texts;
+          },
+      .check = [&check](const std::string& text) { check(detail::case_of<Case>(text)); },
+      .read =
+          [](std::string& text) {
+            Case c{};
+            std::string error = parse_case(text, c);
+            if (error.empty()) text = print_case(c);
+            return error;
+          },
   };
-  // Shrinking stops where the run says so, and a case that was tried before is not offered again.
-  const auto simpler = [&](const Case& c) {
-    std::vector<Case> out;
-    if (!run.goes_on()) return rc::seq::fromContainer(std::move(out));
-    for (Case& candidate : simpler_cases(c)) {
-      if (run.worth_trying(print_case(candidate))) out.push_back(std::move(candidate));
-    }
-    return rc::seq::fromContainer(std::move(out));
-  };
-  const rc::Gen<rc::detail::CaseDescription> property = [&](const rc::Random& random, int) {
-    Bits bits(rc::Random(random).next());
-    return rc::shrinkable::map(rc::shrinkable::shrinkRecur(sample_case<Case>(bits), simpler), describe);
-  };
-  detail::drive(run, property);
-  return run.finish();
+  return detail::run_property(name, type, options);
 }
 
 namespace detail {

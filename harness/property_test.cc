@@ -25,8 +25,7 @@ struct Sample {
   int block = 32;
   Layout layout;
   Values values;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(Sample& c, FieldVisitor& field) {
     field("n", c.n, sizes(0, 1 << 16));
     field("block", c.block, one_of({32, 64, 1024}));
     field("misalignment", c.layout.misalignment, range(0, 31));

@@ -42,8 +42,7 @@ struct HistogramCase {
   Spread spread = Spread::kUniform;
   std::uint64_t seed = 0;
 
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(HistogramCase& c, FieldVisitor& field) {
     using enum kernels::HistogramPath;
     fields_of(c, field, {{"global", kGlobal}, {"shared", kShared}, {"automatic", kAutomatic}}, 4096, kMost);
   }
@@ -60,8 +59,8 @@ struct HistogramCase {
  protected:
   static constexpr std::int64_t kMost = 70000;  // past what 16 bits count
   using Paths = std::vector<std::pair<std::string, kernels::HistogramPath>>;
-  template <class Self, class Visitor>
-  static void fields_of(Self& c, Visitor&& field, const Paths& paths, std::int64_t most_bins, std::int64_t most) {
+  static void fields_of(HistogramCase& c, FieldVisitor& field, const Paths& paths, std::int64_t most_bins,
+                        std::int64_t most) {
     using enum Spread;
     field("n", c.n, sizes(0, most));
     field("bins", c.bins, sizes(1, most_bins));
@@ -86,8 +85,7 @@ struct HistogramCase {
 
 // The cluster path; clusters of 16 blocks have a law of their own, since not every device lets them be.
 struct ClusterHistogramCase : HistogramCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(ClusterHistogramCase& c, FieldVisitor& field) {
     fields_of(c, field, {{"cluster", kernels::HistogramPath::kCluster}}, 4096, 1 << 14);
   }
   void normalise();
@@ -95,8 +93,7 @@ struct ClusterHistogramCase : HistogramCase {
 
 // Numbers of bins around what each path can hold.
 struct CapacityHistogramCase : HistogramCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(CapacityHistogramCase& c, FieldVisitor& field) {
     using enum kernels::HistogramPath;
     fields_of(c, field, {{"automatic", kAutomatic}, {"shared", kShared}, {"cluster", kCluster}, {"global", kGlobal}},
               1 << 20, 4096);
@@ -110,8 +107,7 @@ struct CapacityHistogramCase : HistogramCase {
 
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledHistogramCase : HistogramCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(ScheduledHistogramCase& c, FieldVisitor& field) {
     using enum kernels::HistogramPath;
     fields_of(c, field, {{"global", kGlobal}, {"shared", kShared}}, 300, 1 << 11);
   }
@@ -120,8 +116,7 @@ struct ScheduledHistogramCase : HistogramCase {
 // Two inputs, one after the other.
 struct SplitHistogramCase : HistogramCase {
   std::int64_t first = 0;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(SplitHistogramCase& c, FieldVisitor& field) {
     HistogramCase::fields(c, field);
     field("first", c.first, sizes(0, kMost));
   }
@@ -148,8 +143,7 @@ struct RefusedHistogramCase : HistogramCase {
     kUnknownPath
   };
   Mistake mistake = Mistake::kNegativeSize;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(RefusedHistogramCase& c, FieldVisitor& field) {
     using enum Mistake;
     using enum kernels::HistogramPath;
     fields_of(c, field, {{"global", kGlobal}, {"shared", kShared}, {"automatic", kAutomatic}}, 300, 1 << 10);

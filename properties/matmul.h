@@ -28,10 +28,7 @@ struct MatmulCase {
   Poison poison = Poison::kNaN;
   Values a_values, b_values;
 
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
-    fields_of(c, field, kAnyValues, kMost);
-  }
+  static void fields(MatmulCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, kMost); }
   void normalise();
 
   // The operands on the host, dense: m x k and k x n elements, row by row.
@@ -54,8 +51,7 @@ struct MatmulCase {
   static inline const std::vector<ValueKind> kExactValues = {ValueKind::kSmallIntegers, ValueKind::kOne,
                                                              ValueKind::kZero};
 
-  template <class Self, class Visitor>
-  static void fields_of(Self& c, Visitor&& field, const std::vector<ValueKind>& values, std::int64_t most) {
+  static void fields_of(MatmulCase& c, FieldVisitor& field, const std::vector<ValueKind>& values, std::int64_t most) {
     using enum kernels::MatmulVariant;
     field("m", c.m, sizes(0, most));
     field("n", c.n, sizes(0, most));
@@ -77,16 +73,12 @@ struct MatmulCase {
 
 // Small integers: every product and partial sum is exact in float.
 struct ExactMatmulCase : MatmulCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
-    fields_of(c, field, kExactValues, kMost);
-  }
+  static void fields(ExactMatmulCase& c, FieldVisitor& field) { fields_of(c, field, kExactValues, kMost); }
 };
 
 // Square operands.
 struct SquareMatmulCase : MatmulCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(SquareMatmulCase& c, FieldVisitor& field) {
     fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide}, kMost);
   }
   void normalise();
@@ -94,8 +86,7 @@ struct SquareMatmulCase : MatmulCase {
 
 // Sizes too large for the reference.
 struct LargeMatmulCase : MatmulCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(LargeMatmulCase& c, FieldVisitor& field) {
     fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform}, 512);
   }
   void normalise() {}
@@ -103,10 +94,7 @@ struct LargeMatmulCase : MatmulCase {
 
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledMatmulCase : MatmulCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
-    fields_of(c, field, kAnyValues, 48);
-  }
+  static void fields(ScheduledMatmulCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, 48); }
 };
 
 // A legal case with one argument made illegal.
@@ -126,8 +114,7 @@ struct RefusedMatmulCase : MatmulCase {
     kUnknownVariant
   };
   Mistake mistake = Mistake::kNegativeRows;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(RefusedMatmulCase& c, FieldVisitor& field) {
     using enum Mistake;
     fields_of(c, field, kExactValues, 64);
     field("mistake", c.mistake,

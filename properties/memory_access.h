@@ -29,10 +29,7 @@ struct AccessCase {
   Poison poison = Poison::kNaN;
   std::uint64_t seed = 0;
 
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
-    fields_of(c, field, 5000);
-  }
+  static void fields(AccessCase& c, FieldVisitor& field) { fields_of(c, field, 5000); }
   // Permutations get an odd factor, and what lies in constant memory fits it.
   void normalise();
 
@@ -48,8 +45,7 @@ struct AccessCase {
   WhereIs where() const;
 
  protected:
-  template <class Self, class Visitor>
-  static void fields_of(Self& c, Visitor&& field, std::int64_t most) {
+  static void fields_of(AccessCase& c, FieldVisitor& field, std::int64_t most) {
     using enum kernels::LoadPath;
     using enum kernels::PatternKind;
     field("n", c.n, sizes(0, most));
@@ -76,19 +72,13 @@ struct AccessCase {
 
 // Patterns in which no two threads meet.
 struct ScatterCase : AccessCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
-    AccessCase::fields(c, field);
-  }
+  static void fields(ScatterCase& c, FieldVisitor& field) { AccessCase::fields(c, field); }
   void normalise();
 };
 
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledAccessCase : AccessCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
-    fields_of(c, field, 400);
-  }
+  static void fields(ScheduledAccessCase& c, FieldVisitor& field) { fields_of(c, field, 400); }
 };
 
 // A legal case with one argument made illegal.
@@ -113,8 +103,7 @@ struct RefusedAccessCase : AccessCase {
     kUnknownPattern
   };
   Mistake mistake = Mistake::kOddElement;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(RefusedAccessCase& c, FieldVisitor& field) {
     using enum Mistake;
     fields_of(c, field, 400);
     field("mistake", c.mistake,

@@ -27,8 +27,7 @@ struct SpaceCase {
   Poison poison = Poison::kNaN;
   Values values;
 
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(SpaceCase& c, FieldVisitor& field) {
     using enum kernels::SharedKind;
     field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 31, 33, 1000}));
     field("blocks", c.blocks, one_of<int>({1, 2, 3, 7, 40}));
@@ -55,8 +54,7 @@ struct SymbolCase {
   Poison poison = Poison::kNaN;
   Values values;
 
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(SymbolCase& c, FieldVisitor& field) {
     using enum kernels::SymbolSpace;
     field("first", c.first, sizes(0, kernels::kSymbolWords));
     field("count", c.count, sizes(0, kernels::kSymbolWords));
@@ -88,8 +86,7 @@ struct RefusedSpaceCase : SpaceCase {
     kUnknownSpace
   };
   Mistake mistake = Mistake::kNoThreads;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(RefusedSpaceCase& c, FieldVisitor& field) {
     using enum Mistake;
     SpaceCase::fields(c, field);
     field("mistake", c.mistake,

@@ -30,10 +30,7 @@ struct RayTracerCase {
   Poison poison = Poison::kNaN;
   std::uint64_t seed = 0;
 
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
-    fields_of(c, field, 150);
-  }
+  static void fields(RayTracerCase& c, FieldVisitor& field) { fields_of(c, field, 150); }
   // Images are large or crowded, not both.
   void normalise();
 
@@ -44,8 +41,7 @@ struct RayTracerCase {
   WhereIs where() const;
 
  protected:
-  template <class Self, class Visitor>
-  static void fields_of(Self& c, Visitor&& field, std::int64_t most) {
+  static void fields_of(RayTracerCase& c, FieldVisitor& field, std::int64_t most) {
     using enum kernels::RayTracerVariant;
     field("width", c.width, sizes(0, most));
     field("height", c.height, sizes(0, most));
@@ -62,8 +58,7 @@ struct RayTracerCase {
 // The scene moved by whole pixels.
 struct TranslatedSceneCase : RayTracerCase {
   int dx = 0, dy = 0;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(TranslatedSceneCase& c, FieldVisitor& field) {
     fields_of(c, field, 60);
     field("dx", c.dx, range(-10, 10));
     field("dy", c.dy, range(-10, 10));
@@ -72,10 +67,7 @@ struct TranslatedSceneCase : RayTracerCase {
 
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledSceneCase : RayTracerCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
-    fields_of(c, field, 24);
-  }
+  static void fields(ScheduledSceneCase& c, FieldVisitor& field) { fields_of(c, field, 24); }
 };
 
 // A legal case with one argument made illegal.
@@ -96,8 +88,7 @@ struct RefusedSceneCase : RayTracerCase {
     kUnknownVariant
   };
   Mistake mistake = Mistake::kNegativeWidth;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(RefusedSceneCase& c, FieldVisitor& field) {
     using enum Mistake;
     fields_of(c, field, 24);
     field("mistake", c.mistake,

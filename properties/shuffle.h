@@ -37,8 +37,7 @@ struct WarpCase {
   WhereIs where() const { return one_thread_per_element(static_cast<std::uint32_t>(threads())); }
 
  protected:
-  template <class Self, class Visitor>
-  static void fields_of(Self& c, Visitor&& field, const std::vector<ValueKind>& values) {
+  static void fields_of(WarpCase& c, FieldVisitor& field, const std::vector<ValueKind>& values) {
     using enum ElementType;
     field("x", c.x, one_of<int>({32, 1, 2, 7, 31, 33, 64, 96, 100, 256, 1000, 1024}));
     field("y", c.y, one_of<int>({1, 2, 3, 5, 16}));
@@ -69,8 +68,7 @@ struct ExchangeCase : WarpCase {
   bool uniform = false;  // one operand for all threads
   std::uint64_t operand_seed = 0;
 
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(ExchangeCase& c, FieldVisitor& field) {
     using enum kernels::ShuffleOp;
     fields_of(c, field, kAnyValues);
     field("op", c.op, choice<kernels::ShuffleOp>({{"index", kIndex}, {"up", kUp}, {"down", kDown}, {"xor", kXor}}));
@@ -93,8 +91,7 @@ struct CollectiveCase : WarpCase {
   kernels::WarpCollective collective = kernels::WarpCollective::kBroadcast;
   int root = 0;
 
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(CollectiveCase& c, FieldVisitor& field) {
     using enum kernels::WarpCollective;
     fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kOne, ValueKind::kUniform});
     field("collective", c.collective,
@@ -111,8 +108,7 @@ struct CollectiveCase : WarpCase {
 // Whole warps, and a number of lanes.
 struct LanesCase : WarpCase {
   int lanes = 1;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(LanesCase& c, FieldVisitor& field) {
     fields_of(c, field, kAnyValues);
     field("lanes", c.lanes, range(0, 31));
   }
@@ -139,8 +135,7 @@ struct RefusedExchangeCase : WarpCase {
     kPartialSegment
   };
   Mistake mistake = Mistake::kNoThreads;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(RefusedExchangeCase& c, FieldVisitor& field) {
     using enum Mistake;
     fields_of(c, field, kAnyValues);
     field("mistake", c.mistake,

@@ -30,10 +30,7 @@ struct LineCase {
 
   static constexpr int kUnlimited = 0x7fffffff;
 
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
-    fields_of(c, field, 1 << 17);
-  }
+  static void fields(LineCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 17); }
   void normalise();
 
   std::vector<std::uint32_t> x() const;
@@ -44,8 +41,7 @@ struct LineCase {
   WhereIs where() const;
 
  protected:
-  template <class Self, class Visitor>
-  static void fields_of(Self& c, Visitor&& field, std::int64_t most) {
+  static void fields_of(LineCase& c, FieldVisitor& field, std::int64_t most) {
     using enum kernels::TileMap;
     field("n", c.n, sizes(0, most));
     field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 3, 31, 33, 1000}));
@@ -70,8 +66,7 @@ struct TransposeCase {
   Poison poison = Poison::kNaN;
   Values values;
 
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(TransposeCase& c, FieldVisitor& field) {
     using enum kernels::TransposeVariant;
     field("rows", c.rows, sizes(0, 1100));
     field("columns", c.columns, sizes(0, 1100));
@@ -90,10 +85,7 @@ struct TransposeCase {
 
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledLineCase : LineCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
-    fields_of(c, field, 1 << 11);
-  }
+  static void fields(ScheduledLineCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 11); }
 };
 
 // A legal case with one argument made illegal.
@@ -114,8 +106,7 @@ struct RefusedLineCase : LineCase {
     kNegativeRows
   };
   Mistake mistake = Mistake::kNegativeSize;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(RefusedLineCase& c, FieldVisitor& field) {
     using enum Mistake;
     fields_of(c, field, 1 << 10);
     field("mistake", c.mistake,

@@ -33,10 +33,7 @@ struct StencilCase {
 
   static constexpr int kUnlimited = 0x7fffffff;
 
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
-    fields_of(c, field, kAnyValues, kAnyValues);
-  }
+  static void fields(StencilCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, kAnyValues); }
   void normalise();
 
   // Everything on the host: x with its halo where the boundary is padded, and the coefficients, c[0] a NaN that nothing
@@ -60,8 +57,7 @@ struct StencilCase {
   static inline const std::vector<ValueKind> kExactValues = {ValueKind::kSmallIntegers};
   static inline const std::vector<ValueKind> kTameValues = {ValueKind::kSmallIntegers, ValueKind::kUniform};
 
-  template <class Self, class Visitor>
-  static void fields_of(Self& c, Visitor&& field, const std::vector<ValueKind>& coefficients,
+  static void fields_of(StencilCase& c, FieldVisitor& field, const std::vector<ValueKind>& coefficients,
                         const std::vector<ValueKind>& values, std::int64_t most = 1 << 20) {
     using enum kernels::StencilVariant;
     using enum kernels::StencilBoundary;
@@ -83,17 +79,13 @@ struct StencilCase {
 
 // Small integers: every difference, product and partial sum is exact in float.
 struct ExactStencilCase : StencilCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
-    fields_of(c, field, kExactValues, kExactValues);
-  }
+  static void fields(ExactStencilCase& c, FieldVisitor& field) { fields_of(c, field, kExactValues, kExactValues); }
 };
 
 // Exact values, and the numbers of a * x + b * z.
 struct LinearStencilCase : ExactStencilCase {
   int a = 1, b = 1;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(LinearStencilCase& c, FieldVisitor& field) {
     ExactStencilCase::fields(c, field);
     field("a", c.a, range(-4, 4));
     field("b", c.b, range(-4, 4));
@@ -103,8 +95,7 @@ struct LinearStencilCase : ExactStencilCase {
 // Values far from overflow and underflow, and a power of two to scale them by.
 struct ScaledStencilCase : StencilCase {
   int exponent = 0;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(ScaledStencilCase& c, FieldVisitor& field) {
     fields_of(c, field, kTameValues, kTameValues);
     field("exponent", c.exponent, range(-30, 30));
   }
@@ -112,8 +103,7 @@ struct ScaledStencilCase : StencilCase {
 
 // A signal that is constant; the constant is the first of `values`.
 struct ConstantStencilCase : StencilCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(ConstantStencilCase& c, FieldVisitor& field) {
     const std::vector<ValueKind> finite = {ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide};
     fields_of(c, field, finite, finite);
   }
@@ -122,8 +112,7 @@ struct ConstantStencilCase : StencilCase {
 // A signal, and by how many elements it is shifted.
 struct ShiftedStencilCase : StencilCase {
   int shift = 1;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(ShiftedStencilCase& c, FieldVisitor& field) {
     StencilCase::fields(c, field);
     field("shift", c.shift, range(0, 40));
   }
@@ -132,8 +121,7 @@ struct ShiftedStencilCase : StencilCase {
 // Samples of a random polynomial, halo included; `values` gives its coefficients.
 struct PolynomialStencilCase : StencilCase {
   int degree = 0;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(PolynomialStencilCase& c, FieldVisitor& field) {
     fields_of(c, field, kExactValues, kTameValues);
     field("degree", c.degree, range(0, 8));
   }
@@ -142,8 +130,7 @@ struct PolynomialStencilCase : StencilCase {
 
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledStencilCase : StencilCase {
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(ScheduledStencilCase& c, FieldVisitor& field) {
     fields_of(c, field, kAnyValues, kAnyValues, 1 << 12);
   }
 };
@@ -166,8 +153,7 @@ struct RefusedStencilCase : StencilCase {
     kUnknownBoundary
   };
   Mistake mistake = Mistake::kNegativeSize;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(RefusedStencilCase& c, FieldVisitor& field) {
     using enum Mistake;
     fields_of(c, field, kTameValues, kTameValues, 1 << 12);
     field("mistake", c.mistake,

@@ -18,8 +18,7 @@ struct DoubleCase {
   int misalignment = 0;
   Poison poison = Poison::kNaN;
   Values values;
-  template <class Self, class Visitor>
-  static void fields(Self& c, Visitor&& field) {
+  static void fields(DoubleCase& c, FieldVisitor& field) {
     field("n", c.n, sizes(0, 1024));
     field("threads", c.threads, one_of<int>({1024}));
     field("misalignment", c.misalignment, range<int>(0, 31));
