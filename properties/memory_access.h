@@ -60,7 +60,7 @@ struct AccessCase {
                                         {"strided", kStrided},
                                         {"random", kRandom}}));
     field("offset", c.offset, range(0, 32));
-    field("factor", c.factor, one_of<int>({1, 2, 3, 4, 5, 8, 16, 31, 32, 33}));
+    field("factor", c.factor, one_of<int>({1, 2, 3, 4, 5, 8, 9, 16, 17, 31, 32, 33}));
     field("lanes", c.lanes, one_of<int>({32, 1, 2, 3, 16, 31}));
     field("block", c.block, one_of<int>({32, 64, 128, 256, 1024}));
     field("x_offset", c.x_offset, range(0, 32));
