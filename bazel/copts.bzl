@@ -1,11 +1,10 @@
 """Compiler options that more than one package shares."""
 
 # The simulated GPU is an interpreter and its tests run millions of instructions:
-# it is optimised whatever the compilation mode, but keeps its assertions and
-# enough debug information for a backtrace.
+# it is optimised whatever the compilation mode, but keeps its assertions. (-c dbg
+# adds debug information, which would cost everybody a sixth of the compile time.)
 SIMULATOR_COPTS = [
     "-O2",
-    "-g1",
     "-Wall",
     "-Wextra",
 ]
@@ -13,7 +12,6 @@ SIMULATOR_COPTS = [
 # Host code that computes a lot per case (references, generators, comparison).
 HOT_HOST_COPTS = [
     "-O2",
-    "-g1",
     "-Wall",
     "-Wextra",
 ]
