@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdint>
+
 namespace lockstep::runtime {
 namespace {
 
@@ -24,7 +26,8 @@ TEST(HostAccessDeathTest, AFaultElsewhereIsNoneOfOurBusiness) {
   const auto fault = [] {
     auto* memory = new memory::DeviceMemory;
     watch_host_access(memory);
-    *reinterpret_cast<volatile int*>(8) = 1;
+    volatile std::uintptr_t nowhere = 8;  // volatile: the compiler must not see through it
+    *reinterpret_cast<volatile int*>(nowhere) = 1;
   };
   EXPECT_EXIT(fault(), testing::KilledBySignal(SIGSEGV), "^$");
 }
