@@ -2,31 +2,41 @@
 #include <cstring>
 #include <string>
 
+#include "simulator/runtime/capture.h"
 #include "simulator/runtime/describe.h"
 #include "simulator/runtime/runtime.h"
 #include "simulator/runtime/transfers.h"
+#include "simulator/runtime/work.h"
 
 using lockstep::memory::Address;
 using lockstep::memory::Allocation;
 using lockstep::memory::DeviceMemory;
 using lockstep::memory::Kind;
+using lockstep::runtime::AllocateWork;
 using lockstep::runtime::api;
 using lockstep::runtime::bytes;
+using lockstep::runtime::capture_work;
 using lockstep::runtime::check_stream;
+using lockstep::runtime::check_unsafe;
 using lockstep::runtime::describe;
 using lockstep::runtime::describe_place;
 using lockstep::runtime::Device;
+using lockstep::runtime::FreeWork;
 using lockstep::runtime::hexadecimal;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
+using lockstep::runtime::Stream;
 
 namespace {
 
 constexpr std::uint64_t kAlignment = 256;  // what the programming guide promises
 constexpr std::uint64_t kPitch = 512;      // texture alignment, so that a pitched allocation can be bound
 
-cudaError_t allocate(Runtime& r, Device& d, const char* function, void** result, std::size_t size, Kind kind) {
+cudaError_t allocate(Runtime& r, Device& d, const char* function, void** result, std::size_t size, Kind kind, bool in_stream = false) {
   if (result == nullptr) return cudaErrorInvalidValue;
+  if (!in_stream) {
+    if (const cudaError_t error = check_unsafe(r, function); error != cudaSuccess) return error;
+  }
   *result = nullptr;
   if (size == 0) return cudaSuccess;
   const Allocation* a = r.memory->allocate(size, kAlignment, kind, d.ordinal);
@@ -79,8 +89,20 @@ cudaError_t cudaMalloc(void** pointer, size_t size) {
 
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (const cudaError_t error = check_stream(r, d, "cudaMallocAsync", stream); error != cudaSuccess) return error;
-    return allocate(r, d, "cudaMallocAsync", pointer, size, Kind::kDevice);
+    Stream* s = r.streams.find_stream(stream, d.ordinal);
+    if (s == nullptr || !s->capture) {
+      if (const cudaError_t error = check_stream(r, d, "cudaMallocAsync", stream); error != cudaSuccess) return error;
+      return allocate(r, d, "cudaMallocAsync", pointer, size, Kind::kDevice, true);
+    }
+    // The address is decided now and used at every launch of the graph.
+    if (size == 0) return cudaErrorInvalidValue;
+    if (const cudaError_t error = allocate(r, d, "cudaMallocAsync", pointer, size, Kind::kDevice, true); error != cudaSuccess) return error;
+    AllocateWork work;
+    work.parameters.poolProps.allocType = cudaMemAllocationTypePinned;
+    work.parameters.poolProps.location = {cudaMemLocationTypeDevice, {d.ordinal}};
+    work.parameters.bytesize = size;
+    work.parameters.dptr = *pointer;
+    return capture_work(r, "cudaMallocAsync", *s, work);
   });
 }
 
@@ -116,6 +138,9 @@ cudaError_t cudaFree(void* pointer) {
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    if (Stream* s = r.streams.find_stream(stream, d.ordinal); s != nullptr && s->capture) {
+      return capture_work(r, "cudaFreeAsync", *s, FreeWork{pointer});
+    }
     if (const cudaError_t error = check_stream(r, d, "cudaFreeAsync", stream); error != cudaSuccess) return error;
     if (pointer == nullptr) return cudaSuccess;
     return release(r, "cudaFreeAsync", pointer, freed_by_cuda_free);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "simulator/runtime/capture.h"
 #include "simulator/runtime/runtime.h"
 
 using lockstep::runtime::api;
@@ -107,7 +108,7 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return api(__func__, Reach::kDevice, [](Runtime&, Device&) { return cudaSuccess; });
+  return api(__func__, Reach::kDevice, [](Runtime& r, Device&) { return lockstep::runtime::check_unsafe(r, "cudaDeviceSynchronize"); });
 }
 
 cudaError_t cudaDeviceReset() {
@@ -223,6 +224,15 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (!exists(r, peer)) return cudaErrorInvalidDevice;
     return d.peers.erase(peer) != 0 ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
+  });
+}
+
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr which, int from, int to) {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
+    if (value == nullptr || which < cudaDevP2PAttrPerformanceRank || which > cudaDevP2PAttrOnlyPartialNativeAtomicSupported) return cudaErrorInvalidValue;
+    if (!exists(r, from) || !exists(r, to) || from == to) return cudaErrorInvalidDevice;
+    *value = which == cudaDevP2PAttrAccessSupported || which == cudaDevP2PAttrNativeAtomicSupported || which == cudaDevP2PAttrCudaArrayAccessSupported;
+    return cudaSuccess;
   });
 }
 

@@ -1,13 +1,20 @@
 // Events. Their times are the host's: they tell how long the simulation took, never how fast a GPU would be.
+#include "simulator/runtime/capture.h"
 #include "simulator/runtime/runtime.h"
 #include "simulator/runtime/transfers.h"
+#include "simulator/runtime/work.h"
 
 using lockstep::runtime::api;
+using lockstep::runtime::capture_record;
 using lockstep::runtime::check_stream;
+using lockstep::runtime::check_unsafe;
 using lockstep::runtime::Device;
 using lockstep::runtime::Event;
+using lockstep::runtime::put;
 using lockstep::runtime::Reach;
+using lockstep::runtime::RecordWork;
 using lockstep::runtime::Runtime;
+using lockstep::runtime::Stream;
 
 namespace {
 
@@ -16,24 +23,35 @@ cudaError_t unknown_event(Runtime& r, const char* function) {
   return cudaErrorInvalidResourceHandle;
 }
 
-cudaError_t record(const char* function, cudaEvent_t event, cudaStream_t stream) {
+cudaError_t record(const char* function, cudaEvent_t event, cudaStream_t stream, bool external) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (const cudaError_t error = check_stream(r, d, function, stream); error != cudaSuccess) return error;
+    Stream* s = r.streams.find_stream(stream, d.ordinal);
+    if (s == nullptr) return check_stream(r, d, function, stream);
     Event* e = r.streams.find_event(event);
     if (e == nullptr) return unknown_event(r, function);
     if (e->device != d.ordinal) {
       r.explain(function, "the event belongs to another device than the stream");
       return cudaErrorInvalidResourceHandle;
     }
-    e->recorded = std::chrono::steady_clock::now();
-    return cudaSuccess;
+    if (s->capture && !external) {
+      capture_record(*s, *e);
+      return cudaSuccess;
+    }
+    return put(r, d, function, stream, RecordWork{event});
   });
 }
 
-// An event that was never recorded counts as having happened.
+// An event that was never recorded counts as having happened; one that a graph's capture recorded never will.
 cudaError_t happened(const char* function, cudaEvent_t event) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    return r.streams.find_event(event) == nullptr ? unknown_event(r, function) : cudaSuccess;
+    const Event* e = r.streams.find_event(event);
+    if (e == nullptr) return unknown_event(r, function);
+    if (e->capture) {
+      e->capture->invalid = true;
+      r.explain(function, "the event was recorded while its stream was being captured");
+      return cudaErrorCapturedEvent;
+    }
+    return check_unsafe(r, function);
   });
 }
 
@@ -62,10 +80,10 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   });
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return record(__func__, event, stream); }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return record(__func__, event, stream, false); }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
   if ((flags & ~cudaEventRecordExternal) != 0) return lockstep::runtime::end_call(cudaErrorInvalidValue);
-  return record(__func__, event, stream);
+  return record(__func__, event, stream, (flags & cudaEventRecordExternal) != 0);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) { return happened(__func__, event); }
@@ -77,6 +95,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
     const Event* from = r.streams.find_event(start);
     const Event* to = r.streams.find_event(end);
     if (from == nullptr || to == nullptr) return unknown_event(r, "cudaEventElapsedTime");
+    if (from->capture || to->capture) return cudaErrorCapturedEvent;
     if (((from->flags | to->flags) & cudaEventDisableTiming) != 0 || !from->recorded || !to->recorded) {
       r.explain("cudaEventElapsedTime", "an event was never recorded, or was made with cudaEventDisableTiming");
       return cudaErrorInvalidResourceHandle;

@@ -1,13 +1,17 @@
 // cudaLaunchKernel and its kin.
 #include <string>
+#include <utility>
 
 #include "simulator/runtime/launcher.h"
 #include "simulator/runtime/runtime.h"
+#include "simulator/runtime/work.h"
 
 using lockstep::runtime::api;
 using lockstep::runtime::Device;
-using lockstep::runtime::launch;
+using lockstep::runtime::KernelWork;
 using lockstep::runtime::LaunchRequest;
+using lockstep::runtime::make_kernel_work;
+using lockstep::runtime::put;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
 
@@ -58,6 +62,12 @@ LaunchRequest request_of(dim3 grid, dim3 block, size_t shared, cudaStream_t stre
   request.stream = stream;
   request.cooperative = cooperative;
   return request;
+}
+
+cudaError_t launch(Runtime& r, Device& d, const char* api_name, const void* function, const LaunchRequest& request, void** arguments) {
+  KernelWork work;
+  if (const cudaError_t error = make_kernel_work(r, d, api_name, function, request, arguments, &work); error != cudaSuccess) return error;
+  return put(r, d, api_name, request.stream, std::move(work));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "simulator/runtime/describe.h"
 #include "simulator/runtime/occupancy.h"
+#include "simulator/runtime/work.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -159,7 +160,8 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
   return cudaSuccess;
 }
 
-cudaError_t launch(Runtime& runtime, Device& device, const char* function, const void* kernel, LaunchRequest request, void** arguments) {
+cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* function, const void* kernel, LaunchRequest request, void** arguments,
+                             KernelWork* work) {
   KernelEntry* entry = runtime.modules.find_kernel(kernel);
   if (entry == nullptr) {
     runtime.explain(function, "no kernel is registered at this address");
@@ -169,15 +171,25 @@ cudaError_t launch(Runtime& runtime, Device& device, const char* function, const
   if (const cudaError_t error = runtime.modules.get(runtime, *entry, device.ordinal, &loaded); error != cudaSuccess) return error;
   if (const cudaError_t error = check_launch(runtime, device, function, *entry, *loaded, request); error != cudaSuccess) return error;
   if (!loaded->parameter_sizes().empty() && arguments == nullptr) return cudaErrorInvalidValue;
+  work->function = kernel;
+  work->request = request;
+  work->parameters = pack(*loaded, arguments);
+  return cudaSuccess;
+}
 
-  const std::vector<std::byte> parameters = pack(*loaded, arguments);
+cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const KernelWork& work) {
+  const KernelEntry* entry = runtime.modules.find_kernel(work.function);
+  if (entry == nullptr) return unknown_kernel(work.function);  // its library was unloaded since the graph was made
+  const engine::Kernel* loaded = nullptr;
+  if (const cudaError_t error = runtime.modules.get(runtime, *entry, device.ordinal, &loaded); error != cudaSuccess) return error;
+  const LaunchRequest& request = work.request;
   engine::LaunchConfig config;
   config.grid = convert(request.grid);
   config.block = convert(request.block);
   config.cluster = convert(request.cluster);
   config.dynamic_shared = static_cast<std::uint32_t>(request.dynamic_shared);
   config.cooperative = request.cooperative;
-  config.parameters = parameters;
+  config.parameters = work.parameters;
   const std::uint32_t suppressed = suppressed_kinds(runtime, *loaded);
   config.checks = runtime.settings.checks & check::checks_without(suppressed);
   config.schedule_seed = runtime.settings.schedule;

@@ -22,9 +22,10 @@ struct LaunchRequest {
 cudaError_t check_launch(Runtime& runtime, Device& device, const char* function, const KernelEntry& entry, const engine::Kernel& kernel,
                          LaunchRequest& request);
 
-// Runs a kernel. `arguments` points to one pointer a parameter. The kernel's own errors are kept for the next call (Device::error) unless
-// CUDA_LAUNCH_BLOCKING is set.
-cudaError_t launch(Runtime& runtime, Device& device, const char* function, const void* kernel, LaunchRequest request, void** arguments);
+struct KernelWork;  // work.h
+
+// Runs a kernel that make_kernel_work made ready. Its own errors are kept for the next call (Device::error) unless CUDA_LAUNCH_BLOCKING is set.
+cudaError_t run_kernel(Runtime& runtime, Device& device, const char* function, const KernelWork& work);
 
 // The error for something that is no registered kernel: a null pointer, or anything else, which CUDA takes for a handle.
 cudaError_t unknown_kernel(const void* function);

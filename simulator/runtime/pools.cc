@@ -147,6 +147,51 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, cudaMemPool_t p
   return cudaMallocAsync(pointer, size, stream);
 }
 
+// All memory lies in one window: every device reaches every pool, and says so.
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* descriptions, size_t count) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    const Pool* p = find_pool(pool);
+    if (p == nullptr || (count != 0 && descriptions == nullptr)) return cudaErrorInvalidValue;
+    for (size_t i = 0; i < count; ++i) {
+      const cudaMemAccessDesc& d = descriptions[i];
+      if (d.location.type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
+      if (!device_exists(r, d.location.id)) return cudaErrorInvalidDevice;
+      // A pool cannot be taken from its own device.
+      if (d.location.id == p->device && d.flags != cudaMemAccessFlagsProtReadWrite) return cudaErrorInvalidDevice;
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (flags == nullptr || location == nullptr || find_pool(pool) == nullptr) return cudaErrorInvalidValue;
+    if (location->type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
+    if (!device_exists(r, location->id)) return cudaErrorInvalidDevice;
+    *flags = cudaMemAccessFlagsProtReadWrite;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
+  if (location == nullptr || type != cudaMemAllocationTypePinned || location->type != cudaMemLocationTypeDevice) {
+    return lockstep::runtime::end_call(cudaErrorInvalidValue);
+  }
+  return cudaDeviceGetDefaultMemPool(pool, location->id);
+}
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
+  if (location == nullptr || type != cudaMemAllocationTypePinned || location->type != cudaMemLocationTypeDevice) {
+    return lockstep::runtime::end_call(cudaErrorInvalidValue);
+  }
+  return cudaDeviceGetMemPool(pool, location->id);
+}
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type, cudaMemPool_t pool) {
+  if (location == nullptr || type != cudaMemAllocationTypePinned || location->type != cudaMemLocationTypeDevice) {
+    return lockstep::runtime::end_call(cudaErrorInvalidValue);
+  }
+  return cudaDeviceSetMemPool(location->id, pool);
+}
+
 }  // extern "C"
 
 LOCKSTEP_TWIN(cudaMallocFromPoolAsync, _ptsz)

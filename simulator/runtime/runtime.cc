@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <variant>
 
+#include "simulator/runtime/arrays.h"
+#include "simulator/runtime/capture.h"
 #include "simulator/runtime/host_access.h"
 
 namespace lockstep::runtime {
@@ -102,7 +104,9 @@ void Runtime::reset_device(Device& device) {
   for (const memory::Allocation* a : memory->live()) {
     if (a->device == device.ordinal) memory->release(a->base);
   }
+  for (Stream* stream : streams.of_device(device.ordinal)) abandon(*this, *stream);
   streams.destroy_all(device.ordinal);
+  arrays().destroy_all(device.ordinal);
   Device fresh;
   fresh.ordinal = device.ordinal;
   fresh.count_memory = settings.count;

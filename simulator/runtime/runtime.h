@@ -19,6 +19,7 @@
 
 #include "simulator/engine/launch.h"
 #include "simulator/memory/device_memory.h"
+#include "simulator/memory/image.h"
 #include "simulator/runtime/environment.h"
 #include "simulator/runtime/findings.h"
 #include "simulator/runtime/modules.h"
@@ -53,6 +54,7 @@ struct ThreadState {
   int device = 0;
   cudaError_t last_error = cudaSuccess;
   std::vector<CallConfiguration> pushed;
+  cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
   bool in_callback = false;           // the program's callback runs: CUDA calls are not permitted
 };
 ThreadState& thread_state();
@@ -68,9 +70,11 @@ class Runtime {
   engine::Limits limits;
   std::recursive_mutex lock;          // the device lock; recursive because API functions are written in terms of each other
   std::unique_ptr<memory::DeviceMemory> memory;
+  memory::Images images;              // texture and surface objects
   std::vector<Device> devices;
   Modules modules;
   Streams streams;
+  std::vector<std::shared_ptr<Capture>> captures;  // under way
   FindingLog& findings;
   Record& record;
   bool used = false;                  // a call has reached a device

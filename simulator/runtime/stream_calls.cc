@@ -1,16 +1,25 @@
 // Streams and host functions. A stream never has anything left to do, so waiting only delivers errors.
 #include <algorithm>
 
+#include "simulator/runtime/capture.h"
 #include "simulator/runtime/runtime.h"
 #include "simulator/runtime/transfers.h"
+#include "simulator/runtime/work.h"
 
+using lockstep::runtime::abandon;
 using lockstep::runtime::api;
+using lockstep::runtime::capture_wait;
+using lockstep::runtime::capture_work;
+using lockstep::runtime::check_legacy;
 using lockstep::runtime::check_stream;
 using lockstep::runtime::Device;
+using lockstep::runtime::Event;
+using lockstep::runtime::HostWork;
 using lockstep::runtime::Reach;
+using lockstep::runtime::run_callback;
 using lockstep::runtime::Runtime;
 using lockstep::runtime::Stream;
-using lockstep::runtime::thread_state;
+using lockstep::runtime::WaitWork;
 
 namespace {
 
@@ -28,7 +37,7 @@ cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
 template <class Body>
 cudaError_t about(const char* function, cudaStream_t stream, Body&& body) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    const Stream* s = r.streams.find_stream(stream, d.ordinal);
+    Stream* s = r.streams.find_stream(stream, d.ordinal);
     if (s == nullptr) return check_stream(r, d, function, stream);
     return body(*s);
   });
@@ -41,19 +50,9 @@ cudaError_t answer(T* result, T value) {
   return cudaSuccess;
 }
 
+// For what has nothing to wait for, but cannot be asked of a stream that is being captured.
 cudaError_t check_only(const char* function, cudaStream_t stream) {
-  return about(function, stream, [](const Stream&) { return cudaSuccess; });
-}
-
-// Runs a callback of the program outside the device lock. CUDA runs it in a thread of its own: it has the calling thread here, but a state of its
-// own, so that its errors are not the caller's.
-template <class Call>
-void run_callback(Call&& call) {
-  const auto caller = thread_state();
-  thread_state() = {};
-  thread_state().in_callback = true;
-  call();
-  thread_state() = caller;
+  return api(function, Reach::kDevice, [&](Runtime& r, Device& d) { return check_stream(r, d, function, stream); });
 }
 
 }  // namespace
@@ -65,8 +64,13 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) { re
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) { return create(stream, flags, priority); }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    if (r.streams.destroy_stream(stream)) return cudaSuccess;
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    Stream* s = r.streams.find_stream(stream, d.ordinal);
+    if (s != nullptr && s->id > Stream::kPerThreadId) {
+      abandon(r, *s);
+      r.streams.destroy_stream(stream);
+      return cudaSuccess;
+    }
     r.explain("cudaStreamDestroy", "the stream does not exist");
     return cudaErrorInvalidResourceHandle;
   });
@@ -97,10 +101,13 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (const cudaError_t error = check_stream(r, d, "cudaStreamWaitEvent", stream); error != cudaSuccess) return error;
+  return about(__func__, stream, [&](Stream& s) -> cudaError_t {
+    Runtime& r = Runtime::get();
     if ((flags & ~cudaEventWaitExternal) != 0) return cudaErrorInvalidValue;
-    return r.streams.find_event(event) == nullptr ? cudaErrorInvalidResourceHandle : cudaSuccess;
+    Event* e = r.streams.find_event(event);
+    if (e == nullptr) return cudaErrorInvalidResourceHandle;
+    if (s.capture && (flags & cudaEventWaitExternal) != 0) return capture_work(r, "cudaStreamWaitEvent", s, WaitWork{event});
+    return capture_wait(r, "cudaStreamWaitEvent", s, *e);
   });
 }
 
@@ -108,22 +115,16 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* /*pointer*/, siz
   return check_only(__func__, stream);
 }
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return about(__func__, stream, [&](const Stream&) { return answer(status, cudaStreamCaptureStatusNone); });
-}
-
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
-  if (mode == nullptr) return lockstep::runtime::end_call(cudaErrorInvalidValue);
-  std::swap(*mode, current);
-  return cudaSuccess;
-}
-
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  if (function == nullptr) return lockstep::runtime::end_call(cudaErrorInvalidValue);
-  if (const cudaError_t error = check_only(__func__, stream); error != cudaSuccess) return error;
-  run_callback([&] { function(data); });
-  return cudaSuccess;
+  bool captured = false;
+  const cudaError_t error = about(__func__, stream, [&](Stream& s) -> cudaError_t {
+    Runtime& r = Runtime::get();
+    if (function == nullptr) return cudaErrorInvalidValue;
+    captured = s.capture != nullptr;
+    return captured ? capture_work(r, "cudaLaunchHostFunc", s, HostWork{function, data}) : check_legacy(r, "cudaLaunchHostFunc", s);
+  });
+  if (error == cudaSuccess && !captured) run_callback([&] { function(data); });
+  return error;
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags) {
@@ -143,6 +144,5 @@ LOCKSTEP_TWIN(cudaStreamGetId, _ptsz)
 LOCKSTEP_TWIN(cudaStreamGetDevice, _ptsz)
 LOCKSTEP_TWIN(cudaStreamWaitEvent, _ptsz)
 LOCKSTEP_TWIN(cudaStreamAttachMemAsync, _ptsz)
-LOCKSTEP_TWIN(cudaStreamIsCapturing, _ptsz)
 LOCKSTEP_TWIN(cudaLaunchHostFunc, _ptsz)
 LOCKSTEP_TWIN(cudaStreamAddCallback, _ptsz)

@@ -3,7 +3,7 @@
 namespace lockstep::runtime {
 
 cudaStream_t Streams::create_stream(unsigned flags, int priority, int device) {
-  auto stream = std::make_unique<Stream>(Stream{flags, priority, device, ++ids_});
+  auto stream = std::make_unique<Stream>(Stream{flags, priority, device, ++ids_, nullptr, {}, {}});
   const auto handle = reinterpret_cast<cudaStream_t>(stream.get());
   streams_.emplace(handle, std::move(stream));
   return handle;
@@ -11,11 +11,23 @@ cudaStream_t Streams::create_stream(unsigned flags, int priority, int device) {
 
 bool Streams::destroy_stream(cudaStream_t stream) { return streams_.erase(stream) != 0; }
 
-const Stream* Streams::find_stream(cudaStream_t stream, int device) const {
+std::vector<Stream*> Streams::of_device(int device) {
+  std::vector<Stream*> result;
+  for (const auto& [handle, stream] : streams_) {
+    if (stream->device == device) result.push_back(stream.get());
+  }
+  for (auto& [key, stream] : defaults_) {
+    if (stream.device == device) result.push_back(&stream);
+  }
+  return result;
+}
+
+Stream* Streams::find_stream(cudaStream_t stream, int device) {
   if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
-    Stream& s = defaults_[device * 2 + (stream == cudaStreamPerThread)];
+    const bool of_thread = stream == cudaStreamPerThread;
+    Stream& s = defaults_[{device, of_thread ? std::this_thread::get_id() : std::thread::id{}}];
     s.device = device;
-    s.id = stream == cudaStreamPerThread ? 2 : 1;
+    s.id = of_thread ? Stream::kPerThreadId : Stream::kLegacyId;
     return &s;
   }
   const auto it = streams_.find(stream);
@@ -23,7 +35,7 @@ const Stream* Streams::find_stream(cudaStream_t stream, int device) const {
 }
 
 cudaEvent_t Streams::create_event(unsigned flags, int device) {
-  auto event = std::make_unique<Event>(Event{flags, device, {}});
+  auto event = std::make_unique<Event>(Event{flags, device, {}, nullptr, {}});
   const auto handle = reinterpret_cast<cudaEvent_t>(event.get());
   events_.emplace(handle, std::move(event));
   return handle;

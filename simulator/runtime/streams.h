@@ -9,28 +9,44 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace lockstep::runtime {
 
+struct Capture;    // capture.h
+struct GraphNode;  // graph.h
+
 struct Stream {
+  static constexpr unsigned long long kLegacyId = 1, kPerThreadId = 2;
+
   unsigned flags = cudaStreamDefault;
   int priority = 0;
   int device = 0;
   unsigned long long id = 0;
+  std::shared_ptr<Capture> capture;  // while it is being captured
+  std::vector<GraphNode*> tail;      // then: what its next node waits for
+  std::map<cudaStreamAttrID, cudaStreamAttrValue> attributes;  // as set
+
+  bool is_legacy() const { return id == kLegacyId; }
 };
 
 struct Event {
   unsigned flags = cudaEventDefault;
   int device = 0;
   std::optional<std::chrono::steady_clock::time_point> recorded;
+  std::shared_ptr<Capture> capture;  // when it was last recorded in a stream that was captured
+  std::vector<GraphNode*> tail;      // then: what it stands for
 };
 
 class Streams {
  public:
   cudaStream_t create_stream(unsigned flags, int priority, int device);
   bool destroy_stream(cudaStream_t stream);
+  std::vector<Stream*> of_device(int device);
   // The stream, a default one (of `device`) for the handles 0, 1 and 2; nullptr when the handle is unknown or destroyed.
-  const Stream* find_stream(cudaStream_t stream, int device) const;
+  Stream* find_stream(cudaStream_t stream, int device);
 
   cudaEvent_t create_event(unsigned flags, int device);
   bool destroy_event(cudaEvent_t event);
@@ -41,7 +57,7 @@ class Streams {
  private:
   std::map<cudaStream_t, std::unique_ptr<Stream>> streams_;
   std::map<cudaEvent_t, std::unique_ptr<Event>> events_;
-  mutable std::map<int, Stream> defaults_;
+  std::map<std::pair<int, std::thread::id>, Stream> defaults_;  // by device and thread; of no thread: the legacy one
   unsigned long long ids_ = 2;  // 1 and 2 are the default streams'
 };
 

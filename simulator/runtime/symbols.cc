@@ -3,18 +3,17 @@
 
 #include "simulator/runtime/describe.h"
 #include "simulator/runtime/runtime.h"
-#include "simulator/runtime/transfers.h"
+#include "simulator/runtime/work.h"
 
 using lockstep::memory::Allocation;
 using lockstep::runtime::api;
-using lockstep::runtime::Block;
 using lockstep::runtime::bytes;
-using lockstep::runtime::check_stream;
-using lockstep::runtime::copy;
 using lockstep::runtime::Device;
+using lockstep::runtime::locate_symbol;
+using lockstep::runtime::make_copy_work;
+using lockstep::runtime::put;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
-using lockstep::runtime::Shape;
 using lockstep::runtime::VariableEntry;
 
 namespace {
@@ -35,7 +34,10 @@ cudaError_t find_symbol(Runtime& r, Device& d, const char* function, const void*
   return cudaErrorInvalidSymbol;
 }
 
-cudaError_t locate(Runtime& r, Device& d, const char* function, const void* symbol, size_t size, size_t offset, void** at) {
+}  // namespace
+
+cudaError_t lockstep::runtime::locate_symbol(Runtime& r, Device& d, const char* function, const void* symbol, std::size_t size, std::size_t offset,
+                                             void** at) {
   const Allocation* a = nullptr;
   if (const cudaError_t error = find_symbol(r, d, function, symbol, &a); error != cudaSuccess) return error;
   if (size != 0 && (offset > a->size || size > a->size - offset)) {
@@ -46,24 +48,24 @@ cudaError_t locate(Runtime& r, Device& d, const char* function, const void* symb
   return cudaSuccess;
 }
 
+namespace {
+
 cudaError_t copy_to(const char* function, const void* symbol, const void* from, size_t size, size_t offset, cudaMemcpyKind kind,
                     cudaStream_t stream) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (const cudaError_t error = check_stream(r, d, function, stream); error != cudaSuccess) return error;
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     void* to = nullptr;
-    if (const cudaError_t error = locate(r, d, function, symbol, size, offset, &to); error != cudaSuccess) return error;
-    return copy(r, function, Block{to, 0, 0}, Block{const_cast<void*>(from), 0, 0}, Shape{size, 1, 1}, kind);
+    if (const cudaError_t error = locate_symbol(r, d, function, symbol, size, offset, &to); error != cudaSuccess) return error;
+    return put(r, d, function, stream, make_copy_work(to, size, from, size, size, 1, kind));
   });
 }
 
 cudaError_t copy_from(const char* function, void* to, const void* symbol, size_t size, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (const cudaError_t error = check_stream(r, d, function, stream); error != cudaSuccess) return error;
     if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     void* from = nullptr;
-    if (const cudaError_t error = locate(r, d, function, symbol, size, offset, &from); error != cudaSuccess) return error;
-    return copy(r, function, Block{to, 0, 0}, Block{from, 0, 0}, Shape{size, 1, 1}, kind);
+    if (const cudaError_t error = locate_symbol(r, d, function, symbol, size, offset, &from); error != cudaSuccess) return error;
+    return put(r, d, function, stream, make_copy_work(to, size, from, size, size, 1, kind));
   });
 }
 

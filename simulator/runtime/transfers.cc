@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "simulator/runtime/capture.h"
 #include "simulator/runtime/describe.h"
 
 namespace lockstep::runtime {
@@ -114,7 +115,10 @@ cudaError_t fill(Runtime& runtime, const char* function, const Block& to, int va
 }
 
 cudaError_t check_stream(Runtime& runtime, Device& device, const char* function, cudaStream_t stream) {
-  if (runtime.streams.find_stream(stream, device.ordinal) != nullptr) return cudaSuccess;
+  if (Stream* s = runtime.streams.find_stream(stream, device.ordinal)) {
+    const cudaError_t error = refuse_captured(runtime, function, *s);
+    return error != cudaSuccess ? error : check_legacy(runtime, function, *s);
+  }
   runtime.explain(function, "the stream does not exist");
   return cudaErrorInvalidResourceHandle;
 }

@@ -171,11 +171,11 @@ CUDA_TEST(Extension, SchedulesDoNotChangeResults) {
 }
 
 CUDA_TEST(Extension, AnAbsentFunctionIsNotSupported) {
-  cudaGraph_t graph;
+  cudaIpcMemHandle_t handle;
   testing::internal::CaptureStderr();
-  EXPECT_CUDA(cudaErrorNotSupported, cudaGraphCreate(&graph, 0));
-  EXPECT_CUDA(cudaErrorNotSupported, cudaGraphCreate(&graph, 0));
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "lockstep: cudaGraphCreate is not supported by the simulated GPU\n") << "said once";
+  EXPECT_CUDA(cudaErrorNotSupported, cudaIpcGetMemHandle(&handle, nullptr));
+  EXPECT_CUDA(cudaErrorNotSupported, cudaIpcGetMemHandle(&handle, nullptr));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "lockstep: cudaIpcGetMemHandle is not supported by the simulated GPU\n") << "said once";
   EXPECT_CUDA(cudaErrorNotSupported, cudaGetLastError());
 }
 

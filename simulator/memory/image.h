@@ -1,0 +1,94 @@
+// Arrays, and how textures and surfaces look at them: what the runtime makes of cudaMallocArray and cudaCreateTextureObject, and the engine reads.
+//
+// An array lies in device memory row by row without padding: element (x, y, z) at base + ((z * height + y) * width + x) * element bytes. Layers
+// are slices.
+// Source: CUDA C++ Programming Guide, "Texture and Surface Memory" and appendix "Texture Fetching"; PTX ISA, tex, suld, sust.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "simulator/memory/device_memory.h"
+
+namespace lockstep::memory {
+
+enum class ChannelKind : std::uint8_t { kSigned, kUnsigned, kFloat };
+
+// An element: up to four channels, all of the same width (8, 16 or 32 bits).
+struct Format {
+  ChannelKind kind = ChannelKind::kFloat;
+  int bits = 32;
+  int channels = 1;
+  int bytes() const { return bits / 8 * channels; }
+};
+
+// A block of elements in memory that a texture or surface looks at.
+struct Image {
+  Address base = 0;
+  Format format;
+  std::uint32_t width = 1, height = 1, depth = 1;  // 1 in dimensions that are not there
+  int dimensions = 1;                              // 1, 2 or 3, layers not counted
+  bool layered = false;                            // slices, or rows of a 1-D array, are layers
+  std::uint64_t pitch = 0;                         // bytes from row to row
+  std::uint64_t slice = 0;                         // bytes from slice to slice
+  Address allocation = 0;                          // base of the allocation it lies in
+};
+
+enum class AddressMode : std::uint8_t { kWrap, kClamp, kMirror, kBorder };
+
+struct Texture {
+  Image image;
+  std::array<AddressMode, 3> address{AddressMode::kClamp, AddressMode::kClamp, AddressMode::kClamp};
+  bool linear = false;             // filter
+  bool normalized_read = false;    // integers of 8 and 16 bits are read as floats in [0, 1] or [-1, 1]
+  bool normalized_coordinates = false;
+  bool linear_memory = false;      // not an array: fetched by integer coordinates only, no filter
+  float border[4] = {0, 0, 0, 0};
+};
+
+// Texture and surface objects by handle. Handles are never used again, and are no addresses.
+class Images {
+ public:
+  std::uint64_t add(const Texture& texture);
+  std::uint64_t add(const Image& surface);
+  bool remove_texture(std::uint64_t handle) { return textures_.erase(handle) != 0; }
+  bool remove_surface(std::uint64_t handle) { return surfaces_.erase(handle) != 0; }
+  // nullptr: there is none of this handle. Kernels ask in parallel; nothing is added or removed while one runs.
+  const Texture* texture(std::uint64_t handle) const;
+  const Image* surface(std::uint64_t handle) const;
+
+ private:
+  std::map<std::uint64_t, Texture> textures_;
+  std::map<std::uint64_t, Image> surfaces_;
+  std::uint64_t next_ = 1;
+};
+
+// Four channels as a texture instruction returns them, each 32 bits: floats (of elements of 16 bits too), or integers extended to 32 bits. Channels that
+// the element does not have are 0.
+using Texel = std::array<std::uint32_t, 4>;
+
+// The element at `at`; with `normalized_read`, integers become floats in [0, 1] or [-1, 1].
+Texel read_element(const std::byte* at, const Format& format, bool normalized_read);
+
+// The elements that a fetch reads, and their weights, which add up to 1: one, or with a linear filter 2, 4 or 8.
+struct Sample {
+  struct Tap {
+    Address address = 0;
+    double weight = 0;
+    bool outside = false;  // the border's colour instead
+  };
+  std::array<Tap, 8> taps;
+  int count = 0;
+};
+
+// A fetch by floating-point coordinates. `layer` counts only in layered images, and is clamped to those there are.
+Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t layer);
+// A fetch by integer coordinates: no filter, and outside of the image is the border.
+Sample fetch(const Texture& texture, const std::int32_t coordinates[3], std::uint32_t layer);
+
+// What the elements make together; elements[i] belongs to taps[i] and is not read where that is outside.
+Texel filter(const Texture& texture, const Sample& sample, const Texel elements[]);
+
+}  // namespace lockstep::memory

@@ -1,0 +1,145 @@
+#include "simulator/memory/image.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace lockstep::memory {
+namespace {
+
+// A texture of floats in host memory, whose element (x, y, z) is 100 z + 10 y + x.
+struct Picture {
+  Picture(std::uint32_t w, std::uint32_t h, std::uint32_t d, int dimensions) {
+    Image& i = texture.image;
+    i.width = w, i.height = h, i.depth = d, i.dimensions = dimensions;
+    i.pitch = 4 * w, i.slice = i.pitch * h;
+    for (std::uint32_t z = 0; z < d; ++z)
+      for (std::uint32_t y = 0; y < h; ++y)
+        for (std::uint32_t x = 0; x < w; ++x) elements.push_back(static_cast<float>(100 * z + 10 * y + x));
+    i.base = reinterpret_cast<Address>(elements.data());
+  }
+  float filtered(const Sample& s) const {
+    Texel taps[8];
+    for (int i = 0; i < s.count; ++i) {
+      const auto& tap = s.taps[static_cast<std::size_t>(i)];
+      if (!tap.outside) taps[i] = read_element(reinterpret_cast<const std::byte*>(tap.address), texture.image.format, texture.normalized_read);
+    }
+    return std::bit_cast<float>(filter(texture, s, taps)[0]);
+  }
+  float at(float x, float y = 0, float z = 0, std::uint32_t layer = 0) const {
+    const float c[3] = {x, y, z};
+    return filtered(sample(texture, c, layer));
+  }
+  float fetched(std::int32_t x, std::int32_t y = 0) const {
+    const std::int32_t c[3] = {x, y, 0};
+    return filtered(fetch(texture, c, 0));
+  }
+  Texture texture;
+  std::vector<float> elements;
+};
+
+TEST(Nearest, TakesTheElementThatTheCoordinateLiesIn) {
+  const Picture p(4, 3, 1, 2);
+  EXPECT_EQ(p.at(0, 0), 0);
+  EXPECT_EQ(p.at(0.99f, 0), 0);
+  EXPECT_EQ(p.at(1, 2.5f), 21);
+  EXPECT_EQ(p.at(3.5f, 1), 13);
+}
+
+TEST(AddressMode, SaysWhatIsOutside) {
+  Picture p(4, 1, 1, 1);
+  p.texture.border[0] = -5;
+  EXPECT_EQ(p.at(-3), 0);
+  EXPECT_EQ(p.at(100), 3);
+  p.texture.address.fill(AddressMode::kBorder);
+  EXPECT_EQ(p.at(-0.1f), -5);
+  EXPECT_EQ(p.at(4), -5);
+  EXPECT_EQ(p.at(3.9f), 3);
+  p.texture.address.fill(AddressMode::kWrap);
+  EXPECT_EQ(p.at(5), 3) << "wrapping needs normalised coordinates";
+  p.texture.normalized_coordinates = true;
+  EXPECT_EQ(p.at(1.25f), 1);
+  EXPECT_EQ(p.at(-0.25f), 3);
+  p.texture.address.fill(AddressMode::kMirror);
+  EXPECT_EQ(p.at(1.0f), 3);
+  EXPECT_EQ(p.at(1.25f), 2);
+  EXPECT_EQ(p.at(-0.1f), 0);
+  EXPECT_EQ(p.at(2.3f), 1);
+}
+
+TEST(Linear, WeighsNeighboursByEightBits) {
+  Picture p(4, 3, 2, 3);
+  p.texture.linear = true;
+  EXPECT_EQ(p.at(0.5f, 0.5f, 0.5f), 0);
+  EXPECT_EQ(p.at(1, 0.5f, 0.5f), 0.5f);
+  EXPECT_EQ(p.at(1.75f, 0.5f, 0.5f), 1.25f);
+  EXPECT_EQ(p.at(2, 2, 1), 1.5f + 15 + 50);
+  EXPECT_EQ(p.at(0, 0.5f, 0.5f), 0) << "clamped on the left";
+  EXPECT_EQ(p.at(4, 0.5f, 0.5f), 3);
+  EXPECT_EQ(p.at(0.5f + 1.0f / 1024, 0.5f, 0.5f), 0) << "less than half a step of 1/256";
+  EXPECT_EQ(p.at(0.5f + 1.0f / 256, 0.5f, 0.5f), 1.0f / 256);
+}
+
+TEST(Linear, MixesTheBorderIn) {
+  Picture p(2, 1, 1, 1);
+  p.texture.linear = true;
+  p.texture.address.fill(AddressMode::kBorder);
+  p.texture.border[0] = 8;
+  EXPECT_EQ(p.at(2), 0.5f * 1 + 0.5f * 8);
+}
+
+TEST(Fetch, IsByIntegersAndZeroOutside) {
+  const Picture p(4, 3, 1, 2);
+  EXPECT_EQ(p.fetched(3, 2), 23);
+  EXPECT_EQ(p.fetched(-1), 0);
+  EXPECT_EQ(p.fetched(4), 0);
+}
+
+TEST(Layers, AreClamped) {
+  Picture p(2, 2, 3, 2);
+  p.texture.image.layered = true;
+  EXPECT_EQ(p.at(1, 1, 0, 2), 211);
+  EXPECT_EQ(p.at(1, 1, 0, 7), 211);
+}
+
+TEST(NotANumber, IsTheFirstElement) {
+  Picture p(4, 1, 1, 1);
+  EXPECT_EQ(p.at(std::nanf("")), 0);
+  EXPECT_EQ(p.at(std::numeric_limits<float>::infinity()), 3);
+  p.texture.linear = true;
+  EXPECT_EQ(p.at(-std::numeric_limits<float>::infinity()), 0);
+}
+
+TEST(Elements, AreExtendedOrNormalised) {
+  const std::uint8_t bytes[4] = {0, 255, 128, 127};
+  const auto* at = reinterpret_cast<const std::byte*>(bytes);
+  EXPECT_EQ(read_element(at, {ChannelKind::kUnsigned, 8, 4}, false), (Texel{0, 255, 128, 127}));
+  EXPECT_EQ(read_element(at, {ChannelKind::kSigned, 8, 4}, false), (Texel{0, 0xffffffffu, 0xffffff80u, 127}));
+  const Texel u = read_element(at, {ChannelKind::kUnsigned, 8, 4}, true), s = read_element(at, {ChannelKind::kSigned, 8, 4}, true);
+  EXPECT_EQ(std::bit_cast<float>(u[1]), 1.0f);
+  EXPECT_EQ(std::bit_cast<float>(u[2]), static_cast<float>(128 / 255.0));
+  EXPECT_EQ(std::bit_cast<float>(s[2]), -1.0f) << "-128 is no less than -127";
+  EXPECT_EQ(std::bit_cast<float>(s[3]), 1.0f);
+  const std::uint16_t half = 0xc100;  // -2.5
+  EXPECT_EQ(std::bit_cast<float>(read_element(reinterpret_cast<const std::byte*>(&half), {ChannelKind::kFloat, 16, 1}, false)[0]), -2.5f);
+  EXPECT_EQ(read_element(at, {ChannelKind::kUnsigned, 16, 2}, false), (Texel{0xff00, 0x7f80, 0, 0})) << "channels that are not there are 0";
+}
+
+TEST(Images, AreFoundByHandlesThatAreNeverUsedAgain) {
+  Images images;
+  const std::uint64_t a = images.add(Texture{}), b = images.add(Image{});
+  EXPECT_NE(images.texture(a), nullptr);
+  EXPECT_EQ(images.surface(a), nullptr);
+  EXPECT_NE(images.surface(b), nullptr);
+  EXPECT_TRUE(images.remove_texture(a));
+  EXPECT_FALSE(images.remove_texture(a));
+  EXPECT_EQ(images.texture(a), nullptr);
+  EXPECT_NE(images.add(Texture{}), a);
+}
+
+}  // namespace
+}  // namespace lockstep::memory

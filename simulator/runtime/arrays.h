@@ -1,0 +1,46 @@
+// CUDA arrays: device memory of a shape and an element format, which textures and surfaces read and host code reaches by copies only.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+
+#include "simulator/memory/image.h"
+#include "simulator/runtime/runtime.h"
+#include "simulator/runtime/transfers.h"
+
+namespace lockstep::runtime {
+
+struct Array {
+  cudaChannelFormatDesc format{};
+  cudaExtent extent{};             // as asked for: height and depth may be 0
+  unsigned flags = 0;
+  int device = 0;
+  memory::Image image;
+
+  std::size_t element_bytes() const { return static_cast<std::size_t>(image.format.bytes()); }
+};
+
+// The arrays of the process. Guarded by the device lock.
+class Arrays {
+ public:
+  // cudaErrorInvalidValue for a shape or format that no array has; cudaErrorMemoryAllocation.
+  cudaError_t create(Runtime& runtime, Device& device, const cudaChannelFormatDesc& format, const cudaExtent& extent, unsigned flags, Array** result);
+  Array* find(cudaArray_const_t handle) const;
+  bool destroy(Runtime& runtime, Array* array);
+  void destroy_all(int device);  // their memory is gone already
+
+ private:
+  std::map<const void*, std::unique_ptr<Array>> arrays_;
+};
+Arrays& arrays();
+
+// Whether a channel description is one of those that arrays and textures have: 1, 2 or 4 channels of 8, 16 or 32 bits.
+bool read_format(const cudaChannelFormatDesc& description, memory::Format* format);
+
+// Where the element at `position` (x in elements) of an array is, for a copy.
+Block block_of(const Array& array, const cudaPos& position);
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,134 @@
+// Arrays and the objects that look at them, as host code sees them. Every test holds on silicon too.
+#include "simulator/runtime/tests/cuda_test.h"
+
+#include <numeric>
+#include <vector>
+
+namespace lockstep::runtime {
+namespace {
+
+cudaArray_t make_array(size_t width, size_t height, unsigned flags = cudaArrayDefault) {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned);
+  cudaArray_t array = nullptr;
+  EXPECT_CUDA(cudaSuccess, cudaMallocArray(&array, &format, width, height, flags));
+  return array;
+}
+
+std::vector<int> counting(size_t n) {
+  std::vector<int> v(n);
+  std::iota(v.begin(), v.end(), 0);
+  return v;
+}
+
+CUDA_TEST(Array, TellsWhatItIs) {
+  const cudaArray_t array = make_array(20, 5);
+  cudaChannelFormatDesc format{};
+  cudaExtent extent{};
+  unsigned flags = 77;
+  EXPECT_CUDA(cudaSuccess, cudaArrayGetInfo(&format, &extent, &flags, array));
+  EXPECT_EQ(format.x, 32);
+  EXPECT_EQ(format.y, 0);
+  EXPECT_EQ(format.f, cudaChannelFormatKindSigned);
+  EXPECT_EQ(extent.width, 20u);
+  EXPECT_EQ(extent.height, 5u);
+  EXPECT_EQ(extent.depth, 0u);
+  EXPECT_EQ(flags, 0u);
+  EXPECT_CUDA(cudaSuccess, cudaFreeArray(array));
+  EXPECT_CUDA(cudaSuccess, cudaFreeArray(nullptr));
+}
+
+CUDA_TEST(Array, RefusesFormatsAndShapesThatNoneHas) {
+  cudaArray_t array = nullptr;
+  const cudaChannelFormatDesc three = cudaCreateChannelDesc(8, 8, 8, 0, cudaChannelFormatKindUnsigned);
+  const cudaChannelFormatDesc mixed = cudaCreateChannelDesc(8, 16, 0, 0, cudaChannelFormatKindUnsigned);
+  const cudaChannelFormatDesc good = cudaCreateChannelDesc(8, 8, 8, 8, cudaChannelFormatKindUnsigned);
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(&array, &three, 4, 4, 0));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(&array, &mixed, 4, 4, 0));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(&array, &good, 0, 4, 0));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(nullptr, &good, 4, 4, 0));
+}
+
+CUDA_TEST(Array, KeepsWhatIsCopiedIntoARectangle) {
+  const cudaArray_t array = make_array(8, 4);
+  const std::vector<int> from = counting(32), patch = {-1, -2, -3, -4, -5, -6};
+  std::vector<int> to(32);
+  ASSERT_CUDA(cudaSuccess, cudaMemcpy2DToArray(array, 0, 0, from.data(), 32, 32, 4, cudaMemcpyHostToDevice));
+  // Three elements wide, two rows high, at element 2 of row 1: offsets and widths count bytes.
+  EXPECT_CUDA(cudaSuccess, cudaMemcpy2DToArray(array, 8, 1, patch.data(), 12, 12, 2, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaSuccess, cudaMemcpy2DFromArray(to.data(), 32, array, 0, 0, 32, 4, cudaMemcpyDeviceToHost));
+  for (int i = 0; i < 32; ++i) {
+    const int x = i % 8, y = i / 8;
+    const bool patched = x >= 2 && x < 5 && (y == 1 || y == 2);
+    EXPECT_EQ(to[static_cast<size_t>(i)], patched ? patch[static_cast<size_t>(3 * (y - 1) + x - 2)] : i);
+  }
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy2DToArray(array, 8, 0, from.data(), 32, 32, 1, cudaMemcpyHostToDevice)) << "past the row";
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy2DToArray(array, 0, 3, from.data(), 32, 32, 2, cudaMemcpyHostToDevice)) << "past the last row";
+}
+
+CUDA_TEST(Array, BoxesOfThreeDimensionsCountElements) {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned);
+  cudaArray_t array = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaMalloc3DArray(&array, &format, cudaExtent{4, 3, 2}, 0));
+  std::vector<int> from = counting(24), to(24, -1);
+  cudaMemcpy3DParms p{};
+  p.srcPtr = {from.data(), 16, 16, 3};
+  p.dstArray = array;
+  p.extent = {4, 3, 2};
+  p.kind = cudaMemcpyHostToDevice;
+  ASSERT_CUDA(cudaSuccess, cudaMemcpy3D(&p));
+  // One element of the last slice, back to the start of the host's array.
+  cudaMemcpy3DParms back{};
+  back.srcArray = array;
+  back.srcPos = {1, 2, 1};
+  back.dstPtr = {to.data(), 16, 16, 3};
+  back.extent = {2, 1, 1};
+  back.kind = cudaMemcpyDeviceToHost;
+  EXPECT_CUDA(cudaSuccess, cudaMemcpy3D(&back));
+  EXPECT_EQ(to[0], 12 + 8 + 1);
+  EXPECT_EQ(to[1], 12 + 8 + 2);
+  EXPECT_EQ(to[2], -1);
+  back.srcPos.z = 2;
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy3D(&back)) << "past the last slice";
+}
+
+CUDA_TEST(Array, CopiesIntoAnother) {
+  const cudaArray_t a = make_array(8, 2), b = make_array(8, 2);
+  const std::vector<int> from = counting(16);
+  std::vector<int> to(4, -1);
+  ASSERT_CUDA(cudaSuccess, cudaMemcpy2DToArray(a, 0, 0, from.data(), 32, 32, 2, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaSuccess, cudaMemcpy2DArrayToArray(b, 0, 1, a, 16, 0, 16, 1, cudaMemcpyDeviceToDevice));
+  EXPECT_CUDA(cudaSuccess, cudaMemcpy2DFromArray(to.data(), 16, b, 0, 1, 16, 1, cudaMemcpyDeviceToHost));
+  EXPECT_EQ(to, (std::vector<int>{4, 5, 6, 7}));
+}
+
+CUDA_TEST(TextureObject, KeepsItsDescription) {
+  const cudaArray_t array = make_array(8, 2);
+  cudaResourceDesc resource{}, got{};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = array;
+  cudaTextureDesc description{}, kept{};
+  description.addressMode[0] = cudaAddressModeBorder;
+  cudaTextureObject_t object = 0;
+  ASSERT_CUDA(cudaSuccess, cudaCreateTextureObject(&object, &resource, &description, nullptr));
+  EXPECT_CUDA(cudaSuccess, cudaGetTextureObjectResourceDesc(&got, object));
+  EXPECT_EQ(got.res.array.array, array);
+  EXPECT_CUDA(cudaSuccess, cudaGetTextureObjectTextureDesc(&kept, object));
+  EXPECT_EQ(kept.addressMode[0], cudaAddressModeBorder);
+  EXPECT_CUDA(cudaSuccess, cudaDestroyTextureObject(object));
+  description.filterMode = cudaFilterModeLinear;
+  EXPECT_CUDA(cudaErrorInvalidFilterSetting, cudaCreateTextureObject(&object, &resource, &description, nullptr)) << "integers cannot be mixed";
+}
+
+CUDA_TEST(SurfaceObject, NeedsAnArrayMadeForIt) {
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = make_array(8, 2);
+  cudaSurfaceObject_t object = 0;
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaCreateSurfaceObject(&object, &resource));
+  resource.res.array.array = make_array(8, 2, cudaArraySurfaceLoadStore);
+  EXPECT_CUDA(cudaSuccess, cudaCreateSurfaceObject(&object, &resource));
+  EXPECT_CUDA(cudaSuccess, cudaDestroySurfaceObject(object));
+}
+
+}  // namespace
+}  // namespace lockstep::runtime
