@@ -234,7 +234,7 @@ PropertyOptions session_property_options(std::string_view name, int cases) {
 std::string device_unusable() {
   static const std::string kError = device_error();
   if (!kError.empty()) return "no GPU answers: " + kError;
-  return device_lost().empty() ? "" : "device lost after " + device_lost();
+  return device_lost().empty() ? "" : std::string(kDeviceLostAfter) + device_lost();
 }
 
 void report_property(std::string_view name, const PropertyResult& result, const char* file, int line) {

@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-inline constexpr int kPassportSchema = 1;
+inline constexpr int kPassportSchema = 2;
 
 struct RunReport {
   std::string commit;     // hash of the tree that was built; empty when unknown
