@@ -227,14 +227,23 @@ bool save_report(const RunReport& report, const fs::path& out) {
 void run_on(const Target& target, const Arguments& a, const std::vector<Suite>& suites, const fs::path& out,
             Progress& progress, RunReport& report) {
   const SuiteOptions options = suite_options(a, target);
+  if (target.silicon) {
+    report.driver_version = driver().version;
+    report.driver_module = driver().module_version;
+  }
   const auto start = std::chrono::steady_clock::now();
   report.suites.resize(suites.size());
-  run_tasks(a.jobs, suites.size(), [&](std::size_t i) {
+  const auto one = [&](std::size_t i) {
     const Suite& suite = suites[i];
     report.suites[i] = run_suite(suite, options, out, [&](const SuiteProgress& p) { progress.tick(target, suite, p); });
     progress.end(target, i + 1, report.suites[i]);
     return true;
-  });
+  };
+  // Those that measure are last in the manifest, and have the GPU to themselves.
+  const auto measuring = std::find_if(suites.begin(), suites.end(), [](const Suite& s) { return s.silicon; });
+  const auto before = static_cast<std::size_t>(measuring - suites.begin());
+  run_tasks(a.jobs, before, one);
+  run_tasks(1, suites.size() - before, [&](std::size_t i) { return one(before + i); });
   report.seconds = seconds_since(start);
 }
 
@@ -344,9 +353,11 @@ int main(int argc, char** argv) {
     refuse(chosen.error);
     return chosen.absent ? kNoDevice : kUsage;
   }
-  if (a.repeat == 1) return run(a, selected.suites, chosen.targets);
+  const Manifest wanted = suites_for(chosen.targets.front().silicon, selected.suites, a.suites);
+  if (!wanted.error.empty()) return refuse(wanted.error);
+  if (a.repeat == 1) return run(a, wanted.suites, chosen.targets);
   if (chosen.targets.size() > 1) return refuse("--repeat runs on one device");
-  return run_again_and_again(a, selected.suites, chosen.targets.front());
+  return run_again_and_again(a, wanted.suites, chosen.targets.front());
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ void choose_runtime(const Target& target, std::map<std::string, std::string>& va
                                  (others == nullptr || *others == '\0' ? "" : std::string(":") + others);
 }
 
-Command command_for(const Suite& suite, const SuiteOptions& o, const std::string& program) {
+Command command_for(const Suite& suite, const SuiteOptions& o, const std::string& program, const fs::path& out) {
   Command c;
   c.argv = {program};
   if (!o.cases.empty()) c.argv.push_back("--cases=" + o.cases);
@@ -38,6 +38,7 @@ Command command_for(const Suite& suite, const SuiteOptions& o, const std::string
   c.set["LOCKSTEP_EXPECT_KERNELS"] = "1";
   c.set["LOCKSTEP_REPLAY"] = fmt::format("{} --suite={}{}", o.replay_command, shell_quoted(suite.family),
                                          o.target.device.empty() ? "" : " --device=" + o.target.device);
+  c.set["TEST_UNDECLARED_OUTPUTS_DIR"] = (out / "outputs" / suite.family).string();  // pictures go there
   if (o.random_seed != 0) c.set["TEST_RANDOM_SEED"] = std::to_string(o.random_seed);
   if (o.host_threads != 0) c.set["LOCKSTEP_HOST_THREADS"] = std::to_string(o.host_threads);
   choose_runtime(o.target, c.set);
@@ -51,6 +52,7 @@ Command command_for(const Suite& suite, const SuiteOptions& o, const std::string
 
 std::string make_run_folder(const fs::path& out) {
   std::error_code error;
+  fs::remove_all(out / "outputs", error);
   for (const char* folder : {"ledgers", "logs"}) {
     fs::create_directories(out / folder, error);
     if (error) return fmt::format("{} cannot be made: {}", (out / folder).string(), error.message());
@@ -72,7 +74,7 @@ SuiteResult run_suite(const Suite& suite, const SuiteOptions& options, const fs:
     return assess(suite, std::move(end), LedgerFile{}, "no program");
   }
   return run_relay(suite,
-                   {.command = command_for(suite, options, program),
+                   {.command = command_for(suite, options, program, fs::absolute(out)),
                     .ledgers = out / "ledgers",
                     .logs = out / "logs",
                     .property_limit = options.property_limit},
