@@ -1,6 +1,6 @@
-"""bundle: a program with all that it needs at run time, as one archive for machines without Bazel and without a toolkit.
+"""bundle: programs with all that they need at run time, as one archive for machines without Bazel and without a toolkit.
 
-The archive `<name>.tar` holds one folder, lockstep-bundle: the program's runfiles as
+The archive `<name>.tar` holds one folder, lockstep-bundle: the programs' runfiles as
 they are under Bazel, stripped of debugging information, the C++ runtime, and the
 entry script. It is the same, byte for byte, whenever its contents are.
 """
@@ -25,8 +25,11 @@ def _impl(ctx):
         feature_configuration = features,
         action_name = CPP_COMPILE_ACTION_NAME,
     )
-    program = ctx.attr.program[DefaultInfo]
-    contents = depset([program.files_to_run.executable], transitive = [program.default_runfiles.files])
+    programs = [program[DefaultInfo] for program in ctx.attr.programs]
+    contents = depset(
+        [program.files_to_run.executable for program in programs],
+        transitive = [program.default_runfiles.files for program in programs],
+    )
     listing = ctx.actions.args()
     listing.set_param_file_format("multiline")
     listing.use_param_file("%s", use_always = True)
@@ -38,7 +41,7 @@ def _impl(ctx):
     ])
     ctx.actions.run(
         mnemonic = "Bundle",
-        progress_message = "Bundling %s" % ctx.attr.program.label,
+        progress_message = "Bundling %s" % ctx.label,
         executable = ctx.file._pack,
         arguments = [
             ctx.outputs.archive.path,
@@ -54,10 +57,10 @@ def _impl(ctx):
 
 bundle = rule(
     implementation = _impl,
-    doc = "Packs a program and its runfiles into <name>.tar.",
+    doc = "Packs programs and their runfiles into <name>.tar.",
     attrs = {
-        "entry": attr.label(mandatory = True, allow_single_file = True, doc = "The script that starts it."),
-        "program": attr.label(mandatory = True, executable = True, cfg = "target", doc = "The program."),
+        "entry": attr.label(mandatory = True, allow_single_file = True, doc = "The script that starts them."),
+        "programs": attr.label_list(mandatory = True, cfg = "target", doc = "What the script starts."),
         "readme": attr.label(mandatory = True, allow_single_file = True, doc = "README.txt of the archive."),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
         "_pack": attr.label(default = "//bazel:bundle_pack.sh", allow_single_file = True),

@@ -33,6 +33,7 @@ case $command in
     exec "$conform" run ${device:+"$device"} "$@"
     ;;
   list) exec "$conform" list "$@" ;;
+  diff | report) exec "$here/runfiles/lockstep/harness/passport_tool" "$command" "$@" ;;
   help | -h | --help)
     cat "$here/README.txt"
     ;;

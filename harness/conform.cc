@@ -20,8 +20,10 @@
 
 #include "harness/crew.h"
 #include "harness/options.h"
+#include "harness/passport_file.h"
 #include "harness/repeat.h"
 #include "harness/replay.h"
+#include "harness/report_html.h"
 #include "harness/run_report.h"
 #include "harness/runfiles.h"
 #include "harness/subprocess.h"
@@ -219,8 +221,21 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// The page is made from the passport as it was written, as it would be from one of another machine.
+bool save_page(const std::string& passport_text, const fs::path& out) {
+  Passport passport;
+  ReportAssets assets;
+  std::string error;
+  if (!parse_passport(passport_text, passport, error) || !(error = read_assets(assets)).empty()) {
+    fmt::print(stderr, "conform: no report.html: {}\n", error);
+    return false;
+  }
+  return save(out / "report.html", report_html(passport, read_pictures(out.string()), assets));
+}
+
 bool save_report(const RunReport& report, const fs::path& out) {
-  return save(out / "passport.json", passport_json(report)) && save(out / "junit.xml", junit_xml(report));
+  const std::string passport = passport_json(report);
+  return save(out / "passport.json", passport) && save(out / "junit.xml", junit_xml(report)) && save_page(passport, out);
 }
 
 // All suites on one target; results in the order of the suites, whichever end first.
@@ -252,7 +267,7 @@ bool conclude(const RunReport& report, const fs::path& out) {
   const std::vector<std::string> problems = report.problems();
   fmt::print("{}\n{}\n", failures(report.suites), table(report.suites));
   const bool saved = save_report(report, out);
-  fmt::print("passport: {}\n{}\n", (out / "passport.json").string(),
+  fmt::print("passport: {}\nreport:   {}\n{}\n", (out / "passport.json").string(), (out / "report.html").string(),
              problems.empty()
                  ? "Every ledger closes and all is green."
                  : fmt::format("NOT GREEN: {} problem{}.", problems.size(), problems.size() == 1 ? "" : "s"));

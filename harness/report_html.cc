@@ -64,7 +64,7 @@ std::string summary(const Passport& p) {
   counted("not_applicable", "not applicable", false);
   counted("not_run", "not run", true);
   counted("cases", "cases", false);
-  tile(fmt::format("{:.3f}", p.budget), "largest budget", p.budget > 1 ? "bad" : "");
+  tile(fmt::format("{:.3f}", p.budget), "budget used", p.budget > 1 ? "bad" : "");
   tile(fmt::format("{:.1f} s", p.seconds), "time", "");
   std::string body = "<div class=\"tiles\">\n" + tiles + "</div>\n";
   if (p.problems.empty()) {

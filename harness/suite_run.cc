@@ -58,7 +58,7 @@ std::string make_run_folder(const fs::path& out) {
     if (error) return fmt::format("{} cannot be made: {}", (out / folder).string(), error.message());
   }
   // A run that is cut short must not leave an earlier run's results to be taken for its own.
-  for (const char* file : {"passport.json", "junit.xml"}) {
+  for (const char* file : {"passport.json", "junit.xml", "report.html"}) {
     fs::remove(out / file, error);
     if (error) return fmt::format("{} cannot be replaced: {}", (out / file).string(), error.message());
   }

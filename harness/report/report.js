@@ -4,7 +4,8 @@
   'use strict';
 
   // Labels stand above their marks, so that a phone needs no smaller type.
-  var ROW = 30, TOP = 22, WIDE = 760, NARROW = 340;
+  // The column at the right is for values.
+  var ROW = 30, TOP = 22, WIDE = 760, NARROW = 340, VALUE = 96;
 
   function frame(figure, rows) {
     var width = figure.clientWidth && figure.clientWidth < 520 ? NARROW : WIDE;
@@ -27,14 +28,14 @@
 
   function label(rows, text, f, value) {
     rows.append('text').attr('x', 8).attr('y', 13).text(text);
-    rows.append('text').attr('x', f.width - 10).attr('y', 13).attr('text-anchor', 'end').text(value);
+    rows.append('text').attr('x', f.width - 4).attr('y', 24).attr('text-anchor', 'end').text(value);
   }
 
   // Share of the error bound, a bar a property.
   function budget(figure, data) {
     var f = frame(figure, data.length);
     var x = d3.scale.linear().domain([0, Math.max(1, d3.max(data, function (d) { return d.budget; }))])
-        .range([8, f.width - 10]);
+        .range([8, f.width - VALUE]);
     axis(f, x, [0, 0.25, 0.5, 0.75, 1], d3.format('.2f'));
     f.svg.append('line').attr('class', 'bound').attr('x1', x(1)).attr('x2', x(1)).attr('y1', TOP - 6).attr('y2', f.height + 4);
     var rows = row(f, data);
@@ -49,7 +50,7 @@
     var f = frame(figure, data.length);
     var low = d3.min(data, function (d) { return Math.min(d.low, 1 / (1 + d.band)); });
     var high = d3.max(data, function (d) { return Math.max(d.high, 1 + d.band); });
-    var x = d3.scale.log().domain([low / 1.05, high * 1.05]).range([8, f.width - 10]);
+    var x = d3.scale.log().domain([low / 1.05, high * 1.05]).range([8, f.width - VALUE]);
     var candidates = [0.05, 0.1, 0.2, 0.33, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20];
     var ticks = candidates.filter(function (t) { return t >= low / 1.05 && t <= high * 1.05; });
     // Neighbours that would overlap give way to 1.
@@ -59,7 +60,7 @@
     rows.append('rect').attr('class', 'band').attr('y', 14).attr('height', 14)
         .attr('x', function (d) { return x(1 / (1 + d.band)); })
         .attr('width', function (d) { return x(1 + d.band) - x(1 / (1 + d.band)); });
-    label(rows, function (d) { return d.name; }, f, function (d) { return d.verdict + ' \u00d7' + d3.format('.3f')(d.ratio); });
+    label(rows, function (d) { return d.name; }, f, function (d) { return '\u00d7' + d3.format('.3f')(d.ratio); });
     rows.append('line').attr('class', function (d) { return 'whisker ' + d.verdict.toLowerCase(); })
         .attr('x1', function (d) { return x(d.low); }).attr('x2', function (d) { return x(d.high); })
         .attr('y1', 21).attr('y2', 21);
@@ -70,7 +71,7 @@
   // A duration with its interval, from 0, so that lengths can be compared.
   function duration(figure, data) {
     var f = frame(figure, data.length);
-    var x = d3.scale.linear().domain([0, d3.max(data, function (d) { return d.high; })]).nice().range([8, f.width - 10]);
+    var x = d3.scale.linear().domain([0, d3.max(data, function (d) { return d.high; })]).nice().range([8, f.width - VALUE]);
     axis(f, x, x.ticks(5), function (t) { return t + ' \u00b5s'; });
     var rows = row(f, data);
     label(rows, function (d) { return d.name; }, f, function (d) { return d3.format('.1f')(d.median) + ' \u00b5s'; });
