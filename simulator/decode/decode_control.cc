@@ -235,11 +235,13 @@ bool FunctionDecoder::decode_exchange(const Instruction& i) {
       break;
     case Opcode::k_redux_sync: {
       const bool s = m.type == Type::kS32;
-      if (ptx::size_of(m.type) != 4 || m.type == Type::kF32) refuse(i, "is not implemented by the simulated GPU");
+      const bool f = m.type == Type::kF32;
+      if (m.abs) op.immediate |= engine::kReduxAbs;
+      if (m.nan) op.immediate |= engine::kReduxNaN;
       switch (m.atom != AtomOp::kNone ? m.atom : m.bool_op == ptx::BoolOp::kAnd ? AtomOp::kAnd : m.bool_op == ptx::BoolOp::kOr ? AtomOp::kOr : AtomOp::kXor) {
         case AtomOp::kAdd: kind(SyncKind::kReduxAdd); break;
-        case AtomOp::kMin: kind(s ? SyncKind::kReduxMinS : SyncKind::kReduxMinU); break;
-        case AtomOp::kMax: kind(s ? SyncKind::kReduxMaxS : SyncKind::kReduxMaxU); break;
+        case AtomOp::kMin: kind(f ? SyncKind::kReduxMinF : s ? SyncKind::kReduxMinS : SyncKind::kReduxMinU); break;
+        case AtomOp::kMax: kind(f ? SyncKind::kReduxMaxF : s ? SyncKind::kReduxMaxS : SyncKind::kReduxMaxU); break;
         case AtomOp::kAnd: kind(SyncKind::kReduxAnd); break;
         case AtomOp::kOr: kind(SyncKind::kReduxOr); break;
         case AtomOp::kXor: kind(SyncKind::kReduxXor); break;

@@ -171,27 +171,46 @@ void FunctionDecoder::decode_parameter_access(const Instruction& i, bool load) {
 void FunctionDecoder::decode_atomic(const Instruction& i, bool has_result) {
   const ptx::Modifiers& m = i.modifiers;
   std::size_t n = has_result ? 1 : 0;
-  if (m.vector != 1 || m.noftz) refuse(i, "is not implemented by the simulated GPU");
   Op op;
   op.kind = OpKind::kMemory;
   op.run = &engine::run_atomic;
   op.width = static_cast<std::uint8_t>(ptx::size_of(m.type));
   op.register_bytes = op.width;
+  op.elements = m.vector;
   op.mode = static_cast<std::uint8_t>(m.atom);
   op.flags = ordering(m) | engine::kStrong;
+  const bool brain = m.type == Type::kBF16 || m.type == Type::kBF16x2;
+  const bool halves = brain || m.type == Type::kF16 || m.type == Type::kF16x2;
   if (m.type == Type::kF32 || m.type == Type::kF64) op.flags |= engine::kFloatResult;
-  if (is_signed(m.type)) op.flags |= engine::kSignExtend;
-  const bool half = op.width == 2;
-  if (m.atom == AtomOp::kNone || (op.width != 4 && op.width != 8 && !(half && m.atom == AtomOp::kCas)) ||
-      ((op.flags & engine::kFloatResult) && m.atom != AtomOp::kAdd && m.atom != AtomOp::kExch)) {
+  if (halves) op.flags |= engine::kHalfElements;
+  if (brain || is_signed(m.type)) op.flags |= engine::kSignExtend;
+  const bool compares = m.atom == AtomOp::kCas, exchanges = m.atom == AtomOp::kExch;
+  if (m.atom == AtomOp::kNone || (op.width == 2 && !halves && !compares) || op.width < 2 || (op.width == 16 && !compares && !exchanges) ||
+      ((op.flags & engine::kFloatResult) && m.atom != AtomOp::kAdd && !exchanges)) {
     refuse(i, "is not implemented by the simulated GPU");
   }
   address(i, i.operands[n++], space_of(i), op);
-  if (half) out_.byte_granular = true;
+  if (op.width == 2) out_.byte_granular = true;
   std::vector<OperandUse> uses{{op.src[0], Role::kAddress}};
+  if (m.vector != 1) {
+    const auto& data = i.operands[n].elements;
+    std::vector<Slot> slots;
+    for (const Operand& e : data) {
+      slots.push_back(source(i, e, op.width));
+      uses.push_back({slots.back(), Role::kValue});
+    }
+    for (std::size_t e = 0; e < data.size(); ++e) {
+      slots.push_back(has_result ? optional_destination(i.operands[0].elements[e]) : kNoSlot);
+      uses.push_back({slots.back(), Role::kWrite});
+    }
+    op.target = static_cast<std::uint32_t>(program_.slots.size());
+    program_.slots.insert(program_.slots.end(), slots.begin(), slots.end());
+    emit(i, op, Flow::kAtomic, std::move(uses));
+    return;
+  }
   op.src[1] = source(i, i.operands[n++], op.width);
   uses.push_back({op.src[1], Role::kValue});
-  if (m.atom == AtomOp::kCas) {
+  if (compares) {
     op.src[2] = source(i, i.operands[n++], op.width);
     uses.push_back({op.src[2], Role::kValue});
   }
@@ -245,7 +264,6 @@ void FunctionDecoder::decode_cluster_address(const Instruction& i) {
   op.run = map ? &engine::run_map_address : &engine::run_rank_of_address;
   op.space = static_cast<std::uint8_t>(space_of(i));
   op.width = static_cast<std::uint8_t>(ptx::size_of(i.modifiers.type));
-  if (space_of(i) == Space::kGeneric && op.width != 8) refuse(i, "has a generic address of 32 bits");
   op.dst = destination(i, i.operands[0], map ? op.width : 4);
   op.src[0] = source(i, i.operands[1], op.width);
   std::vector<OperandUse> uses{{op.src[0], Role::kValue}, {op.dst, Role::kWrite}};

@@ -1,7 +1,10 @@
 // Atomic operations.
+#include <immintrin.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <mutex>
 
 #include "simulator/engine/access.h"
 #include "simulator/engine/lane_addresses.h"
@@ -66,33 +69,111 @@ U updated(AtomOp what, AtomicType type, U old, U b, U c, bool flushes) {
     if (flushes) sum = flush(sum);
     return static_cast<U>(to_bits(canonical(sum, 0x7fffffff)));
   } else if constexpr (sizeof(U) == 8) {
-    return to_bits(canonical(from_bits<double>(old) + from_bits<double>(b), 0x7fffffffffffffff));
+    // The operand's NaN, else the memory's; quieted in shared memory only, where silicon adds outside of the memory system.
+    const auto is_nan = [](U v) { return (v & 0x7fffffffffffffff) > 0x7ff0000000000000; };
+    if (is_nan(b) || is_nan(old)) return (is_nan(b) ? b : old) | (flushes ? U{0} : U{1} << 51);
+    return to_bits(canonical(from_bits<double>(old) + from_bits<double>(b), 0xfff8000000000000));
   }
   return old;
 }
 
-template <class U, class S>
-void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r) {
-  const auto what = static_cast<AtomOp>(op.mode);
-  const auto type = op.flags & kFloatResult ? AtomicType::kFloat : op.flags & kSignExtend ? AtomicType::kSigned : AtomicType::kUnsigned;
-  const U* b = source<U>(w, op.src[1]);
-  const U* c = op.src[2] == kNoSlot ? b : source<U>(w, op.src[2]);
-  U* d = op.dst == kNoSlot ? nullptr : destination<U>(w, op.dst);
+// Operands and place of one element of all lanes.
+struct Element {
+  Slot b = kNoSlot, c = kNoSlot, d = kNoSlot;
+  int offset = 0;  // bytes from the lane's address
+};
+
+bool in_shared_memory(const Warp& w, const Request& r, int lane) {
   const std::byte* shared = w.block->shared.bytes.get();
-  const std::byte* shared_end = shared + w.block->shared.size;
+  return (r.host[lane] >= shared && r.host[lane] < shared + w.block->shared.size) || (r.remote >> lane & 1);
+}
+
+template <class U, class Update>
+void update_lanes(Warp& w, LaneMask mask, const Request& r, const Element& element, Update update) {
+  const U* b = source<U>(w, element.b);
+  const U* c = element.c == kNoSlot ? b : source<U>(w, element.c);
+  U* d = element.d == kNoSlot ? nullptr : destination<U>(w, element.d);
   each(mask, [&](int i) {
-    U* p = reinterpret_cast<U*>(r.host[i]);
-    const bool in_shared = (r.host[i] >= shared && r.host[i] < shared_end) || (r.remote >> i & 1);
+    U* p = reinterpret_cast<U*>(r.host[i] + element.offset);
     U old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
     const U vb = b[i], vc = c[i];
-    if (in_shared) {
-      *p = updated<U, S>(what, type, old, vb, vc, false);
+    if (in_shared_memory(w, r, i)) {
+      *p = update(old, vb, vc, false);
     } else {
-      while (!__atomic_compare_exchange_n(p, &old, updated<U, S>(what, type, old, vb, vc, true), true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+      while (!__atomic_compare_exchange_n(p, &old, update(old, vb, vc, true), true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
       }
     }
     if (d) d[i] = old;
   });
+}
+
+template <class U, class S>
+void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r, const Element& element) {
+  const auto what = static_cast<AtomOp>(op.mode);
+  const auto type = op.flags & kFloatResult ? AtomicType::kFloat : op.flags & kSignExtend ? AtomicType::kSigned : AtomicType::kUnsigned;
+  update_lanes<U>(w, mask, r, element, [&](U old, U b, U c, bool global) { return updated<U, S>(what, type, old, b, c, global); });
+}
+
+// f16 and bf16 keep subnormals (.noftz). The sum of two is rounded to f32 first, whose precision is enough for that to change nothing.
+float widened(std::uint16_t h, bool brain) {
+  if (!brain) return _cvtsh_ss(h);
+  return from_bits<float>(std::uint64_t{h} << 16);
+}
+std::uint16_t narrowed(float f, bool brain) {
+  if (f != f) return 0x7fff;
+  if (!brain) return _cvtss_sh(f, _MM_FROUND_TO_NEAREST_INT);
+  const auto u = static_cast<std::uint32_t>(to_bits(f));
+  return static_cast<std::uint16_t>((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+std::uint16_t updated_half(AtomOp what, std::uint16_t old, std::uint16_t b, bool brain) {
+  const float x = widened(old, brain), y = widened(b, brain);
+  if (what == AtomOp::kAdd) return narrowed(x + y, brain);
+  if (x != x || y != y) return x == x ? old : y == y ? b : std::uint16_t{0x7fff};
+  // Minus zero is less than zero.
+  const bool less = x < y || (x == y && (old >> 15) > (b >> 15));
+  return less == (what == AtomOp::kMin) ? old : b;
+}
+template <class U>
+void atomic_halves(Warp& w, const Op& op, LaneMask mask, const Request& r, const Element& element) {
+  const auto what = static_cast<AtomOp>(op.mode);
+  const bool brain = (op.flags & kSignExtend) != 0;
+  update_lanes<U>(w, mask, r, element, [&](U old, U b, U, bool) {
+    U result = 0;
+    for (unsigned at = 0; at < 8 * sizeof(U); at += 16) {
+      result |= static_cast<U>(static_cast<U>(updated_half(what, static_cast<std::uint16_t>(old >> at), static_cast<std::uint16_t>(b >> at), brain)) << at);
+    }
+    return result;
+  });
+}
+
+// exch and cas of 128 bits: one at a time over all host threads. Atomics of other sizes on the same bytes are not atomic with these (PTX ISA 8.7
+// does not ask for it: such accesses do not overlap completely).
+void atomic_wide(Warp& w, const Op& op, LaneMask mask, const Request& r) {
+  static std::mutex one_at_a_time;
+  struct Wide {
+    std::uint64_t low, high;
+  };
+  const Wide* b = source<Wide>(w, op.src[1]);
+  const Wide* c = op.src[2] == kNoSlot ? b : source<Wide>(w, op.src[2]);
+  Wide* d = op.dst == kNoSlot ? nullptr : destination<Wide>(w, op.dst);
+  each(mask, [&](int i) {
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
+    Wide old;
+    std::memcpy(&old, r.host[i], sizeof old);
+    const Wide vb = b[i], vc = c[i];
+    const bool swap = static_cast<AtomOp>(op.mode) == AtomOp::kExch || (old.low == vb.low && old.high == vb.high);
+    if (swap) std::memcpy(r.host[i], static_cast<AtomOp>(op.mode) == AtomOp::kExch ? &vb : &vc, sizeof old);
+    if (d) d[i] = old;
+  });
+}
+
+void update_element(Warp& w, const Op& op, LaneMask mask, const Request& r, const Element& element) {
+  const bool halves = (op.flags & kHalfElements) != 0;
+  switch (op.width) {
+    case 2: halves ? atomic_halves<std::uint16_t>(w, op, mask, r, element) : atomic_lanes<std::uint16_t, std::int16_t>(w, op, mask, r, element); break;
+    case 4: halves ? atomic_halves<std::uint32_t>(w, op, mask, r, element) : atomic_lanes<std::uint32_t, std::int32_t>(w, op, mask, r, element); break;
+    default: atomic_lanes<std::uint64_t, std::int64_t>(w, op, mask, r, element); break;
+  }
 }
 
 }  // namespace
@@ -101,7 +182,7 @@ void run_atomic(Warp& w, const Op& op, LaneMask mask) {
   Request r;
   r.op = &op;
   r.pc = w.pc - 1;
-  r.size = op.width;
+  r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.reads = r.writes = true;
   if (op.flags & kRelease) order(w);
   load_addresses(w, op, r.address);
@@ -117,10 +198,13 @@ void run_atomic(Warp& w, const Op& op, LaneMask mask) {
     report(w, std::move(f));
     return;
   }
-  switch (op.width) {
-    case 2: atomic_lanes<std::uint16_t, std::int16_t>(w, op, mask, r); break;
-    case 4: atomic_lanes<std::uint32_t, std::int32_t>(w, op, mask, r); break;
-    default: atomic_lanes<std::uint64_t, std::int64_t>(w, op, mask, r); break;
+  if (op.width == 16) {
+    atomic_wide(w, op, mask, r);
+  } else if (op.elements == 1) {
+    update_element(w, op, mask, r, {op.src[1], op.src[2], op.dst, 0});
+  } else {
+    const Slot* slots = &w.block->program->slots[op.target];
+    for (int e = 0; e < op.elements; ++e) update_element(w, op, mask, r, {slots[e], kNoSlot, slots[op.elements + e], e * op.width});
   }
   if (r.unwritten != 0 && op.dst != kNoSlot) {
     begin_tracking(w);

@@ -14,10 +14,12 @@ enum MemoryFlags : std::uint8_t {
   kAcquire = 32,       // orders what follows
   kRelease = 64,       // orders what came before
   kFloatResult = 16,   // atomics: floating-point addition
+  kHalfElements = 128,  // atomics: every 16 bits are an f16, or with kSignExtend a bf16
 };
 
 // Address of lane i: register src[0] + immediate. Data: dst (load) or src[1] (store), or, with several elements, the slots that begin
-// at Program::slots[target]. mode: the atomic operation; src[1], src[2]: its operands; dst: the old value or kNoSlot.
+// at Program::slots[target]. mode: the atomic operation; src[1], src[2]: its operands; dst: the old value or kNoSlot. Vector atomics: the
+// operands' slots and then those for the old values, from Program::slots[target] on.
 Handler load_handler(const Op& op);
 Handler store_handler(const Op& op);
 void run_atomic(Warp& w, const Op& op, LaneMask mask);

@@ -142,15 +142,26 @@ void match(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
   }
 }
 
+// Numbers before NaNs unless these are wanted; minus zero below plus zero.
+std::uint32_t float_extreme(bool smaller, bool wants_nan, std::uint32_t a, std::uint32_t b) {
+  const auto is_nan = [](std::uint32_t v) { return (v & 0x7fffffffu) > 0x7f800000u; };
+  if (is_nan(a) || is_nan(b)) return wants_nan || (is_nan(a) && is_nan(b)) ? 0x7fffffffu : is_nan(a) ? b : a;
+  // Sign and magnitude as two's complement.
+  const auto ordered = [](std::uint32_t v) { return static_cast<std::int32_t>(v >> 31 ? ~(v & 0x7fffffffu) : v); };
+  return (ordered(a) < ordered(b)) == smaller ? a : b;
+}
+
 void reduce(Warp& w, SyncKind kind, const Part* parts, int n) {
+  const bool abs = (parts[0].op->immediate & kReduxAbs) != 0, wants_nan = (parts[0].op->immediate & kReduxNaN) != 0;
   bool first = true;
   std::uint32_t r = 0;
   for (int i = 0; i < n; ++i) {
     const auto* a = operand<std::uint32_t>(w, parts[i], parts[i].op->src[0]);
     each(parts[i].lanes, [&](int l) {
-      const std::uint32_t v = a[l];
+      const std::uint32_t v = abs ? a[l] & 0x7fffffffu : a[l];
       if (first) {
-        r = v;
+        const bool number = kind == SyncKind::kReduxMinF || kind == SyncKind::kReduxMaxF;
+        r = number ? float_extreme(true, false, v, v) : v;  // a NaN becomes the canonical one
         first = false;
         return;
       }
@@ -163,6 +174,8 @@ void reduce(Warp& w, SyncKind kind, const Part* parts, int n) {
         case SyncKind::kReduxMaxS: r = static_cast<std::uint32_t>(std::max(sr, sv)); break;
         case SyncKind::kReduxAnd: r &= v; break;
         case SyncKind::kReduxOr: r |= v; break;
+        case SyncKind::kReduxMinF: r = float_extreme(true, wants_nan, r, v); break;
+        case SyncKind::kReduxMaxF: r = float_extreme(false, wants_nan, r, v); break;
         default: r ^= v; break;
       }
     });

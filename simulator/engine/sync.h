@@ -10,11 +10,12 @@ enum class SyncKind : std::uint8_t {
   kShflUp, kShflDown, kShflBfly, kShflIdx,
   kVoteAll, kVoteAny, kVoteUni, kVoteBallot,
   kMatchAny, kMatchAll,
-  kReduxAdd, kReduxMinU, kReduxMinS, kReduxMaxU, kReduxMaxS, kReduxAnd, kReduxOr, kReduxXor,
+  kReduxAdd, kReduxMinU, kReduxMinS, kReduxMaxU, kReduxMaxS, kReduxAnd, kReduxOr, kReduxXor, kReduxMinF, kReduxMaxF,
   kElect, kWarpBarrier,
 };
 
-// src[0..2]: the operation's own sources; src[3]: the member mask.
+// src[0..2]: the operation's own sources; src[3]: the member mask. immediate: of redux on f32, kReduxAbs and kReduxNaN.
+inline constexpr std::int64_t kReduxAbs = 1, kReduxNaN = 2;
 void run_sync(Warp& w, const Op& op, LaneMask mask);
 void run_activemask(Warp& w, const Op& op, LaneMask mask);
 

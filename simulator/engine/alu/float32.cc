@@ -112,43 +112,41 @@ LOCKSTEP_INLINE f32 extreme(f32 a, f32 b) {
   return canonical(r);
 }
 
-template <bool Smaller, bool Ftz, bool Propagate, bool SignXor, bool Three>
+template <bool Smaller, bool Ftz, bool Propagate, bool SignXor>
 struct Extreme {
-  LOCKSTEP_INLINE static f32 magnitude(f32 a) { return SignXor ? bits_as<f32>(bits_as<u32>(a) & 0x7fffffffu) : a; }
+  LOCKSTEP_INLINE static f32 magnitude(f32 a) { return bits_as<f32>(bits_as<u32>(a) & 0x7fffffffu); }
   LOCKSTEP_INLINE static f32 of(f32 a, f32 b) {
     a = maybe_flushed<Ftz>(a);
     b = maybe_flushed<Ftz>(b);
+    if (!SignXor) return extreme<Smaller, Propagate>(a, b);
     const f32 r = extreme<Smaller, Propagate>(magnitude(a), magnitude(b));
-    if (!SignXor) return r;
     const u32 sign = (bits_as<u32>(a) ^ bits_as<u32>(b)) & 0x80000000u;
     return r == r ? bits_as<f32>(bits_as<u32>(r) | sign) : r;
   }
-  LOCKSTEP_INLINE static f32 of3(f32 a, f32 b, f32 c) { return of(of(a, b), c); }
+  LOCKSTEP_INLINE static f32 of_three(f32 a, f32 b, f32 c) { return of(of(a, b), c); }
+  LOCKSTEP_INLINE static f32 of_magnitudes(f32 a, f32 b, f32 c) { return of(of(magnitude(a), magnitude(b)), magnitude(c)); }
 };
 
-template <bool Smaller, bool Ftz, bool Propagate, bool SignXor>
+template <bool Smaller, bool Ftz, bool Propagate>
+Handler three_inputs(bool magnitudes) {
+  using E = Extreme<Smaller, Ftz, Propagate, false>;
+  return magnitudes ? &ternary<f32, f32, f32, f32, E::of_magnitudes> : &ternary<f32, f32, f32, f32, E::of_three>;
+}
+
+template <bool Smaller, bool Ftz, bool Propagate>
 Handler extreme_instance(const AluKey& key) {
-  if (widths(key, 4, 4, 4)) return &binary<f32, f32, f32, Extreme<Smaller, Ftz, Propagate, SignXor, false>::of>;
-  if constexpr (!SignXor) {
-    if (widths(key, 4, 4, 4, 4)) return &ternary<f32, f32, f32, f32, Extreme<Smaller, Ftz, Propagate, SignXor, true>::of3>;
-  }
-  return nullptr;
+  const ptx::Modifiers& m = key.modifiers;
+  if (widths(key, 4, 4, 4, 4)) return m.xorsign_abs ? nullptr : three_inputs<Smaller, Ftz, Propagate>(m.abs);
+  if (!widths(key, 4, 4, 4) || m.abs) return nullptr;
+  return m.xorsign_abs ? &binary<f32, f32, f32, Extreme<Smaller, Ftz, Propagate, true>::of>
+                       : &binary<f32, f32, f32, Extreme<Smaller, Ftz, Propagate, false>::of>;
 }
 
 template <bool Smaller>
 Handler extreme_form(const AluKey& key) {
-  if (!only(key, kFtz | kNaN | kXorsignAbs)) return nullptr;
-  const int form = (key.modifiers.ftz ? 4 : 0) + (key.modifiers.nan ? 2 : 0) + (key.modifiers.xorsign_abs ? 1 : 0);
-  switch (form) {
-    case 0: return extreme_instance<Smaller, false, false, false>(key);
-    case 1: return extreme_instance<Smaller, false, false, true>(key);
-    case 2: return extreme_instance<Smaller, false, true, false>(key);
-    case 3: return extreme_instance<Smaller, false, true, true>(key);
-    case 4: return extreme_instance<Smaller, true, false, false>(key);
-    case 5: return extreme_instance<Smaller, true, false, true>(key);
-    case 6: return extreme_instance<Smaller, true, true, false>(key);
-    default: return extreme_instance<Smaller, true, true, true>(key);
-  }
+  if (!only(key, kFtz | kNaN | kXorsignAbs | kAbs)) return nullptr;
+  if (key.modifiers.ftz) return key.modifiers.nan ? extreme_instance<Smaller, true, true>(key) : extreme_instance<Smaller, true, false>(key);
+  return key.modifiers.nan ? extreme_instance<Smaller, false, true>(key) : extreme_instance<Smaller, false, false>(key);
 }
 
 // Of a NaN, abs and neg leave the payload unspecified; the machine makes it the canonical one, without a sign.

@@ -46,6 +46,8 @@ enum Field : std::uint32_t {
   kShiftAmount = 1u << 18,
   kClamp = 1u << 19,
   kLeft = 1u << 20,
+  kAbs = 1u << 21,
+  kOob = 1u << 22,
   kNeverHere = 1u << 31,  // modifiers of memory, control and exchange instructions
 };
 
@@ -72,10 +74,12 @@ LOCKSTEP_INLINE std::uint32_t fields_of(const ptx::Modifiers& m) {
   if (m.shift_amount) f |= kShiftAmount;
   if (m.clamp) f |= kClamp;
   if (m.left) f |= kLeft;
+  if (m.abs) f |= kAbs;
+  if (m.oob) f |= kOob;
   if (m.space != ptx::Space::kNone || m.source_space != ptx::Space::kNone || m.cache != ptx::CacheOp::kNone ||
       m.semantics != ptx::Semantics::kNone || m.scope != ptx::Scope::kNone || m.atom != ptx::AtomOp::kNone ||
       m.shfl != ptx::ShflMode::kNone || m.vote != ptx::VoteMode::kNone || m.bar != ptx::BarMode::kNone || m.vector != 1 ||
-      m.uniform || m.non_coherent || m.to || m.aligned || m.noftz || m.oob || m.no_return) {
+      m.uniform || m.non_coherent || m.to || m.aligned || m.noftz || m.no_return) {
     f |= kNeverHere;
   }
   return f;

@@ -1,6 +1,8 @@
 // Integer arithmetic against 128-bit arithmetic on sign- or zero-extended operands.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "simulator/engine/alu/alu_test_support.h"
 
 namespace lockstep::engine::alu_test {
@@ -201,6 +203,41 @@ TEST(Integer, UnknownFormsAreRefused) {
   EXPECT_TRUE(with([](AluKey& k) { k.opcode = ptx::Opcode::kInvalid; }));
   EXPECT_TRUE(with([](AluKey& k) { k.opcode = ptx::Opcode::k_ld; }));
   EXPECT_TRUE(with([](AluKey& k) { k.opcode = ptx::Opcode::k_mul; }));  // neither lo, hi nor wide
+}
+
+TEST(Video, AbsoluteDifferencesOfFourBytes) {
+  const auto byte = [](Bits v, int i, bool is_signed) {
+    const auto b = static_cast<std::uint8_t>(v >> (8 * i));
+    return is_signed ? static_cast<int>(static_cast<std::int8_t>(b)) : static_cast<int>(b);
+  };
+  for (const bool d_signed : {false, true}) {
+    for (const bool a_signed : {false, true}) {
+      for (const bool b_signed : {false, true}) {
+        const std::string types = std::string(d_signed ? ".s32" : ".u32") + (a_signed ? ".s32" : ".u32") + (b_signed ? ".s32" : ".u32");
+        const auto difference = [=](const Bits* in, int i) {
+          const int d = byte(in[0], i, a_signed) - byte(in[1], i, b_signed);
+          return d < 0 ? -d : d;
+        };
+        const std::vector<std::vector<Bits>> specials(3, special_int(4));
+        for (const bool sat : {false, true}) {
+          check({"vabsdiff4" + types + (sat ? ".sat" : ""), {4, 4, 4, 4}}, specials, [=](const Bits* in) {
+            Bits r = 0;
+            for (int i = 0; i < 4; ++i) {
+              int d = difference(in, i);
+              if (sat) d = std::min(d, d_signed ? 127 : 255);
+              r |= Bits{static_cast<std::uint8_t>(d)} << (8 * i);
+            }
+            return r;
+          });
+        }
+        check({"vabsdiff4" + types + ".add", {4, 4, 4, 4}}, specials, [=](const Bits* in) {
+          Bits r = in[2];
+          for (int i = 0; i < 4; ++i) r += static_cast<Bits>(difference(in, i));
+          return r;
+        });
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ Handler resolve_alu(const AluKey& key) {
     case Opcode::k_add: case Opcode::k_sub: case Opcode::k_mul: case Opcode::k_mad: case Opcode::k_fma: case Opcode::k_div:
     case Opcode::k_rem: case Opcode::k_min: case Opcode::k_max: case Opcode::k_abs: case Opcode::k_neg: case Opcode::k_rcp:
     case Opcode::k_sqrt: case Opcode::k_copysign:
+      if (type == Type::kF32x2 || (type == Type::kF32 && is_half(key.modifiers.source_type))) return resolve_packed_float32(key);
       if (type == Type::kF32) return resolve_float32(key);
       if (type == Type::kF64) return resolve_float64(key);
       if (is_half(type)) return resolve_half(key);
