@@ -34,6 +34,7 @@ constexpr Rule kRules[] = {
     {"stack-overflow", "A thread's stack is exhausted."},
     {"host-access", "Host code accessed device memory."},
     {"invalid-program-counter", "An indirect call or branch went to something that is no code."},
+    {"mbarrier-misuse", "An mbarrier object was used against its protocol."},
 };
 
 std::string_view description_of(std::string_view kind) {
