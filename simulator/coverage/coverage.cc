@@ -29,7 +29,7 @@ std::string refusal(std::span<const ptx::Example> examples, memory::DeviceMemory
 std::vector<RowCoverage> measure() {
   std::vector<RowCoverage> rows;
   for (const ptx::Form& form : ptx::forms()) {
-    if (rows.empty() || rows.back().row != form.row) rows.push_back({.row = form.row});
+    if (rows.empty() || rows.back().row != form.row) rows.emplace_back().row = form.row;
   }
   std::size_t at = 0;
   const auto row_of = [&](const ptx::Form* form) -> RowCoverage& {

@@ -258,7 +258,7 @@ void FunctionDecoder::decode_compute(const Instruction& i) {
     if (sources < 4) {
       op.src[sources] = s;
     } else {
-      op.dst2 = s;
+      op.target = s;  // lop3's predicate
     }
     ++sources;
     uses.push_back({s, i.opcode == Opcode::k_selp && bytes == 0 ? Role::kCondition : Role::kValue});

@@ -52,7 +52,8 @@ bool is_plain(const ptx::Spelling& s) {
       m.cache != ptx::CacheOp::kNone) {
     return false;
   }
-  return m.space == Space::kNone || m.space == Space::kGlobal || m.space == Space::kShared;
+  // What a kernel has written itself, ld.nc need not see.
+  return !m.non_coherent && (m.space == Space::kNone || m.space == Space::kGlobal || m.space == Space::kShared);
 }
 
 bool belongs(const ptx::Example& e) {

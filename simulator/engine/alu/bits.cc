@@ -162,6 +162,7 @@ LOCKSTEP_INLINE T insert_field(T a, T b, u32 c, u32 d) {
 
 // Find the n-th set bit from `base`, upward for a positive offset, downward for a negative one (9.7.1.19).
 LOCKSTEP_INLINE u32 find_nth_set(u32 mask, u32 base, s32 offset) {
+  if (offset == -2147483647 - 1) return 0;  // silicon's answer to an offset that has no opposite
   if (base > 31) return 0xffffffffu;
   if (offset == 0) return (mask >> base) & 1 ? base : 0xffffffffu;
   const int step = offset > 0 ? 1 : -1;

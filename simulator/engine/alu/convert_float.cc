@@ -79,7 +79,8 @@ Handler same_format_form(const AluKey& key) {
 
 template <bool Ftz, bool Sat>
 LOCKSTEP_INLINE f64 widened(f32 a) {
-  const f64 r = static_cast<f64>(maybe_flushed<Ftz>(a));  // a NaN's sign and payload stay, quieted
+  // A NaN's sign and payload stay, quieted; .ftz makes it the canonical one first, as silicon does.
+  const f64 r = static_cast<f64>(Ftz ? canonical(flushed(a)) : a);
   return Sat ? clamped(r) : r;
 }
 template <bool Sat>

@@ -89,7 +89,8 @@ LOCKSTEP_INLINE u32 to_tf32(u32 a) {
   else if constexpr (R == Rounding::kNearestEven) rounded = a + 0xfff + ((a >> 13) & 1);
   rounded &= 0xffffe000u;
   rounded = magnitude >= 0x7f800000u ? a & 0xffffe000u : rounded;
-  if (Finite && (rounded & 0x7fffffffu) == 0x7f800000u) rounded = (rounded & 0x80000000u) | 0x7f7fe000u;
+  // .satfinite takes one from infinity, and on silicon from a NaN as well.
+  if (Finite && (rounded & 0x7fffffffu) >= 0x7f800000u) rounded -= 0x2000;
   if (Relu && (rounded >> 31)) rounded = 0;
   // .rna only cuts a NaN's payload, even down to that of an infinity; the others make it canonical.
   return R != Rounding::kNearestAway && magnitude > 0x7f800000u ? 0x7fffe000u : rounded;
@@ -143,8 +144,15 @@ LOCKSTEP_INLINE u32 differences(u32 a, u32 b, u32) {
   return r;
 }
 
+template <class A, class B>
+LOCKSTEP_INLINE u32 differences_added(u32 a, u32 b, u32 c) {
+  for (int i = 0; i < 4; ++i) c += static_cast<u32>(byte_difference<A, B>(a, b, i));
+  return c;
+}
+
 template <class D, class A, class B>
 Handler difference_instance(const AluKey& key) {
+  if (key.modifiers.atom == ptx::AtomOp::kAdd) return key.modifiers.sat ? nullptr : &ternary<u32, u32, u32, u32, differences_added<A, B>>;
   return key.modifiers.sat ? &ternary<u32, u32, u32, u32, differences<D, A, B, true>> : &ternary<u32, u32, u32, u32, differences<D, A, B, false>>;
 }
 template <class A, class B>
@@ -182,7 +190,9 @@ Handler resolve_convert_pack(const AluKey& key) {
 
 Handler resolve_video(const AluKey& key) {
   const auto& m = key.modifiers;
-  if (key.opcode != Opcode::k_vabsdiff4 || !only(key, kSourceType | kThirdType | kSat) || !widths(key, 4, 4, 4, 4)) return nullptr;
+  AluKey plain = key;
+  plain.modifiers.atom = ptx::AtomOp::kNone;  // .add
+  if (key.opcode != Opcode::k_vabsdiff4 || !only(plain, kSourceType | kThirdType | kSat) || !widths(key, 4, 4, 4, 4)) return nullptr;
   if (m.source_type == Type::kU32 && m.third_type == Type::kU32) return difference_destination<u8, u8>(key);
   if (m.source_type == Type::kU32 && m.third_type == Type::kS32) return difference_destination<u8, s8>(key);
   if (m.source_type == Type::kS32 && m.third_type == Type::kU32) return difference_destination<s8, u8>(key);

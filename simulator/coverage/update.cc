@@ -1,0 +1,23 @@
+// Writes docs/ptx_coverage.md: bazel run //simulator/coverage:update
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "simulator/coverage/page.h"
+
+int main(int argc, char** argv) {
+  const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
+  if (workspace == nullptr || argc != 2) {
+    std::fprintf(stderr, "usage: bazel run //simulator/coverage:update\n");
+    return 2;
+  }
+  const std::string path = std::string(workspace) + "/docs/ptx_coverage.md";
+  std::ofstream out(path, std::ios::binary);
+  out << lockstep::coverage::coverage_page(argv[1]);
+  if (!out.flush()) {
+    std::fprintf(stderr, "%s cannot be written\n", path.c_str());
+    return 1;
+  }
+  std::printf("%s\n", path.c_str());
+}
