@@ -99,6 +99,36 @@ def kernel_test(
         deps = [":" + objects, _SILICON],
     )
 
+def timing_test(name, srcs, deps = [], kernels = [], size = "medium", min_sm = 75, tags = [], visibility = None):
+    """Declares `<name>_timing_test`: which of two kernels is faster. On silicon alone, and with nothing beside it.
+
+    Args:
+      name: the family, such as "stencil".
+      srcs: the test sources.
+      deps: what they include.
+      kernels: cuda_library targets that are timed.
+      size: its size, as Bazel means it.
+      min_sm: the lowest compute capability it runs on, times ten.
+      tags: further tags.
+      visibility: of the test.
+    """
+    sm = "sm%d" % min_sm
+    cc_test(
+        name = name + "_timing_test",
+        size = size,
+        srcs = srcs,
+        copts = HOT_HOST_COPTS,
+        env = {
+            "LOCKSTEP_EXPECT_KERNELS": "1",
+            "LOCKSTEP_GPU": "required",
+            "LOCKSTEP_GPU_IDENTITY": GPU_IDENTITY,
+        },
+        exec_properties = {"test.gpu": sm},
+        tags = tags + ["exclusive", "gpu", "requires-gpu-" + sm],
+        visibility = visibility,
+        deps = deps + kernels + [_MAIN, "@cuda//:headers", "@googletest//:gtest", _SILICON],
+    )
+
 def kernel_binary(
         name,
         srcs,

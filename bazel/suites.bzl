@@ -3,12 +3,13 @@
 def _impl(ctx):
     lines = []
     runfiles = ctx.runfiles()
-    for test in ctx.attr.tests:
+    for test in ctx.attr.tests + ctx.attr.silicon_tests:
         program = test[DefaultInfo].files_to_run.executable
         family = test.label.name
         if family.endswith("_test"):
             family = family[:-len("_test")]
-        lines.append("%s\t%s\t//%s:%s" % (family, program.short_path, test.label.package, test.label.name))
+        line = "%s\t%s\t//%s:%s" % (family, program.short_path, test.label.package, test.label.name)
+        lines.append(line + ("\tsilicon" if test in ctx.attr.silicon_tests else ""))
         runfiles = runfiles.merge(ctx.runfiles(files = [program])).merge(test[DefaultInfo].default_runfiles)
     manifest = ctx.actions.declare_file(ctx.label.name + ".tsv")
     ctx.actions.write(manifest, "\n".join(lines) + "\n")
@@ -18,6 +19,10 @@ suite_manifest = rule(
     implementation = _impl,
     doc = "Writes `<name>.tsv`, a line a suite: family, path among the runfiles, label. As `data` it brings the programs along.",
     attrs = {
+        "silicon_tests": attr.label_list(
+            cfg = "target",
+            doc = "Those that measure a GPU: run after the others, one at a time, and on silicon alone.",
+        ),
         "tests": attr.label_list(
             mandatory = True,
             allow_empty = False,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/device.h"
+#include "harness/digest.h"
 
 namespace lockstep {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 struct RunningCase {
   std::vector<std::shared_ptr<Buffer>> buffers;
   double budget = 0;
+  std::uint64_t digest = 0;
 };
 RunningCase* running_case = nullptr;  // cases run one at a time, on the thread of the test
 
@@ -137,6 +139,7 @@ CaseOutcome run_case(const std::function<void()>& body) {
   }
   state.buffers.clear();
   outcome.budget = state.budget;
+  outcome.digest = state.digest;
   if (outcome.failure.reason != Reason::kNone) {
     // A broken case is a failure even where it went on to say that it could not run.
     outcome.not_run.reset();
@@ -149,6 +152,11 @@ void own_buffer(std::shared_ptr<Buffer> buffer) { running().buffers.push_back(st
 
 void note_budget(double budget) {
   if (budget > running().budget) running().budget = budget;
+}
+
+void note_output(const void* bytes, std::size_t count) {
+  RunningCase& c = running();
+  c.digest = digest_of(bytes, count, c.digest);
 }
 
 bool case_is_running() { return running_case != nullptr; }

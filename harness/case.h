@@ -5,6 +5,8 @@
 // the simulator, a CUDA error, changed guards, changed inputs, then what the body itself found wrong.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,6 +28,7 @@ class Buffer {
 struct CaseOutcome {
   Failure failure;                            // kNone: the case held
   double budget = 0;                          // largest error/bound
+  std::uint64_t digest = 0;                   // of all that was fetched from the device, in order; 0: nothing was
   std::optional<std::string> not_run;         // out of memory and the like; red
   std::optional<std::string> not_applicable;  // the clause that the device does not meet, and its value
   std::string device_lost;                    // the sticky error that only a new process clears; empty: none
@@ -38,6 +41,8 @@ CaseOutcome run_case(const std::function<void()>& body);
 // For the harness's own parts, inside a running case; each throws std::logic_error when none runs.
 void own_buffer(std::shared_ptr<Buffer> buffer);
 void note_budget(double budget);
+// Bytes that came from the device: outputs, as they are.
+void note_output(const void* bytes, std::size_t count);
 // Whether a case is running.
 bool case_is_running();
 

@@ -10,30 +10,34 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "harness/crew.h"
-#include "harness/ledger_file.h"
 #include "harness/options.h"
+#include "harness/passport_file.h"
 #include "harness/repeat.h"
 #include "harness/replay.h"
+#include "harness/report_html.h"
 #include "harness/run_report.h"
 #include "harness/runfiles.h"
 #include "harness/subprocess.h"
 #include "harness/suite_result.h"
 #include "harness/suite_run.h"
 #include "harness/suites.h"
+#include "harness/target.h"
 
 namespace lockstep {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kGreen = 0, kRed = 1, kUsage = 2;
+constexpr int kGreen = 0, kRed = 1, kUsage = 2, kNoDevice = 5;
 
 // Leaves room to count up from, one a run.
 constexpr std::uint64_t kMostRandomSeed = 1'000'000'000'000'000'000;
@@ -42,9 +46,9 @@ struct Arguments {
   std::string command = "run";
   bool list = false;
   std::vector<std::string> suites;
-  std::string cases, seed, random_seed, device, replay, manifest, out = "lockstep-out", gpu = "simulated";
+  std::string cases, seed, random_seed, device, replay, manifest, out = "lockstep-out";
   int jobs = 1, repeat = 1;
-  double time_limit = 900;
+  double time_limit = 900, property_limit = 300;
 };
 
 std::string environment(const char* variable) {
@@ -71,11 +75,8 @@ std::string check(const Arguments& a) {
   if (a.repeat > 1 && !a.replay.empty()) return "--repeat with --case would run the same case again";
   if (a.repeat < 1 || a.repeat > 1'000'000) return fmt::format("--repeat={} is not from 1 to 1000000", a.repeat);
   if (a.jobs < 1 || a.jobs > 1024) return fmt::format("--jobs={} is not from 1 to 1024", a.jobs);
-  if (!a.device.empty() &&
-      (!a.device.starts_with("sm_") || !parse_number(std::string_view(a.device).substr(3), 10, 999))) {
-    return fmt::format("--device={} does not name a device such as sm_75, sm_80, sm_90, sm_100", a.device);
-  }
   if (!(a.time_limit > 0)) return "--time-limit needs a number of seconds above 0";
+  if (!(a.property_limit > 0)) return "--property-limit needs a number of seconds above 0";
   CaseName name;
   std::string error;
   if (!a.replay.empty() && !parse_case_name(a.replay, name, error)) return "--case: " + error;
@@ -101,14 +102,14 @@ std::string replay_command() {
                                                              : shell_quoted(self());
 }
 
-SuiteOptions suite_options(const Arguments& a) {
+SuiteOptions suite_options(const Arguments& a, const Target& target) {
   SuiteOptions o = {.cases = a.cases,
                     .seed = a.seed,
-                    .device = a.device,
                     .replay = a.replay,
-                    .gpu = a.gpu,
+                    .target = target,
                     .replay_command = replay_command(),
-                    .time_limit = a.time_limit};
+                    .time_limit = a.time_limit,
+                    .property_limit = a.property_limit};
   o.random_seed = parse_number(a.random_seed, 2, kMostRandomSeed).value_or(0);
   // Suites that run at the same time share the machine's cores.
   if (a.jobs > 1 && environment("LOCKSTEP_HOST_THREADS").empty())
@@ -116,37 +117,44 @@ SuiteOptions suite_options(const Arguments& a) {
   return o;
 }
 
-// One line that follows a suite while it runs on a terminal; elsewhere one line when it ends.
+// What is printed while suites run: a line when one ends and, on a terminal, one that follows those that run.
 class Progress {
  public:
-  Progress(std::size_t number, std::size_t of, const Suite& suite, fs::path ledger, bool alone)
-      : head_(fmt::format("[{}/{}] {}", number, of, suite.family)),
-        ledger_(std::move(ledger)),
-        live_(alone && isatty(STDOUT_FILENO) != 0) {}
+  Progress(std::size_t suites, bool several_targets)
+      : suites_(suites), several_(several_targets), live_(isatty(STDOUT_FILENO) != 0) {}
 
-  void tick(double seconds) {
+  void tick(const Target& target, const Suite& suite, const SuiteProgress& p) {
     if (!live_) return;
-    LedgerFile file;
-    std::string error;
-    const bool there = read_ledger(ledger_.string(), file, error);
+    const std::lock_guard lock(mutex_);
     const std::string what =
-        there ? fmt::format("{} of {} properties  {}", file.records.size(), file.planned.size(), file.running)
-              : "starting";
-    fmt::print("\r\x1b[K{}  {:.0f} s  {:.100}", head_, seconds, what);
+        p.planned == 0 ? "starting" : fmt::format("{} of {} properties  {}", p.done, p.planned, p.running);
+    running_[label(target, suite)] = fmt::format("{}  {:.0f} s  {}", label(target, suite), p.seconds, what);
+    std::string all;
+    for (const auto& [name, text] : running_) all += (all.empty() ? "" : " | ") + text;
+    fmt::print("\r\x1b[K{:.120}", all);
     std::fflush(stdout);
   }
 
-  void end(const SuiteResult& r) const {
+  // Of the suite with that number, from 1.
+  void end(const Target& target, std::size_t number, const SuiteResult& r) {
+    const std::lock_guard lock(mutex_);
+    running_.erase(label(target, r.suite));
     const Tally t = r.ledger.tally();
-    fmt::print("{}{}: {}, {} of {} properties passed, {} cases, {:.1f} s\n", live_ ? "\r\x1b[K" : "", head_,
-               r.green() ? "green" : "RED", t.passed, t.planned, t.cases, r.end.seconds);
+    fmt::print("{}[{}/{}] {}: {}, {} of {} properties passed, {} cases, {:.1f} s\n", live_ ? "\r\x1b[K" : "", number,
+               suites_, label(target, r.suite), r.green() ? "green" : "RED", t.passed, t.planned, t.cases,
+               r.end.seconds);
     std::fflush(stdout);
   }
 
  private:
-  std::string head_;
-  fs::path ledger_;
-  bool live_;
+  std::string label(const Target& target, const Suite& suite) const {
+    return several_ ? fmt::format("GPU {} {}", target.device, suite.family) : suite.family;
+  }
+
+  std::size_t suites_;
+  bool several_, live_;
+  std::mutex mutex_;
+  std::map<std::string, std::string> running_;
 };
 
 std::string now_utc() {
@@ -161,6 +169,10 @@ std::string now_utc() {
 // The commit of the tree around the program, from the caller or from git where there is one.
 void find_commit(RunReport& report, const fs::path& scratch) {
   report.commit = environment("LOCKSTEP_COMMIT");
+  if (constexpr std::string_view kModified = "-modified"; report.commit.ends_with(kModified)) {
+    report.commit.resize(report.commit.size() - kModified.size());
+    report.modified = true;
+  }
   if (!report.commit.empty()) return;
   const std::string tree =
       environment("BUILD_WORKSPACE_DIRECTORY").empty() ? "." : environment("BUILD_WORKSPACE_DIRECTORY");
@@ -209,41 +221,86 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-bool save_report(const RunReport& report, const fs::path& out) {
-  return save(out / "passport.json", passport_json(report)) && save(out / "junit.xml", junit_xml(report));
+// The page is made from the passport as it was written, as it would be from one of another machine.
+bool save_page(const std::string& passport_text, const fs::path& out) {
+  Passport passport;
+  ReportAssets assets;
+  std::string error;
+  if (!parse_passport(passport_text, passport, error) || !(error = read_assets(assets)).empty()) {
+    fmt::print(stderr, "conform: no report.html: {}\n", error);
+    return false;
+  }
+  return save(out / "report.html", report_html(passport, read_pictures(out.string()), assets));
 }
 
-int run(const Arguments& a, const std::vector<Suite>& suites) {
-  const fs::path out = from_user(a.out);
-  if (const std::string error = make_run_folder(out); !error.empty()) return refuse(error);
-  RunReport report = report_of(a, out);
-  report.suites.resize(suites.size());
-  const SuiteOptions options = suite_options(a);
-  const auto start = std::chrono::steady_clock::now();
-  std::mutex terminal;
-  run_tasks(a.jobs, suites.size(), [&](std::size_t i) {
-    Progress progress(i + 1, suites.size(), suites[i], ledger_of(suites[i], out), a.jobs == 1);
-    report.suites[i] = run_suite(suites[i], options, out, [&](double seconds) { progress.tick(seconds); });
-    const std::lock_guard lock(terminal);
-    progress.end(report.suites[i]);
-    return true;
-  });
-  report.seconds = seconds_since(start);
+bool save_report(const RunReport& report, const fs::path& out) {
+  const std::string passport = passport_json(report);
+  return save(out / "passport.json", passport) && save(out / "junit.xml", junit_xml(report)) && save_page(passport, out);
+}
 
+// All suites on one target; results in the order of the suites, whichever end first.
+void run_on(const Target& target, const Arguments& a, const std::vector<Suite>& suites, const fs::path& out,
+            Progress& progress, RunReport& report) {
+  const SuiteOptions options = suite_options(a, target);
+  if (target.silicon) {
+    report.driver_version = driver().version;
+    report.driver_module = driver().module_version;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  report.suites.resize(suites.size());
+  const auto one = [&](std::size_t i) {
+    const Suite& suite = suites[i];
+    report.suites[i] = run_suite(suite, options, out, [&](const SuiteProgress& p) { progress.tick(target, suite, p); });
+    progress.end(target, i + 1, report.suites[i]);
+    return true;
+  };
+  // Those that measure are last in the manifest, and have the GPU to themselves.
+  const auto measuring = std::find_if(suites.begin(), suites.end(), [](const Suite& s) { return s.silicon; });
+  const auto before = static_cast<std::size_t>(measuring - suites.begin());
+  run_tasks(a.jobs, before, one);
+  run_tasks(1, suites.size() - before, [&](std::size_t i) { return one(before + i); });
+  report.seconds = seconds_since(start);
+}
+
+// Prints and saves what a run on one target left; whether all of it is green.
+bool conclude(const RunReport& report, const fs::path& out) {
   const std::vector<std::string> problems = report.problems();
   fmt::print("{}\n{}\n", failures(report.suites), table(report.suites));
   const bool saved = save_report(report, out);
-  fmt::print("passport: {}\n{}\n", (out / "passport.json").string(),
+  fmt::print("passport: {}\nreport:   {}\n{}\n", (out / "passport.json").string(), (out / "report.html").string(),
              problems.empty()
                  ? "Every ledger closes and all is green."
                  : fmt::format("NOT GREEN: {} problem{}.", problems.size(), problems.size() == 1 ? "" : "s"));
-  return problems.empty() && saved ? kGreen : kRed;
+  return problems.empty() && saved;
 }
 
-int run_again_and_again(const Arguments& a, const std::vector<Suite>& suites) {
+// Several targets run at the same time, each with a report and a folder of its own.
+int run(const Arguments& a, const std::vector<Suite>& suites, const std::vector<Target>& targets) {
+  const auto folder = [&, out = from_user(a.out)](const Target& t) {
+    return targets.size() == 1 ? out : out / ("gpu-" + t.device);
+  };
+  for (const Target& t : targets) {
+    if (const std::string error = make_run_folder(folder(t)); !error.empty()) return refuse(error);
+    if (t.silicon) fmt::print("{}\n", t.name);
+  }
+  std::vector<RunReport> reports(targets.size(), report_of(a, folder(targets.front())));
+  Progress progress(suites.size(), targets.size() > 1);
+  run_tasks(static_cast<int>(targets.size()), targets.size(), [&](std::size_t i) {
+    run_on(targets[i], a, suites, folder(targets[i]), progress, reports[i]);
+    return true;
+  });
+  bool green = true;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (targets.size() > 1) fmt::print("\n{}\n", targets[i].name);
+    green = conclude(reports[i], folder(targets[i])) && green;
+  }
+  return green ? kGreen : kRed;
+}
+
+int run_again_and_again(const Arguments& a, const std::vector<Suite>& suites, const Target& target) {
   const fs::path out = from_user(a.out);
   if (const std::string error = make_run_folder(out); !error.empty()) return refuse(error);
-  SuiteOptions options = suite_options(a);
+  SuiteOptions options = suite_options(a, target);
   if (options.random_seed == 0) {
     std::random_device entropy;
     options.random_seed = 2 + (std::uint64_t{entropy()} << 20 | entropy() >> 12);
@@ -268,7 +325,7 @@ int main(int argc, char** argv) {
   Arguments a;
   CLI::App app(
       "Runs the conformance suites and writes a table, passport.json and junit.xml. Exit status: 0 all green, 1 not, 2 "
-      "wrong usage.",
+      "wrong usage, 5 the GPU that was asked for is not there.",
       "conform");
   app.add_option("command", a.command, "run (the default), or list the suites");
   app.add_flag("--list", a.list, "list the suites");
@@ -276,7 +333,8 @@ int main(int argc, char** argv) {
   app.add_option("--cases", a.cases, "cases of each property, in place of its own number");
   app.add_option("--seed", a.seed, "seed of each property, in place of one from its name");
   app.add_option("--out", a.out, "folder for passport.json, junit.xml, ledgers and logs")->capture_default_str();
-  app.add_option("--device", a.device, "which device the simulated GPU is: sm_75, sm_80, sm_90, sm_100");
+  app.add_option("--device", a.device, "simulator (the default), sm_NN (the simulated GPU as that one), gpu (the first GPU), all, or the numbers of "
+                 "GPUs such as 0 or 0,1");
   app.add_option("--case", a.replay,
                  "run this case alone, 'Suite.Name: field=value ...', of the one suite that --suite names");
   app.add_option("--random-seed", a.random_seed, "mixed with each property's name into a seed of its own");
@@ -284,7 +342,8 @@ int main(int argc, char** argv) {
                  "run everything that often, each time with other random seeds; stop at a failure")
       ->capture_default_str();
   app.add_option("--jobs", a.jobs, "suites that run at the same time")->capture_default_str();
-  app.add_option("--time-limit", a.time_limit, "seconds that a suite may take")->capture_default_str();
+  app.add_option("--time-limit", a.time_limit, "seconds that a suite's process may take")->capture_default_str();
+  app.add_option("--property-limit", a.property_limit, "seconds that one property may take")->capture_default_str();
   app.add_option("--manifest", a.manifest, "list of suites in place of the built-in one");
   try {
     app.parse(argc, argv);
@@ -304,7 +363,16 @@ int main(int argc, char** argv) {
     for (const Suite& s : selected.suites) fmt::print("{:<24} {}\n", s.family, s.label);
     return kGreen;
   }
-  return a.repeat > 1 ? run_again_and_again(a, selected.suites) : run(a, selected.suites);
+  const Targets chosen = choose_targets(a.device);
+  if (!chosen.error.empty()) {
+    refuse(chosen.error);
+    return chosen.absent ? kNoDevice : kUsage;
+  }
+  const Manifest wanted = suites_for(chosen.targets.front().silicon, selected.suites, a.suites);
+  if (!wanted.error.empty()) return refuse(wanted.error);
+  if (a.repeat == 1) return run(a, wanted.suites, chosen.targets);
+  if (chosen.targets.size() > 1) return refuse("--repeat runs on one device");
+  return run_again_and_again(a, wanted.suites, chosen.targets.front());
 }
 
 }  // namespace

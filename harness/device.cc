@@ -58,6 +58,15 @@ DeviceDossier make_dossier() {
   // 8 is the portable size wherever clusters exist; compute capability 9.0 and 10.x let a kernel opt in to 16 (CUDA C++
   // programming guide, thread block clusters). No attribute tells.
   if (attribute(cudaDevAttrClusterLaunch)) d.max_cluster_blocks = d.major == 9 || d.major == 10 ? 16 : 8;
+  d.clock_khz = attribute(cudaDevAttrClockRate);
+  d.memory_clock_khz = attribute(cudaDevAttrMemoryClockRate);
+  d.memory_bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth);
+  d.l2_bytes = p.l2CacheSize;
+  d.ecc = attribute(cudaDevAttrEccEnabled);
+  char pci[32];
+  std::snprintf(pci, sizeof pci, "%04x:%02x:%02x.0", static_cast<unsigned>(p.pciDomainID),
+                static_cast<unsigned>(p.pciBusID), static_cast<unsigned>(p.pciDeviceID));
+  d.pci = pci;
   d.cooperative_launch = attribute(cudaDevAttrCooperativeLaunch);
   d.managed_memory = attribute(cudaDevAttrManagedMemory);
   d.simulated = is_simulator();
@@ -119,6 +128,12 @@ std::map<std::string, std::string> DeviceDossier::entries() const {
           {"max_threads_per_sm", std::to_string(max_threads_per_sm)},
           {"registers_per_block", std::to_string(registers_per_block)},
           {"max_cluster_blocks", std::to_string(max_cluster_blocks)},
+          {"clock_khz", std::to_string(clock_khz)},
+          {"memory_clock_khz", std::to_string(memory_clock_khz)},
+          {"memory_bus_bits", std::to_string(memory_bus_bits)},
+          {"l2_bytes", std::to_string(l2_bytes)},
+          {"ecc", flag(ecc)},
+          {"pci", pci},
           {"cooperative_launch", flag(cooperative_launch)},
           {"managed_memory", flag(managed_memory)},
           {"simulated", flag(simulated)}};

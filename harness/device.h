@@ -24,6 +24,11 @@ struct DeviceDossier {
   int max_threads_per_block = 0, max_threads_per_sm = 0, registers_per_block = 0;
   int max_cluster_blocks =
       1;  // blocks of a cluster: 1 without clusters, 8 portable, 16 where a kernel may opt in to it
+  int clock_khz = 0, memory_clock_khz = 0;  // the highest, 0 where the device does not say
+  int memory_bus_bits = 0;
+  std::uint64_t l2_bytes = 0;
+  bool ecc = false;
+  std::string pci;  // "0000:3b:00.0"
   bool cooperative_launch = false, managed_memory = false;
   bool simulated = false;
 

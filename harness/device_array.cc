@@ -159,6 +159,7 @@ void DeviceBuffer::reset() {
 void DeviceBuffer::fetch(void* host) const {
   require(cudaDeviceSynchronize(), "waiting for '" + name_ + "'");
   if (bytes_) require(cudaMemcpy(host, data_, bytes_, cudaMemcpyDeviceToHost), "fetching '" + name_ + "'");
+  if (role_ != Role::kInput) note_output(host, bytes_);
 }
 
 bool DeviceBuffer::holds_poison(const void* element) const {

@@ -28,6 +28,27 @@ ordered_json number(double x) {
   return std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
 }
 
+// A test writes what it measured as notes: text by name, the kind before the first dot. Here they become fields.
+void add_notes(ordered_json& j, const std::map<std::string, std::string>& notes) {
+  ordered_json rest = ordered_json::object();
+  for (const auto& [name, text] : notes) {
+    const auto dot = name.find('.');
+    const std::string kind = name.substr(0, dot), subject = dot == name.npos ? "" : name.substr(dot + 1);
+    if (name == "digest") {
+      j["digest"] = text;
+    } else if (kind == "golden") {
+      j["golden"][subject] = text;
+    } else if (kind == "table") {
+      j["tables"][subject] = text;
+    } else if (kind == "timing" || kind == "timing_verdict") {
+      j[kind + "s"].push_back(ordered_json::parse(text, nullptr, false));
+    } else {
+      rest[name] = text;
+    }
+  }
+  if (!rest.empty()) j["notes"] = rest;
+}
+
 ordered_json property(const Record& r) {
   ordered_json j;
   j["property"] = r.property;
@@ -40,7 +61,7 @@ ordered_json property(const Record& r) {
   if (!r.minimal_case.empty()) j["minimal_case"] = r.minimal_case;
   if (!r.replay.empty()) j["replay"] = r.replay;
   if (!r.message.empty()) j["message"] = r.message;
-  if (!r.notes.empty()) j["notes"] = r.notes;
+  add_notes(j, r.notes);
   return j;
 }
 
@@ -75,6 +96,7 @@ std::string passport_json(const RunReport& report) {
       break;
     }
   }
+  j["driver"] = {{"version", report.driver_version}, {"module_version", report.driver_module}};
   j["green"] = report.problems().empty();
   j["counts"] = counts(sum);
   j["budget"] = number(sum.budget);

@@ -11,6 +11,7 @@
 
 #include "harness/case.h"
 #include "harness/device.h"
+#include "harness/digest.h"
 #include "harness/replay.h"
 #include "harness/session.h"
 #include "rapidcheck/detail/TestListenerAdapter.h"
@@ -128,6 +129,7 @@ bool PropertyRun::breaks(const std::string& text, const std::function<void()>& b
   }
   ++result_.cases;
   result_.budget = std::max(result_.budget, outcome.budget);
+  if (outcome.digest != 0) result_.digest = digest_of(&outcome.digest, sizeof outcome.digest, result_.digest);
   return false;
 }
 
@@ -234,7 +236,7 @@ PropertyOptions session_property_options(std::string_view name, int cases) {
 std::string device_unusable() {
   static const std::string kError = device_error();
   if (!kError.empty()) return "no GPU answers: " + kError;
-  return device_lost().empty() ? "" : "device lost after " + device_lost();
+  return device_lost().empty() ? "" : std::string(kDeviceLostAfter) + device_lost();
 }
 
 void report_property(std::string_view name, const PropertyResult& result, const char* file, int line) {
@@ -247,6 +249,7 @@ void report_property(std::string_view name, const PropertyResult& result, const 
   testing::Test::RecordProperty("budget", fmt::format("{:.4g}", result.budget));
   if (result.held) {
     record.verdict = Verdict::kPass;
+    if (result.digest != 0) record.notes["digest"] = fmt::format("{:016x}", result.digest);
     return;
   }
   if (result.failure.reason == Reason::kNone && result.not_applicable) {

@@ -39,7 +39,8 @@ struct PropertyResult {
   bool held = false;        // ran to its end, and no case broke it
   std::uint64_t cases = 0;  // generated cases that ran, those of shrinking not among them
   std::uint64_t seed = 0;
-  double budget = 0;  // largest error/bound among the cases that held
+  double budget = 0;         // largest error/bound among the cases that held
+  std::uint64_t digest = 0;  // of their outputs, in order; 0 when nothing was fetched
   Failure failure;    // of the minimal case
   std::string minimal_case;
   int shrinks = 0;                     // steps from the first failing case to the minimal one

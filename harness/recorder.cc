@@ -130,6 +130,11 @@ void Recorder::OnTestStart(const ::testing::TestInfo& test) {
     GTEST_FATAL_FAILURE_(
         "Not run: see above.");  // a fatal failure at this point keeps GoogleTest from running the body
   }
+  // A property finds that out itself; a plain TEST would take the dead device for a failure of its own.
+  if (!device_lost().empty()) {
+    current_record().reason = std::string(kDeviceLostAfter) + device_lost();
+    GTEST_FATAL_FAILURE_("Not run: the device is lost.");
+  }
 }
 
 void Recorder::OnTestEnd(const ::testing::TestInfo& test) {

@@ -108,7 +108,7 @@ TEST(RunReport, LongMessagesAreCutWithAWordAboutIt) {
 
 TEST(Passport, HoldsCountsVerdictsAndDevice) {
   const auto j = nlohmann::json::parse(passport_json(red()));
-  EXPECT_EQ(j["schema"], 1);
+  EXPECT_EQ(j["schema"], 2);
   EXPECT_EQ(j["commit"], "0123abcd");
   EXPECT_EQ(j["green"], false);
   EXPECT_EQ(j["device"]["name"], "Simulated sm_90");
@@ -122,6 +122,29 @@ TEST(Passport, HoldsCountsVerdictsAndDevice) {
   EXPECT_EQ(failed["minimal_case"], "n=33 block=32");
   EXPECT_EQ(failed["seed"], "18446744073709551615") << "text, as no reader may round it";
   EXPECT_EQ(nlohmann::json::parse(passport_json(green()))["green"], true);
+}
+
+TEST(Passport, WhatATestMeasuredAreFields) {
+  Record r = record("Scan.A", Verdict::kPass);
+  r.notes = {{"digest", "0123456789abcdef"},
+             {"golden.field", "same"},
+             {"kernel_launches", "3"},
+             {"table.Transactions", "lines\n2"},
+             {"timing.copy", R"({"name": "copy", "median_us": 1.5})"},
+             {"timing_verdict.b against a", R"({"name": "b against a", "verdict": "SAME"})"}};
+  RunReport report;
+  report.suites = {suite("scan", {r})};
+  report.driver_version = 13000;
+  const auto j = nlohmann::json::parse(passport_json(report));
+  EXPECT_EQ(j["driver"]["version"], 13000);
+  const auto& property = j["suites"][0]["properties"][0];
+  EXPECT_EQ(property["digest"], "0123456789abcdef");
+  EXPECT_EQ(property["golden"]["field"], "same");
+  EXPECT_EQ(property["tables"]["Transactions"], "lines\n2");
+  EXPECT_EQ(property["timings"][0]["median_us"], 1.5);
+  EXPECT_EQ(property["timing_verdicts"][0]["verdict"], "SAME");
+  EXPECT_EQ(property["notes"].size(), 1u) << "the rest stays";
+  EXPECT_EQ(property["notes"]["kernel_launches"], "3");
 }
 
 TEST(Passport, OfNothingIsNotGreen) {

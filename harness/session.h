@@ -34,6 +34,8 @@ Record end_property();
 // The device can no longer be trusted (a sticky error that only a new process clears): `why` names the property and the
 // error. Later properties end NOT_RUN. The first reason stays.
 void mark_device_lost(std::string_view why);
+// What the reason of each of these begins with; a new process can run them.
+inline constexpr std::string_view kDeviceLostAfter = "device lost after ";
 // Empty while the device is fine.
 const std::string& device_lost();
 

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <thread>
 
@@ -73,7 +74,7 @@ std::string ProcessEnd::describe() const {
     case How::kSignalled:
       return fmt::format("signal SIG{}", sigabbrev_np(status) != nullptr ? sigabbrev_np(status) : "?");
     case How::kTimedOut:
-      return fmt::format("its time limit, after {:.0f} s", seconds);
+      return error.empty() ? fmt::format("its time limit, after {:.0f} s", seconds) : error;
     case How::kNotStarted:
       return "not started: " + error;
   }
@@ -107,22 +108,27 @@ ProcessEnd run_process(const Command& command, const std::function<void(double)>
 
   int status = 0;
   bool timed_out = false, killed = false;
+  std::optional<Clock::time_point> terminated;
   auto next_tick = start + kTick;
   auto pause = std::chrono::milliseconds(1);
   while (waitpid(child, &status, WNOHANG) == 0) {
     const auto now = Clock::now();
     const auto run = now - start;
-    if (command.time_limit.count() > 0 && run > command.time_limit && !timed_out) {
-      timed_out = true;
+    const double seconds = std::chrono::duration<double>(run).count();
+    if (command.time_limit.count() > 0 && run > command.time_limit) timed_out = true;
+    if (now >= next_tick) {
+      if (tick) tick(seconds);
+      if (command.overrun && !timed_out) end.error = command.overrun(seconds);
+      timed_out = timed_out || !end.error.empty();
+      next_tick = now + kTick;
+    }
+    if (timed_out && !terminated) {
+      terminated = now;
       kill(-child, SIGTERM);
     }
-    if (timed_out && !killed && run > command.time_limit + kGrace) {
+    if (terminated && !killed && now > *terminated + kGrace) {
       killed = true;
       kill(-child, SIGKILL);
-    }
-    if (tick && now >= next_tick) {
-      tick(std::chrono::duration<double>(run).count());
-      next_tick = now + kTick;
     }
     // Short programs end at once, long ones cost no polling.
     std::this_thread::sleep_for(pause);

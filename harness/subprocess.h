@@ -15,12 +15,15 @@ struct Command {
   std::vector<std::string> unset;  // and to remove, before `set`; a trailing * removes every name that begins so
   std::string output;              // file for stdout and stderr together; empty: inherited
   std::chrono::milliseconds time_limit{0};  // 0: none
+  // Asked every 100 ms, with the seconds that the program has run: why it must end now, as if its time were up; "" if
+  // it need not.
+  std::function<std::string(double seconds)> overrun;
 };
 
 struct ProcessEnd {
   enum class How { kExited, kSignalled, kTimedOut, kNotStarted } how = How::kNotStarted;
   int status = 0;     // exit status, or signal
-  std::string error;  // kNotStarted: why
+  std::string error;  // kNotStarted: why; kTimedOut by `overrun`: its words
   double seconds = 0;
 
   bool succeeded() const { return how == How::kExited && status == 0; }

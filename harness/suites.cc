@@ -29,11 +29,12 @@ Manifest parse_manifest(std::string_view text) {
   for (std::string_view line : split(text, '\n')) {
     if (line.empty()) continue;
     const auto fields = split(line, '\t');
-    if (fields.size() != 3 || fields[0].empty() || fields[1].empty()) {
+    const bool silicon = fields.size() == 4 && fields[3] == "silicon";
+    if ((fields.size() != 3 && !silicon) || fields[0].empty() || fields[1].empty()) {
       return {{}, fmt::format("the list of suites has a line that is not family, program and label: '{}'", line)};
     }
     if (!families.emplace(fields[0]).second) return {{}, fmt::format("the list of suites names '{}' twice", fields[0])};
-    m.suites.push_back({std::string(fields[0]), std::string(fields[1]), std::string(fields[2])});
+    m.suites.push_back({std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), silicon});
   }
   if (m.suites.empty()) m.error = "the list of suites is empty";
   return m;
@@ -60,6 +61,18 @@ Manifest select_suites(const std::vector<Suite>& all, const std::vector<std::str
     return {
         {},
         fmt::format("there is no suite '{}'; the suites are: {}", fmt::join(names, "', '"), fmt::join(known, ", "))};
+  }
+  return m;
+}
+
+Manifest suites_for(bool silicon, const std::vector<Suite>& selected, const std::vector<std::string>& wanted) {
+  Manifest m;
+  for (const Suite& s : selected) {
+    if (silicon || !s.silicon) {
+      m.suites.push_back(s);
+    } else if (!wanted.empty()) {
+      return {{}, fmt::format("'{}' measures a GPU, which the simulated one is not: --device=gpu", s.family)};
+    }
   }
   return m;
 }

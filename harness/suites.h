@@ -11,9 +11,10 @@ struct Suite {
   std::string family;   // "stencil": what --suite= names
   std::string program;  // path among the runfiles, or absolute
   std::string label;    // "//tests:stencil_test"
+  bool silicon = false;  // it measures a GPU: nothing for the simulated one, and nothing may run beside it
 };
 
-// Lines of "family<TAB>program<TAB>label". On an error `suites` is empty and `error` a sentence.
+// Lines of "family<TAB>program<TAB>label", and "<TAB>silicon" for a suite that needs a GPU. On an error `suites` is empty and `error` a sentence.
 struct Manifest {
   std::vector<Suite> suites;
   std::string error;
@@ -24,5 +25,9 @@ Manifest read_manifest(const std::string& path);
 // The suites that `wanted` names (each element one name or several between commas), in the manifest's order; all when
 // nothing is wanted. A name that no suite has is an error that lists the known ones.
 Manifest select_suites(const std::vector<Suite>& all, const std::vector<std::string>& wanted);
+
+// Those of them that a device can run: on the simulated GPU not the ones that measure silicon. Naming one of these
+// there (`wanted`) is an error.
+Manifest suites_for(bool silicon, const std::vector<Suite>& selected, const std::vector<std::string>& wanted);
 
 }  // namespace lockstep

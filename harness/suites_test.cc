@@ -32,6 +32,15 @@ TEST(Suites, ReadTheirManifest) {
   EXPECT_EQ(m.suites[0].label, "//tests:stencil_test");
 }
 
+TEST(Suites, ThatMeasureSiliconAreForSiliconAlone) {
+  const Manifest m = parse_manifest("stencil\ta\tb\nstencil_timing\tc\td\tsilicon\n");
+  ASSERT_EQ(m.error, "");
+  EXPECT_THAT(families(suites_for(true, m.suites, {})), ElementsAre("stencil", "stencil_timing"));
+  EXPECT_THAT(families(suites_for(false, m.suites, {})), ElementsAre("stencil"));
+  EXPECT_THAT(suites_for(false, m.suites, {"stencil_timing"}).error, HasSubstr("measures a GPU"));
+  EXPECT_THAT(parse_manifest("a\tb\tc\td\n").error, HasSubstr("not family, program and label"));
+}
+
 TEST(Suites, RefuseAManifestThatIsNone) {
   EXPECT_THAT(parse_manifest("").error, HasSubstr("is empty"));
   EXPECT_THAT(parse_manifest("stencil\n").error, HasSubstr("not family, program and label"));

@@ -87,6 +87,9 @@ std::vector<TableRow> table() {
 TEST(MemoryAccess, TransactionTable) {
   std::string printed = fmt::format("{:<40}{:>7}{:>8}{:>10}{:>9}{:>9}{:>9}{:>10}{:>7}\n", "one warp, 4 bytes a lane",
                                     "offset", "lines", "wanted", "sectors", "wanted", "counted", "counted", "equal");
+  // The same for the passport: cells between tabs.
+  std::string& cells = current_record().notes["table.Transactions of one warp, 4 bytes a lane"];
+  cells = "pattern\toffset\tlines\tof them wanted\tsectors\tof them wanted\tlines counted\tsectors counted\tequal";
   const CaseOutcome outcome = run_case([&] {
     if (!is_simulator()) require_capability({Capability::kSimulator});
     for (const TableRow& row : table()) {
@@ -97,6 +100,9 @@ TEST(MemoryAccess, TransactionTable) {
           fmt::format("{:<40}{:>7}{:>8}{:>9.3f}%{:>9}{:>8.1f}%{:>9}{:>10}{:>7}\n", row.pattern, row.c.offset,
                       t.model.lines, 100 * t.model.line_efficiency(), t.model.sectors,
                       100 * t.model.sector_efficiency(), t.counted.lines, t.counted.sectors, equal ? "yes" : "NO");
+      cells += fmt::format("\n{}\t{}\t{}\t{:.3f} %\t{}\t{:.1f} %\t{}\t{}\t{}", row.pattern, row.c.offset,
+                           t.model.lines, 100 * t.model.line_efficiency(), t.model.sectors,
+                           100 * t.model.sector_efficiency(), t.counted.lines, t.counted.sectors, equal ? "yes" : "NO");
       EXPECT_TRUE(equal) << row.pattern << ", offset " << row.c.offset << ": " << row.lines << " lines and "
                          << row.sectors << " sectors expected";
     }
@@ -104,6 +110,7 @@ TEST(MemoryAccess, TransactionTable) {
   if (outcome.not_applicable) {
     current_record().verdict = Verdict::kNotApplicable;
     current_record().reason = *outcome.not_applicable;
+    current_record().notes.clear();
     GTEST_SKIP() << "not applicable: " << *outcome.not_applicable;
   }
   EXPECT_TRUE(outcome.held()) << outcome.failure.message;

@@ -2,7 +2,7 @@
 # Sourced by ../../lockstep: the Debian packages that Lockstep is built with.
 
 # Bazel itself (with a compiler and a JDK), and what Bazel needs to pack a test's outputs.
-readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file)
+readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file xz-utils)
 
 # The libraries: WORKSPACE names the packages of each.
 library_packages() {

@@ -103,19 +103,28 @@ TEST(Conform, RunsOneCaseOfOneSuite) {
   EXPECT_EQ(again.passport["suites"][0]["properties"][0]["minimal_case"], text);
 }
 
-TEST(Conform, ASuiteThatDiesLeavesItsOpenPropertiesNotRun) {
+TEST(Conform, ASuiteThatDiesLosesOnePropertyAndTheOthersRunInANewProcess) {
   for (const auto& [how, end] :
        {std::pair<const char*, const char*>{"killed", "signal SIGKILL"}, {"exit", "exit status 70"}}) {
     const Conformed c = conform({"leaves"}, {"--cases=5"}, {{"LEAVES", how}});
     EXPECT_EQ(c.status, 1) << c.output;
-    EXPECT_EQ(c.passport["counts"]["pass"], 1) << c.output;
-    EXPECT_EQ(c.passport["counts"]["not_run"], 2);
+    EXPECT_EQ(c.passport["counts"]["pass"], 2) << c.output;
+    EXPECT_EQ(c.passport["counts"]["not_run"], 1);
     EXPECT_EQ(c.passport["suites"][0]["end"], end);
     EXPECT_THAT(c.output,
                 HasSubstr(std::string("Leaves.Ends did not run to its end: the process ended while it ran: ") + end));
-    EXPECT_THAT(c.output, HasSubstr("Leaves.IsNeverReached did not run to its end: never reached"));
-    EXPECT_THAT(c.junit, HasSubstr("errors=\"3\"")) << "two properties, and the process itself";
+    EXPECT_THAT(c.junit, HasSubstr("errors=\"2\"")) << "the property, and the process itself";
+    EXPECT_TRUE(fs::exists(c.out + "/ledgers/leaves.2.json"));
   }
+}
+
+TEST(Conform, APropertyThatHangsIsEndedAtItsLimitAndTheOthersRun) {
+  const Conformed c = conform({"leaves", "right"}, {"--cases=5", "--property-limit=2"}, {{"LEAVES", "hangs"}});
+  EXPECT_EQ(c.status, 1) << c.output;
+  EXPECT_THAT(c.output, HasSubstr("Leaves.Ends did not run to its end: the process ended while it ran: the limit of 2 s "
+                                  "for one property"));
+  EXPECT_EQ(c.passport["suites"][0]["counts"]["pass"], 2);
+  EXPECT_THAT(c.output, HasSubstr("[2/2] right: green"));
 }
 
 TEST(Conform, ASuiteThatHangsIsEndedAtItsTimeLimit) {
@@ -124,6 +133,16 @@ TEST(Conform, ASuiteThatHangsIsEndedAtItsTimeLimit) {
   EXPECT_THAT(c.output,
               ContainsRegex("Leaves\\.Ends did not run to its end: the process ended while it ran: its time limit"));
   EXPECT_THAT(c.output, HasSubstr("[2/2] right: green"));
+}
+
+TEST(Conform, WithoutTheGpuThatWasAskedForNothingRuns) {
+  for (const char* device : {"--device=gpu", "--device=all", "--device=0,1"}) {
+    const Conformed c = conform({"right"}, {device}, {{"CUDA_VISIBLE_DEVICES", "-1"}});
+    EXPECT_EQ(c.status, 5) << c.output;
+    EXPECT_THAT(c.output, AllOf(HasSubstr("no GPU can be used"), HasSubstr("--device=simulator runs the same programs")));
+    EXPECT_FALSE(fs::exists(c.out + "/passport.json"));
+  }
+  EXPECT_EQ(conform({"right"}, {"--cases=2", "--device=simulator"}).status, 0);
 }
 
 TEST(Conform, AProgramWithoutALedgerIsRedThoughItPasses) {

@@ -1,0 +1,29 @@
+// Small pieces of HTML. Text goes in through escape() alone, so that no case, path or message can become markup.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lockstep::html {
+
+// For element contents and for attributes in double quotes.
+std::string escape(std::string_view text);
+// For <script> contents: the text of a program, in which no "</" may end the element early.
+std::string script(std::string_view program);
+std::string base64(std::string_view bytes);
+
+// A table that scrolls sideways where it is too wide. Cells are HTML. Columns are aligned by `align`, one letter each: l
+// left, n right (numbers), and a capital where a phone leaves the column out.
+class Table {
+ public:
+  Table(std::string_view align, const std::vector<std::string>& heads);
+  void row(const std::vector<std::string>& cells, std::string_view css_class = "");
+  std::string end() const;
+
+ private:
+  std::string cell(std::size_t column, std::string_view tag, const std::string& content) const;
+  std::string align_, rows_;
+};
+
+}  // namespace lockstep::html

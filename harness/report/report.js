@@ -1,0 +1,96 @@
+// The charts of report.html, by d3 (version 3, as Debian has it). Each <figure class="chart"> holds its data as JSON, and
+// the table beside it says the same in numbers: without scripts nothing is lost.
+(function () {
+  'use strict';
+
+  // Labels stand above their marks, so that a phone needs no smaller type.
+  // The column at the right is for values.
+  var ROW = 30, TOP = 22, WIDE = 760, NARROW = 340, VALUE = 96;
+
+  function frame(figure, rows) {
+    var width = figure.clientWidth && figure.clientWidth < 520 ? NARROW : WIDE;
+    d3.select(figure).select('svg').remove();
+    var svg = d3.select(figure).append('svg')
+        .attr('viewBox', '0 0 ' + width + ' ' + (TOP + rows * ROW + 8))
+        .attr('role', 'img').attr('aria-label', figure.getAttribute('aria-label'));
+    return {svg: svg, width: width, height: TOP + rows * ROW};
+  }
+
+  function axis(f, scale, ticks, format) {
+    f.svg.append('g').attr('class', 'axis').attr('transform', 'translate(0,' + (TOP - 6) + ')')
+        .call(d3.svg.axis().scale(scale).orient('top').tickValues(ticks).tickFormat(format).tickSize(-(f.height - TOP + 10)));
+  }
+
+  function row(f, data) {
+    return f.svg.selectAll('.row').data(data).enter().append('g').attr('class', 'row')
+        .attr('transform', function (d, i) { return 'translate(0,' + (TOP + i * ROW) + ')'; });
+  }
+
+  function label(rows, text, f, value) {
+    rows.append('text').attr('x', 8).attr('y', 13).text(text);
+    rows.append('text').attr('x', f.width - 4).attr('y', 24).attr('text-anchor', 'end').text(value);
+  }
+
+  // Share of the error bound, a bar a property.
+  function budget(figure, data) {
+    var f = frame(figure, data.length);
+    var x = d3.scale.linear().domain([0, Math.max(1, d3.max(data, function (d) { return d.budget; }))])
+        .range([8, f.width - VALUE]);
+    axis(f, x, [0, 0.25, 0.5, 0.75, 1], d3.format('.2f'));
+    f.svg.append('line').attr('class', 'bound').attr('x1', x(1)).attr('x2', x(1)).attr('y1', TOP - 6).attr('y2', f.height + 4);
+    var rows = row(f, data);
+    label(rows, function (d) { return d.name; }, f, function (d) { return d3.format('.3f')(d.budget); });
+    rows.append('rect').attr('class', function (d) { return d.budget > 1 ? 'bar full' : 'bar'; })
+        .attr('x', x(0)).attr('y', 17).attr('height', 7).attr('rx', 2)
+        .attr('width', function (d) { return Math.max(1, x(d.budget) - x(0)); });
+  }
+
+  // Ratio of two durations with its interval, on a logarithmic scale; the grey band counts as the same.
+  function ratio(figure, data) {
+    var f = frame(figure, data.length);
+    var low = d3.min(data, function (d) { return Math.min(d.low, 1 / (1 + d.band)); });
+    var high = d3.max(data, function (d) { return Math.max(d.high, 1 + d.band); });
+    var x = d3.scale.log().domain([low / 1.05, high * 1.05]).range([8, f.width - VALUE]);
+    var candidates = [0.05, 0.1, 0.2, 0.33, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20];
+    var ticks = candidates.filter(function (t) { return t >= low / 1.05 && t <= high * 1.05; });
+    // Neighbours that would overlap give way to 1.
+    ticks = ticks.filter(function (t, i) { return t === 1 || i === 0 || Math.abs(x(t) - x(ticks[i - 1])) > 34; });
+    axis(f, x, ticks, function (t) { return '\u00d7' + t; });
+    var rows = row(f, data);
+    rows.append('rect').attr('class', 'band').attr('y', 14).attr('height', 14)
+        .attr('x', function (d) { return x(1 / (1 + d.band)); })
+        .attr('width', function (d) { return x(1 + d.band) - x(1 / (1 + d.band)); });
+    label(rows, function (d) { return d.name; }, f, function (d) { return '\u00d7' + d3.format('.3f')(d.ratio); });
+    rows.append('line').attr('class', function (d) { return 'whisker ' + d.verdict.toLowerCase(); })
+        .attr('x1', function (d) { return x(d.low); }).attr('x2', function (d) { return x(d.high); })
+        .attr('y1', 21).attr('y2', 21);
+    rows.append('circle').attr('class', function (d) { return 'dot ' + d.verdict.toLowerCase(); })
+        .attr('cx', function (d) { return x(d.ratio); }).attr('cy', 21).attr('r', 4);
+  }
+
+  // A duration with its interval, from 0, so that lengths can be compared.
+  function duration(figure, data) {
+    var f = frame(figure, data.length);
+    var x = d3.scale.linear().domain([0, d3.max(data, function (d) { return d.high; })]).nice().range([8, f.width - VALUE]);
+    axis(f, x, x.ticks(5), function (t) { return t + ' \u00b5s'; });
+    var rows = row(f, data);
+    label(rows, function (d) { return d.name; }, f, function (d) { return d3.format('.1f')(d.median) + ' \u00b5s'; });
+    rows.append('rect').attr('class', 'bar').attr('x', x(0)).attr('y', 17).attr('height', 7).attr('rx', 2)
+        .attr('width', function (d) { return x(d.median) - x(0); });
+    rows.append('line').attr('class', 'whisker').attr('y1', 20.5).attr('y2', 20.5).style('stroke', 'var(--ink)')
+        .attr('x1', function (d) { return x(d.low); }).attr('x2', function (d) { return x(d.high); });
+  }
+
+  var kinds = {budget: budget, ratio: ratio, duration: duration};
+  function draw() {
+    Array.prototype.forEach.call(document.querySelectorAll('figure.chart'), function (figure) {
+      kinds[figure.getAttribute('data-kind')](figure, JSON.parse(figure.getAttribute('data-rows')));
+    });
+  }
+  draw();
+  window.addEventListener('resize', draw);
+  // On paper everything is open.
+  window.addEventListener('beforeprint', function () {
+    Array.prototype.forEach.call(document.querySelectorAll('details'), function (d) { d.open = true; });
+  });
+})();

@@ -1,0 +1,77 @@
+// Passports made from runs that never were, in the very format that `./lockstep run` writes.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/run_report.h"
+
+namespace lockstep {
+
+// A run of one suite "made" on an H100, which a test changes before it writes it down.
+struct MadeRun {
+  std::vector<Record> records = {record("Made.Holds"), record("Made.Rounds"), record("Made.IsTimed")};
+  std::map<std::string, std::string> device = {
+      {"name", "NVIDIA H100 80GB HBM3"}, {"compute_capability", "9.0"}, {"simulated", "false"}};
+  std::map<std::string, std::string> options;
+
+  MadeRun() {
+    records[1].budget = 0.5;
+    records[1].notes["digest"] = "0123456789abcdef";
+    time(100);
+  }
+
+  static Record record(const std::string& property) {
+    Record r;
+    r.property = property;
+    r.verdict = Verdict::kPass;
+    r.cases = 200;
+    r.seed = 7;
+    return r;
+  }
+
+  // Of Made.IsTimed, in microseconds.
+  void time(double us) {
+    records[2].notes["timing.copy"] =
+        fmt::format(R"({{"name": "copy", "median_us": {}, "low_us": {}, "high_us": {}, "samples": 60}})", us, 0.99 * us,
+                    1.01 * us);
+  }
+
+  void fail(std::size_t i, const std::string& message) {
+    records[i].verdict = Verdict::kFail;
+    records[i].reason = "mismatch";
+    records[i].message = message;
+    records[i].minimal_case = "n=33 poison=nan";
+    records[i].replay = "./lockstep run --suite=made '--case=" + records[i].property + ": n=33 poison=nan'";
+  }
+
+  std::string json() const {
+    LedgerFile file;
+    file.device = device;
+    file.complete = true;
+    bool red = false;
+    for (const Record& r : records) {
+      file.planned.push_back(r.property);
+      file.records.push_back(r);
+      red = red || !problem_of(r).empty();
+    }
+    ProcessEnd end;
+    end.how = ProcessEnd::How::kExited;
+    end.status = red ? 1 : 0;
+    RunReport report;
+    report.created = "2026-11-21T11:30:00Z";
+    report.commit = "0123456789abcdef0123";
+    report.options = options;
+    report.suites.push_back(assess({"made", "tests/made", "//tests:made_test"}, end, file, ""));
+    return passport_json(report);
+  }
+
+  void write(const std::string& path) const { std::ofstream(path) << json(); }
+};
+
+}  // namespace lockstep

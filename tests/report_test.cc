@@ -1,0 +1,120 @@
+// report.html: one file that needs nothing else, says all that went wrong, and lets no text become markup.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+
+#include "harness/html.h"
+#include "harness/report_html.h"
+#include "tests/end_to_end/run.h"
+#include "tests/made_passport.h"
+
+namespace lockstep {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string page(const MadeRun& run, const std::vector<Picture>& pictures = {}) {
+  ReportAssets assets;
+  EXPECT_EQ(read_assets(assets), "");
+  Passport p;
+  std::string error;
+  EXPECT_TRUE(parse_passport(run.json(), p, error)) << error;
+  return report_html(p, pictures, assets);
+}
+
+// The page without its programs and styles.
+std::string visible(const std::string& page) {
+  std::string text = page;
+  for (const char* element : {"style", "script"}) {
+    const std::string begin = "<" + std::string(element) + ">", end = "</" + std::string(element) + ">";
+    for (auto at = text.find(begin); at != text.npos; at = text.find(begin)) text.erase(at, text.find(end, at) - at);
+  }
+  return text;
+}
+
+TEST(Report, OfAGreenRunSaysSo) {
+  const std::string text = visible(page({}));
+  EXPECT_THAT(text, AllOf(HasSubstr("<span class=\"verdict green\">GREEN</span>"), HasSubstr("NVIDIA H100 80GB HBM3"),
+                          HasSubstr("Every ledger closes and all is green."), Not(HasSubstr("id=\"failures\""))));
+}
+
+TEST(Report, ShowsEveryFailureWithItsCaseAndItsReplay) {
+  MadeRun run;
+  run.fail(0, "y[32] is 1.5, not 1.25");
+  run.fail(1, "y[33] is 2.5, not 2.25");
+  const std::string text = visible(page(run));
+  EXPECT_THAT(text, HasSubstr("<span class=\"verdict red\">NOT GREEN</span>"));
+  for (const char* part : {"y[32] is 1.5, not 1.25", "y[33] is 2.5, not 2.25", "n=33 poison=nan",
+                           "./lockstep run --suite=made &#39;--case=Made.Rounds: n=33 poison=nan&#39;"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST(Report, LetsNoTextBecomeMarkup) {
+  MadeRun run;
+  run.fail(0, "</pre><script>alert(1)</script>");
+  run.records[1].notes["table.<b>title</b>"] = "head\n<i>cell</i>";
+  run.records[1].notes["golden.\"><img>"] = "<u>other</u>";
+  run.device["name"] = "<em>GPU</em>";
+  const std::string text = page(run);
+  for (const char* markup : {"<script>alert", "<b>title", "<i>cell", "\"><img>", "<u>other", "<em>GPU"})
+    EXPECT_THAT(text, Not(HasSubstr(markup)));
+  EXPECT_THAT(text, HasSubstr("&lt;/pre&gt;&lt;script&gt;alert(1)"));
+  EXPECT_EQ(html::script("a = '</script>'"), "a = '<\\/script>'");
+}
+
+TEST(Report, NeedsNothingFromElsewhere) {
+  const std::string text = visible(page({}, {{"field", "png bytes"}}));
+  EXPECT_FALSE(std::regex_search(text, std::regex("(src|href)=\"(?!#|data:)"))) << "a link out of the page";
+  EXPECT_THAT(page({}), AllOf(Not(HasSubstr("@import")), HasSubstr("name=\"viewport\""), HasSubstr("@media print"),
+                              HasSubstr("d3")));
+}
+
+TEST(Report, HasPicturesChartsAndTables) {
+  MadeRun run;
+  run.records[0].notes["golden.field"] = "same";
+  run.records[0].notes["golden.ring"] = "another picture";
+  run.records[0].notes["table.Transactions"] = "pattern\tlines\tequal\nstride 2\t2\tyes\nstride 4\t4\tNO";
+  run.records[2].notes["timing_verdict.copy"] =
+      R"({"name": "b against a", "verdict": "SLOWER", "ratio": 1.3, "low": 1.2, "high": 1.4, "minimum_effect": 0.02})";
+  const std::string text = visible(page(run, {{"field", "png bytes"}}));
+  EXPECT_THAT(text, HasSubstr("data:image/png;base64," + html::base64("png bytes")));
+  EXPECT_THAT(text, AllOf(HasSubstr("equal, pixel for pixel"), HasSubstr("another picture")));
+  EXPECT_THAT(text, AllOf(HasSubstr("data-kind=\"budget\""), HasSubstr("data-kind=\"ratio\""),
+                          HasSubstr("data-kind=\"duration\"")));
+  EXPECT_THAT(text, AllOf(HasSubstr("<tr class=\"bad\"><td>stride 4</td>"), HasSubstr("<tr><td>stride 2</td>")));
+  EXPECT_THAT(text, AllOf(HasSubstr("b against a"), HasSubstr("SLOWER")));
+}
+
+TEST(Report, Base64IsThatOfRfc4648) {
+  EXPECT_EQ(html::base64(""), "");
+  EXPECT_EQ(html::base64("f"), "Zg==");
+  EXPECT_EQ(html::base64("fo"), "Zm8=");
+  EXPECT_EQ(html::base64("foo"), "Zm9v");
+  EXPECT_EQ(html::base64("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(html::base64("\xff\xfe"), "//4=");
+}
+
+// As a user runs it.
+TEST(ReportProgram, WritesThePageIntoTheRunsFolder) {
+  const std::string folder = end_to_end::fresh_file("run");
+  fs::create_directories(folder + "/outputs/made");
+  MadeRun().write(folder + "/passport.json");
+  std::ofstream(folder + "/outputs/made/golden.field.png") << "png bytes";
+  const end_to_end::Ended made = end_to_end::run("harness/passport_tool", {"report", folder});
+  EXPECT_EQ(made.status, 0) << made.output;
+  std::ifstream in(folder + "/report.html");
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  EXPECT_THAT(text, HasSubstr("</html>"));
+  EXPECT_EQ(end_to_end::run("harness/passport_tool", {"report", folder + "/outputs"}).status, 2);
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,43 @@
+// A kernel against itself, a thousand times over: how often a timing verdict on this very GPU is a false alarm.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "kernels/memory_access.h"
+#include "tests/timing/timing.h"
+
+namespace lockstep::timing {
+namespace {
+
+class FalseAlarmTiming : public Timing {};
+
+TEST_F(FalseAlarmTiming, IsAtMostOnceInAThousand) {
+  constexpr int kRuns = 1000, kMostAlarms = 1;
+  constexpr std::int64_t kElements = 1 << 22;
+  DeviceMemory x(4 * kElements), y(4 * kElements);
+  x.write(ordinary_floats(kElements).data(), x.bytes());
+  const Work copy = [&](cudaStream_t stream) {
+    return text(kernels::gather(kernels::LoadPath::kDefault, {}, 4, x.as<void>(), kElements, y.as<void>(), kElements, {},
+                                stream));
+  };
+  const StopwatchRules quick = {.pairs = 24, .warm_up = 1, .sample_us = 200};
+  int alarms = 0, strict_alarms = 0, same = 0, inconclusive = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    const Measured m = measure_pairs(copy, copy, quick);
+    ASSERT_EQ(m.error, "");
+    const Comparison c = compare_speed(m.pairs), strict = compare_speed(m.pairs, {.minimum_effect = 1e-9});
+    alarms += c.speed == Speed::kFaster || c.speed == Speed::kSlower;
+    strict_alarms += strict.speed == Speed::kFaster || strict.speed == Speed::kSlower;
+    same += c.speed == Speed::kSame;
+    inconclusive += c.speed == Speed::kInconclusive;
+    if (c.speed == Speed::kFaster || c.speed == Speed::kSlower) fmt::print("run {}: {}\n", run, to_text(c));
+  }
+  fmt::print("A/A: {} runs: {} false alarms, {} SAME, {} INCONCLUSIVE; without the band of 2 %: {} alarms\n", kRuns,
+             alarms, same, inconclusive, strict_alarms);
+  ::testing::Test::RecordProperty("false_alarms", alarms);
+  EXPECT_LE(alarms, kMostAlarms);
+}
+
+}  // namespace
+}  // namespace lockstep::timing

@@ -1,0 +1,93 @@
+#include "tests/timing/timing.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "harness/device.h"
+#include "harness/session.h"
+
+namespace lockstep::timing {
+namespace {
+
+void require(cudaError_t error, const std::string& tried) {
+  if (error != cudaSuccess)
+    throw std::runtime_error(fmt::format("{}: {}, {}", tried, cudaGetErrorName(error), cudaGetErrorString(error)));
+}
+
+// SplitMix64's finaliser: numbers in no order, from their index alone.
+std::uint64_t scramble(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+void note_duration(const std::string& name, const Estimate& us, std::size_t samples) {
+  const nlohmann::ordered_json j = {
+      {"name", name}, {"median_us", us.median}, {"low_us", us.low}, {"high_us", us.high}, {"samples", samples}};
+  current_record().notes["timing." + name] = j.dump();
+}
+
+}  // namespace
+
+void Timing::SetUp() {
+  if (!is_simulator()) return;
+  current_record().verdict = Verdict::kNotApplicable;
+  current_record().reason = "needs silicon; the device is the simulated GPU, whose speed says nothing about a GPU's";
+  GTEST_SKIP() << current_record().reason;
+}
+
+DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
+  require(cudaMalloc(&data_, bytes), fmt::format("allocating {} bytes", bytes));
+}
+
+DeviceMemory::~DeviceMemory() { cudaFree(data_); }
+
+void DeviceMemory::write(const void* host, std::size_t bytes) {
+  require(cudaMemcpy(data_, host, bytes, cudaMemcpyHostToDevice), "filling device memory");
+}
+
+void DeviceMemory::fetch(void* host) const {
+  require(cudaDeviceSynchronize(), "waiting for the device");
+  require(cudaMemcpy(host, data_, bytes_, cudaMemcpyDeviceToHost), "fetching device memory");
+}
+
+std::vector<float> ordinary_floats(std::size_t count) {
+  std::vector<float> x(count);
+  for (std::size_t i = 0; i < count; ++i) x[i] = 1 + static_cast<float>(scramble(i) >> 41) * 0x1p-23f;
+  return x;
+}
+
+std::vector<int> scattered_integers(std::size_t count, int below) {
+  std::vector<int> x(count);
+  for (std::size_t i = 0; i < count; ++i) x[i] = static_cast<int>(scramble(i) % static_cast<std::uint64_t>(below));
+  return x;
+}
+
+Comparison compare(const std::string& where, const Contestant& a, const Contestant& b, const TimingRules& rules,
+                   const StopwatchRules& stopwatch) {
+  const Measured m = measure_pairs(a.work, b.work, stopwatch);
+  if (!m.error.empty()) {
+    ADD_FAILURE() << where << ": " << m.error;
+    return {};
+  }
+  const Comparison c = compare_speed(m.pairs, rules);
+  fmt::print("{}: {} against {}: {}\n", where, b.name, a.name, to_text(c));
+  note_duration(fmt::format("{}: {}", where, a.name), c.a_us, c.pairs);
+  note_duration(fmt::format("{}: {}", where, b.name), c.b_us, c.pairs);
+  const std::string name = fmt::format("{}: {} against {}", where, b.name, a.name);
+  const nlohmann::ordered_json j = {{"name", name},
+                                    {"verdict", lockstep::name(c.speed)},
+                                    {"ratio", c.ratio.median},
+                                    {"low", c.ratio.low},
+                                    {"high", c.ratio.high},
+                                    {"minimum_effect", rules.minimum_effect},
+                                    {"pairs", c.pairs},
+                                    {"throttled", c.throttled}};
+  current_record().notes["timing_verdict." + name] = j.dump();
+  return c;
+}
+
+}  // namespace lockstep::timing
