@@ -82,6 +82,10 @@ TEST(Diff, SaysWhichUseMoreOfTheirBudget) {
   const PassportDiff less = diff(after, {});
   EXPECT_FALSE(less.worse());
   EXPECT_THAT(less.budget_other, SizeIs(1));
+  after.records[1].cases = 6000;
+  const PassportDiff other = diff({}, after);
+  EXPECT_FALSE(other.worse()) << "more cases meet worse ones";
+  EXPECT_THAT(other.budget_other, ElementsAre("Made.Rounds: 0.500 -> 0.560 (of other cases)"));
 }
 
 TEST(Diff, SaysWhatBecameSlowerOnGpusOfOneName) {
