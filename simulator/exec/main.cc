@@ -64,7 +64,7 @@ void add_options(CLI::App& app, Options& options) {
   setting("--threads", "LOCKSTEP_HOST_THREADS", "host threads that run blocks; 0: as many as the machine has");
   setting("--instruction-limit", "LOCKSTEP_INSTRUCTION_LIMIT", "warp instructions a block may run before a time-limit finding");
   setting("--suppressions", "LOCKSTEP_SUPPRESSIONS", "file of findings to keep quiet about: lines of KIND KERNEL");
-  app.add_option("--report", options.reports, "write the findings to FILE: .json, .sarif, else text; may be repeated");
+  app.add_option("--report", options.reports, "write the findings to FILE: .json, .sarif, else text; may be repeated")->allow_extra_args(false);
   app.add_flag("--require-kernels", options.require_kernels, "exit with 87 when no kernel was launched");
   app.add_flag("--quiet", options.quiet, "no findings and no summary on stderr");
 }

@@ -63,6 +63,14 @@ TEST(Exec, HoldsUnderOtherSchedulesAndDevices) {
   }
 }
 
+TEST(Exec, HasAsManyDevicesAsAskedFor) {
+  for (const char* count : {"1", "3"}) {
+    const Outcome o = run(std::string("exec --devices=") + count + " -- " + program("devices"));
+    EXPECT_EQ(o.status, 0) << o.out << o.err;
+    EXPECT_EQ(o.out, std::string(count) + " devices\nPASSED\n");
+  }
+}
+
 TEST(Exec, KernelsPrintInOrder) {
   EXPECT_EQ(run("exec -- " + program("printf")).out,
             "hello world from thread 0 of 3:  0.00 a 1234567890 %\n"
