@@ -48,7 +48,9 @@ void expect_valid_location(const json& location) {
     ASSERT_TRUE(physical.contains("artifactLocation"));
     const std::string uri = physical["artifactLocation"].at("uri");
     EXPECT_EQ(uri.find_first_of(" \\<>"), uri.npos) << uri;
-    if (physical.contains("region")) EXPECT_GE(physical["region"].at("startLine").get<int>(), 1);
+    if (physical.contains("region")) {
+      EXPECT_GE(physical["region"].at("startLine").get<int>(), 1);
+    }
   }
   for (const json& logical : location.at("logicalLocations")) EXPECT_TRUE(logical.at("fullyQualifiedName").is_string());
 }

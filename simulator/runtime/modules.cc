@@ -55,6 +55,18 @@ FatBinary* Modules::add(const void* wrapper) {
   return &binary;
 }
 
+FatBinary* Modules::add_container(const void* container) {
+  FatBinary& binary = binaries_.emplace_back();
+  binary.containers.push_back(container);
+  return &binary;
+}
+
+FatBinary* Modules::add_text(std::string ptx) {
+  FatBinary& binary = binaries_.emplace_back();
+  binary.text = std::move(ptx);
+  return &binary;
+}
+
 bool Modules::known(const FatBinary* binary) const {
   return std::any_of(binaries_.begin(), binaries_.end(), [&](const FatBinary& b) { return &b == binary; });
 }
@@ -65,13 +77,14 @@ void Modules::remove(FatBinary* binary) {
   binaries_.remove_if([&](const FatBinary& b) { return &b == binary; });
 }
 
-void Modules::add_kernel(FatBinary* binary, const void* host_function, const char* name) {
+KernelEntry* Modules::add_kernel(FatBinary* binary, const void* host_function, const char* name) {
   KernelEntry& entry = binary->kernels.emplace_back();
   entry.binary = binary;
   entry.host_function = host_function;
   entry.name = name;
-  kernels_[host_function] = &entry;
+  if (host_function != nullptr) kernels_[host_function] = &entry;
   kernels_[&entry] = &entry;
+  return &entry;
 }
 
 void Modules::add_variable(FatBinary* binary, VariableEntry variable) {
@@ -97,7 +110,9 @@ cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device) {
 }
 
 cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded) {
-  if (binary.containers.empty()) {
+  if (!binary.text.empty()) {
+    loaded.texts.push_back(binary.text);
+  } else if (binary.containers.empty()) {
     runtime.explain("load", "the program's device code is in a wrapper of an unknown kind");
     return cudaErrorInvalidKernelImage;
   }

@@ -47,6 +47,7 @@ struct VariableEntry {
 
 struct FatBinary {
   std::vector<const void*> containers;  // one; several after relocatable device code was linked
+  std::string text;                     // in their place: PTX that the program loaded by itself
   std::list<KernelEntry> kernels;
   std::list<VariableEntry> variables;
   struct Loaded {
@@ -60,9 +61,12 @@ struct FatBinary {
 class Modules {
  public:
   FatBinary* add(const void* wrapper);
+  FatBinary* add_container(const void* container);
+  FatBinary* add_text(std::string ptx);
   void remove(FatBinary* binary);
   bool known(const FatBinary* binary) const;
-  void add_kernel(FatBinary* binary, const void* host_function, const char* name);
+  // `host_function` may be nullptr: then the entry is the only handle.
+  KernelEntry* add_kernel(FatBinary* binary, const void* host_function, const char* name);
   void add_variable(FatBinary* binary, VariableEntry variable);
 
   // By host function or by the handle that __cudaGetKernel and cudaGetFuncBySymbol gave; nullptr when it is neither.
