@@ -83,6 +83,7 @@ Extension resolve_all() {
   resolve(e.version, "lockstepExtensionVersion");
   if (!e.version || e.version() < LOCKSTEP_EXTENSION_VERSION) return Extension{};
   resolve(e.name_buffer, "lockstepNameBuffer");
+  resolve(e.mark_unwritten, "lockstepMarkUnwritten");
   resolve(e.take_findings, "lockstepTakeFindings");
   resolve(e.clear_error, "lockstepClearError");
   resolve(e.reset_counters, "lockstepResetCounters");

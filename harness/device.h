@@ -45,6 +45,7 @@ const DeviceDossier& device_dossier();
 struct Extension {
   lockstepExtensionVersion_t version = nullptr;
   lockstepNameBuffer_t name_buffer = nullptr;
+  lockstepMarkUnwritten_t mark_unwritten = nullptr;
   lockstepTakeFindings_t take_findings = nullptr;
   lockstepClearError_t clear_error = nullptr;
   lockstepResetCounters_t reset_counters = nullptr;

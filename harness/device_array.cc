@@ -133,7 +133,8 @@ void DeviceBuffer::write_all() {
     fill(image, left_, pattern_);
     payload(image + left_);
     fill(image + left_ + bytes_, right_, pattern_);
-    return require(cudaMemcpy(base_, image, left_ + bytes_ + right_, cudaMemcpyHostToDevice), what);
+    require(cudaMemcpy(base_, image, left_ + bytes_ + right_, cudaMemcpyHostToDevice), what);
+    return forget_poison();
   }
   unsigned char* const guard = scratch(std::max({left_, right_, kOneCopy}));
   fill(guard, left_, pattern_);
@@ -153,6 +154,15 @@ void DeviceBuffer::reset() {
   fill(image, std::min(bytes_, kOneCopy), pattern_);
   for (std::size_t done = 0; done < bytes_; done += kOneCopy) {
     require(cudaMemcpy(base_ + left_ + done, image, std::min(kOneCopy, bytes_ - done), cudaMemcpyHostToDevice), what);
+  }
+  forget_poison();
+}
+
+// Poison is there to be overwritten: to the simulator an output is memory that nobody has written, so that a kernel which reads it first is found.
+void DeviceBuffer::forget_poison() {
+  if (role_ != Role::kOutput || bytes_ == 0 || !extension().mark_unwritten) return;
+  if (extension().mark_unwritten(data_, bytes_) != 0) {
+    throw std::logic_error("the simulator does not know the buffer '" + name_ + "' that it has allocated");
   }
 }
 

@@ -74,6 +74,7 @@ class DeviceBuffer final : public Buffer {
 
  private:
   void write_all();
+  void forget_poison();
   std::optional<Failure> compare_guard(const unsigned char* begin, std::size_t bytes, bool right) const;
   std::optional<Failure> compare_input(const unsigned char* now) const;
 

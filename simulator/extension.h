@@ -18,6 +18,10 @@ typedef int (*lockstepExtensionVersion_t)(void);
  * and what to call it in findings. Host copies may still reach all of the allocation. 0, or -1 when no live allocation holds the range. */
 typedef int (*lockstepNameBuffer_t)(void* begin, size_t bytes, const char* name);
 
+/* Makes the simulator take [begin, begin + bytes), which lies in one live allocation, for memory that nobody has written, whatever it holds: for
+ * an output that was filled with a pattern, so that a kernel which reads it before it writes it is found. 0, or -1 when the range is no such. */
+typedef int (*lockstepMarkUnwritten_t)(void* begin, size_t bytes);
+
 /* The findings since the last call, as one JSON array; the caller frees it with free(). Taking them also tells the simulator that somebody has
  * seen them: the process's exit status no longer shows them. Fields: kind, severity, kernel, space, block [x,y,z], thread [x,y,z], address, size,
  * write, file, line, ptx_line, instruction, where, detail, occurrences, text, and other {...} for a race. */

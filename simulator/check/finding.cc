@@ -83,7 +83,8 @@ std::string Finding::to_string() const {
   s += ": ";
   if (!access.site.instruction.empty()) s += access.site.instruction;
   if (access.size != 0) s += format(" of %u bytes at 0x%" PRIx64, access.size, access.address);
-  if (!where.empty()) s += ", " + where;
+  if (!where.empty()) s += (s.ends_with(' ') ? "" : ", ") + where;
+  if (kernel.empty()) return s + "\n  by the host" + (detail.empty() ? "" : "\n  " + detail);
   s += "\n  in kernel " + kernel;
   s += "\n  by " + place(access);
   if (occurrences > 1) s += format(", and %" PRIu64 " more %s", occurrences - 1, occurrences == 2 ? "thread" : "threads");

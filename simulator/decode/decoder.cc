@@ -22,6 +22,13 @@ std::string demangle(const std::string& name) {
   return result;
 }
 
+// A variable as its function calls it: "cells" of "kernel(int*)::cells".
+std::string variable_name(const std::string& mangled) {
+  const std::string full = demangle(mangled);
+  const auto scope = full.rfind(")::");
+  return scope == std::string::npos ? full : full.substr(scope + 3);
+}
+
 void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t index, engine::Function& f) {
   const ptx::Function& source = *ref.function;
   f.parameter_offsets = ptx::parameter_offsets(source);
@@ -39,7 +46,7 @@ void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t
       f.dynamic_shared = true;
       continue;
     }
-    f.shared.push_back({s.name, s.begin, static_cast<std::uint32_t>(s.begin + s.size)});
+    f.shared.push_back({variable_name(s.name), s.begin, static_cast<std::uint32_t>(s.begin + s.size)});
     f.static_shared_bytes = (f.static_shared_bytes + s.alignment - 1) / s.alignment * s.alignment + static_cast<std::uint32_t>(s.size);
   }
 }

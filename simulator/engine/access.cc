@@ -91,8 +91,8 @@ bool resolve_local(Warp& w, Request& r, LaneMask lanes) {
     const std::uint64_t at = std::uint64_t{w.index * kWarpSize + static_cast<std::uint32_t>(i)} * stride + r.address[i];
     r.host[i] = b.local.bytes.get() + at;
     if (!b.launch->check_initialisation) return;
-    if (r.reads) r.unwritten |= LaneMask{!all_written(shadow, at, r.size)} << i;
-    if (r.writes) r.invalid >> i & 1 ? clear_written(shadow, at, r.size) : set_written(shadow, at, r.size);
+    if (r.reads) note_missing(r, i, shadow, at);
+    if (r.writes) note_written(r, i, shadow, at);
   });
   return true;
 }
@@ -126,7 +126,10 @@ bool resolve(Warp& w, Request& r, Space space, LaneMask lanes) {
         if (!(p == 0 ? resolve_shared(w, part, parts[p]) : p == 1 ? resolve_local(w, part, parts[p]) : resolve_global(w, part, parts[p]))) {
           return false;
         }
-        each(parts[p], [&](int i) { r.host[i] = part.host[i]; });
+        each(parts[p], [&](int i) {
+          r.host[i] = part.host[i];
+          r.missing[i] = part.missing[i];
+        });
       }
       r.unwritten = part.unwritten;
       r.remote = part.remote;

@@ -3,6 +3,7 @@
 
 #include "simulator/engine/block.h"
 #include "simulator/engine/memory_ops.h"
+#include "simulator/engine/written_bits.h"
 
 namespace lockstep::engine {
 
@@ -18,6 +19,20 @@ bool resolve_local(Warp& w, Request& r, LaneMask lanes);
 
 // Whether `size` bytes from `low` lie in one local variable of a frame that the running fragment has on its stack.
 bool in_local_variable(const Warp& w, int lane, std::uint64_t low, std::uint32_t size);
+
+// One lane's bytes in the written-shadow, `first` from its start: what a read misses, what a store makes written.
+inline void note_missing(Request& r, int lane, const std::uint8_t* shadow, std::uint64_t first) {
+  if (all_written(shadow, first, r.size)) return;
+  r.unwritten |= 1u << lane;
+  r.missing[lane] = missing_bytes(shadow, first, r.size);
+}
+inline void note_written(const Request& r, int lane, std::uint8_t* shadow, std::uint64_t first) {
+  if (r.invalid >> lane & 1) {
+    set_written_but(shadow, first, r.size, r.missing[lane]);
+  } else {
+    set_written(shadow, first, r.size);
+  }
+}
 
 // What a fence does, as part of an access with .acquire or .release.
 void order(Warp& w);

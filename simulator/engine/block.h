@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -33,6 +34,7 @@ struct Validity {
     LaneMask derived = 0;   // of these, lanes whose value was computed from one that was never written
     std::uint32_t pc = 0;   // where it came from
     check::Kind kind = check::Kind::kUninitialised;
+    std::uint8_t bytes[kWarpSize];  // of an invalid lane, which bytes of its value are meant, a bit each
   };
   std::vector<Word> words;  // index: slot / 4
 };
@@ -114,6 +116,8 @@ struct Launch {
   bool check_bounds = true, check_initialisation = true, check_races = true, check_synchronisation = true;
   std::mutex mutex;                    // findings, output
   std::vector<std::pair<std::uint64_t, check::Finding>> findings;  // with the position of the block in the schedule
+  std::vector<UnwrittenStore> unwritten_stores;
+  std::map<std::uint32_t, std::uint32_t> unwritten_sites;  // by pc: how many of these are its
   std::atomic<std::uint64_t> stop{~0ull};   // position of the first failing block
   std::atomic<std::uint64_t> next{0};
 };

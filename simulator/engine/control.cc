@@ -32,7 +32,8 @@ void copy_marks(Warp& w, std::int32_t to_frame, const Storage& to, std::int32_t 
   w.control->frame = to_frame;
   for (std::uint32_t k = 0; k < std::max(1u, std::min(to.size, from.size) / 4); ++k) {
     Validity::Word* word = validity_word(w.control->frames[from_frame], from.offset + 4 * k);
-    mark_register(w, to.offset + 4 * k, word ? word->invalid & lanes : 0, lanes, word ? word->pc : 0);
+    mark_register(w, to.offset + 4 * k, word ? word->invalid & lanes : 0, lanes, word ? word->pc : 0,
+                  word ? word->kind : check::Kind::kUninitialised, word ? word->bytes : nullptr);
   }
   w.control->frame = running;
 }

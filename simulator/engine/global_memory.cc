@@ -83,10 +83,9 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
     if (c.shadowed) {
       std::uint8_t* shadow = k.memory->written_shadow(k.memory->window_begin());
       const std::uint64_t begin = k.memory->window_begin();
-      if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low - begin, span, r.size, lanes, [&](int i) { return r.address[i] - begin; });
+      if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low - begin, span, r.size, lanes, r.missing, [&](int i) { return r.address[i] - begin; });
       if (r.writes) each(lanes, [&](int i) {
-        if (r.invalid >> i & 1) clear_written(shadow, r.address[i] - begin, r.size);
-        else set_written(shadow, r.address[i] - begin, r.size);
+        note_written(r, i, shadow, r.address[i] - begin);
       });
     }
   } else {
@@ -101,8 +100,8 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
       r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
       if (!c.shadowed) return;
       std::uint8_t* shadow = k.memory->written_shadow(r.address[i] & ~7ull);
-      if (r.reads) r.unwritten |= LaneMask{!all_written(shadow, r.address[i] & 7, r.size)} << i;
-      if (r.writes) r.invalid >> i & 1 ? clear_written(shadow, r.address[i] & 7, r.size) : set_written(shadow, r.address[i] & 7, r.size);
+      if (r.reads) note_missing(r, i, shadow, r.address[i] & 7);
+      if (r.writes) note_written(r, i, shadow, r.address[i] & 7);
     });
     if (!inside) return report_global(w, r, lanes, false);
     if (r.writes && !writable) return report_global(w, r, lanes, true);

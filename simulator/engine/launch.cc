@@ -287,6 +287,9 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
       known->occurrences += finding.occurrences;
     }
   }
+  outcome.unwritten_stores = std::move(l.unwritten_stores);
+  std::sort(outcome.unwritten_stores.begin(), outcome.unwritten_stores.end(),
+            [](const UnwrittenStore& a, const UnwrittenStore& b) { return a.begin < b.begin; });
   if (l.grid_workspace != nullptr) memory.release(l.grid_workspace->base);
   if (l.parameter_memory != nullptr) memory.release(l.parameter_memory->base);
   return outcome;

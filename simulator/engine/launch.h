@@ -86,9 +86,18 @@ struct LaunchConfig {
   std::function<void(std::string_view)> output;  // device printf; default: stdout
 };
 
+// A kernel stored into [begin, begin + bytes) of global memory what nobody had written: no mistake yet, but one when somebody reads it.
+struct UnwrittenStore {
+  memory::Address begin = 0;
+  std::uint64_t bytes = 0;
+  check::Finding by;  // the finding to be, as far as the store knows it
+};
+
 struct Outcome {
   std::vector<check::Finding> findings;     // at most one a site and kind; the first ends the launch unless it is information
   Counters counters;
+  std::vector<UnwrittenStore> unwritten_stores;  // by address; of each instruction the first kMostUnwrittenStores stretches
+  static constexpr std::size_t kMostUnwrittenStores = 1024;
   bool failed() const {
     for (const auto& f : findings) if (f.severity == check::Severity::kError) return true;
     return false;

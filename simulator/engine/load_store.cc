@@ -8,6 +8,7 @@
 #include "simulator/engine/global_memory.h"
 #include "simulator/engine/lane_addresses.h"
 #include "simulator/engine/memory_ops.h"
+#include "simulator/engine/report.h"
 #include "simulator/engine/shared_memory.h"
 #include "simulator/engine/track.h"
 #include "simulator/engine/written_bits.h"
@@ -43,11 +44,43 @@ void extend_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset, 
   });
 }
 
-__attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, LaneMask unwritten, LaneMask mask) {
+// Marks the elements of a load that lanes read from bytes nobody has written.
+__attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Request& r, LaneMask mask) {
   begin_tracking(w);
   for (int e = 0; e < op.elements; ++e) {
     const Slot slot = data_slot(w, op, e, op.dst);
-    if (slot != kNoSlot) mark_register(w, slot, unwritten, mask, w.pc - 1);
+    if (slot == kNoSlot) continue;
+    LaneMask invalid = 0;
+    std::uint8_t bytes[kWarpSize];
+    each(r.unwritten & mask, [&](int i) {
+      const std::uint32_t missing = r.missing[i] >> (e * op.width) & ((1ull << op.width) - 1);
+      if (missing == 0) return;
+      invalid |= 1u << i;
+      // Bits are counted in eights only; of a wider register, and of one that takes a sign, nothing is known byte by byte.
+      const bool exact = op.width <= 8 && (op.register_bytes == op.width || !(op.flags & kSignExtend));
+      bytes[i] = static_cast<std::uint8_t>(exact ? missing : 0xff);
+    });
+    mark_register(w, slot, invalid, mask, w.pc - 1, check::Kind::kUninitialised, bytes);
+  }
+}
+
+// Finds the bytes of a store whose values were never written, and remembers the lanes that store nothing else: their site is where a mistake
+// shows when somebody reads them. A lane that stores some written bytes too copies a structure with its padding.
+__attribute__((noinline)) void find_invalid(Warp& w, const Op& op, Request& r, LaneMask mask) {
+  Frame& frame = w.control->frames[w.control->frame];
+  for (int e = 0; e < op.elements; ++e) {
+    const Validity::Word* word = validity_word(frame, data_slot(w, op, e, op.src[1]));
+    if (word == nullptr) continue;
+    each(word->invalid & mask, [&](int i) {
+      std::uint32_t missing = word->bytes[i];
+      if (op.width > 8 && missing == 0xff) missing = (1u << op.width) - 1;
+      missing &= static_cast<std::uint32_t>((1ull << op.width) - 1);
+      if (missing == 0) return;
+      if (!(r.invalid >> i & 1)) r.missing[i] = 0;
+      r.invalid |= 1u << i;
+      r.missing[i] |= missing << (e * op.width);
+      r.invalid_word = word;
+    });
   }
 }
 
@@ -81,7 +114,7 @@ __attribute__((noinline)) void load_any(Warp& w, const Op& op, LaneMask mask) {
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   fill(w, op, r, mask);
   if (op.flags & kAcquire) order(w);
-  if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r.unwritten, mask);
+  if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r, mask);
 }
 
 __attribute__((noinline)) void store_any(Warp& w, const Op& op, LaneMask mask) {
@@ -92,11 +125,9 @@ __attribute__((noinline)) void store_any(Warp& w, const Op& op, LaneMask mask) {
   r.writes = true;
   if (op.flags & kRelease) order(w);
   load_addresses(w, op, r.address);
-  if (w.control->tracking) {
-    const Frame& frame = w.control->frames[w.control->frame];
-    for (int e = 0; e < op.elements; ++e) r.invalid |= invalid_lanes(w, frame, data_slot(w, op, e, op.src[1]), mask);
-  }
+  if (w.control->tracking) find_invalid(w, op, r, mask);
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
+  if (__builtin_expect(r.invalid != 0, 0)) note_unwritten_store(w, r);
   for (int e = 0; e < op.elements; ++e) {
     const std::byte* s = source<std::byte>(w, data_slot(w, op, e, op.src[1]));
     const int offset = e * op.width;

@@ -43,7 +43,9 @@ struct Request {
   std::byte* host[kWarpSize];
   LaneMask unwritten = 0;       // lanes that read a byte nobody has written
   LaneMask remote = 0;          // lanes whose bytes are shared memory of another block
-  LaneMask invalid = 0;         // stores: lanes whose value was never written; their bytes become unwritten
+  LaneMask invalid = 0;         // stores: lanes whose value, or a part of it, was never written
+  std::uint32_t missing[kWarpSize];  // of a lane in `unwritten` or `invalid`, the bytes of its access that nobody has written, a bit each
+  const Validity::Word* invalid_word = nullptr;  // where such a value came from
 };
 
 // Checks the accesses of `lanes` (bounds, alignment, races; notes unwritten bytes) and finds their bytes. False: a finding ends the launch.

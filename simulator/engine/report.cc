@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "simulator/engine/memory_ops.h"
+
 namespace lockstep::engine {
 namespace {
 
@@ -90,6 +92,42 @@ void report(Warp& w, check::Finding finding) {
   if (error) w.event = Event::kAbort;
 }
 
+void note_unwritten_store(Warp& w, const Request& r) {
+  Block& b = *w.block;
+  const memory::DeviceMemory& memory = *b.worker->memory;
+  // Compilers move padding as single bytes; what a program computes in bytes is told as information only.
+  if (r.op->width == 1) return;
+  const std::uint32_t all = static_cast<std::uint32_t>((1ull << r.size) - 1);
+  LaneMask lanes = 0;
+  for (LaneMask todo = r.invalid; todo != 0; todo &= todo - 1) {
+    const int i = std::countr_zero(todo);
+    if (r.missing[i] == all && memory.in_window(r.address[i])) lanes |= 1u << i;
+  }
+  if (lanes == 0) return;
+  const std::uint64_t now = r.address[std::countr_zero(lanes)];
+  std::lock_guard lock(b.launch->mutex);
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const int i = std::countr_zero(lanes);
+    const std::uint64_t address = r.address[i];
+    auto& stores = b.launch->unwritten_stores;
+    if (!stores.empty() && address != now && stores.back().begin + stores.back().bytes == address) {
+      stores.back().bytes += r.size;
+      continue;
+    }
+    std::uint32_t& known = b.launch->unwritten_sites[r.pc];
+    if (known == Outcome::kMostUnwrittenStores) return;
+    ++known;
+    check::Finding f = finding_at(w, r.pc, 1u << i, r.invalid_word->kind);
+    f.access.address = address;
+    f.access.size = r.size;
+    f.access.is_write = true;
+    f.space = "global";
+    const std::string from = site_of(*b.program, r.invalid_word->pc).to_string();
+    f.detail = (r.invalid_word->kind == check::Kind::kInactiveLane ? "The value was shuffled from a lane that did not take part, at " : "The value was never written; it was read at ") + from;
+    stores.push_back({address, r.size, std::move(f)});
+  }
+}
+
 std::string describe(const memory::Allocation& a) {
   std::string size = bytes(a.end - a.begin);
   const bool narrowed = a.begin != a.base || a.end != a.base + a.size;
@@ -107,6 +145,9 @@ std::string describe(const memory::Allocation& a) {
 }
 
 std::string describe(const memory::DeviceMemory& memory, std::uint64_t address, std::uint32_t size) {
+  if (!memory.in_window(address) && address >= 4096) {
+    return "an address outside device memory: of host memory, a kernel reaches only what cudaMallocManaged or cudaMallocHost gave or cudaHostRegister names";
+  }
   if (address < 4096) return "a null pointer" + (address ? " plus " + bytes(address) : std::string());
   if (const memory::Allocation* a = memory.find(address)) {
     if (a->freed) return bytes(address - a->base) + " into " + describe(*a) + ", which has been freed";
@@ -120,6 +161,9 @@ std::string describe(const memory::DeviceMemory& memory, std::uint64_t address, 
   const auto near = memory.neighbours(address);
   const std::uint64_t past = near.below ? address - near.below->end : ~0ull;
   const std::uint64_t before = near.above ? near.above->begin - address : ~0ull;
+  // Nobody overruns an array by so much: more likely the address is no address at all.
+  constexpr std::uint64_t kFar = std::uint64_t{1} << 32;
+  if (std::min(past, before) > kFar) return "no allocation is anywhere near";
   if (near.below && past <= before) {
     return (past ? bytes(past) + " past" : std::string("just past")) + " the end of " + describe(*near.below) +
            (near.below->freed ? ", which has been freed" : "");

@@ -6,6 +6,10 @@
 #include "simulator/engine/block.h"
 
 namespace lockstep::engine {
+struct Request;
+}
+
+namespace lockstep::engine {
 
 check::Site site_of(const Program& program, std::uint32_t pc);
 Dim3 thread_of(const Launch& launch, std::uint32_t linear_thread);
@@ -16,6 +20,9 @@ check::Finding finding_at(const Warp& w, std::uint32_t pc, LaneMask lanes, check
 // Records it. An error makes the warp and its block stop; information goes on.
 void report(Warp& w, check::Finding finding);
 void report(Block& b, check::Finding finding);
+
+// Remembers the lanes of a store to global memory that store nothing but what nobody has written.
+void note_unwritten_store(Warp& w, const Request& r);
 
 // "4 bytes past the end of 'y' (4096 bytes, cudaMalloc #3)" for a global address that is out of bounds.
 std::string describe(const memory::DeviceMemory& memory, std::uint64_t address, std::uint32_t size);

@@ -137,8 +137,8 @@ bool resolve_remote(Warp& w, Request& r, std::uint32_t rank, LaneMask lanes) {
   each(lanes, [&](int i) {
     r.host[i] = target.shared.bytes.get() + r.address[i];
     if (!b.launch->check_initialisation) return;
-    if (r.reads) r.unwritten |= LaneMask{!all_written(shadow, r.address[i], r.size)} << i;
-    if (r.writes) r.invalid >> i & 1 ? clear_written(shadow, r.address[i], r.size) : set_written(shadow, r.address[i], r.size);
+    if (r.reads) note_missing(r, i, shadow, r.address[i]);
+    if (r.writes) note_written(r, i, shadow, r.address[i]);
   });
   if (r.reads && (r.unwritten & lanes) != 0 && !check_not_under_way(w, r, target, r.unwritten & lanes)) return false;
   r.remote |= lanes;
@@ -157,7 +157,10 @@ bool resolve_named(Warp& w, Request& r, LaneMask lanes) {
       part.address[i] = r.address[i] & kOffsetMask;
     });
     if (!(rank == w.block->cluster_rank ? resolve_shared(w, part, same) : resolve_remote(w, part, rank, same))) return false;
-    each(same, [&](int i) { r.host[i] = part.host[i]; });
+    each(same, [&](int i) {
+      r.host[i] = part.host[i];
+      r.missing[i] = part.missing[i];
+    });
     todo &= ~same;
   }
   r.unwritten = part.unwritten;
@@ -186,12 +189,9 @@ bool resolve_shared(Warp& w, Request& r, LaneMask lanes) {
   for (int i = 0; i < kWarpSize; ++i) r.host[i] = bytes + static_cast<std::uint32_t>(r.address[i]);
   if (b.launch->check_initialisation) {
     auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
-    if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low, e.high - e.low + r.size, r.size, lanes, [&](int i) { return r.address[i]; });
+    if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low, e.high - e.low + r.size, r.size, lanes, r.missing, [&](int i) { return r.address[i]; });
     if (r.unwritten != 0 && b.async && !check_not_under_way(w, r, b, r.unwritten & lanes)) return false;
-    if (r.writes) each(lanes, [&](int i) {
-      if (r.invalid >> i & 1) clear_written(shadow, r.address[i], r.size);
-      else set_written(shadow, r.address[i], r.size);
-    });
+    if (r.writes) each(lanes, [&](int i) { note_written(r, i, shadow, r.address[i]); });
   }
   if (b.launch->check_races && !check_shared_races(w, r, lanes)) return false;
   if (b.worker->counting) count_shared(w, r, lanes);

@@ -1,6 +1,7 @@
 #include "simulator/engine/track.h"
 
 #include <bit>
+#include <cstring>
 
 #include "simulator/engine/report.h"
 
@@ -44,7 +45,7 @@ LaneMask invalid_lanes(const Warp&, const Frame& frame, Slot slot, LaneMask mask
   return frame.validity->words[slot / 4].invalid & mask;
 }
 
-void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::uint32_t pc, check::Kind kind) {
+void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::uint32_t pc, check::Kind kind, const std::uint8_t* bytes) {
   Frame& frame = w.control->frames[w.control->frame];
   if (!frame.validity) {
     if (invalid == 0) return;
@@ -60,6 +61,9 @@ void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::
   if (invalid != 0) {
     word.pc = pc;
     word.kind = kind;
+    for (int l = 0; l < kWarpSize; ++l) {
+      if (invalid >> l & 1) word.bytes[l] = bytes != nullptr ? bytes[l] : 0xff;
+    }
   }
 }
 
@@ -80,15 +84,21 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
   if (mask == 0) return true;
   const Flow flow = program.flows[pc];
   Validity::Word result;
+  std::memset(result.bytes, 0, sizeof result.bytes);
+  LaneMask whole = mask;      // lanes of which every source is invalid in all its bytes
+  int sources = 0, results = 0;
   bool any = false;
   const OperandUse* const begin = program.uses.data() + program.use_begin[pc];
   const OperandUse* const end = program.uses.data() + program.use_begin[pc + 1];
   for (const OperandUse* u = begin; u != end; ++u) {
     if (u->role == Role::kWrite) continue;
+    ++sources;
     const Validity::Word* v = word_of(u->slot);
-    if (v == nullptr) continue;
-    const LaneMask bad = v->invalid & mask;
-    if (bad == 0) continue;
+    const LaneMask bad = v == nullptr ? 0 : v->invalid & mask;
+    if (bad == 0) {
+      whole = 0;
+      continue;
+    }
     if (u->role == Role::kAddress) return report_use(w, pc, bad, *v, "the address");
     if (flow == Flow::kControl) return report_use(w, pc, bad, *v, "what decides here");
     if (flow == Flow::kAtomic) return report_use(w, pc, bad, *v, "the operand");
@@ -102,8 +112,21 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
     result.kind = v->kind;
     const bool copies = flow == Flow::kCopy || (flow == Flow::kSelect && u->role == Role::kValue);
     result.derived |= copies ? bad & v->derived : bad;
+    whole &= bad;
+    for (int l = 0; l < kWarpSize; ++l) {
+      if (!(bad >> l & 1)) continue;
+      result.bytes[l] |= copies ? v->bytes[l] : 0xff;
+      if (v->bytes[l] != 0xff) whole &= ~(1u << l);
+    }
   }
   if (flow == Flow::kStore || flow == Flow::kExchange) return true;
+  for (const OperandUse* u = begin; u != end; ++u) results += u->role == Role::kWrite;
+  if (flow == Flow::kCopy && (sources > 1 || results > 1)) {
+    // A mov that packs or unpacks. Which bytes went where is not followed: what was written in part counts as written, which may miss a mistake
+    // and never makes one up.
+    result.invalid &= whole | result.derived;
+    std::memset(result.bytes, 0xff, sizeof result.bytes);
+  }
   for (const OperandUse* u = begin; u != end; ++u) {
     if (u->role != Role::kWrite) continue;
     Validity::Word* d = word_of(u->slot);
@@ -113,6 +136,9 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
     if (any) {
       d->pc = result.pc;
       d->kind = result.kind;
+      for (int l = 0; l < kWarpSize; ++l) {
+        if (mask >> l & 1) d->bytes[l] = result.bytes[l];
+      }
     }
   }
   return true;

@@ -15,8 +15,9 @@ namespace lockstep::engine {
 bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active);
 
 // Marks `lanes` of the register at `slot` of the running frame as never written, by the operation at `pc`, and others of `written` as good.
+// `bytes`: of each invalid lane, which bytes of the value are meant; nullptr: all.
 void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::uint32_t pc,
-                   check::Kind kind = check::Kind::kUninitialised);
+                   check::Kind kind = check::Kind::kUninitialised, const std::uint8_t* bytes = nullptr);
 // Lanes of `mask` whose value at `slot` was never written.
 LaneMask invalid_lanes(const Warp& w, const Frame& frame, Slot slot, LaneMask mask);
 // The word itself, or nullptr when nothing is marked in this frame.

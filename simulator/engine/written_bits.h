@@ -67,13 +67,31 @@ inline void clear_written(std::uint8_t* shadow, std::uint64_t first, std::uint32
   }
 }
 
-// Lanes of which some byte is unwritten. Most often all bytes between the lowest and the highest are written.
+// The bytes of an access of at most 32 bytes that nobody has written, a bit each.
+inline std::uint32_t missing_bytes(const std::uint8_t* shadow, std::uint64_t first, std::uint32_t size) {
+  std::uint32_t missing = 0;
+  for (std::uint32_t k = 0; k < size; ++k) missing |= std::uint32_t{!(shadow[(first + k) >> 3] >> ((first + k) & 7) & 1)} << k;
+  return missing;
+}
+
+// Lanes of which some byte is unwritten, and which bytes of each. Most often all bytes between the lowest and the highest are written.
 template <class At>
-inline LaneMask unwritten_lanes(const std::uint8_t* shadow, std::uint64_t low, std::uint64_t span, std::uint32_t size, LaneMask lanes, At at) {
+inline LaneMask unwritten_lanes(const std::uint8_t* shadow, std::uint64_t low, std::uint64_t span, std::uint32_t size, LaneMask lanes,
+                                std::uint32_t* missing, At at) {
   if (span <= 4096 && all_written(shadow, low, static_cast<std::uint32_t>(span))) return 0;
   LaneMask unwritten = 0;
-  each(lanes, [&](int i) { unwritten |= LaneMask{!all_written(shadow, at(i), size)} << i; });
+  each(lanes, [&](int i) {
+    if (all_written(shadow, at(i), size)) return;
+    unwritten |= 1u << i;
+    missing[i] = missing_bytes(shadow, at(i), size);
+  });
   return unwritten;
+}
+
+// A lane stores bytes, of which `missing` hold what nobody has written: a copy of nothing is nothing.
+inline void set_written_but(std::uint8_t* shadow, std::uint64_t first, std::uint32_t size, std::uint32_t missing) {
+  set_written(shadow, first, size);
+  for (; missing != 0; missing &= missing - 1) clear_written(shadow, first + static_cast<unsigned>(std::countr_zero(missing)), 1);
 }
 
 }  // namespace lockstep::engine

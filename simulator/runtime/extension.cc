@@ -34,6 +34,16 @@ int lockstepNameBuffer(void* begin, size_t bytes, const char* name) {
   });
 }
 
+int lockstepMarkUnwritten(void* begin, size_t bytes) {
+  return with_device(-1, [&](Runtime& r, Device&) {
+    const auto address = reinterpret_cast<lockstep::memory::Address>(begin);
+    const lockstep::memory::Allocation* a = r.memory->find(address);
+    if (a == nullptr || a->freed || bytes > a->base + a->size - address) return -1;
+    r.memory->mark_unwritten(address, bytes);
+    return 0;
+  });
+}
+
 char* lockstepTakeFindings() {
   Runtime& runtime = Runtime::get();
   runtime.record.taken();

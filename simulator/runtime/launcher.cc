@@ -82,6 +82,7 @@ void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel
   outcome.findings.erase(wanted, outcome.findings.end());
   runtime.record.found(quiet, true);
   runtime.record.found(outcome.findings, false);
+  runtime.host_reads.remember(std::move(outcome.unwritten_stores), *runtime.memory);
   runtime.findings.add(std::move(outcome.findings));
 }
 

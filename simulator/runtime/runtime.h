@@ -22,6 +22,7 @@
 #include "simulator/memory/image.h"
 #include "simulator/runtime/environment.h"
 #include "simulator/runtime/findings.h"
+#include "simulator/runtime/host_reads.h"
 #include "simulator/runtime/modules.h"
 #include "simulator/runtime/record.h"
 #include "simulator/runtime/streams.h"
@@ -77,6 +78,7 @@ class Runtime {
   std::vector<std::shared_ptr<Capture>> captures;  // under way
   FindingLog& findings;
   Record& record;
+  HostReads host_reads;
   bool used = false;                  // a call has reached a device
   std::uint64_t memory_capacity = 0;  // of each device
   std::map<memory::Address, unsigned> host_flags;  // of pinned and registered memory, by base

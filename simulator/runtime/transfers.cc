@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "simulator/runtime/capture.h"
 #include "simulator/runtime/describe.h"
@@ -94,6 +95,13 @@ cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const 
         memory.copy_written(target.address + t, source.address + s, shape.width);
       } else {
         memory.mark_written(target.address + t, shape.width);
+      }
+    }
+  }
+  if (source.tracked && !target.tracked && (runtime.settings.checks & check::kInitialisation) != 0) {
+    for (std::size_t z = 0; z < shape.depth; ++z) {
+      if (auto finding = runtime.host_reads.check(memory, function, source.address + z * from.slice, shape.width, shape.height, from.pitch)) {
+        runtime.findings.add({std::move(*finding)});
       }
     }
   }

@@ -247,7 +247,7 @@ const std::vector<Suspect<const MemorySpaceLaunchers>>& memory_space_suspects() 
       {"local_not_filled",
        "one word of the array never written",
        with<&M::local_rotation, local<local_not_filled>>(),
-       {"finding:uninitialised", "unwritten", "mismatch"},
+       {"finding:uninitialised"},
        {"mismatch"},
        "a local array may happen to hold the value of the last launch"},
       {"shared_without_barrier",

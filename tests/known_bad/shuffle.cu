@@ -327,7 +327,7 @@ const std::vector<Suspect<const ShuffleLaunchers>>& shuffle_suspects() {
       {"reads_a_lane_of_the_other_branch",
        "asks for a lane that is on another branch",
        with_exchange<ReadsALaneOfTheOtherBranch>(),
-       {"finding:inactive-lane", "mismatch"},
+       {"finding:inactive-lane"},
        {"mismatch"},
        "the value read is undefined and may be right by chance"},
       {"lane_from_x_alone",

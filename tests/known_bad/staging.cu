@@ -270,7 +270,7 @@ const std::vector<Suspect<const StagingLaunchers>>& staging_suspects() {
       {"rotation_does_not_wrap",
        "the last element reads past its tile",
        with_tile_map<map_tiles<RotationDoesNotWrap>>(),
-       {"finding:out-of-bounds", "finding:uninitialised", "mismatch"},
+       {"finding:out-of-bounds", "finding:uninitialised"},
        {"mismatch"},
        "shared memory is allocated in larger units: the word past the tile exists there"},
       {"whole_tiles_only",

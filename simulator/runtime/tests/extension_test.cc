@@ -75,6 +75,54 @@ CUDA_TEST(Extension, AClearedErrorLeavesDeviceAndMemory) {
   take();
 }
 
+// The kernel copies what it was given, so only the host's read can be the mistake.
+CUDA_TEST(Extension, TheHostReadsWhatAKernelCopiedFromMemoryThatNobodyWrote) {
+  quiet();
+  int *x = device_ints(8), *y = device_ints(8), h[8];
+  EXPECT_CUDA(cudaSuccess, cudaMemset(x, 1, 4 * sizeof(int)));
+  EXPECT_CUDA(cudaSuccess, cudaMemset(y, 1, 8 * sizeof(int)));
+  kernels::copy(y, x, 8);
+  EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+  EXPECT_TRUE(take().empty()) << "a copy is no use";
+  EXPECT_CUDA(cudaSuccess, cudaMemcpy(h, y, 4 * sizeof(int), cudaMemcpyDeviceToHost));
+  EXPECT_TRUE(take().empty()) << "these were written";
+  EXPECT_CUDA(cudaSuccess, cudaMemcpy(h, y, sizeof h, cudaMemcpyDeviceToHost));
+  const auto findings = take();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0]["kind"], "uninitialised");
+  EXPECT_EQ(findings[0]["severity"], "error");
+  EXPECT_NE(findings[0]["kernel"].get<std::string>().find("copy"), std::string::npos);
+  EXPECT_EQ(findings[0]["address"], reinterpret_cast<std::uintptr_t>(y + 4));
+  EXPECT_NE(findings[0]["where"].get<std::string>().find("cudaMemcpy copies 16 bytes"), std::string::npos) << findings[0]["where"];
+}
+
+CUDA_TEST(Extension, BytesThatNobodyWroteAreInformationOnceAnAllocation) {
+  quiet();
+  int *x = device_ints(4), h[4];
+  EXPECT_CUDA(cudaSuccess, cudaMemset(x, 1, 3 * sizeof(int)));
+  for (int i = 0; i < 2; ++i) EXPECT_CUDA(cudaSuccess, cudaMemcpy(h, x, sizeof h, cudaMemcpyDeviceToHost));
+  const auto findings = take();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0]["severity"], "information");
+  EXPECT_NE(findings[0]["where"].get<std::string>().find("4 bytes to the host that nobody has written, the first 12 bytes into"), std::string::npos);
+}
+
+CUDA_TEST(Extension, AnOutputCanBeDeclaredUnwritten) {
+  quiet();
+  int *x = device_ints(4), *y = device_ints(4), h = 0;
+  EXPECT_CUDA(cudaSuccess, cudaMemset(x, 1, 4 * sizeof(int)));
+  EXPECT_CUDA(cudaSuccess, cudaMemset(y, 1, 4 * sizeof(int)));
+  const auto forget = extension<lockstepMarkUnwritten_t>("lockstepMarkUnwritten");
+  EXPECT_EQ(forget(x, 4 * sizeof(int)), 0);
+  EXPECT_EQ(forget(x + 3, 8), -1) << "past the end";
+  EXPECT_EQ(forget(&h, 4), -1) << "no device memory";
+  kernels::copy(y, x, 4);
+  EXPECT_CUDA(cudaSuccess, cudaMemcpy(&h, y, sizeof h, cudaMemcpyDeviceToHost));
+  const auto findings = take();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0]["kind"], "uninitialised");
+}
+
 CUDA_TEST(Extension, UseAfterFreeIsOne) {
   quiet();
   int* p = device_ints(4);
