@@ -1,22 +1,21 @@
 // Races in the shared memory of one block, judged by what orders two accesses and not by whether a result changed.
 //
 // Two accesses to the same bytes by different threads race when at least one writes, not both are strong (atomic, volatile,
-// relaxed ...) and neither is ordered before the other (PTX ISA 8.9). What orders: a barrier both took part in, bar.warp.sync for
-// the lanes it names, and fences. Votes, shuffles and lock-step execution do not.
+// relaxed ...) and neither is ordered before the other (PTX ISA 8.9): block_order.h.
 //
 // A granule (four bytes, or one in kernels that access less) has two words: its last writer, and a summary of who
-// has read it since. The interval between two barriers of the whole block is part of the word, so a barrier costs nothing; inside an
-// interval every warp counts its smaller synchronisations (its clock), and who knows of whose clock is kept apart.
-// Constant state per granule may miss a race among several readers; it never makes one up. Fences are taken
-// to order more than they do (everything before any fence with everything after a later one): again no false alarm.
+// has read it since. The interval between two barriers of the whole block is part of the word, so a barrier costs nothing.
+// Constant state per granule may miss a race among several readers; it never makes one up.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "simulator/check/block_order.h"
+
 namespace lockstep::check {
 
-class SharedRaces {
+class SharedRaces : public BlockOrder {
  public:
   struct Conflict {
     std::uint32_t other_thread = 0;   // linear in the block
@@ -49,18 +48,11 @@ class SharedRaces {
 
   // A barrier of every thread that has not exited.
   void block_barrier();
-  // bar.warp.sync of `lanes`; `all` when these are all lanes that have not exited.
-  void warp_sync(std::uint32_t warp, std::uint32_t lanes, bool all);
-  // A warp arrives at a barrier that not all warps take part in, and the `waiting` warps leave it.
-  void arrive(std::uint32_t warp, int barrier);
-  void complete(int barrier, std::uint32_t waiting);
-  void fence(std::uint32_t warp);
 
  private:
   // Both words: interval 16 | thread 10 | strong 1 | many_lanes 1 | many_warps 1 | clock 11 | pc 24.
   static constexpr int kIntervalShift = 48, kThreadShift = 38, kClockShift = 24;
   static constexpr std::uint64_t kStrong = 1ull << 37, kManyLanes = 1ull << 36, kManyWarps = 1ull << 35;
-  static constexpr std::uint32_t kClockMax = 2047;
   static constexpr std::uint64_t kPcMask = (1u << 24) - 1;
 
   static std::uint32_t thread_of(std::uint64_t w) { return static_cast<std::uint32_t>(w >> kThreadShift) & 1023; }
@@ -68,13 +60,6 @@ class SharedRaces {
   std::uint64_t word(std::uint32_t thread, std::uint32_t pc, bool strong) const {
     return interval_ << kIntervalShift | std::uint64_t{thread} << kThreadShift | (strong ? kStrong : 0) |
            std::uint64_t{clock_[thread >> 5]} << kClockShift | (pc & kPcMask);
-  }
-  // Whether the access stamped `clock` by `other` is ordered before whatever `thread` does now.
-  bool ordered(std::uint32_t other, std::uint32_t clock, std::uint32_t thread) const {
-    const std::uint32_t w = thread >> 5, v = other >> 5;
-    if (clock == kClockMax) return true;  // counted out: no longer told apart
-    if (v != w) return partial_ && knows_[w * 32 + v] > clock;
-    return all_lanes_[w] > clock || (lanes_used_ && lane_knows_[(w * 32 + (thread & 31)) * 32 + (other & 31)] > clock);
   }
   bool one(std::uint32_t granule, std::uint32_t thread, std::uint32_t pc, bool write, bool strong, Conflict& conflict) {
     std::uint64_t& wr = words_[2 * granule];
@@ -115,16 +100,7 @@ class SharedRaces {
   std::uint64_t interval_ = 0;
   int shift_ = 2;
   std::uint32_t warps_ = 0;
-  bool partial_ = false;     // something in this interval ordered some warps but not all
-  bool lanes_used_ = false;  // bar.warp.sync of some lanes in this interval
   std::vector<std::uint64_t> words_;
-  std::uint32_t clock_[32] = {};
-  std::uint32_t all_lanes_[32] = {};          // clock at the last synchronisation of all lanes of the warp
-  std::vector<std::uint32_t> knows_;          // [warp][other warp]: clock of the other that is ordered before now
-  std::vector<std::uint32_t> lane_knows_;     // [warp][lane][other lane]
-  std::vector<std::uint32_t> barrier_knows_;  // [barrier][warp]
-  std::uint32_t fence_knows_[32] = {};
-  void use_partial();
 };
 
 }  // namespace lockstep::check

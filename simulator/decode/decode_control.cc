@@ -64,6 +64,7 @@ bool FunctionDecoder::decode_control(const Instruction& i) {
     case Opcode::k_membar: case Opcode::k_fence: case Opcode::k_fence_mbarrier_init: case Opcode::k_fence_proxy:
       // All memory is one to the simulated GPU, whichever proxy it is reached through.
       op.run = &engine::run_fence;
+      op.reach = reach(i.modifiers);
       op.kind = OpKind::kMemory;
       emit(i, op, Flow::kControl, {});
       return true;

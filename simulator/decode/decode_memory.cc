@@ -40,6 +40,14 @@ std::uint8_t ordering(const ptx::Modifiers& m) {
 
 }  // namespace
 
+std::uint8_t reach(const ptx::Modifiers& m) {
+  switch (m.scope) {
+    case ptx::Scope::kCta: return static_cast<std::uint8_t>(check::Reach::kBlock);
+    case ptx::Scope::kCluster: return static_cast<std::uint8_t>(check::Reach::kCluster);
+    default: return static_cast<std::uint8_t>(check::Reach::kGrid);  // .gpu, .sys, and what says nothing: atom, ld.volatile
+  }
+}
+
 bool FunctionDecoder::decode_memory(const Instruction& i) {
   switch (i.opcode) {
     case Opcode::k_ld: case Opcode::k_ldu: case Opcode::k_st: break;
@@ -79,6 +87,7 @@ bool FunctionDecoder::decode_memory(const Instruction& i) {
   op.kind = OpKind::kMemory;
   op.width = static_cast<std::uint8_t>(ptx::size_of(i.modifiers.type));
   op.flags = ordering(i.modifiers);
+  op.reach = reach(i.modifiers);
   if (is_signed(i.modifiers.type)) op.flags |= engine::kSignExtend;
   // A parameter's address is that of the copy of the parameters in memory.
   address(i, where, space == Space::kParam ? Space::kGlobal : space, op);
@@ -179,6 +188,7 @@ void FunctionDecoder::decode_atomic(const Instruction& i, bool has_result) {
   op.elements = m.vector;
   op.mode = static_cast<std::uint8_t>(m.atom);
   op.flags = ordering(m) | engine::kStrong;
+  op.reach = reach(m);
   const bool brain = m.type == Type::kBF16 || m.type == Type::kBF16x2;
   const bool halves = brain || m.type == Type::kF16 || m.type == Type::kF16x2;
   if (m.type == Type::kF32 || m.type == Type::kF64) op.flags |= engine::kFloatResult;

@@ -17,6 +17,9 @@ struct Refusal {
   std::string message;
 };
 
+// The scope of a strong access or a fence, as check::Reach.
+std::uint8_t reach(const ptx::Modifiers& m);
+
 class FunctionDecoder {
  public:
   FunctionDecoder(const Linker& linker, std::uint32_t index, ConstantBank& constants, engine::Program& program);

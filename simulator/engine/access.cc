@@ -133,6 +133,7 @@ bool resolve(Warp& w, Request& r, Space space, LaneMask lanes) {
       }
       r.unwritten = part.unwritten;
       r.remote = part.remote;
+      r.stored = part.stored;
       return true;
     }
     default: return resolve_global(w, r, lanes);
@@ -153,11 +154,6 @@ const std::byte* peek(Warp& w, int lane, std::uint64_t address, std::uint32_t si
   const memory::Allocation* a = b.worker->memory->find(address);
   if (a == nullptr || a->freed || address < a->begin || address + size > a->end) return nullptr;
   return b.worker->memory->host(*a, address);
-}
-
-void order(Warp& w) {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (w.block->launch->check_races) w.block->races.fence(w.index);
 }
 
 }  // namespace lockstep::engine

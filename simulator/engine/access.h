@@ -34,7 +34,4 @@ inline void note_written(const Request& r, int lane, std::uint8_t* shadow, std::
   }
 }
 
-// What a fence does, as part of an access with .acquire or .release.
-void order(Warp& w);
-
 }  // namespace lockstep::engine

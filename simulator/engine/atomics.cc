@@ -9,6 +9,7 @@
 #include "simulator/engine/access.h"
 #include "simulator/engine/lane_addresses.h"
 #include "simulator/engine/memory_ops.h"
+#include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/track.h"
 #include "simulator/engine/written_bits.h"
@@ -184,11 +185,16 @@ void run_atomic(Warp& w, const Op& op, LaneMask mask) {
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.reads = r.writes = true;
-  if (op.flags & kRelease) order(w);
+  if (op.flags & kRelease) fence(w, static_cast<check::Reach>(op.reach));
   load_addresses(w, op, r.address);
+  std::uint64_t places[kWarpSize];
+  const bool between_blocks = w.block->worker->between_blocks;
+  if (between_blocks) {
+    std::memcpy(places, r.address, sizeof places);
+    before_strong_write(w, op, places, mask);
+  }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   ++w.block->worker->counters.atomics;
-  if (op.flags & kAcquire) order(w);
   if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch) {
     check::Finding f = access_finding(w, r, static_cast<Space>(op.space), r.unwritten, check::Kind::kUninitialised);
     f.where = "the memory it changes was never written";
@@ -206,6 +212,8 @@ void run_atomic(Warp& w, const Op& op, LaneMask mask) {
     const Slot* slots = &w.block->program->slots[op.target];
     for (int e = 0; e < op.elements; ++e) update_element(w, op, mask, r, {slots[e], kNoSlot, slots[op.elements + e], e * op.width});
   }
+  if (between_blocks) after_strong_read(w, op, places, mask);
+  if (op.flags & kAcquire) acquire(w);
   if (r.unwritten != 0 && op.dst != kNoSlot) {
     begin_tracking(w);
     mark_register(w, op.dst, r.unwritten, mask, w.pc - 1);

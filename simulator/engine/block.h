@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "simulator/check/finding.h"
+#include "simulator/check/global_races.h"
 #include "simulator/check/shared_races.h"
 #include "simulator/engine/async_state.h"
 #include "simulator/engine/instruction.h"
@@ -111,6 +112,8 @@ struct Launch {
   std::vector<Range> shared;           // static and dynamic, by offset
   std::uint32_t local_stride = 0;      // bytes a thread
   std::uint64_t blocks = 0, clusters = 0;
+  check::GlobalRaces* races = nullptr; // of the launch; none without this check
+  bool shared_cells = false;           // races in shared memory are searched for across the blocks of a cluster
   bool clustered = false;              // a cluster is what is scheduled, be it of one block
   std::uint64_t shared_window = 0, local_window = 0;
   bool check_bounds = true, check_initialisation = true, check_races = true, check_synchronisation = true;
@@ -119,6 +122,7 @@ struct Launch {
   std::vector<UnwrittenStore> unwritten_stores;
   std::map<std::uint32_t, std::uint32_t> unwritten_sites;  // by pc: how many of these are its
   std::atomic<std::uint64_t> stop{~0ull};   // position of the first failing block
+  std::atomic<bool> abandoned{false};       // a cooperative grid has failed: its blocks would wait for one another for ever
   std::atomic<std::uint64_t> next{0};
 };
 
@@ -128,6 +132,7 @@ struct Block {
   const Program* program = nullptr;
   std::uint64_t position = 0;      // in the schedule; the same for all blocks of a cluster
   std::uint64_t index = 0;         // linear block index
+  std::uint32_t serial = 0;        // in the schedule, blocks of a cluster one after another
   Dim3 ctaid;
   Cluster* cluster = nullptr;      // cluster.h; none when Launch::clustered is false
   std::uint32_t cluster_rank = 0;
@@ -138,12 +143,15 @@ struct Block {
   Arena shared, local;
   check::SharedRaces races;
   std::unique_ptr<AsyncState> async;   // of asynchronous copies and mbarrier objects; none until the first
+  check::BlockKnowledge knowledge; // of other blocks
+  std::vector<check::RaceCell> cells;  // of shared memory, when Launch::shared_cells
   Barrier barriers[16];
   std::uint32_t live_warps = 0;    // warps with a thread that has not exited
   std::uint32_t runnable = 0;      // mask of warps that may run
   std::uint64_t instructions = 0;  // warp instructions so far
   std::uint32_t next_warp = 0;
   bool aborted = false;
+  bool gives_way = false;          // the others first: see passed_barrier
 };
 
 // Last-hit cache of global allocations, a slot chosen by the instruction.
@@ -152,6 +160,7 @@ struct CachedRange {
   std::int64_t delta = 0;
   bool writable = false;
   bool shadowed = false;
+  bool raced = false;                 // accesses are recorded for the search for races
 };
 inline constexpr int kCacheSlots = 16;
 
@@ -163,6 +172,9 @@ struct Worker {
   CachedRange cache[kCacheSlots];
   Counters counters;
   bool counting = false;
+  check::GlobalRaces* races = nullptr;
+  check::GlobalRaces::Memo race_memo;
+  bool between_blocks = false;           // races are searched for, and there are other blocks
   std::vector<std::uint32_t> informed;   // sites that have already given their information
 };
 
@@ -176,6 +188,9 @@ void split(Warp& w, std::uint32_t pc, LaneMask lanes);
 // Parks `lanes` of the running fragment at the operation before w.pc.
 void park(Warp& w, LaneMask lanes, Fragment::State state);
 void exit_lanes(Warp& w, LaneMask lanes);
+
+// Where the block of `rank` in the unit at `position` of the schedule lies in the grid.
+Dim3 place_of_block(const Launch& launch, std::uint64_t position, std::uint32_t rank);
 
 AlignedBytes allocate_aligned(std::size_t bytes);
 

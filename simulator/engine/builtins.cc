@@ -181,11 +181,14 @@ void fail_assertion(Warp& w, const Call& call, LaneMask mask) {
   report(w, std::move(f));
 }
 
+// The name of what device code allocated.
+constexpr const char* kHeap = "device malloc";
+
 void allocate(Warp& w, const Call& call, LaneMask mask) {
   for (LaneMask m = mask; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     const std::uint64_t size = argument(w, call, 0, lane);
-    const memory::Allocation* a = size == 0 ? nullptr : w.block->worker->memory->allocate(size, 256, memory::Kind::kDevice, 0, "device malloc");
+    const memory::Allocation* a = size == 0 ? nullptr : w.block->worker->memory->allocate(size, 256, memory::Kind::kDevice, 0, kHeap);
     set_result(w, call, lane, a ? a->base : 0);
   }
 }
@@ -195,7 +198,10 @@ void release(Warp& w, const Call& call, LaneMask mask) {
     const int lane = std::countr_zero(m);
     const std::uint64_t address = argument(w, call, 0, lane);
     if (address == 0) continue;
-    const auto result = w.block->worker->memory->release(address);
+    memory::DeviceMemory& memory = *w.block->worker->memory;
+    const memory::Allocation* a = memory.find(address);
+    const bool heap = a != nullptr && a->name == kHeap;
+    const auto result = heap ? memory.release(address) : memory::DeviceMemory::FreeResult::kNotAnAllocation;
     if (result == memory::DeviceMemory::FreeResult::kOk) continue;
     check::Finding f = finding_at(w, w.pc - 1, 1u << lane, check::Kind::kUseAfterFree);
     f.access.address = address;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "simulator/engine/mbarrier.h"
+#include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/sync.h"
 
@@ -39,7 +40,19 @@ void complete_phase(Cluster& c) {
     }
     // A barrier of all threads of the block, too. What a thread does between its arrival and the end of the phase is taken to be
     // ordered before what others do after it, which it is not: a race there is missed.
-    if (b.launch->check_races && b.live_warps != 0) b.races.block_barrier();
+    if (b.launch->check_races && b.live_warps != 0) {
+      b.races.block_barrier();
+      passed_barrier(b);
+    }
+  }
+  if (!c.blocks[0]->launch->shared_cells) return;
+  for (const auto& from : c.blocks) {
+    check::Published all;
+    all.block = from->serial;
+    all.interval = from->races.interval() + (from->live_warps == 0);
+    for (const auto& to : c.blocks) {
+      if (to != from) to->knowledge.learn(all, to->worker->races->grid());
+    }
   }
 }
 
@@ -118,7 +131,9 @@ Progress run_cluster(Cluster& c) {
       if (b.live_warps == 0) continue;
       const Progress progress = run_block(b);
       // What fails in one block ends all: the others would wait for it. So does a failure of a cluster before this one.
-      if (b.aborted || b.position > launch.stop.load(std::memory_order_relaxed)) return Progress::kDone;
+      if (b.aborted || b.position > launch.stop.load(std::memory_order_relaxed) || launch.abandoned.load(std::memory_order_relaxed)) {
+        return Progress::kDone;
+      }
       left &= progress == Progress::kDone;
       ran |= progress != Progress::kWaiting;
     }

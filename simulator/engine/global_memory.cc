@@ -7,6 +7,7 @@
 
 #include "simulator/engine/access.h"
 #include "simulator/engine/lane_addresses.h"
+#include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/written_bits.h"
 
@@ -24,6 +25,7 @@ __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
   c.delta = a->alias_delta;
   c.writable = a->kind != memory::Kind::kConstant;
   c.shadowed = a->has_shadow && w.block->launch->check_initialisation;
+  c.raced = a->has_shadow && c.writable && w.block->launch->check_races;
   return holds(c, address, r.size);
 }
 
@@ -90,13 +92,14 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
     }
   } else {
     // Lanes in different allocations.
-    bool inside = true, writable = true;
+    bool inside = true, writable = true, raced = false;
     each(lanes, [&](int i) {
       if (!inside || (!holds(c, r.address[i], r.size) && !refill(w, r, c, r.address[i]))) {
         inside = false;
         return;
       }
       writable &= c.writable;
+      raced |= c.raced;
       r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
       if (!c.shadowed) return;
       std::uint8_t* shadow = k.memory->written_shadow(r.address[i] & ~7ull);
@@ -105,9 +108,11 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
     });
     if (!inside) return report_global(w, r, lanes, false);
     if (r.writes && !writable) return report_global(w, r, lanes, true);
+    if (k.counting) count_global(w, r, lanes);
+    return !raced || check_global_races(w, r, lanes);
   }
   if (k.counting) count_global(w, r, lanes);
-  return true;
+  return k.races == nullptr || !c.raced || check_global_races(w, r, lanes);
 }
 
 }  // namespace lockstep::engine

@@ -55,6 +55,7 @@ struct alignas(64) Op {
   std::uint8_t register_bytes = 0;  // memory operations: width of the data registers, at least `width`
   std::uint8_t space = 0;           // memory operations: ptx::Space
   std::uint8_t mode = 0;            // memory operations: alignment shift, atomic operation ...: handler's own
+  std::uint8_t reach = 2;           // strong memory operations and fences: check::Reach, the scope
 };
 static_assert(sizeof(Op) == 64);
 

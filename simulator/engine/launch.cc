@@ -24,6 +24,9 @@ constexpr std::uint32_t kUnknownStack = 64 * 1024;
 // Blocks that one host thread keeps half run when they wait for one another.
 constexpr std::size_t kBlocksInFlight = 64;
 
+// Turns that blocks get which have not ended although some other block has failed.
+constexpr int kMostForlorn = 256;
+
 std::uint64_t mix(std::uint64_t x) {
   x ^= x >> 33;
   x *= 0xff51afd7ed558ccdull;
@@ -47,6 +50,9 @@ Dim3 place(std::uint64_t index, const Dim3& size) {
 // Blocks whose memory can serve again, kept by each host thread from launch to launch: small kernels are launched by the thousand.
 constexpr std::size_t kSpareBlocks = 4, kSpareBlocksOfClusters = 16;
 thread_local std::vector<std::unique_ptr<Block>> spare_blocks;
+
+// The records of the search for races, kept likewise.
+thread_local check::GlobalRaces races_of_this_thread;
 
 // Fewer warps than this in a launch are not worth another host thread.
 constexpr std::uint64_t kWarpsPerThread = 32;
@@ -93,6 +99,7 @@ void work(Launch& launch, Worker& worker) {
   std::vector<std::unique_ptr<Unit>> active;
   const std::uint64_t units = launch.clustered ? launch.clusters : launch.blocks;
   const bool all_together = launch.config->cooperative;
+  int forlorn = 0;
   for (;;) {
     // Take a new one when there is none, or when those there are wait for somebody.
     const bool room = active.empty() || all_together || active.size() < kBlocksInFlight;
@@ -102,7 +109,10 @@ void work(Launch& launch, Worker& worker) {
     }
     if (active.empty()) return;
     for (std::size_t i = 0; i < active.size();) {
-      if (run(*active[i]) == Progress::kDone) {
+      const Progress progress = run(*active[i]);
+      // One that spins may wait for a block that a finding has ended.
+      if (progress == Progress::kYielded && launch.stop.load() != ~0ull) ++forlorn;
+      if (progress == Progress::kDone || forlorn > kMostForlorn) {
         end(std::move(active[i]));
         active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
@@ -129,6 +139,15 @@ void Arena::reserve(std::size_t n) {
   size = n;
 }
 
+Dim3 place_of_block(const Launch& launch, std::uint64_t position, std::uint32_t rank) {
+  const LaunchConfig& config = *launch.config;
+  if (!launch.clustered) return place(block_at(position, launch.blocks, config.schedule_seed), config.grid);
+  const Dim3& size = config.cluster;
+  const Dim3 clusters{config.grid.x / size.x, config.grid.y / size.y, config.grid.z / size.z};
+  const Dim3 cluster = place(block_at(position, launch.clusters, config.schedule_seed), clusters), within = place(rank, size);
+  return {cluster.x * size.x + within.x, cluster.y * size.y + within.y, cluster.z * size.z + within.z};
+}
+
 void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t rank) {
   Launch& launch = *worker.launch;
   const LaunchConfig& config = *launch.config;
@@ -137,16 +156,9 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   b.program = launch.program;
   b.position = position;
   b.cluster_rank = rank;
-  if (launch.clustered) {
-    const Dim3& size = config.cluster;
-    const Dim3 clusters{config.grid.x / size.x, config.grid.y / size.y, config.grid.z / size.z};
-    const Dim3 cluster = place(block_at(position, launch.clusters, config.schedule_seed), clusters), within = place(rank, size);
-    b.ctaid = {cluster.x * size.x + within.x, cluster.y * size.y + within.y, cluster.z * size.z + within.z};
-    b.index = b.ctaid.x + std::uint64_t{config.grid.x} * (b.ctaid.y + std::uint64_t{config.grid.y} * b.ctaid.z);
-  } else {
-    b.index = block_at(position, launch.blocks, config.schedule_seed);
-    b.ctaid = place(b.index, config.grid);
-  }
+  b.ctaid = place_of_block(launch, position, rank);
+  b.index = b.ctaid.x + std::uint64_t{config.grid.x} * (b.ctaid.y + std::uint64_t{config.grid.y} * b.ctaid.z);
+  b.serial = static_cast<std::uint32_t>(launch.clustered ? position * config.cluster.count() + rank : position);
   if (b.warps.size() != launch.warps) {
     b.warps.resize(launch.warps);
     b.controls.resize(launch.warps);
@@ -163,8 +175,11 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     std::memset(b.shared.written.get(), 0, launch.shared_extent / 8 + 1);
   }
   if (launch.local_stride != 0) b.local.reserve(std::size_t{launch.local_stride} * launch.warps * kWarpSize);
-  if (launch.check_races && launch.shared_extent > kSharedStart) {
-    b.races.start(launch.shared_extent + 64, launch.kernel->byte_granular ? 0 : 2, launch.warps);
+  if (launch.check_races) {
+    const bool words = launch.shared_extent > kSharedStart && !launch.shared_cells;
+    b.races.start(words ? launch.shared_extent + 64 : 0, launch.kernel->byte_granular ? 0 : 2, launch.warps);
+    b.knowledge.start(b.serial);
+    if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, 0);
   }
   for (Barrier& barrier : b.barriers) barrier = Barrier{};
   b.async.reset();
@@ -172,6 +187,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   b.runnable = launch.warps == 32 ? ~0u : (1u << launch.warps) - 1;
   b.instructions = 0;
   b.aborted = false;
+  b.gives_way = false;
   for (std::uint32_t i = 0; i < launch.warps; ++i) {
     Warp& w = b.warps[i];
     const std::uint32_t left = launch.threads - i * kWarpSize;
@@ -258,8 +274,15 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
 
   unsigned workers = config.host_threads > 0 ? static_cast<unsigned>(config.host_threads) : std::max(1u, std::thread::hardware_concurrency());
   workers = static_cast<unsigned>(std::min({std::uint64_t{workers}, l.clusters, l.blocks * l.warps / kWarpsPerThread + 1}));
+  if (l.check_races) {
+    races_of_this_thread.start(memory, l.clustered ? static_cast<std::uint32_t>(cluster.count()) : 1, workers > 1);
+    l.races = &races_of_this_thread;
+    l.shared_cells = cluster.count() > 1;
+  }
   std::vector<Worker> states(workers);
   for (Worker& w : states) {
+    w.races = l.races;
+    w.between_blocks = l.races != nullptr && l.blocks > 1;
     w.launch = &l;
     w.memory = &memory;
     w.counting = config.count;

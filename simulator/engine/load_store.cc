@@ -1,6 +1,7 @@
 // Loads and stores: any of them, and the shapes that most of them have.
 #include <immintrin.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -8,6 +9,7 @@
 #include "simulator/engine/global_memory.h"
 #include "simulator/engine/lane_addresses.h"
 #include "simulator/engine/memory_ops.h"
+#include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/shared_memory.h"
 #include "simulator/engine/track.h"
@@ -111,10 +113,31 @@ __attribute__((noinline)) void load_any(Warp& w, const Op& op, LaneMask mask) {
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.reads = true;
   load_addresses(w, op, r.address);
+  std::uint64_t places[kWarpSize];
+  const bool synchronises = (op.flags & kStrong) != 0 && w.block->worker->between_blocks;
+  if (synchronises) std::memcpy(places, r.address, sizeof places);
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   fill(w, op, r, mask);
-  if (op.flags & kAcquire) order(w);
+  if (synchronises) after_strong_read(w, op, places, mask);
+  if (op.flags & kAcquire) acquire(w);
   if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r, mask);
+}
+
+// One lane's elements, from its registers to its bytes.
+void store_lane(Warp& w, const Request& r, int lane) {
+  const Op& op = *r.op;
+  for (int e = 0; e < op.elements; ++e) {
+    std::memcpy(r.host[lane] + e * op.width, source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes, op.width);
+  }
+}
+bool same_lane(Warp& w, const Request& r, int lane) {
+  const Op& op = *r.op;
+  for (int e = 0; e < op.elements; ++e) {
+    if (std::memcmp(r.host[lane] + e * op.width, source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes, op.width) != 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 __attribute__((noinline)) void store_any(Warp& w, const Op& op, LaneMask mask) {
@@ -123,16 +146,23 @@ __attribute__((noinline)) void store_any(Warp& w, const Op& op, LaneMask mask) {
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.writes = true;
-  if (op.flags & kRelease) order(w);
+  if (op.flags & kRelease) fence(w, static_cast<check::Reach>(op.reach));
   load_addresses(w, op, r.address);
+  if (op.flags & kStrong) before_strong_write(w, op, r.address, mask);
   if (w.control->tracking) find_invalid(w, op, r, mask);
+  if (w.block->launch->check_races) {
+    // The search for races stores as it goes.
+    r.store = &store_lane;
+    r.same = &same_lane;
+  }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   if (__builtin_expect(r.invalid != 0, 0)) note_unwritten_store(w, r);
+  if (r.stored == mask) return;
   for (int e = 0; e < op.elements; ++e) {
     const std::byte* s = source<std::byte>(w, data_slot(w, op, e, op.src[1]));
     const int offset = e * op.width;
     const auto copy = [&](auto bytes) {
-      each(mask, [&](int i) { std::memcpy(r.host[i] + offset, s + i * op.register_bytes, bytes()); });
+      each(mask & ~r.stored, [&](int i) { std::memcpy(r.host[i] + offset, s + i * op.register_bytes, bytes()); });
     };
     switch (op.width) {
       case 1: copy([] { return std::integral_constant<std::size_t, 1>{}; }); break;
@@ -142,6 +172,34 @@ __attribute__((noinline)) void store_any(Warp& w, const Op& op, LaneMask mask) {
       default: copy([] { return std::integral_constant<std::size_t, 16>{}; }); break;
     }
   }
+}
+
+// The search for races, for a row of weak accesses in global memory. False: nothing is recorded, and each lane must be looked at.
+template <int kBytes>
+inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
+  if constexpr (kBytes < 4) return false;
+  if (op.flags & kStrong) return false;
+  Worker& k = *w.block->worker;
+  check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
+  const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
+  return k.races->row<std::max(kBytes / 4, 1)>(k.memory->race_shadow(first), access);
+}
+
+template <int kBytes>
+inline void store_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
+  if (c.shadowed) set_written(w.block->worker->memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes);
+  std::memcpy(reinterpret_cast<std::byte*>(first + static_cast<std::uint64_t>(c.delta)), source<std::byte>(w, op.src[1]), 32 * kBytes);
+}
+template <int kBytes>
+inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
+  if constexpr (kBytes < 4) return false;
+  if (op.flags & kStrong) return false;
+  Worker& k = *w.block->worker;
+  check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, true, false), k.race_memo);
+  const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
+  if (!k.races->row<std::max(kBytes / 4, 1)>(k.memory->race_shadow(first), access)) return false;
+  store_row<kBytes>(w, op, c, first);
+  return true;
 }
 
 // One element a lane, register as wide as the element, 64-bit addresses, all lanes side by side: one copy.
@@ -155,8 +213,10 @@ void load_global(Warp& w, const Op& op, LaneMask mask) {
       const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
       if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 && !k.counting &&
           (!c.shadowed || all_written(k.memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes))) {
-        std::memcpy(destination<std::byte>(w, op.dst), reinterpret_cast<const std::byte*>(first + static_cast<std::uint64_t>(c.delta)), 32 * kBytes);
-        return;
+        if (!c.raced || read_row<kBytes>(w, op, first)) {
+          std::memcpy(destination<std::byte>(w, op.dst), reinterpret_cast<const std::byte*>(first + static_cast<std::uint64_t>(c.delta)), 32 * kBytes);
+          return;
+        }
       }
     }
   }
@@ -172,9 +232,11 @@ void store_global(Warp& w, const Op& op, LaneMask mask) {
       const CachedRange& c = cached(k, op);
       const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
       if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 && !k.counting && c.writable) {
-        if (c.shadowed) set_written(k.memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes);
-        std::memcpy(reinterpret_cast<std::byte*>(first + static_cast<std::uint64_t>(c.delta)), source<std::byte>(w, op.src[1]), 32 * kBytes);
-        return;
+        if (!c.raced) {
+          store_row<kBytes>(w, op, c, first);
+          return;
+        }
+        if (write_row<kBytes>(w, op, c, first)) return;
       }
     }
   }
@@ -184,7 +246,7 @@ void store_global(Warp& w, const Op& op, LaneMask mask) {
 // Four bytes a lane from anywhere in one shared variable, all of it written between the lowest and the highest address. False: nothing done.
 bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
   Block& b = *w.block;
-  if (b.worker->counting || (b.launch->check_races && b.races.shift() != 2)) return false;
+  if (b.worker->counting || b.launch->shared_cells || (b.launch->check_races && b.races.shift() != 2)) return false;
   const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
   const auto offset = static_cast<std::uint32_t>(op.immediate);
   alignas(64) std::uint32_t at[kWarpSize];
@@ -224,7 +286,7 @@ void load_shared(Warp& w, const Op& op, LaneMask mask) {
     if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 && !b.worker->counting &&
         shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr &&
         (!b.launch->check_initialisation || all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes))) {
-      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && b.races.read_row(first >> 2, w.index, w.pc - 1, op.flags & kStrong))) {
+      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells && b.races.read_row(first >> 2, w.index, w.pc - 1, op.flags & kStrong))) {
         std::memcpy(destination<std::byte>(w, op.dst), b.shared.bytes.get() + first, 32 * kBytes);
         return;
       }
@@ -242,7 +304,7 @@ void store_shared(Warp& w, const Op& op, LaneMask mask) {
     const std::uint32_t first = a[0] + static_cast<std::uint32_t>(op.immediate);
     if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 && !b.worker->counting &&
         shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr) {
-      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && b.races.write_row(first >> 2, w.index, w.pc - 1, op.flags & kStrong))) {
+      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells && b.races.write_row(first >> 2, w.index, w.pc - 1, op.flags & kStrong))) {
         if (b.launch->check_initialisation) set_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes);
         std::memcpy(b.shared.bytes.get() + first, source<std::byte>(w, op.src[1]), 32 * kBytes);
         return;
@@ -258,7 +320,7 @@ void load_uniform(Warp& w, const Op& op, LaneMask mask) {
   if (op.elements == 1 && op.register_bytes == op.width && !k.counting) {
     const CachedRange& c = cached(k, op);
     const std::uint64_t at = source<std::uint64_t>(w, op.src[0])[0] + static_cast<std::uint64_t>(op.immediate);
-    if (holds(c, at, op.width) && (at & (op.width - 1u)) == 0 &&
+    if (holds(c, at, op.width) && (at & (op.width - 1u)) == 0 && !c.raced &&
         (!c.shadowed || all_written(k.memory->written_shadow(at & ~7ull), at & 7, op.width))) {
       const auto* p = reinterpret_cast<const std::byte*>(at + static_cast<std::uint64_t>(c.delta));
       if (op.width == 4) {

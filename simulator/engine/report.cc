@@ -63,28 +63,33 @@ check::Finding finding_at(const Warp& w, std::uint32_t pc, LaneMask lanes, check
   return f;
 }
 
-void report(Block& b, check::Finding finding) {
+void report_at(Block& b, std::uint64_t position, check::Finding finding) {
   const bool error = finding.severity == check::Severity::kError;
   Launch& launch = *b.launch;
+  // The blocks of a cooperative grid wait for one another: what ends one ends all.
+  if (launch.config->cooperative) position = 0;
   {
     std::lock_guard lock(launch.mutex);
     bool known = false;
-    for (auto& [position, f] : launch.findings) {
+    for (auto& [p, f] : launch.findings) {
       if (f.kind == finding.kind && f.severity == finding.severity && f.access.site.ptx_line == finding.access.site.ptx_line &&
-          f.access.site.instruction == finding.access.site.instruction && position <= b.position) {
+          f.access.site.instruction == finding.access.site.instruction && p <= position) {
         f.occurrences += finding.occurrences;
         known = true;
         break;
       }
     }
-    if (!known) launch.findings.emplace_back(b.position, std::move(finding));
+    if (!known) launch.findings.emplace_back(position, std::move(finding));
   }
   if (!error) return;
-  b.aborted = true;
+  if (launch.config->cooperative) launch.abandoned = true;
+  if (position == b.position || launch.config->cooperative) b.aborted = true;
   std::uint64_t stop = launch.stop.load();
-  while (b.position < stop && !launch.stop.compare_exchange_weak(stop, b.position)) {
+  while (position < stop && !launch.stop.compare_exchange_weak(stop, position)) {
   }
 }
+
+void report(Block& b, check::Finding finding) { report_at(b, b.position, std::move(finding)); }
 
 void report(Warp& w, check::Finding finding) {
   const bool error = finding.severity == check::Severity::kError;

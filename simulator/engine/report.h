@@ -20,6 +20,8 @@ check::Finding finding_at(const Warp& w, std::uint32_t pc, LaneMask lanes, check
 // Records it. An error makes the warp and its block stop; information goes on.
 void report(Warp& w, check::Finding finding);
 void report(Block& b, check::Finding finding);
+// For the block at `position` of the schedule, which may be another than the one that noticed: only that block stops, unless it is this one.
+void report_at(Block& b, std::uint64_t position, check::Finding finding);
 
 // Remembers the lanes of a store to global memory that store nothing but what nobody has written.
 void note_unwritten_store(Warp& w, const Request& r);

@@ -228,6 +228,10 @@ Stop run_warp(Warp& w) {
         if (warp_reaches_barrier(w)) continue;
         return w.event == Event::kAbort ? Stop::kAborted : Stop::kBlocked;
       }
+      if (__builtin_expect(w.block->gives_way, 0)) {
+        requeue(w);
+        return Stop::kQuota;
+      }
     }
     const Pause why = c.tracking || c.budgeted ? execute<true>(w, ops, kTurn) : execute<false>(w, ops, 0);
     switch (why) {
@@ -303,7 +307,7 @@ Progress run_block(Block& b) {
   const int patience = launch.config->cooperative || launch.clustered ? 1 : kBlockRounds;
   for (int round = 0; round < patience;) {
     if (b.live_warps == 0) return Progress::kDone;
-    if (b.position > launch.stop.load(std::memory_order_relaxed)) return Progress::kDone;
+    if (b.position > launch.stop.load(std::memory_order_relaxed) || launch.abandoned.load(std::memory_order_relaxed)) return Progress::kDone;
     if (b.runnable == 0) {
       if (b.cluster != nullptr && waits_for_cluster(b)) return Progress::kWaiting;
       if (let_time_pass(b)) continue;
@@ -332,6 +336,10 @@ Progress run_block(Block& b) {
           return Progress::kDone;
       }
       if (b.aborted) return Progress::kDone;
+    }
+    if (b.gives_way) {
+      b.gives_way = false;
+      return Progress::kYielded;
     }
     if (yielded) {
       ++round;

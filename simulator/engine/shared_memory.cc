@@ -9,6 +9,7 @@
 #include "simulator/engine/cluster.h"
 #include "simulator/engine/lane_addresses.h"
 #include "simulator/engine/mbarrier.h"
+#include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/written_bits.h"
 
@@ -16,67 +17,6 @@ namespace lockstep::engine {
 namespace {
 
 using ptx::Space;
-
-bool same_value_stored(const Warp& w, const Request& r, int lane, const std::byte* other) {
-  const Op& op = *r.op;
-  if (op.elements != 1 || op.mode != 0) return false;
-  return std::memcmp(source<std::byte>(w, op.src[1]) + lane * op.register_bytes, other, op.width) == 0;
-}
-
-__attribute__((noinline)) bool report_race(Warp& w, const Request& r, LaneMask lanes, int lane, const check::SharedRaces::Conflict& c) {
-  Block& b = *w.block;
-  // Threads that write the same value do no harm today; it is worth knowing all the same.
-  bool benign = false;
-  if (r.writes && !r.reads && c.other_is_write) {
-    const int other_lane = static_cast<int>(c.other_thread & 31);
-    const bool same_instruction = c.other_thread >> 5 == w.index && c.other_pc == r.pc && (lanes >> other_lane & 1) &&
-                                  r.address[other_lane] == r.address[lane];
-    benign = same_instruction ? same_value_stored(w, r, lane, source<std::byte>(w, r.op->src[1]) + other_lane * r.op->register_bytes)
-                              : same_value_stored(w, r, lane, r.host[lane]);
-  }
-  if (benign) {
-    // Once a site says it all, and a loop may come here very often.
-    std::vector<std::uint32_t>& informed = b.worker->informed;
-    if (std::find(informed.begin(), informed.end(), r.pc) != informed.end()) return true;
-    informed.push_back(r.pc);
-  }
-  check::Finding f = access_finding(w, r, Space::kShared, 1u << lane, check::Kind::kRace);
-  if (benign) f.severity = check::Severity::kInformation;
-  for (const Range& range : b.launch->shared) {
-    if (r.address[lane] >= range.begin && r.address[lane] < range.end) {
-      f.where = std::to_string(r.address[lane] - range.begin) + " bytes into '" + range.name + "'";
-    }
-  }
-  check::Access other;
-  other.site = site_of(*b.program, c.other_pc);
-  other.block = b.ctaid;
-  other.thread = thread_of(*b.launch, c.other_thread);
-  other.address = r.address[lane];
-  other.size = r.size;
-  other.is_write = c.other_is_write;
-  other.is_atomic = c.other_is_strong && c.other_is_write;
-  f.other = other;
-  f.detail = benign ? "Both write the same value."
-             : c.other_thread >> 5 == w.index
-                 ? "Nothing orders the two threads of this warp: __syncwarp() or __syncthreads() between the accesses would."
-                 : "Nothing orders the two threads: __syncthreads() between the accesses would.";
-  report(w, std::move(f));
-  return benign;
-}
-
-bool check_shared_races(Warp& w, const Request& r, LaneMask lanes) {
-  Block& b = *w.block;
-  const bool strong = (r.op->flags & kStrong) != 0 || (r.reads && r.writes);
-  bool good = true;
-  check::SharedRaces::Conflict conflict;
-  each(lanes, [&](int i) {
-    if (b.races.access(static_cast<std::uint32_t>(r.address[i]), r.size, w.index * kWarpSize + static_cast<std::uint32_t>(i), r.pc,
-                       r.writes, strong, conflict) && good) {
-      good = report_race(w, r, lanes, i, conflict);
-    }
-  });
-  return good;
-}
 
 void count_shared(Warp& w, const Request& r, LaneMask lanes) {
   // 32 banks of four bytes; 8- and 16-byte accesses go in two and four passes over the lanes; the same word costs nothing more.
@@ -103,7 +43,7 @@ void count_shared(Warp& w, const Request& r, LaneMask lanes) {
 
 __attribute__((noinline)) bool resolve_named(Warp& w, Request& r, LaneMask lanes);
 
-// Bytes of the block of `rank`, not this one. Left out of the search for races: a block's record of accesses knows its own threads only.
+// Bytes of the block of `rank`, not this one.
 bool resolve_remote(Warp& w, Request& r, std::uint32_t rank, LaneMask lanes) {
   Block& b = *w.block;
   const auto fails = [&](LaneMask bad, check::Kind kind, std::string where) {
@@ -142,7 +82,7 @@ bool resolve_remote(Warp& w, Request& r, std::uint32_t rank, LaneMask lanes) {
   });
   if (r.reads && (r.unwritten & lanes) != 0 && !check_not_under_way(w, r, target, r.unwritten & lanes)) return false;
   r.remote |= lanes;
-  return true;
+  return !b.launch->shared_cells || check_cluster_races(w, r, target, lanes);
 }
 
 // Some lanes' addresses name a block: each block's lanes by themselves.
@@ -165,6 +105,7 @@ bool resolve_named(Warp& w, Request& r, LaneMask lanes) {
   }
   r.unwritten = part.unwritten;
   r.remote = part.remote;
+  r.stored = part.stored;
   return true;
 }
 
@@ -193,7 +134,7 @@ bool resolve_shared(Warp& w, Request& r, LaneMask lanes) {
     if (r.unwritten != 0 && b.async && !check_not_under_way(w, r, b, r.unwritten & lanes)) return false;
     if (r.writes) each(lanes, [&](int i) { note_written(r, i, shadow, r.address[i]); });
   }
-  if (b.launch->check_races && !check_shared_races(w, r, lanes)) return false;
+  if (b.launch->check_races && !(b.launch->shared_cells ? check_cluster_races(w, r, b, lanes) : check_shared_races(w, r, lanes))) return false;
   if (b.worker->counting) count_shared(w, r, lanes);
   return true;
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "simulator/engine/mbarrier.h"
+#include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/track.h"
 
@@ -344,6 +345,7 @@ void release(Block& b, int id) {
     } else {
       b.races.complete(id, barrier.waiting);
     }
+    passed_barrier(b);
   }
   barrier = Barrier{};
 }
@@ -480,19 +482,19 @@ bool warp_reaches_barrier(Warp& w) {
   return c.barrier < 0;
 }
 
-void run_fence(Warp& w, const Op&, LaneMask) {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (w.block->launch->check_races) w.block->races.fence(w.index);
-}
+void run_fence(Warp& w, const Op& op, LaneMask) { fence(w, static_cast<check::Reach>(op.reach)); }
 
 void report_stuck(Block& b) {
   // Every group of lanes that waits, where, and for what.
   std::string list;
   bool at_barrier = false, at_sync = false, at_mbarrier = false;
+  std::uint32_t barriers = 0;  // those with a count that warps wait at, a bit each
   Warp* first_warp = nullptr;
   const Fragment* first = nullptr;
   int listed = 0;
   for (Warp& w : b.warps) {
+    const std::int32_t id = w.control->barrier;
+    if (id >= 0 && b.barriers[id].expected != 0) barriers |= 1u << id;
     for (const Fragment& f : w.control->fragments) {
       const bool sync = f.state == Fragment::State::kAtSync, mbarrier = f.state == Fragment::State::kAtMbarrier;
       // A *.sync that its own lanes leave incomplete is the cause, or else an mbarrier; barriers are where the others end up.
@@ -507,8 +509,11 @@ void report_stuck(Block& b) {
     b.aborted = true;
     return;
   }
+  const bool crossed = (barriers & (barriers - 1)) != 0;
   check::Finding f = finding_at(*first_warp, first->pc, first->mask,
-                                at_sync ? check::Kind::kInvalidMask : at_barrier && !at_mbarrier ? check::Kind::kBarrierDivergence : check::Kind::kDeadlock);
+                                at_sync                                   ? check::Kind::kInvalidMask
+                                : at_barrier && !at_mbarrier && !crossed ? check::Kind::kBarrierDivergence
+                                                                          : check::Kind::kDeadlock);
   if (at_sync) {
     const Slot s = b.program->ops[first->pc].src[3];
     const std::byte* bank = is_constant(s) ? first_warp->bank[1] : first_warp->control->frames[first->frame].bank;
@@ -517,7 +522,8 @@ void report_stuck(Block& b) {
   } else if (at_mbarrier) {
     f.where = describe_mbarrier_wait(b, *first_warp, *first);
   } else {
-    f.where = "some threads of the block never come to this barrier: they wait elsewhere";
+    f.where = crossed ? "threads of the block wait for one another at different barriers"
+                      : "some threads of the block never come to this barrier: they wait elsewhere";
   }
   f.detail = "Nothing in the block can go on. Waiting:" + list;
   report(b, std::move(f));

@@ -220,6 +220,18 @@ void DeviceMemory::give_back(const Allocation& a) {
   drop(race_shadow(begin), race_shadow(end));
 }
 
+void DeviceMemory::clear_race_shadow() {
+  std::lock_guard lock(mutex_);
+  for (const auto& [base, record] : records_) {
+    const Allocation& a = record->allocation;
+    if (a.freed || !a.has_shadow) continue;
+    const Address from = round_down(reinterpret_cast<Address>(race_shadow(a.base)), kPage);
+    const Address to = round_up(reinterpret_cast<Address>(race_shadow(a.base + a.size + 3)), kPage);
+    madvise(at(from), to - from, MADV_DONTNEED);
+  }
+  race_records_ = 1;
+}
+
 const Allocation* DeviceMemory::register_host(void* base, std::uint64_t size) {
   const Address begin = reinterpret_cast<Address>(base);
   std::lock_guard lock(mutex_);

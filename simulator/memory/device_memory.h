@@ -96,6 +96,11 @@ class DeviceMemory {
   // The race checker's word for the 4-byte granule that holds `address`.
   std::uint64_t* race_shadow(Address address) const { return race_ + ((address - begin_) >> 2); }
 
+  // Forgets all that the race checker has recorded. No kernel may be running, or the caller keeps them all from recording.
+  void clear_race_shadow();
+  // Numbers that the race checker gives its records, in order, since the shadow was last cleared: 0 is none.
+  std::atomic<std::uint32_t>& race_records() { return race_records_; }
+
   Address window_begin() const { return begin_; }
   Address window_end() const { return end_; }
   std::int64_t window_delta() const { return delta_; }
@@ -136,6 +141,7 @@ class DeviceMemory {
   std::int64_t delta_ = 0;
   std::uint8_t* written_ = nullptr;
   std::uint64_t* race_ = nullptr;
+  std::atomic<std::uint32_t> race_records_{1};
   Address generic_ = 0;                                         // what was mapped for the next two
   Address shared_window_ = 0, local_window_ = 0;
   Address next_ = 0;

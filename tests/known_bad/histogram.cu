@@ -119,6 +119,10 @@ struct PlainIncrement : Honest {
   __device__ static void count(unsigned* part, Index bin) { part[bin] = part[bin] + 1; }
 };
 
+struct PlainHandOver : Honest {
+  __device__ static void hand_over(Count* counts, Index b, unsigned count) { counts[b] += count; }
+};
+
 struct StoresForAdds : Honest {
   __device__ static void hand_over(Count* counts, Index b, unsigned count) { atomicExch(counts + b, Count{count}); }
 };
@@ -324,6 +328,12 @@ const std::vector<Suspect<HistogramLauncher>>& histogram_suspects() {
        {},
        kWatched},
       {"plain_increment", "part[bin]++ without an atomic", launch<PlainIncrement>, {"finding:race"}, {"mismatch"}},
+      {"plain_hand_over",
+       "counts[b] += part[b] without an atomic",
+       launch<PlainHandOver>,
+       {"finding:race"},
+       {},
+       kWatched},
       {"stores_for_adds",
        "the last block's counts replace the others'",
        launch<StoresForAdds>,

@@ -22,6 +22,7 @@ constexpr const char* kWho = "known-bad memory space";
 
 __device__ Word own_words[kSymbolWords];
 __constant__ Word own_constant[1024];
+__device__ Word scratch[1024];
 __device__ unsigned long long own_count;
 
 __device__ Index thread_in_grid() { return Index{blockIdx.x} * blockDim.x + threadIdx.x; }
@@ -93,6 +94,16 @@ __global__ void shared_from_the_last_launch(const Word* x, Word* y) {
   __syncthreads();
   Word sum = 0;
   for (unsigned t = 0; t < blockDim.x; ++t) sum += words[t];
+  y[i] = sum;
+}
+
+// One array for all blocks.
+__global__ void shared_by_the_grid(const Word* x, Word* y) {
+  const Index i = thread_in_grid();
+  scratch[threadIdx.x] = x[i];
+  __syncthreads();
+  Word sum = 0;
+  for (unsigned t = 0; t < blockDim.x; ++t) sum += scratch[t];
   y[i] = sum;
 }
 
@@ -260,6 +271,12 @@ const std::vector<Suspect<const MemorySpaceLaunchers>>& memory_space_suspects() 
        with<&M::shared_sum, shared<shared_from_the_last_launch>>(),
        {"finding:uninitialised"},
        {"mismatch"}},
+      {"shared_by_the_grid",
+       "one array for all blocks",
+       with<&M::shared_sum, shared<shared_by_the_grid>>(),
+       {"finding:race"},
+       {},
+       "whether blocks meet is up to the hardware's schedule"},
       {"shared_sum_of_a_warp",
        "adds the first 32 words of a block only",
        with<&M::shared_sum, shared<shared_sum_of_a_warp>>(),

@@ -1,0 +1,163 @@
+// Races in global memory, and in the shared memory of a cluster's blocks, judged by what orders two accesses and not by whether a result changed.
+//
+// Two accesses to the same bytes by different threads of a launch race when at least one writes, they are not both strong with scopes that reach
+// each other, and neither is ordered before the other (PTX ISA 8.7, 8.9): inside a block as block_order.h says, between blocks as grid_order.h
+// says. A launch is ordered after all launches before it.
+//
+// A granule of four bytes has one 64-bit cell with two halves: the last write, and the last read since. A half names a record (who: block, warp,
+// interval, clock; what: instruction, strong or weak, scope), the lane and which of the four bytes. A record is made once for all lanes of an
+// instruction, and only when some cell has to change, so a second reading of the same data makes none. Where strong writes follow a weak one, the
+// weak one stays in its half, because strong ones do not race with each other, and the last strong one takes the other half.
+//
+// Constant state per granule may miss a race among more than two sides; it never makes one up. A launch has at least three million records; when
+// they are used up, accesses are still judged against what is recorded, but recorded no more (exhausted()).
+//
+// Blocks run on several host threads. A cell is looked at and changed under the lock of its region; a launch on one host thread takes no locks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "simulator/check/block_order.h"
+#include "simulator/check/grid_order.h"
+#include "simulator/memory/device_memory.h"
+
+namespace lockstep::check {
+
+// How far a strong access reaches.
+enum class Reach : std::uint8_t { kBlock, kCluster, kGrid };
+
+using RaceCell = std::uint64_t;
+
+class GlobalRaces {
+ public:
+  struct Record {
+    std::uint32_t block = 0;     // number in the schedule
+    std::uint32_t interval = 0;
+    std::uint32_t pc = 0;
+    std::uint16_t clock = 0;
+    std::uint8_t warp = 0;
+    bool strong : 1, write : 1;
+    Reach reach : 2;
+  };
+  static_assert(sizeof(Record) == 16);
+
+  // The side that accesses now. Kept up to date by its owner.
+  struct Side {
+    const BlockOrder* order = nullptr;
+    const BlockKnowledge* knowledge = nullptr;
+    std::uint32_t block = 0, warp = 0, pc = 0;
+    bool strong = false, write = false;
+    Reach reach = Reach::kGrid;
+  };
+  struct Conflict {
+    Record other;
+    std::uint32_t other_lane = 0;
+    bool other_known = true;     // false: somebody else than the record's thread, who did the same
+  };
+
+  static constexpr std::uint32_t kRecords = (1u << 22) - 1;
+
+  // A launch of blocks in clusters of `cluster` (1: none) begins. `parallel`: on more than one host thread.
+  void start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel);
+  GridOrder& grid() { return grid_; }
+
+  // The lock of the region that holds an address; nothing when the launch runs on one host thread.
+  class Lock {
+   public:
+    Lock(GlobalRaces& races, std::uint64_t first, std::uint64_t last);
+    ~Lock();
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    std::atomic<bool>* held_[2] = {nullptr, nullptr};
+  };
+
+  // What a host thread keeps: the records of its latest accesses.
+  class Memo {
+   public:
+    Memo() = default;
+
+   private:
+    friend class GlobalRaces;
+    static constexpr int kSlots = 16;
+    struct Entry {
+      std::uint32_t number = 0;
+      Record record;
+    };
+    Entry entries_[kSlots];
+    std::uint32_t next_ = 0, end_ = 0;  // numbers set aside for this thread
+  };
+
+  bool exhausted() const { return exhausted_.load(std::memory_order_relaxed); }
+
+  // One instruction of a warp: who it is, and its record once a cell needs it.
+  class Access {
+   public:
+    Access(GlobalRaces& races, const Side& side, Memo& memo) : races_(races), side_(side), memo_(memo) {}
+    const Side& side() const { return side_; }
+    // 0 when there are no more.
+    std::uint32_t number() {
+      if (!asked_) number_ = races_.record(side_, memo_);
+      asked_ = true;
+      return number_;
+    }
+
+   private:
+    GlobalRaces& races_;
+    const Side side_;
+    Memo& memo_;
+    std::uint32_t number_ = 0;
+    bool asked_ = false;
+  };
+
+  // One lane's access to `mask` (a bit a byte) of one granule. True and `conflict` when it races; it is recorded either way.
+  bool access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access, Conflict& conflict);
+
+  // A weak access by a whole warp to consecutive granules, kCells to a lane, all bytes of each. False, with nothing recorded, when it has to
+  // be looked at lane by lane.
+  template <int kCells>
+  bool row(RaceCell* cells, Access& access);
+
+ private:
+  std::uint32_t record(const Side& side, Memo& memo);
+
+  // A half: number 22 | bytes 4 | lane 5 | many 1. `many`, of a weak write: by several lanes of the warp; of a strong write: by several blocks; of a
+  // read: by several threads that nothing ordered.
+  static constexpr int kNumberShift = 10, kBytesShift = 6, kLaneShift = 1;
+  static constexpr std::uint32_t kMany = 1;
+  static std::uint32_t half(std::uint32_t number, std::uint32_t mask, std::uint32_t lane) {
+    return number << kNumberShift | mask << kBytesShift | lane << kLaneShift;
+  }
+  static std::uint32_t number_of(std::uint32_t h) { return h >> kNumberShift; }
+  static std::uint32_t bytes_of(std::uint32_t h) { return h >> kBytesShift & 15; }
+  static std::uint32_t lane_of(std::uint32_t h) { return h >> kLaneShift & 31; }
+
+  enum class Relation : std::uint8_t { kSelf, kOrdered, kUnordered };
+  Relation relate(const Record& r, std::uint32_t lane, bool lane_known, std::uint32_t my_lane, const Side& side) const;
+  bool both_strong(const Record& r, const Side& side) const;
+  // Others did what `r` says beside its own thread. Whether they race with `side`, who is that thread or is ordered after it.
+  bool others_race(const Record& r, const Side& side) const;
+  bool valid(std::uint32_t h) const { return number_of(h) >= base_; }
+  const Record& at(std::uint32_t number) const {
+    const std::uint32_t i = number - base_;
+    return chunks_[i / kChunk].load(std::memory_order_acquire)[i % kChunk];
+  }
+  bool check(std::uint32_t h, bool is_write_half, std::uint32_t mask, std::uint32_t lane, const Side& side, Conflict& conflict) const;
+
+  static constexpr std::uint32_t kChunk = 4096, kSetAside = 64;
+  memory::DeviceMemory* memory_ = nullptr;
+  std::uint32_t cluster_ = 1;
+  bool parallel_ = false;
+  std::uint32_t base_ = 1;                    // numbers below are of earlier launches
+  std::atomic<bool> exhausted_{false};
+  std::unique_ptr<std::atomic<Record*>[]> chunks_;
+  std::vector<std::unique_ptr<Record[]>> owned_;
+  std::mutex grow_;
+  GridOrder grid_;
+};
+
+}  // namespace lockstep::check

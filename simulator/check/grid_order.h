@@ -1,0 +1,118 @@
+// What orders the threads of different blocks: release and acquire patterns over global or distributed shared memory (PTX ISA 8.9), and the
+// barrier of a cluster.
+//
+// A fence of at least cluster scope publishes what its block has done so far, as far as the fencing warp is ordered after it. A strong write that
+// follows leaves this at its address; a strong read of the address finds it, and a fence, an acquire or a barrier after the read makes it known.
+// Scopes narrower than a cluster publish nothing. Scopes of a cluster, of the GPU and of the system are not told apart here.
+//
+// What is simplified orders more, never less, so it may miss a race and never makes one up: an address keeps what was ever left there; a block
+// that knows of more than kExact others knows of all that has been published until then; a fence of one warp counts for the strong writes of the
+// others of its block.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/check/block_order.h"
+
+namespace lockstep::check {
+
+// The accesses of a block that are published: all of earlier intervals, and of the interval itself those of each warp before a clock.
+struct Published {
+  std::uint32_t block = 0;
+  std::uint32_t interval = 0;
+  std::uint16_t clock[32] = {};
+  bool covers(std::uint32_t at_interval, std::uint32_t warp, std::uint32_t at_clock) const {
+    // A clock that is counted out is no longer told apart.
+    return at_interval < interval || (at_interval == interval && (at_clock < clock[warp] || at_clock >= BlockOrder::kClockMax));
+  }
+  void join(const Published& other);
+};
+
+class GridOrder;
+
+// A set of published accesses of any blocks.
+class Knowledge {
+ public:
+  bool empty() const { return until_ == 0 && exact_.empty(); }
+  void clear();
+  void join(const Knowledge& other, const GridOrder& order);
+  void join(const Published& other, const GridOrder& order);
+  bool covers(const GridOrder& order, std::uint32_t block, std::uint32_t interval, std::uint32_t warp, std::uint32_t clock) const;
+
+ private:
+  static constexpr std::size_t kExact = 32;
+  void shorten(const GridOrder& order);
+  std::vector<Published> exact_;
+  std::uint64_t until_ = 0;  // everything published up to this time, 0: nothing but exact_
+};
+
+// A block's side of it. Used by the host thread that runs the block.
+class BlockKnowledge {
+ public:
+  void start(std::uint32_t block);
+  bool empty() const { return known_.empty() && fresh_.empty(); }
+  // Whether what `warp` does now is ordered after an access of another block.
+  bool covers(const GridOrder& order, std::uint32_t warp, std::uint32_t block, std::uint32_t interval, std::uint32_t at_warp,
+              std::uint32_t clock) const {
+    return known_.covers(order, block, interval, at_warp, clock) ||
+           ((fresh_warps_ >> warp & 1) && fresh_.covers(order, block, interval, at_warp, clock));
+  }
+
+  // A fence by `warp`, after BlockOrder::fence.
+  void fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order);
+  // A barrier of the block, of all warps or of some. Whether all warps know more now.
+  bool barrier(const GridOrder& order);
+  // A strong write of an address: nothing to leave there when published() is false.
+  bool published() const { return has_published_; }
+  // A strong read found `at`; `acquires`: the read itself is an acquire.
+  void found(const Knowledge& at, std::uint32_t warp, bool acquires, const GridOrder& order);
+  // The barrier of a cluster: what another block had done.
+  void learn(const Published& other, const GridOrder& order) { known_.join(other, order); }
+
+ private:
+  friend class GridOrder;
+  Published mine_;
+  bool has_published_ = false;
+  Knowledge known_;                // by every warp
+  Knowledge fresh_;                // since the last barrier, by fresh_warps_
+  std::uint32_t fresh_warps_ = 0;
+  Knowledge pending_;              // found by strong reads that no fence has followed yet
+};
+
+// What a launch shares. Thread-safe.
+class GridOrder {
+ public:
+  void start();
+  // A strong write of `address`, before it happens.
+  void leave(std::uint64_t address, const BlockKnowledge& block);
+  // Whether anybody has left anything anywhere: most kernels never do.
+  bool used() const { return places_.load(std::memory_order_acquire) != 0; }
+  // A strong read, after it happened.
+  void find(std::uint64_t address, BlockKnowledge& block, std::uint32_t warp, bool acquires);
+
+  std::uint64_t now() const { return time_.load(std::memory_order_relaxed); }
+  // Whether the block had published the access by now, provided that it had published anything by `until`.
+  bool published(std::uint64_t until, std::uint32_t block, std::uint32_t interval, std::uint32_t warp, std::uint32_t clock) const;
+
+ private:
+  struct Part {
+    mutable std::mutex mutex;
+    std::unordered_map<std::uint64_t, Knowledge> left;       // by address
+    struct First {
+      std::uint64_t time;
+      Published all;
+    };
+    std::unordered_map<std::uint32_t, First> published;      // by block
+  };
+  static constexpr std::size_t kParts = 16;
+  std::array<Part, kParts> parts_;
+  std::atomic<std::uint64_t> time_{0}, places_{0};
+};
+
+}  // namespace lockstep::check

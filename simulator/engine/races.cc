@@ -1,0 +1,246 @@
+#include "simulator/engine/races.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "simulator/engine/access.h"
+#include "simulator/engine/cluster.h"
+#include "simulator/engine/report.h"
+#include "simulator/engine/written_bits.h"
+
+namespace lockstep::engine {
+namespace {
+
+using check::GlobalRaces;
+using ptx::Space;
+
+// The other side of a race, as both searches know it.
+struct Opponent {
+  std::uint32_t pc = 0;
+  std::uint64_t position = 0;  // of its block in the schedule
+  Dim3 block, thread;
+  bool same_block = true, same_warp = false;
+  bool is_write = false, is_strong = false, known = true;
+};
+
+// Whether a write by `lane` changes nothing: threads that write the same value do no harm today, and it is worth knowing all the same. What was
+// recorded before this write has been written to memory, too.
+bool writes_what_is_there(Warp& w, const Request& r, int lane, const Opponent& other) {
+  return r.writes && !r.reads && other.is_write && !other.is_strong && r.same != nullptr && r.same(w, r, lane);
+}
+
+const char* advice(const Opponent& other, bool benign) {
+  if (benign) return "Both write the same value.";
+  if (other.same_warp) return "Nothing orders the two threads of this warp: __syncwarp() or __syncthreads() between the accesses would.";
+  if (other.same_block) return "Nothing orders the two threads: __syncthreads() between the accesses would.";
+  return "Nothing orders the two blocks: atomics of device scope, a flag with fences on both sides, a barrier of the grid or two kernels would.";
+}
+
+// False: the launch ends.
+__attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space, std::string where, const Opponent& o) {
+  Block& b = *w.block;
+  const bool benign = writes_what_is_there(w, r, lane, o);
+  if (benign) {
+    // Once a site says it all, and a loop may come here very often.
+    std::vector<std::uint32_t>& informed = b.worker->informed;
+    if (std::find(informed.begin(), informed.end(), r.pc) != informed.end()) return true;
+    informed.push_back(r.pc);
+  }
+  check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kRace);
+  if (benign) f.severity = check::Severity::kInformation;
+  f.where = std::move(where);
+  check::Access other;
+  other.site = site_of(*b.program, o.pc);
+  other.block = o.block;
+  other.thread = o.thread;
+  other.address = r.address[lane];
+  other.size = r.size;
+  other.is_write = o.is_write;
+  other.is_atomic = o.is_strong && o.is_write;
+  f.detail = advice(o, benign);
+  if (!o.known) f.detail += " The other thread is one of several; this one did the same.";
+  if (o.same_block) {
+    f.other = other;
+    report(w, std::move(f));
+    return benign;
+  }
+  // Which of two blocks came first is up to the host's threads. The finding tells the write first, and of two writes the one that stands first
+  // in the program; it counts for the block that is later in the schedule, as if blocks ran one after another.
+  f.other = f.access;
+  if (o.is_write && (!r.writes || o.pc < r.pc || (o.pc == r.pc && o.position < b.position))) {
+    f.access = other;
+  } else {
+    f.other = other;
+  }
+  const std::uint64_t position = std::max(b.position, o.position);
+  report_at(b, position, std::move(f));
+  if (benign || position != b.position) return true;
+  w.event = Event::kAbort;
+  return false;
+}
+
+std::string in_shared_variable(const Launch& launch, std::uint64_t address) {
+  for (const Range& range : launch.shared) {
+    if (address >= range.begin && address < range.end) return std::to_string(address - range.begin) + " bytes into '" + range.name + "'";
+  }
+  return {};
+}
+
+bool is_strong(const Request& r) { return (r.op->flags & kStrong) != 0 || (r.reads && r.writes); }
+
+Opponent opponent(const Block& b, std::uint32_t warp, const GlobalRaces::Conflict& c) {
+  const Launch& launch = *b.launch;
+  const auto in_cluster = static_cast<std::uint32_t>(launch.config->cluster.count());
+  Opponent o;
+  o.pc = c.other.pc;
+  o.position = launch.clustered ? c.other.block / in_cluster : c.other.block;
+  o.block = launch.clustered ? place_of_block(launch, c.other.block / in_cluster, c.other.block % in_cluster) : place_of_block(launch, c.other.block, 0);
+  o.thread = thread_of(launch, c.other.warp * 32u + c.other_lane);
+  o.same_block = c.other.block == b.serial;
+  o.same_warp = o.same_block && c.other.warp == warp;
+  o.is_write = c.other.write;
+  o.is_strong = c.other.strong;
+  o.known = c.other_known;
+  return o;
+}
+
+void store(Warp& w, Request& r, int lane) {
+  if (r.store == nullptr) return;
+  r.store(w, r, lane);
+  r.stored |= 1u << lane;
+}
+
+// Each lane's access to its cells, and its store while nobody else can look.
+template <class CellsOf, class Where>
+bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells_of, Where where) {
+  Block& b = *w.block;
+  Worker& k = *b.worker;
+  GlobalRaces& races = *k.races;
+  GlobalRaces::Access access(races, side_of(w, *r.op, r.pc, r.writes, is_strong(r)), k.race_memo);
+  bool good = true;
+  each(lanes, [&](int i) {
+    const std::uint64_t first = r.address[i], last = first + r.size - 1;
+    check::RaceCell* cell = cells_of(first);
+    if (cell == nullptr) {
+      store(w, r, i);
+      return;
+    }
+    const GlobalRaces::Lock lock(races, first, last);
+    GlobalRaces::Conflict conflict;
+    bool found = false;
+    for (std::uint64_t g = first & ~3ull; g <= last; g += 4, ++cell) {
+      const std::uint32_t from = g < first ? static_cast<std::uint32_t>(first - g) : 0;
+      const std::uint32_t to = last - g < 3 ? static_cast<std::uint32_t>(last - g) : 3;
+      found |= races.access(*cell, ((1u << (to + 1)) - 1) & ~((1u << from) - 1), static_cast<std::uint32_t>(i), access, conflict);
+    }
+    if (found && good) good = report_race(w, r, i, space, where(first), opponent(b, w.index, conflict));
+    store(w, r, i);
+  });
+  return good;
+}
+
+// What a strong access's address is called in GridOrder; 0 when no other block can reach it.
+std::uint64_t place_name(const Warp& w, const Op& op, std::uint64_t address) {
+  const Block& b = *w.block;
+  const Space space = static_cast<Space>(op.space);
+  bool shared = space == Space::kShared || space == Space::kSharedCluster;
+  if (space == Space::kGeneric && address - b.launch->shared_window < (1ull << 32)) {
+    shared = true;
+    address -= b.launch->shared_window;
+  }
+  if (!shared) return address;
+  if (!b.launch->shared_cells) return 0;
+  const auto narrow = static_cast<std::uint32_t>(address);
+  const auto first = b.serial - b.cluster_rank;
+  return 1ull << 63 | std::uint64_t{first + rank_named(b, narrow)} << kRankShift | (narrow & kOffsetMask);
+}
+
+}  // namespace
+
+bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
+  Block& b = *w.block;
+  const bool strong = is_strong(r);
+  bool good = true;
+  check::SharedRaces::Conflict c;
+  each(lanes, [&](int i) {
+    const bool found = b.races.access(static_cast<std::uint32_t>(r.address[i]), r.size, w.index * kWarpSize + static_cast<std::uint32_t>(i), r.pc,
+                                      r.writes, strong, c);
+    if (found && good) {
+      Opponent o;
+      o.pc = c.other_pc;
+      o.position = b.position;
+      o.block = b.ctaid;
+      o.thread = thread_of(*b.launch, c.other_thread);
+      o.same_warp = c.other_thread >> 5 == w.index;
+      o.is_write = c.other_is_write;
+      o.is_strong = c.other_is_strong;
+      o.known = c.other_thread_known;
+      good = report_race(w, r, i, Space::kShared, in_shared_variable(*b.launch, r.address[i]), o);
+    }
+    store(w, r, i);
+  });
+  return good;
+}
+
+bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
+  return check_cells(
+      w, r, lanes, Space::kShared, [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
+      [&](std::uint64_t address) {
+        return in_shared_variable(*w.block->launch, address) + " in the block of rank " + std::to_string(owner.cluster_rank) + " of the cluster";
+      });
+}
+
+bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
+  memory::DeviceMemory& memory = *w.block->worker->memory;
+  return check_cells(
+      w, r, lanes, Space::kGlobal,
+      [&](std::uint64_t address) { return memory.in_window(address) ? memory.race_shadow(address) : nullptr; },
+      [&](std::uint64_t address) {
+        const memory::Allocation* a = memory.find(address);
+        return a == nullptr ? std::string() : std::to_string(address - a->begin) + " bytes into " + describe(*a);
+      });
+}
+
+void before_strong_write(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
+  Block& b = *w.block;
+  if (!b.worker->between_blocks || !b.knowledge.published() || static_cast<check::Reach>(op.reach) == check::Reach::kBlock) return;
+  check::GridOrder& grid = b.worker->races->grid();
+  std::uint64_t last = 0;
+  each(lanes, [&](int i) {
+    const std::uint64_t place = place_name(w, op, addresses[i]);
+    if (place != 0 && place != last) grid.leave(place, b.knowledge);
+    last = place;
+  });
+}
+
+void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
+  Block& b = *w.block;
+  if (!b.worker->between_blocks || static_cast<check::Reach>(op.reach) == check::Reach::kBlock) return;
+  check::GridOrder& grid = b.worker->races->grid();
+  if (!grid.used()) return;
+  std::uint64_t last = 0;
+  each(lanes, [&](int i) {
+    const std::uint64_t place = place_name(w, op, addresses[i]);
+    if (place != 0 && place != last) grid.find(place, b.knowledge, w.index, (op.flags & kAcquire) != 0);
+    last = place;
+  });
+}
+
+void fence(Warp& w, check::Reach reach) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  Block& b = *w.block;
+  if (!b.launch->check_races) return;
+  b.races.fence(w.index);
+  if (b.worker->between_blocks && reach != check::Reach::kBlock) b.knowledge.fence(b.races, w.index, b.worker->races->grid());
+}
+
+void acquire(Warp& w) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (w.block->launch->check_races) w.block->races.fence(w.index);
+}
+
+void passed_barrier(Block& b) {
+  if (b.worker->between_blocks && b.knowledge.barrier(b.worker->races->grid())) b.gives_way = true;
+}
+
+}  // namespace lockstep::engine

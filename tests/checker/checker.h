@@ -1,0 +1,69 @@
+// Pairs of kernels, one with a planted mistake and one without, that differ in nothing else.
+//
+// A pair is one kernel template over `bool faulty`, and one piece of host code that launches it:
+//
+//   template <bool faulty>
+//   __global__ void past_the_end(int* y, int n) {
+//     const int i = threadIdx.x;
+//     if (i < n + faulty) y[i] = i;  // FAULT past_the_end
+//   }
+//   PAIR(past_the_end, "out-of-bounds") {
+//     Buffer<int> y(32);
+//     past_the_end<faulty><<<1, 64>>>(y, 32);
+//   }
+//
+// The comment says where the finding must be: checker_test reads it from the source. Several lines may carry the name of a pair; each finding must
+// be at one of them, and so must the other side of a race. A correct twin must have no finding but what Information names.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <vector>
+
+namespace lockstep::checker {
+
+struct Pair {
+  const char* file;         // the .cu, as the compiler was given it
+  const char* name;
+  const char* kind;         // of the finding that the faulty twin must have
+  void (*faulty)();
+  void (*correct)();
+  const char* information;  // kind of the information that the correct twin gives, nullptr when none
+};
+
+std::vector<Pair>& pairs();
+bool add(Pair pair);
+
+// Device memory that ends with the scope. Nobody has written it unless `fill` is given, a byte value.
+template <class T>
+class Buffer {
+ public:
+  explicit Buffer(std::size_t count) : count_(count) { cudaMalloc(&data_, count * sizeof(T)); }
+  Buffer(std::size_t count, int fill) : Buffer(count) { cudaMemset(data_, fill, count * sizeof(T)); }
+  ~Buffer() { cudaFree(data_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  operator T*() const { return data_; }
+  // Copies all of it to the host.
+  void fetch() const {
+    std::vector<T> host(count_);
+    cudaMemcpy(host.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost);
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+}  // namespace lockstep::checker
+
+// Host code of a pair follows, as the body of a function template over `bool faulty`.
+#define PAIR(name, kind) LOCKSTEP_PAIR(name, kind, nullptr)
+// A pair whose correct twin is legal and worth a look.
+#define PAIR_WITH_INFORMATION(name, kind) LOCKSTEP_PAIR(name, kind, kind)
+#define LOCKSTEP_PAIR(name, kind, information)                                                                                     \
+  template <bool faulty>                                                                                                           \
+  void run_##name();                                                                                                               \
+  static const bool added_##name = ::lockstep::checker::add({__FILE__, #name, kind, run_##name<true>, run_##name<false>, information}); \
+  template <bool faulty>                                                                                                           \
+  void run_##name()

@@ -1,0 +1,178 @@
+// Values that nobody has written: reported where something depends on them, and where the host reads what a kernel made of them.
+#include "tests/checker/checker.h"
+
+namespace {
+
+using lockstep::checker::Buffer;
+
+template <bool faulty>
+__global__ void branch_on_global(const int* x, int* y) {
+  if (x[threadIdx.x] > 0) y[threadIdx.x] = 1;  // FAULT branch_on_global
+}
+PAIR(branch_on_global, "uninitialised") {
+  Buffer<int> x(32), y(32);
+  if (!faulty) cudaMemset(x, 1, 128);
+  branch_on_global<faulty><<<1, 32>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void sum_of_global(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x] + 1;  // FAULT sum_of_global
+}
+PAIR(sum_of_global, "uninitialised") {
+  Buffer<int> x(32), y(32);
+  cudaMemset(x, 1, faulty ? 124 : 128);
+  sum_of_global<faulty><<<1, 32>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void index_from_global(const int* x, int* y) {
+  y[x[threadIdx.x] & 31] = 1;  // FAULT index_from_global
+}
+PAIR(index_from_global, "uninitialised") {
+  Buffer<int> x(1), y(32);
+  if (!faulty) cudaMemset(x, 0, 4);
+  index_from_global<faulty><<<1, 1>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void atomic_on_global(int* y) {
+  atomicAdd(y, 1);  // FAULT atomic_on_global
+}
+PAIR(atomic_on_global, "uninitialised") {
+  Buffer<int> y(1);
+  if (!faulty) cudaMemset(y, 0, 4);
+  atomic_on_global<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void sum_of_shared(int* y) {
+  __shared__ int s[32];
+  if (threadIdx.x < 32 - faulty) s[threadIdx.x] = 1;
+  __syncthreads();
+  y[threadIdx.x] = s[31 - threadIdx.x] * 2;  // FAULT sum_of_shared
+}
+PAIR(sum_of_shared, "uninitialised") {
+  Buffer<int> y(32);
+  sum_of_shared<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void sum_of_local(int* y, int turn) {
+  int a[8];
+  for (int k = faulty; k < 8; ++k) a[(k + turn) & 7] = k;
+  int sum = 0;
+  for (int k = 0; k < 8; ++k) sum += a[(k * turn) & 7];  // FAULT sum_of_local
+  y[threadIdx.x] = sum;                                  // FAULT sum_of_local
+}
+PAIR(sum_of_local, "uninitialised") {
+  Buffer<int> y(32);
+  sum_of_local<faulty><<<1, 32>>>(y, 3);
+}
+
+template <bool faulty>
+__global__ void register_on_one_path(const int* x, int* y) {
+  int v;
+  asm volatile(
+      "{ .reg .u32 t; .reg .pred p; setp.ne.s32 p, %1, 0; @p bra ASSIGN; bra.uni DONE; ASSIGN: mov.u32 t, 5; DONE: mov.u32 %0, t; }"
+      : "=r"(v)
+      : "r"(x[threadIdx.x]));
+  y[threadIdx.x] = v + 1;  // FAULT register_on_one_path
+}
+PAIR(register_on_one_path, "uninitialised") {
+  Buffer<int> x(32, faulty ? 0 : 1), y(32);
+  register_on_one_path<faulty><<<1, 32>>>(x, y);
+}
+
+// The host reads what a kernel copied from memory that nobody had written.
+template <bool faulty>
+__global__ void copied_to_the_host(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x];  // FAULT copied_to_the_host
+}
+PAIR(copied_to_the_host, "uninitialised") {
+  Buffer<int> x(32), y(32);
+  cudaMemset(x, 1, faulty ? 64 : 128);
+  copied_to_the_host<faulty><<<1, 32>>>(x, y);
+  y.fetch();
+}
+
+template <bool faulty>
+__global__ void shared_copied_to_the_host(int* y) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  y[threadIdx.x] = s[threadIdx.x + faulty];  // FAULT shared_copied_to_the_host
+}
+PAIR(shared_copied_to_the_host, "uninitialised") {
+  Buffer<int> y(32);
+  shared_copied_to_the_host<faulty><<<1, 32>>>(y);
+  y.fetch();
+}
+
+// Copied, and never read by anybody: no mistake. Read by a second kernel: one.
+template <bool faulty>
+__global__ void copy_words(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x];
+}
+template <bool faulty>
+__global__ void use_words(const int* y, int* z) {
+  z[threadIdx.x] = y[threadIdx.x] * 3;  // FAULT used_by_the_next_kernel
+}
+PAIR(used_by_the_next_kernel, "uninitialised") {
+  Buffer<int> x(32), y(32), z(32);
+  copy_words<faulty><<<1, 32>>>(x, y);
+  if (!faulty) cudaMemset(y, 1, 128);
+  use_words<faulty><<<1, 32>>>(y, z);
+}
+
+struct Padded {
+  double value;
+  int count;  // and four bytes that nobody ever writes
+};
+template <bool faulty>
+__global__ void make_padded(Padded* p) {
+  p[threadIdx.x].value = 1.5;
+  if (!faulty) p[threadIdx.x].count = 3;
+}
+template <bool faulty>
+__global__ void copy_padded(const Padded* p, Padded* q) {
+  q[threadIdx.x] = p[threadIdx.x];
+}
+template <bool faulty>
+__global__ void use_padded(const Padded* q, int* y) {
+  y[threadIdx.x] = q[threadIdx.x].count + 1;  // FAULT padding_copied_but_not_used
+}
+PAIR_WITH_INFORMATION(padding_copied_but_not_used, "uninitialised") {
+  Buffer<Padded> p(32), q(32);
+  Buffer<int> y(32);
+  make_padded<faulty><<<1, 32>>>(p);
+  copy_padded<faulty><<<1, 32>>>(p, q);
+  use_padded<faulty><<<1, 32>>>(q, y);
+  q.fetch();
+}
+
+// Whole words that move padding along, as a copy of memory does.
+template <bool faulty>
+__global__ void copy_words_of_padded(const uint4* p, uint4* q) {
+  q[threadIdx.x] = p[threadIdx.x];  // FAULT whole_words_of_padding
+}
+PAIR_WITH_INFORMATION(whole_words_of_padding, "uninitialised") {
+  Buffer<Padded> p(32), q(32);
+  if (!faulty) make_padded<false><<<1, 32>>>(p);
+  copy_words_of_padded<faulty><<<1, 32>>>(reinterpret_cast<const uint4*>(static_cast<Padded*>(p)), reinterpret_cast<uint4*>(static_cast<Padded*>(q)));
+  q.fetch();
+}
+
+// Bytes of one word, some of them never written.
+template <bool faulty>
+__global__ void byte_of_a_word(const unsigned char* x, int* y) {
+  y[threadIdx.x] = x[4 * threadIdx.x + (faulty ? 3 : 2)] + 1;  // FAULT byte_of_a_word
+}
+PAIR(byte_of_a_word, "uninitialised") {
+  Buffer<unsigned char> x(128);
+  Buffer<int> y(32);
+  for (int i = 0; i < 32; ++i) cudaMemset(x + 4 * i, 7, 3);
+  byte_of_a_word<faulty><<<1, 32>>>(x, y);
+}
+
+}  // namespace

@@ -1,0 +1,157 @@
+// Races in shared memory, and what orders the threads of a block.
+#include "tests/checker/checker.h"
+
+namespace {
+
+using lockstep::checker::Buffer;
+
+// Hidden by lock-step: the lanes of a warp happen to run together.
+template <bool faulty>
+__global__ void hidden_by_lock_step(int* y) {
+  __shared__ int s[32];
+  s[threadIdx.x] = threadIdx.x;  // FAULT hidden_by_lock_step
+  if (!faulty) __syncwarp();
+  y[threadIdx.x] = s[31 - threadIdx.x];  // FAULT hidden_by_lock_step
+}
+PAIR(hidden_by_lock_step, "race") {
+  Buffer<int> y(32);
+  hidden_by_lock_step<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void between_warps(int* y) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;  // FAULT between_warps
+  if (faulty) {
+    __syncwarp();
+  } else {
+    __syncthreads();
+  }
+  y[threadIdx.x] = s[63 - threadIdx.x];  // FAULT between_warps
+}
+PAIR(between_warps, "race") {
+  Buffer<int> y(64);
+  between_warps<faulty><<<1, 64>>>(y);
+}
+
+// The second barrier of a loop over tiles.
+template <bool faulty>
+__global__ void tile_overwritten(const int* x, int* y) {
+  __shared__ int tile[64];
+  int sum = 0;
+  for (int t = 0; t < 4; ++t) {
+    tile[threadIdx.x] = x[t * 64 + threadIdx.x];  // FAULT tile_overwritten
+    __syncthreads();
+    sum += tile[63 - threadIdx.x];  // FAULT tile_overwritten
+    if (!faulty) __syncthreads();
+  }
+  y[threadIdx.x] = sum;
+}
+PAIR(tile_overwritten, "race") {
+  Buffer<int> x(256, 1), y(64);
+  tile_overwritten<faulty><<<1, 64>>>(x, y);
+}
+
+// A tree reduction that stops synchronising at the last warp.
+template <bool faulty>
+__global__ void reduction_tail(const int* x, int* y) {
+  __shared__ int s[64];
+  s[threadIdx.x] = x[threadIdx.x];  // FAULT reduction_tail
+  __syncthreads();
+  for (int step = 32; step > 0; step /= 2) {
+    if (threadIdx.x < step) s[threadIdx.x] += s[threadIdx.x + step];  // FAULT reduction_tail
+    if (!faulty || step > 32) __syncthreads();
+  }
+  if (threadIdx.x == 0) *y = s[0];  // FAULT reduction_tail
+}
+PAIR(reduction_tail, "race") {
+  Buffer<int> x(64, 1), y(1);
+  reduction_tail<faulty><<<1, 64>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void zeroing_and_atomics(const int* x, int* y) {
+  __shared__ int bins[64];
+  bins[threadIdx.x] = 1;
+  __syncthreads();
+  bins[threadIdx.x] = 0;  // FAULT zeroing_and_atomics
+  if (!faulty) __syncthreads();
+  atomicAdd(bins + (x[threadIdx.x] + 63 - threadIdx.x) % 64, 1);  // FAULT zeroing_and_atomics
+  __syncthreads();
+  y[threadIdx.x] = bins[threadIdx.x];
+}
+PAIR(zeroing_and_atomics, "race") {
+  Buffer<int> x(64, 0), y(64);
+  zeroing_and_atomics<faulty><<<1, 64>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void plain_bin(int* y) {
+  __shared__ int bin;
+  if (threadIdx.x == 0) bin = 0;
+  __syncthreads();
+  if (faulty) {
+    bin = bin + 1;  // FAULT plain_bin
+  } else {
+    atomicAdd(&bin, 1);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) *y = bin;
+}
+PAIR(plain_bin, "race") {
+  Buffer<int> y(1);
+  plain_bin<faulty><<<1, 64>>>(y);
+}
+
+template <bool faulty>
+__global__ void same_value_in_shared(int* y, int value) {
+  __shared__ int flag;
+  flag = faulty ? static_cast<int>(threadIdx.x) : value;  // FAULT same_value_in_shared
+  __syncthreads();
+  y[threadIdx.x] = flag;
+}
+PAIR_WITH_INFORMATION(same_value_in_shared, "race") {
+  Buffer<int> y(64);
+  same_value_in_shared<faulty><<<1, 64>>>(y, 3);
+}
+
+// One warp produces, another consumes, each at a barrier of its own: legal, and not when the barrier is left out.
+template <bool faulty>
+__global__ void specialised_warps(const int* x, int* y) {
+  __shared__ int s[32];
+  const int lane = threadIdx.x % 32;
+  if (threadIdx.x < 32) {
+    for (int t = 0; t < 4; ++t) {
+      if (t > 0) asm volatile("bar.sync 2, 64;" ::: "memory");
+      s[lane] = x[t * 32 + lane];  // FAULT specialised_warps
+      asm volatile("bar.arrive 1, 64;" ::: "memory");
+    }
+  } else {
+    int sum = 0;
+    for (int t = 0; t < 4; ++t) {
+      asm volatile("bar.sync 1, 64;" ::: "memory");
+      if (faulty && t < 3) asm volatile("bar.arrive 2, 64;" ::: "memory");
+      sum += s[31 - lane];  // FAULT specialised_warps
+      if (!faulty && t < 3) asm volatile("bar.arrive 2, 64;" ::: "memory");
+    }
+    y[lane] = sum;
+  }
+}
+PAIR(specialised_warps, "race") {
+  Buffer<int> x(128, 1), y(32);
+  specialised_warps<faulty><<<1, 64>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void bytes_in_shared(int* y) {
+  __shared__ unsigned char s[64];
+  s[faulty ? threadIdx.x / 2 : threadIdx.x] = static_cast<unsigned char>(threadIdx.x);  // FAULT bytes_in_shared
+  __syncthreads();
+  y[threadIdx.x] = s[(63 - threadIdx.x) / (faulty ? 2 : 1)];
+}
+PAIR(bytes_in_shared, "race") {
+  Buffer<int> y(64);
+  bytes_in_shared<faulty><<<1, 64>>>(y);
+}
+
+}  // namespace
