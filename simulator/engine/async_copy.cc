@@ -9,6 +9,7 @@
 #include "simulator/engine/lane_addresses.h"
 #include "simulator/engine/mbarrier.h"
 #include "simulator/engine/memory_ops.h"
+#include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/written_bits.h"
 
@@ -233,7 +234,7 @@ void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
     }
   }
   std::erase_if(async_of(b).warps[w.index].copies, [](const AsyncCopy& c) { return c.lanes == 0; });
-  order(w);
+  acquire(w);
   // Without .noinc the arrival is one more than the phase expected: it changes nothing.
   if (op.mode == 0) return;
   for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {

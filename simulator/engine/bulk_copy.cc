@@ -8,6 +8,7 @@
 #include "simulator/engine/cluster.h"
 #include "simulator/engine/mbarrier.h"
 #include "simulator/engine/memory_ops.h"
+#include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/written_bits.h"
 
@@ -107,7 +108,8 @@ class BulkLane {
     } else {
       deliver(*place.block, delivery_);
     }
-    order(w_);
+    fence(w_, check::Reach::kCluster);
+    release_to(w_, *object.block, object.offset);
     complete_transactions(w_, pc_, lane_, object, *m, size_);
   }
 

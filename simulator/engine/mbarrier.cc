@@ -7,6 +7,7 @@
 #include "simulator/engine/access.h"
 #include "simulator/engine/cluster.h"
 #include "simulator/engine/lane_addresses.h"
+#include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/sync.h"
 #include "simulator/engine/written_bits.h"
@@ -280,7 +281,12 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
     }
   }
   if (!resolve(w, r, space, mask)) return;
-  if (op.flags & kRelease) order(w);
+  if (op.flags & kRelease) {
+    fence(w, check::Reach::kCluster);
+    each(mask, [&](int l) {
+      if (places[l].block != nullptr) release_to(w, *places[l].block, places[l].offset);
+    });
+  }
   LaneMask complete = 0, waiting = 0;
   for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
     const int l = std::countr_zero(todo);
@@ -324,7 +330,10 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
     }
   }
   if (what != MbarrierOp::kTestWait && what != MbarrierOp::kTryWait) return;
-  if (complete != 0 && (op.flags & kAcquire)) order(w);
+  if (complete != 0 && (op.flags & kAcquire)) {
+    acquire(w);
+    each(complete, [&](int l) { acquire_from(w, *places[l].block, places[l].offset); });
+  }
   LaneMask& timed_out = w.control->timed_out;
   const LaneMask parked = what == MbarrierOp::kTryWait ? waiting & ~timed_out : 0;
   timed_out &= ~mask;

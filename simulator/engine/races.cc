@@ -139,6 +139,8 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
   return good;
 }
 
+std::uint64_t shared_place_name(std::uint32_t serial, std::uint32_t offset) { return 1ull << 63 | std::uint64_t{serial} << kRankShift | offset; }
+
 // What a strong access's address is called in GridOrder; 0 when no other block can reach it.
 std::uint64_t place_name(const Warp& w, const Op& op, std::uint64_t address) {
   const Block& b = *w.block;
@@ -152,7 +154,7 @@ std::uint64_t place_name(const Warp& w, const Op& op, std::uint64_t address) {
   if (!b.launch->shared_cells) return 0;
   const auto narrow = static_cast<std::uint32_t>(address);
   const auto first = b.serial - b.cluster_rank;
-  return 1ull << 63 | std::uint64_t{first + rank_named(b, narrow)} << kRankShift | (narrow & kOffsetMask);
+  return shared_place_name(first + rank_named(b, narrow), narrow & kOffsetMask);
 }
 
 }  // namespace
@@ -237,6 +239,16 @@ void fence(Warp& w, check::Reach reach) {
 void acquire(Warp& w) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (w.block->launch->check_races) w.block->races.fence(w.index);
+}
+
+void release_to(Warp& w, const Block& owner, std::uint32_t offset) {
+  const Block& b = *w.block;
+  if (b.launch->shared_cells && b.knowledge.published()) b.worker->races->grid().leave(shared_place_name(owner.serial, offset), b.knowledge);
+}
+
+void acquire_from(Warp& w, const Block& owner, std::uint32_t offset) {
+  Block& b = *w.block;
+  if (b.launch->shared_cells) b.worker->races->grid().find(shared_place_name(owner.serial, offset), b.knowledge, w.index, true);
 }
 
 void passed_barrier(Block& b) {

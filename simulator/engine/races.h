@@ -20,6 +20,9 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
 void fence(Warp& w, check::Reach reach);
 // The part of it that a load with .acquire does: it publishes nothing.
 void acquire(Warp& w);
+// The same at a place in the shared memory of a block of the cluster: an mbarrier object.
+void release_to(Warp& w, const Block& owner, std::uint32_t offset);
+void acquire_from(Warp& w, const Block& owner, std::uint32_t offset);
 // A barrier of the block, of all its warps or of some, has let them go on. When it made the block know of others, as a barrier of the grid does, the
 // block's turn ends: if it ran on to the next such barrier, the others would be ordered after what it did between the two, although nothing but the
 // order of turns made it so, and a barrier missing there would go unseen.
