@@ -75,12 +75,20 @@ bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, 
   // A granule that several lanes of this warp have read at this clock needs nothing more, whichever lane reads it again.
   const std::uint64_t recorded = (first | kManyLanes) & ~(kPcMask | kManyWarps);
   constexpr std::uint64_t kIgnored = (31ull << kThreadShift) | kPcMask | kManyWarps;
+  // Nor does one that several lanes of several warps have read, as long as nothing orders some warps before others: no read can change what a
+  // later write would be told.
+  const bool unordered = !partial_ && !lanes_used_;
+  const std::uint64_t all = interval_ << kIntervalShift | kManyLanes | kManyWarps;
+  constexpr std::uint64_t kAll = (~std::uint64_t{0} << kIntervalShift) | kManyLanes | kManyWarps;
   Conflict conflict;
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(lanes));
     const std::uint32_t g = offsets[lane] >> shift_;
     const std::uint64_t wr = words_[2 * g], rd = words_[2 * g + 1];
-    if ((wr >> kIntervalShift) != interval_ && (rd & ~kIgnored) == recorded) continue;
+    if ((wr >> kIntervalShift) != interval_ &&
+        ((rd & ~kIgnored) == recorded || (unordered && (rd & kAll) == all && (strong || !(rd & kStrong))))) {
+      continue;
+    }
     if (one(g, warp * 32 + lane, pc, false, strong, conflict)) return false;
   }
   return true;

@@ -105,7 +105,7 @@ TEST(Exports, TheDropInExportsTheListAndTheExtension) {
     ASSERT_NE(it, ours.functions.end()) << name;
     EXPECT_EQ(it->second, "libcudart.so.13") << name;
   }
-  const std::set<std::string> extension = {"lockstepExtensionVersion", "lockstepNameBuffer",    "lockstepTakeFindings",
+  const std::set<std::string> extension = {"lockstepExtensionVersion", "lockstepMarkUnwritten", "lockstepNameBuffer",    "lockstepTakeFindings",
                                            "lockstepClearError",       "lockstepResetCounters", "lockstepReadCounters",
                                            "lockstepSetSchedule",      "lockstepSetChecks",     "lockstepSetQuiet"};
   std::set<std::string> others;
