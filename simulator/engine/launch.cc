@@ -25,7 +25,7 @@ constexpr std::uint32_t kUnknownStack = 64 * 1024;
 constexpr std::size_t kBlocksInFlight = 64;
 
 // Turns that blocks get which have not ended although some other block has failed.
-constexpr int kMostForlorn = 256;
+constexpr int kMostForlorn = 2;
 
 std::uint64_t mix(std::uint64_t x) {
   x ^= x >> 33;
