@@ -24,6 +24,7 @@ std::string demangle(const std::string& name) {
 
 // A variable as its function calls it: "cells" of "kernel(int*)::cells".
 std::string variable_name(const std::string& mangled) {
+  if (!mangled.starts_with("_Z")) return mangled;  // of C linkage; "s" alone would be the type short
   const std::string full = demangle(mangled);
   const auto scope = full.rfind(")::");
   return scope == std::string::npos ? full : full.substr(scope + 3);
