@@ -28,6 +28,7 @@ def kernel_test(
         shard_count = None,
         min_sm = 75,
         tags = [],
+        simulated_tags = [],
         visibility = None):
     """Declares `<name>_test` (simulated) and `<name>_gpu_test` (silicon).
 
@@ -51,6 +52,7 @@ def kernel_test(
       shard_count: into how many processes its cases are divided.
       min_sm: the lowest compute capability it runs on, times ten.
       tags: further tags, for both.
+      simulated_tags: further tags of the first, such as "nightly" where only silicon is quick.
       visibility: of both.
     """
     objects = name + "_test_objects"
@@ -60,7 +62,7 @@ def kernel_test(
         srcs = srcs,
         copts = HOT_HOST_COPTS + copts,
         data = data,
-        tags = tags,
+        tags = tags + simulated_tags,
         visibility = ["//visibility:private"],
         deps = deps + kernels + [_MAIN, "@cuda//:headers", "@googletest//:gtest"],
         alwayslink = True,
@@ -73,7 +75,7 @@ def kernel_test(
         data = data,
         env = dict(env, LOCKSTEP_EXPECT_KERNELS = "1", LOCKSTEP_GPU = "simulated"),
         shard_count = shard_count,
-        tags = tags,
+        tags = tags + simulated_tags,
         visibility = visibility,
         deps = [":" + objects, _SIMULATED],
     )

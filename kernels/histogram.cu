@@ -23,8 +23,20 @@ __device__ std::int64_t bin_of(int value, std::int64_t bins) {
   return value < 0 ? 0 : value >= bins ? bins - 1 : value;
 }
 
+// Where element i comes from.
+struct Array {
+  const int* __restrict__ values;
+  __device__ int operator[](std::int64_t i) const { return values[i]; }
+};
+struct Periodic {
+  const int* __restrict__ values;
+  std::int64_t period;
+  __device__ int operator[](std::int64_t i) const { return values[i % period]; }
+};
+
+template <class Source>
 __global__ void __launch_bounds__(kMaxBlock)
-    histogram_global(const int* __restrict__ values, std::int64_t n, unsigned long long* counts, std::int64_t bins) {
+    histogram_global(Source values, std::int64_t n, unsigned long long* counts, std::int64_t bins) {
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
     atomicAdd(counts + bin_of(values[i], bins), 1ull);
@@ -40,8 +52,9 @@ __device__ void flush(unsigned* part, std::int64_t first, std::int64_t end, unsi
 }
 
 // Dynamic shared memory: one unsigned a bin.
+template <class Source>
 __global__ void __launch_bounds__(kMaxBlock)
-    histogram_shared(const int* __restrict__ values, std::int64_t n, unsigned long long* counts, std::int64_t bins) {
+    histogram_shared(Source values, std::int64_t n, unsigned long long* counts, std::int64_t bins) {
   extern __shared__ unsigned part[];
   for (std::int64_t b = threadIdx.x; b < bins; b += blockDim.x) part[b] = 0;
   __syncthreads();
@@ -60,8 +73,9 @@ __global__ void __launch_bounds__(kMaxBlock)
 
 // Rank r of a cluster of c blocks owns the bins [r * width, (r + 1) * width), width = ceil(bins / c); the last part may
 // be shorter or empty. Dynamic shared memory: `width` unsigned.
+template <class Source>
 __global__ void __launch_bounds__(kMaxBlock)
-    histogram_cluster(const int* __restrict__ values, std::int64_t n, unsigned long long* counts, std::int64_t bins) {
+    histogram_cluster(Source values, std::int64_t n, unsigned long long* counts, std::int64_t bins) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ unsigned part[];
   const cg::cluster_group cluster = cg::this_cluster();
@@ -107,10 +121,12 @@ cudaError_t current_device(Device& d) {
   return e;
 }
 
-// Lets histogram_cluster have `bytes` of shared memory and clusters of up to 16 blocks.
+// Lets histogram_cluster have all the shared memory of a block and clusters of up to 16 blocks.
+template <class Source>
 cudaError_t prepare_cluster_kernel(const Device& d) {
-  cudaError_t e = cudaFuncSetAttribute(histogram_cluster, cudaFuncAttributeMaxDynamicSharedMemorySize, d.shared_bytes);
-  if (e == cudaSuccess) e = cudaFuncSetAttribute(histogram_cluster, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  const auto kernel = histogram_cluster<Source>;
+  cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, d.shared_bytes);
+  if (e == cudaSuccess) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   return e;
 }
 
@@ -132,12 +148,13 @@ cudaLaunchConfig_t configuration(unsigned blocks, int block, std::size_t shared,
 bool is_cluster_size(int c) { return c == 2 || c == 4 || c == kPortableCluster || c == kMaxCluster; }
 
 // Whether a cluster of that size with that much shared memory can be resident at all.
+template <class Source>
 cudaError_t cluster_fits(int cluster, int block, std::size_t shared, bool& fits) {
   cudaLaunchAttribute attribute;
   const cudaLaunchConfig_t config =
       configuration(static_cast<unsigned>(cluster), block, shared, attribute, cluster, nullptr);
   int clusters = 0;
-  const cudaError_t e = cudaOccupancyMaxActiveClusters(&clusters, histogram_cluster, &config);
+  const cudaError_t e = cudaOccupancyMaxActiveClusters(&clusters, histogram_cluster<Source>, &config);
   fits = e == cudaSuccess && clusters > 0;
   return e;
 }
@@ -161,16 +178,19 @@ std::string objection(HistogramPath path, const int* values, std::int64_t n, con
     return "the cluster is " + std::to_string(shape.cluster) +
            " blocks; it must be 2, 4, 8 or 16, or 0 for the smallest that fits";
   }
+  if (shape.period < 0) return "the period is " + std::to_string(shape.period) + "; it must be 0 or more";
   if (counts == nullptr) return "counts is null";
   if (values == nullptr && n > 0) return "values is null, but n is not 0";
   const auto v = reinterpret_cast<std::uintptr_t>(values), c = reinterpret_cast<std::uintptr_t>(counts);
   if (v % alignof(int) != 0) return "values is not aligned to 4 bytes";
   if (c % alignof(unsigned long long) != 0) return "counts is not aligned to 8 bytes";
-  if (n > 0 && v < c + bins * sizeof(*counts) && c < v + n * sizeof(*values)) return "values and counts overlap";
+  const std::int64_t elements = shape.period > 0 ? std::min(n, shape.period) : n;
+  if (n > 0 && v < c + bins * sizeof(*counts) && c < v + elements * sizeof(*values)) return "values and counts overlap";
   return "";
 }
 
 // Fills `plan`; a path that was asked for and cannot be had is refused.
+template <class Source>
 LaunchStatus choose(HistogramPath path, std::int64_t bins, const HistogramShape& shape, const Device& d,
                     HistogramPlan& plan) {
   if (path == HistogramPath::kGlobal) return plan = {HistogramPath::kGlobal, 1}, LaunchStatus{};
@@ -181,12 +201,12 @@ LaunchStatus choose(HistogramPath path, std::int64_t bins, const HistogramShape&
                              std::to_string(bins_a_block(d)));
   }
   if (d.major >= 9) {
-    cudaError_t e = prepare_cluster_kernel(d);
+    cudaError_t e = prepare_cluster_kernel<Source>(d);
     if (e != cudaSuccess) return status_of(e, kWho, "preparing the cluster kernel");
     for (int cluster = 2; cluster <= kMaxCluster; cluster *= 2) {
       if ((shape.cluster != 0 && cluster != shape.cluster) || width_of(bins, cluster) > bins_a_block(d)) continue;
       bool fits = false;
-      e = cluster_fits(cluster, shape.block, width_of(bins, cluster) * sizeof(unsigned), fits);
+      e = cluster_fits<Source>(cluster, shape.block, width_of(bins, cluster) * sizeof(unsigned), fits);
       if (e != cudaSuccess)
         return status_of(e, kWho, "asking whether a cluster of " + std::to_string(cluster) + " fits");
       if (fits) return plan = {HistogramPath::kCluster, cluster}, LaunchStatus{};
@@ -199,6 +219,48 @@ LaunchStatus choose(HistogramPath path, std::int64_t bins, const HistogramShape&
                                    (shape.cluster ? std::to_string(shape.cluster) : "16") + " blocks on this device");
   }
   return plan = {HistogramPath::kGlobal, 1}, LaunchStatus{};
+}
+
+// With arguments that have been checked.
+template <class Source>
+LaunchStatus launch(HistogramPath path, const Source& values, std::int64_t n, unsigned long long* counts,
+                    std::int64_t bins, const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
+  Device d;
+  cudaError_t e = current_device(d);
+  if (e != cudaSuccess) return status_of(e, kWho, "asking for the device's limits");
+  HistogramPlan plan;
+  if (LaunchStatus s = choose<Source>(path, bins, shape, d, plan); !s.ok()) return s;
+  if (used) *used = plan;
+  e = cudaMemsetAsync(counts, 0, bins * sizeof(*counts), stream);
+  if (e != cudaSuccess) return status_of(e, kWho, "clearing the counts");
+  if (n == 0) return {};
+
+  // Whole clusters: a grid that a cluster does not divide is no launch at all.
+  const std::int64_t wanted = std::min<std::int64_t>((n - 1) / shape.block + 1, shape.max_blocks);
+  const std::int64_t whole = (wanted - 1) / plan.cluster + 1;
+  const auto blocks = static_cast<unsigned>(whole * plan.cluster);
+  const std::string tried =
+      "launching " + std::to_string(blocks) + " blocks of " + std::to_string(shape.block) + " threads";
+  cudaLaunchAttribute attribute;
+  switch (plan.path) {
+    case HistogramPath::kShared: {
+      const std::size_t shared = bins * sizeof(unsigned);
+      e = cudaFuncSetAttribute(histogram_shared<Source>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared));
+      if (e != cudaSuccess) return status_of(e, kWho, "raising the shared memory of a block");
+      histogram_shared<<<blocks, shape.block, shared, stream>>>(values, n, counts, bins);
+      return status_of(cudaGetLastError(), kWho, tried);
+    }
+    case HistogramPath::kCluster: {
+      const cudaLaunchConfig_t config = configuration(
+          blocks, shape.block, width_of(bins, plan.cluster) * sizeof(unsigned), attribute, plan.cluster, stream);
+      return status_of(cudaLaunchKernelEx(&config, histogram_cluster<Source>, values, n, counts, bins), kWho,
+                       tried + " in clusters of " + std::to_string(plan.cluster));
+    }
+    default:
+      histogram_global<<<blocks, shape.block, 0, stream>>>(values, n, counts, bins);
+      return status_of(cudaGetLastError(), kWho, tried);
+  }
 }
 
 }  // namespace
@@ -224,41 +286,8 @@ LaunchStatus histogram_capacity(HistogramPath path, int cluster, std::int64_t& b
 LaunchStatus histogram(HistogramPath path, const int* values, std::int64_t n, unsigned long long* counts,
                        std::int64_t bins, const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
   if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok()) return status;
-  Device d;
-  cudaError_t e = current_device(d);
-  if (e != cudaSuccess) return status_of(e, kWho, "asking for the device's limits");
-  HistogramPlan plan;
-  if (LaunchStatus s = choose(path, bins, shape, d, plan); !s.ok()) return s;
-  if (used) *used = plan;
-  e = cudaMemsetAsync(counts, 0, bins * sizeof(*counts), stream);
-  if (e != cudaSuccess) return status_of(e, kWho, "clearing the counts");
-  if (n == 0) return {};
-
-  // Whole clusters: a grid that a cluster does not divide is no launch at all.
-  const std::int64_t wanted = std::min<std::int64_t>((n - 1) / shape.block + 1, shape.max_blocks);
-  const std::int64_t whole = (wanted - 1) / plan.cluster + 1;
-  const auto blocks = static_cast<unsigned>(whole * plan.cluster);
-  const std::string tried =
-      "launching " + std::to_string(blocks) + " blocks of " + std::to_string(shape.block) + " threads";
-  cudaLaunchAttribute attribute;
-  switch (plan.path) {
-    case HistogramPath::kShared: {
-      const std::size_t shared = bins * sizeof(unsigned);
-      e = cudaFuncSetAttribute(histogram_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
-      if (e != cudaSuccess) return status_of(e, kWho, "raising the shared memory of a block");
-      histogram_shared<<<blocks, shape.block, shared, stream>>>(values, n, counts, bins);
-      return status_of(cudaGetLastError(), kWho, tried);
-    }
-    case HistogramPath::kCluster: {
-      const cudaLaunchConfig_t config = configuration(
-          blocks, shape.block, width_of(bins, plan.cluster) * sizeof(unsigned), attribute, plan.cluster, stream);
-      return status_of(cudaLaunchKernelEx(&config, histogram_cluster, values, n, counts, bins), kWho,
-                       tried + " in clusters of " + std::to_string(plan.cluster));
-    }
-    default:
-      histogram_global<<<blocks, shape.block, 0, stream>>>(values, n, counts, bins);
-      return status_of(cudaGetLastError(), kWho, tried);
-  }
+  return shape.period > 0 ? launch(path, Periodic{values, shape.period}, n, counts, bins, shape, used, stream)
+                          : launch(path, Array{values}, n, counts, bins, shape, used, stream);
 }
 
 }  // namespace lockstep::kernels

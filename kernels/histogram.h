@@ -26,6 +26,8 @@ struct HistogramShape {
   int cluster = 0;  // blocks a cluster, for kCluster: 2, 4, 8, or 16 where the device allows it; 0: the smallest that
                     // holds the bins
   int max_blocks = 1 << 16;  // the grid is at most this, rounded up to whole clusters; at least 1
+  std::int64_t period = 0;   // above 0: values has that many elements, and element i is values[i mod period]: more
+                             // elements than memory holds
 };
 
 // What a launch used: the path, and the cluster's size (1 except on kCluster).
@@ -34,10 +36,11 @@ struct HistogramPlan {
   int cluster = 1;
 };
 
-// counts: `bins` elements, zeroed by the launcher before the kernel runs (in stream order). values: n elements, n >= 0;
-// with n = 0 the counts become 0 and no kernel runs. Both are device memory, aligned to their type, and do not overlap.
-// bins >= 1. A path that cannot hold the bins, or that the device lacks, is refused with a sentence. `used`, when
-// given, tells what was chosen. Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
+// counts: `bins` elements, zeroed by the launcher before the kernel runs (in stream order). values: n elements, or
+// shape.period, n >= 0; with n = 0 the counts become 0 and no kernel runs. Both are device memory, aligned to their
+// type, and do not overlap. bins >= 1. A path that cannot hold the bins, or that the device lacks, is refused with a
+// sentence. `used`, when given, tells what was chosen. Errors: cudaErrorInvalidValue for arguments outside these, else
+// what CUDA returned.
 LaunchStatus histogram(HistogramPath path, const int* values, std::int64_t n, unsigned long long* counts,
                        std::int64_t bins, const HistogramShape& shape = {}, HistogramPlan* used = nullptr,
                        cudaStream_t stream = nullptr);

@@ -123,6 +123,31 @@ struct SplitHistogramCase : HistogramCase {
   void normalise();
 };
 
+// Elements that repeat: memory holds one period of them, so that there can be more than memory holds.
+struct PeriodicHistogramCase : HistogramCase {
+  std::int64_t period = 1;
+  static void fields(PeriodicHistogramCase& c, FieldVisitor& field) {
+    HistogramCase::fields(c, field);
+    field("period", c.period, sizes(1, 3000));
+  }
+};
+
+// More elements than 31 bits count.
+struct HugeHistogramCase : PeriodicHistogramCase {
+  static void fields(HugeHistogramCase& c, FieldVisitor& field) {
+    using enum kernels::HistogramPath;
+    constexpr std::int64_t kPastInt = std::int64_t{1} << 31;
+    field("n", c.n, one_of<std::int64_t>({kPastInt + 1, kPastInt, kPastInt + 1000003}));
+    field("bins", c.bins, sizes(1, 4096));
+    field("block", c.block, one_of<int>({1024, 1000, 256}));
+    field("max_blocks", c.max_blocks, one_of<int>({1 << 16, 3, 1}));
+    field("path", c.path, choice<kernels::HistogramPath>({{"shared", kShared}, {"global", kGlobal}}));
+    field("seed", c.seed, seeds());
+    field("period", c.period, sizes(1, 3000));
+  }
+  void normalise() {}
+};
+
 // A legal case with one argument made illegal.
 struct RefusedHistogramCase : HistogramCase {
   enum class Mistake {
@@ -140,6 +165,7 @@ struct RefusedHistogramCase : HistogramCase {
     kOverlap,
     kOddCluster,
     kTooManyBinsForShared,
+    kNegativePeriod,
     kUnknownPath
   };
   Mistake mistake = Mistake::kNegativeSize;
@@ -162,6 +188,7 @@ struct RefusedHistogramCase : HistogramCase {
                            {"overlap", kOverlap},
                            {"odd_cluster", kOddCluster},
                            {"too_many_bins_for_shared", kTooManyBinsForShared},
+                           {"negative_period", kNegativePeriod},
                            {"unknown_path", kUnknownPath}}));
   }
   void normalise();
@@ -174,8 +201,14 @@ void histogram_bins_sum_to_n(const Histogram& histogram, const HistogramCase& c)
 void histogram_does_not_depend_on_order(const Histogram& histogram, const HistogramCase& c);
 void histogram_of_a_concatenation_adds(const Histogram& histogram, const SplitHistogramCase& c);
 void histogram_paths_agree(const Histogram& histogram, const HistogramCase& c);
+// Not among histogram_laws(): suspects take whole arrays.
+void histogram_of_a_period_repeated_multiplies(const Histogram& histogram, const PeriodicHistogramCase& c);
+// For the same, with as many elements as a 32-bit index cannot count; minutes on the simulated GPU.
+void histogram_counts_past_31_bits(const Histogram& histogram, const HugeHistogramCase& c);
+void histogram_counts_past_31_bits_in_clusters(const Histogram& histogram, const HugeHistogramCase& c);
 void histogram_takes_the_first_path_that_holds_the_bins(const Histogram& histogram, const CapacityHistogramCase& c);
 void histogram_is_deterministic(const Histogram& histogram, const ScheduledHistogramCase& c);
+void histogram_in_clusters_is_deterministic(const Histogram& histogram, const ScheduledHistogramCase& c);
 void histogram_refuses_bad_arguments(const Histogram& histogram, const RefusedHistogramCase& c);
 void histogram_of_nothing_is_zero_without_a_launch(const Histogram& histogram, const HistogramCase& c);
 

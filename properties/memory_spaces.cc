@@ -1,9 +1,11 @@
 #include "properties/memory_spaces.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 #include "harness/property.h"
+#include "harness/refusal.h"
 #include "reference/memory_spaces.h"
 
 namespace lockstep::properties {
@@ -134,6 +136,38 @@ void managed_memory_is_one_for_host_and_device(const MemorySpaces& spaces, const
   REQUIRE_BITWISE_EQUAL(Words(words, words + kManagedWords), expected);
 }
 
+void managed_memory_may_be_allocated(const MemorySpaces& spaces, const SymbolCase& c) {
+  require_capability({Capability::kManagedMemory});
+  const std::int64_t count = std::max<std::int64_t>(c.count, 1);
+  void* memory = nullptr;
+  REQUIRE_CUDA(cudaMallocManaged(&memory, count * sizeof(std::uint32_t)));
+  const std::unique_ptr<void, cudaError_t (*)(void*)> owner(memory, cudaFree);
+  auto* const words = static_cast<std::uint32_t*>(memory);
+  Words expected = make_values<std::uint32_t>(c.values, count, kEverywhere);
+  for (int turn = 0; turn < 2; ++turn) {  // host and device in turn
+    if (turn == 0) std::ranges::copy(expected, words);
+    words[count - 1] += static_cast<std::uint32_t>(turn), expected[count - 1] += static_cast<std::uint32_t>(turn);
+    REQUIRE_CUDA(spaces.transform_managed(words, count, c.block, nullptr));
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+    for (std::uint32_t& word : expected) word = 3 * word + 1;
+    REQUIRE_BITWISE_EQUAL(Words(words, words + count), expected);
+  }
+}
+
+void memory_spaces_launch_nothing_for_no_work(const MemorySpaces& spaces, const SymbolCase& c) {
+  const Words before = read_all(spaces, c.space);
+  const std::uint64_t launches = launches_of([&] {
+    REQUIRE_CUDA(spaces.gather_words(c.space, nullptr, nullptr, 0, c.block, nullptr));
+    REQUIRE_CUDA(spaces.increment_words(c.first, 0, c.block, nullptr));
+    REQUIRE_CUDA(spaces.transform_managed(nullptr, 0, c.block, nullptr));
+    REQUIRE_CUDA(spaces.write_words(c.space, c.first, nullptr, 0));
+    REQUIRE_CUDA(spaces.read_words(c.space, c.first, nullptr, 0));
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+  });
+  REQUIRE_LAW(launches == 0, "no work launched {} kernels", launches);
+  REQUIRE_BITWISE_EQUAL(read_all(spaces, c.space), before);
+}
+
 void memory_spaces_are_deterministic(const MemorySpaces& spaces, const SpaceCase& c) {
   constexpr int kSchedules = 50;
   SpaceCase small = c;
@@ -156,26 +190,21 @@ void memory_spaces_refuse_bad_arguments(const MemorySpaces& spaces, const Refuse
   std::uint32_t word = 0;
   std::uint32_t* y = out.data();
   SpaceShape shape = c.shape();
-  const auto judge = [](const char* launcher, const LaunchStatus& status) {
-    REQUIRE_LAW(status.error == cudaErrorInvalidValue, "{} answers {} ({})", launcher, cudaGetErrorName(status.error),
-                status.message);
-    REQUIRE_LAW(!status.message.empty(), "{} refuses without a message", launcher);
-  };
   const auto judge_kernels = [&] {
-    judge("local_rotation", spaces.local_rotation(y, 0, c.shift, shape, nullptr));
-    judge("shared_sum", spaces.shared_sum(c.shared, in.data(), y, shape, nullptr));
+    REQUIRE_REFUSED(spaces.local_rotation(y, 0, c.shift, shape, nullptr));
+    REQUIRE_REFUSED(spaces.shared_sum(c.shared, in.data(), y, shape, nullptr));
   };
   const auto judge_copies = [&](SymbolSpace space, std::int64_t first, std::int64_t count) {
-    judge("write_words", spaces.write_words(space, first, &word, count));
-    judge("read_words", spaces.read_words(space, first, &word, count));
+    REQUIRE_REFUSED(spaces.write_words(space, first, &word, count));
+    REQUIRE_REFUSED(spaces.read_words(space, first, &word, count));
   };
   switch (c.mistake) {
     case kNoThreads:
       shape.block = 0;
       judge_kernels();
-      judge("count_threads", spaces.count_threads(shape, nullptr));
-      judge("gather_words", spaces.gather_words(SymbolSpace::kDevice, in.data(), y, 1, 0, nullptr));
-      judge("increment_words", spaces.increment_words(0, 1, 0, nullptr));
+      REQUIRE_REFUSED(spaces.count_threads(shape, nullptr));
+      REQUIRE_REFUSED(spaces.gather_words(SymbolSpace::kDevice, in.data(), y, 1, 0, nullptr));
+      REQUIRE_REFUSED(spaces.increment_words(0, 1, 0, nullptr));
       break;
     case kTooManyThreads:
       shape.block = 1025;
@@ -186,14 +215,14 @@ void memory_spaces_refuse_bad_arguments(const MemorySpaces& spaces, const Refuse
       judge_kernels();
       break;
     case kNegativeShift:
-      judge("local_rotation", spaces.local_rotation(y, 0, -1, shape, nullptr));
+      REQUIRE_REFUSED(spaces.local_rotation(y, 0, -1, shape, nullptr));
       break;
     case kNullOutput:
       y = nullptr;
       judge_kernels();
       break;
     case kMisalignedOutput:
-      y = reinterpret_cast<std::uint32_t*>(reinterpret_cast<std::uintptr_t>(y) + 2);
+      y = shifted_by_bytes(y, 2);
       judge_kernels();
       break;
     case kPastTheEnd:
@@ -206,19 +235,18 @@ void memory_spaces_refuse_bad_arguments(const MemorySpaces& spaces, const Refuse
       judge_copies(SymbolSpace::kConstant, 1, -1);
       break;
     case kUnknownKind:
-      judge("shared_sum", spaces.shared_sum(static_cast<SharedKind>(2), in.data(), y, shape, nullptr));
+      REQUIRE_REFUSED(spaces.shared_sum(static_cast<SharedKind>(2), in.data(), y, shape, nullptr));
       break;
     case kUnknownSpace:
       judge_copies(static_cast<SymbolSpace>(2), 0, 1);
       break;
   }
-  REQUIRE_CUDA(cudaDeviceSynchronize());
-  const Words after = out.fetch();
-  for (std::size_t i = 0; i < after.size(); ++i) REQUIRE_LAW(out.holds_poison(i, after[i]), "y[{}] was written", i);
+  REQUIRE_UNTOUCHED(out);
 }
 
 const std::vector<Law<MemorySpaces>>& memory_space_laws() {
   static const std::vector<Law<MemorySpaces>> laws = {
+      law("LaunchNothingForNoWork", memory_spaces_launch_nothing_for_no_work, 4),
       law("RefuseBadArguments", memory_spaces_refuse_bad_arguments, 4),
       law("LocalArraysBelongToTheirThreads", local_arrays_belong_to_their_threads),
       law("SharedArraysBelongToTheirBlocks", shared_arrays_belong_to_their_blocks),
@@ -228,6 +256,7 @@ const std::vector<Law<MemorySpaces>>& memory_space_laws() {
       law("KernelsReadWhatTheHostWrote", kernels_read_what_the_host_wrote),
       law("TheHostReadsWhatKernelsWrote", the_host_reads_what_kernels_wrote),
       law("ManagedMemoryIsOneForHostAndDevice", managed_memory_is_one_for_host_and_device),
+      law("ManagedMemoryMayBeAllocated", managed_memory_may_be_allocated),
       law("AreDeterministic", memory_spaces_are_deterministic, 50),
   };
   return laws;

@@ -112,6 +112,9 @@ void copies_leave_the_rest_of_a_symbol_alone(const MemorySpaces& spaces, const S
 void kernels_read_what_the_host_wrote(const MemorySpaces& spaces, const SymbolCase& c);
 void the_host_reads_what_kernels_wrote(const MemorySpaces& spaces, const SymbolCase& c);
 void managed_memory_is_one_for_host_and_device(const MemorySpaces& spaces, const SymbolCase& c);
+// The same for what cudaMallocManaged gives.
+void managed_memory_may_be_allocated(const MemorySpaces& spaces, const SymbolCase& c);
+void memory_spaces_launch_nothing_for_no_work(const MemorySpaces& spaces, const SymbolCase& c);
 void memory_spaces_are_deterministic(const MemorySpaces& spaces, const SpaceCase& c);
 void memory_spaces_refuse_bad_arguments(const MemorySpaces& spaces, const RefusedSpaceCase& c);
 

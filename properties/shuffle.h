@@ -158,8 +158,8 @@ struct RefusedExchangeCase : WarpCase {
 };
 
 void exchange_matches_its_definition(const Shuffle& shuffle, const ExchangeCase& c);
-// Every operation, type and width, with every operand from -40 to 72 in every lane; of the case only layout, poison and
-// values count.
+// Every operation, type and width, with every operand from -40 to 72 and some far beyond in every lane; of the case only
+// layout, poison and values count.
 void exchange_matches_its_definition_for_every_operand(const Shuffle& shuffle, const LanesCase& c);
 void exchanging_twice_by_xor_changes_nothing(const Shuffle& shuffle, const LanesCase& c);
 void down_after_up_restores_the_interior(const Shuffle& shuffle, const LanesCase& c);
@@ -167,6 +167,7 @@ void rotation_has_the_order_of_its_width(const Shuffle& shuffle, const LanesCase
 void lanes_and_warps_are_numbered_along_x_first(const Shuffle& shuffle, const ExchangeCase& c);
 void collective_matches_its_reference(const Shuffle& shuffle, const CollectiveCase& c);
 void exchange_is_deterministic(const Shuffle& shuffle, const ExchangeCase& c);
+void collective_is_deterministic(const Shuffle& shuffle, const CollectiveCase& c);
 void exchange_refuses_bad_arguments(const Shuffle& shuffle, const RefusedExchangeCase& c);
 
 // All of them, in the order in which a suspect kernel meets them.

@@ -136,6 +136,7 @@ void transposing_twice_changes_nothing(const Staging& staging, const TransposeCa
 void transpose_variants_agree(const Staging& staging, const TransposeCase& c);
 void padding_removes_every_bank_conflict(const Staging& staging, const TransposeCase& c);
 void staging_is_deterministic(const Staging& staging, const ScheduledLineCase& c);
+void transpose_is_deterministic(const Staging& staging, const TransposeCase& c);
 void staging_refuses_bad_arguments(const Staging& staging, const RefusedLineCase& c);
 void staging_launches_nothing_for_no_work(const Staging& staging, const LineCase& c);
 

@@ -36,12 +36,20 @@ PROPERTY_CASES(Histogram, OfAConcatenationAdds, 200, const SplitHistogramCase& c
 
 PROPERTY_CASES(Histogram, PathsAgree, 200, const HistogramCase& c) { histogram_paths_agree(histogram, c); }
 
+PROPERTY_CASES(Histogram, OfAPeriodRepeatedMultiplies, 200, const PeriodicHistogramCase& c) {
+  histogram_of_a_period_repeated_multiplies(histogram, c);
+}
+
 PROPERTY_CASES(Histogram, TakesTheFirstPathThatHoldsTheBins, 100, const CapacityHistogramCase& c) {
   histogram_takes_the_first_path_that_holds_the_bins(histogram, c);
 }
 
 PROPERTY_CASES(Histogram, IsDeterministic, 15, const ScheduledHistogramCase& c) {
   histogram_is_deterministic(histogram, c);
+}
+
+PROPERTY_CASES(Histogram, InClustersIsDeterministic, 8, const ScheduledHistogramCase& c) {
+  histogram_in_clusters_is_deterministic(histogram, c);
 }
 
 PROPERTY_CASES(Histogram, RefusesBadArguments, 200, const RefusedHistogramCase& c) {

@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "harness/case.h"
 #include "harness/property.h"
 #include "harness/session.h"
@@ -44,6 +48,63 @@ PROPERTY_CASES(MemoryAccess, LaunchesNothingForNoWork, 50, const AccessCase& c) 
 }
 
 TEST(MemoryAccessLaws, AreAllTestsHere) { expect_every_law_is_a_test("MemoryAccess", memory_access_laws()); }
+
+// Everything that decides what a request of one warp touches, each with each: every pattern, element size, offset and
+// load path, and partial warps; the same for stores.
+TEST(MemoryAccess, EveryPatternSizeOffsetAndPathEqualsTheModel) {
+  using enum kernels::PatternKind;
+  using enum kernels::LoadPath;
+  std::uint64_t loads = 0, stores = 0, sectors = 0;
+  const auto judge = [&](const char* what, const AccessCase& c, const TransactionCount& t) {
+    EXPECT_TRUE(t.counted.requests == t.model.requests && t.counted.lines == t.model.lines &&
+                t.counted.sectors == t.model.sectors)
+        << what << " with " << print_case(c) << ": " << t.model.lines << " lines and " << t.model.sectors
+        << " sectors by the model, " << t.counted.lines << " and " << t.counted.sectors << " counted";
+    sectors += t.model.sectors;
+  };
+  AccessCase c;
+  c.n = 32;
+  const auto sweep = [&] {
+    for (const int bytes : {1, 2, 4, 8, 16}) {
+      for (const auto& [kind, factor] : {std::pair{kConsecutive, 1},
+                                         {kPermuted, 5},
+                                         {kOneAddress, 1},
+                                         {kStrided, 2},
+                                         {kStrided, 33},
+                                         {kRandom, 7}}) {
+        c.bytes = bytes, c.kind = kind, c.factor = factor;
+        for (const auto path : {kDefault, kCa, kCg, kReadOnly}) {
+          c.path = path;
+          judge("loads", c, count_gather_loads(access, c)), ++loads;
+        }
+        if (kind == kOneAddress || kind == kRandom) continue;  // no patterns of a scatter
+        judge("stores", c, count_scatter_stores(access, c)), ++stores;
+      }
+    }
+  };
+  std::optional<std::string> not_applicable;
+  for (c.offset = 0; c.offset <= 32 && !not_applicable && !HasFailure(); ++c.offset) {
+    for (const int lanes : {32, 13}) {
+      c.lanes = lanes;
+      const CaseOutcome outcome = run_case([&] {
+        require_capability({Capability::kSimulator});
+        sweep();
+      });
+      not_applicable = outcome.not_applicable;
+      EXPECT_TRUE(outcome.held() || not_applicable) << outcome.failure.message;
+    }
+  }
+  if (not_applicable) {
+    current_record().verdict = Verdict::kNotApplicable;
+    current_record().reason = *not_applicable;
+    GTEST_SKIP() << "not applicable: " << *not_applicable;
+  }
+  EXPECT_EQ(loads, 33u * 2 * 5 * 6 * 4);
+  EXPECT_EQ(stores, 33u * 2 * 5 * 4);
+  current_record().cases = loads + stores;
+  fmt::print("{} loads and {} stores of one warp: requests, lines and sectors ({} in all) equal the model in each\n",
+             loads, stores, sectors);
+}
 
 // One warp, elements of 4 bytes unless said otherwise: the patterns that every guide to coalescing shows. `lines` and
 // `sectors` are those guides' figures; the model must give them, and the counters must equal the model.

@@ -44,6 +44,14 @@ PROPERTY_CASES(MemorySpaces, ManagedMemoryIsOneForHostAndDevice, 300, const Symb
   managed_memory_is_one_for_host_and_device(spaces, c);
 }
 
+PROPERTY_CASES(MemorySpaces, ManagedMemoryMayBeAllocated, 200, const SymbolCase& c) {
+  managed_memory_may_be_allocated(spaces, c);
+}
+
+PROPERTY_CASES(MemorySpaces, LaunchNothingForNoWork, 50, const SymbolCase& c) {
+  memory_spaces_launch_nothing_for_no_work(spaces, c);
+}
+
 PROPERTY_CASES(MemorySpaces, AreDeterministic, 10, const SpaceCase& c) { memory_spaces_are_deterministic(spaces, c); }
 
 PROPERTY_CASES(MemorySpaces, RefuseBadArguments, 200, const RefusedSpaceCase& c) {

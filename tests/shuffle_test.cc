@@ -42,6 +42,10 @@ PROPERTY_CASES(Shuffle, CollectiveMatchesItsReference, 1500, const CollectiveCas
 
 PROPERTY_CASES(Shuffle, IsDeterministic, 20, const ExchangeCase& c) { exchange_is_deterministic(shuffle, c); }
 
+PROPERTY_CASES(Shuffle, CollectiveIsDeterministic, 15, const CollectiveCase& c) {
+  collective_is_deterministic(shuffle, c);
+}
+
 PROPERTY_CASES(Shuffle, RefusesBadArguments, 200, const RefusedExchangeCase& c) {
   exchange_refuses_bad_arguments(shuffle, c);
 }

@@ -44,6 +44,10 @@ PROPERTY_CASES(Staging, PaddingRemovesEveryBankConflict, 50, const TransposeCase
 
 PROPERTY_CASES(Staging, IsDeterministic, 15, const ScheduledLineCase& c) { staging_is_deterministic(staging, c); }
 
+PROPERTY_CASES(Staging, TransposeIsDeterministic, 10, const TransposeCase& c) {
+  transpose_is_deterministic(staging, c);
+}
+
 PROPERTY_CASES(Staging, RefusesBadArguments, 200, const RefusedLineCase& c) {
   staging_refuses_bad_arguments(staging, c);
 }

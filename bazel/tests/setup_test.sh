@@ -84,6 +84,8 @@ output=$(./lockstep frobnicate 2>&1)
 expect "an unknown command" "$? $output" "2 lockstep: unknown command 'frobnicate'; see ./lockstep --help"
 output=$(./lockstep run --frobnicate 2>&1)
 expect "an unknown option" "$? $output" "2 lockstep: run does not know '--frobnicate'; see ./lockstep --help"
+output=$(./lockstep new 2>&1)
+expect "a family without a name" "$? $output" "2 lockstep: new needs the name of a family, such as dot_product, and nothing else"
 output=$(./lockstep 2>&1)
 expect "no command" $? 2
 expect_match "--help" "$(./lockstep --help)" "^usage: ./lockstep COMMAND"

@@ -83,6 +83,12 @@ std::optional<std::string> Linker::place(engine::Program& program) {
       if (auto error = put(f.module_index, v, scoped_[f.function])) return error;
     }
   }
+  // PTX ISA, constant state space: statically sized variables have 64 KB together. ptxas refuses more, and so does a driver.
+  constexpr std::uint64_t kConstantBytes = 65536;
+  if (program.const_space_bytes > kConstantBytes) {
+    return "the module's constant variables have " + std::to_string(program.const_space_bytes) + " bytes; there are " +
+           std::to_string(kConstantBytes);
+  }
   for (const Pending& p : placed_) {
     for (const ptx::Variable::Relocation& r : p.variable->relocations) {
       const Symbol* s = find(p.module, nullptr, r.symbol);

@@ -62,6 +62,16 @@ TEST(Load, KernelsDescribeTheirParametersAndMemory) {
   EXPECT_EQ(gpu.module->find_variable("c")->size, 40u);
 }
 
+TEST(Load, ConstantVariablesHave64KBTogetherAndNotAByteMore) {
+  const std::string kernel = ".visible .entry k() { ret; }";
+  Machine gpu;
+  gpu.load(".const .align 4 .b8 c[65530];\n.const .align 1 .b8 d[6];\n" + kernel);
+  ASSERT_NE(gpu.module->find_kernel("k"), nullptr);
+  Machine other;
+  EXPECT_THAT(other.refusal(".const .align 4 .b8 c[65530];\n.const .align 1 .b8 d[7];\n" + kernel),
+              AllOf(HasSubstr("65537 bytes"), HasSubstr("there are 65536")));
+}
+
 TEST(Load, SeveralTextsAreLinkedByName) {
   Machine gpu;
   const std::string first = testing::module_text(R"(

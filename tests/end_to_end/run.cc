@@ -28,7 +28,9 @@ Ended run(const std::string& program, std::vector<std::string> arguments, Enviro
   Ended out;
   Command c;
   const std::string ledger = fresh_file("ledger.json");
-  c.argv = {runfile(program.find('/') == program.npos ? "tests/end_to_end/" + program : program)};
+  c.argv = {program.starts_with("/")                 ? program
+            : program.find('/') == program.npos ? runfile("tests/end_to_end/" + program)
+                                                : runfile(program)};
   c.argv.insert(c.argv.end(), arguments.begin(), arguments.end());
   c.unset = {"TEST_*", "TESTBRIDGE_*", "GTEST_*", "LOCKSTEP_*", "XML_OUTPUT_FILE", "BUILD_WORKSPACE_DIRECTORY"};
   c.set = std::move(environment);

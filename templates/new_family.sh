@@ -1,0 +1,78 @@
+# shellcheck shell=bash
+# Sourced by ../lockstep: `./lockstep new NAME` instantiates templates/family/ into a family of that name.
+#
+# In the template the family is called family_name, and its types FamilyName. The list of families in
+# kernels/families.bzl gives it its BUILD targets.
+
+# What a family cannot be called: words of C++, and names that mean something else in lockstep's own namespaces.
+readonly RESERVED_NAMES=" alignas alignof and asm auto bool break case catch char class compl concept const constexpr
+ continue decltype default delete do double else enum explicit export extern false final float for friend goto if import
+ inline int long main module mutable namespace new noexcept not nullptr operator or override private protected public
+ register requires return short signed sizeof static struct switch template this thread throw true try typedef typeid
+ typename union unsigned using virtual void volatile wchar_t while xor std kernels reference properties lockstep test "
+
+# my_family -> MyFamily
+camel_case() {
+  local part out=
+  for part in ${1//_/ }; do out+=${part^}; done
+  echo "$out"
+}
+
+# Where in the folder $1 (templates/family) its files are, one path a line.
+template_files() { (cd "$1" && find . -type f | sed 's|^\./||' | LC_ALL=C sort); }
+
+# Why a family in the tree $1 cannot be called $2; nothing when it can.
+objection_to_name() {
+  local tree=$1 name=$2 file type
+  if [[ ! $name =~ ^[a-z][a-z0-9]*(_[a-z0-9]+)*$ ]]; then
+    echo "'$name' is no name for a family: small letters, digits and single underscores, a letter first, as in dot_product"
+  elif ((${#name} > 40)); then
+    echo "'$name' is longer than 40 letters"
+  elif [[ $name == family_name || $RESERVED_NAMES =~ [[:space:]]${name}[[:space:]] ]]; then
+    echo "'$name' is taken: it means something else in C++ or in Lockstep"
+  elif grep -qE "^    \"$name\",\$" "$tree/kernels/families.bzl"; then
+    echo "there is a family '$name' already"
+  else
+    # The names of other targets, and of what they make: x, x_interface, x_test, x_gpu_test.
+    file=$(grep -lE "name = \"$name(_interface|_test|_gpu_test|_test_objects)?\"" \
+      "$tree"/{kernels,reference,properties,tests,tests/known_bad}/BUILD | head -1)
+    [[ ! $file ]] || { echo "'$name' is taken: ${file#"$tree"/} has a target of that name"; return; }
+    type=$(camel_case "$name")
+    file=$(grep -lE "LaunchStatus (check_)?$name\\(|(struct|class|using|enum class) $type(Case|Shape)?\\b" \
+      "$tree"/{kernels,properties}/*.h 2> /dev/null | head -1)
+    [[ ! $file ]] || echo "'$name' is taken: ${file#"$tree"/} declares $name or $type"
+  fi
+}
+
+# Instantiates the template in the tree $1 as family $2. Writes all files or none, and overwrites nothing.
+new_family() {
+  local tree=$1 name=$2 type objection file target line
+  local list=$tree/kernels/families.bzl template=$tree/templates/family
+  objection=$(objection_to_name "$tree" "$name")
+  [[ ! $objection ]] || { say "$objection"; return "$EXIT_USAGE"; }
+  grep -qx ']' "$list" || { say "$list has no line ']' that ends the list of families"; return 1; }
+  type=$(camel_case "$name")
+  while read -r file; do
+    target=$tree/${file//family_name/$name}
+    [[ ! -e $target ]] || { say "${target#"$tree"/} exists already; nothing was written"; return "$EXIT_USAGE"; }
+  done < <(template_files "$template")
+  while read -r file; do
+    target=$tree/${file//family_name/$name}
+    sed "s/FamilyName/$type/g; s/family_name/$name/g" "$template/$file" > "$target" || return 1
+    echo "${target#"$tree"/}"
+  done < <(template_files "$template")
+  line=$(grep -nx ']' "$list" | head -1 | cut -d: -f1)
+  sed -i "${line}i\\    \"$name\"," "$list"
+  echo "kernels/families.bzl: \"$name\""
+}
+
+# What is left to do after `new_family`, for people.
+what_to_fill_in() {
+  local tree=$1 name=$2
+  echo
+  echo "To fill in, in this order (docs/adding_a_kernel.md):"
+  (cd "$tree" && grep -n 'FILL IN' "kernels/$name.h" reference/"$name".{h,cc} "kernels/$name.cu" "properties/$name.h" \
+    "tests/known_bad/$name.cu") | sed -E 's/^([^:]+:[0-9]+):.*FILL IN: /  \1: /'
+  echo
+  echo "  ./lockstep test //tests:${name}_test"
+}

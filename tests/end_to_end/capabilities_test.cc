@@ -1,0 +1,98 @@
+// What is not applicable on each device is what docs/capabilities.md says, no more and no less.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "harness/runfiles.h"
+#include "tests/end_to_end/run.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+using Properties = std::set<std::string>;
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+// "| a | b |" -> {"a", "b"}.
+std::vector<std::string> cells(const std::string& line) {
+  std::vector<std::string> out;
+  std::istringstream in(line.substr(1));
+  for (std::string cell; std::getline(in, cell, '|');) {
+    const auto first = cell.find_first_not_of(' '), last = cell.find_last_not_of(' ');
+    out.push_back(first == cell.npos ? "" : cell.substr(first, last - first + 1));
+  }
+  return out;
+}
+
+struct Table {
+  Properties listed;
+  std::map<std::string, Properties> not_applicable;  // by device
+};
+
+// The table of properties: a column for each device, in each cell "runs" or "not applicable".
+Table read_table(const std::string& page) {
+  Table table;
+  std::vector<std::string> header;
+  std::istringstream in(page);
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("| property |")) {
+      header = cells(line);
+      for (const std::string& column : header) {
+        if (column.starts_with("sm_")) table.not_applicable[column];
+      }
+      continue;
+    }
+    if (header.empty() || line.starts_with("| ---")) continue;
+    if (!line.starts_with("|")) break;
+    const std::vector<std::string> row = cells(line);
+    EXPECT_EQ(row.size(), header.size()) << line;
+    EXPECT_TRUE(table.listed.insert(row[0]).second) << row[0] << " stands in the table twice";
+    for (std::size_t i = 0; i < std::min(row.size(), header.size()); ++i) {
+      if (!header[i].starts_with("sm_")) continue;
+      EXPECT_TRUE(row[i] == "runs" || row[i] == "not applicable") << line;
+      if (row[i] == "not applicable") table.not_applicable[header[i]].insert(row[0]);
+    }
+  }
+  return table;
+}
+
+TEST(Capabilities, WhatIsNotApplicableIsWhatTheTableSays) {
+  const Table table = read_table(text_of(runfile("docs/capabilities.md")));
+  ASSERT_EQ(table.not_applicable.size(), 4u) << "docs/capabilities.md has no table of properties and four devices";
+  for (const auto& [device, expected] : table.not_applicable) {
+    const std::string out = fresh_file(device);
+    const Ended ended =
+        run("harness/conform", {"--device=" + device, "--cases=1", "--jobs=2", "--out=" + out}, {}, 250);
+    ASSERT_EQ(ended.status, 0) << device << "\n" << ended.output;
+    const auto passport = nlohmann::json::parse(text_of(out + "/passport.json"), nullptr, false);
+    ASSERT_TRUE(passport.is_object()) << ended.output;
+    ASSERT_EQ(passport["suites"].size(), 8u);
+    Properties actual, all;
+    for (const auto& suite : passport["suites"]) {
+      for (const auto& property : suite["properties"]) {
+        all.insert(property["property"]);
+        if (property["verdict"] == "not applicable") actual.insert(property["property"]);
+      }
+    }
+    EXPECT_EQ(actual, expected) << "on " << device;
+    EXPECT_TRUE(std::ranges::includes(all, table.listed)) << "the table lists a property that there is not";
+    fmt::print("{}: {} of {} properties not applicable: {}\n", device, actual.size(), all.size(),
+               fmt::join(actual, ", "));
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::end_to_end

@@ -1,0 +1,51 @@
+// A family fresh from the template: what is the same for every kernel holds already, what is to be filled in is red and
+// says what is missing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "tests/end_to_end/run.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::map<std::string, Record> records_of(const Ended& ended) {
+  std::map<std::string, Record> records;
+  for (const Record& r : ended.ledger.records) records[r.property] = r;
+  return records;
+}
+
+TEST(NewFamily, FailsForTheRightReasonUntilItIsFilledIn) {
+  const Ended suite = run("tests/new_family/sample_suite");
+  EXPECT_EQ(suite.status, 1) << suite.output;
+  ASSERT_EQ(suite.no_ledger, "");
+  const auto records = records_of(suite);
+  ASSERT_EQ(records.size(), 5u) << suite.output;
+  for (const char* done : {"Sample.RefusesBadArguments", "Sample.LaunchesNothingForNoWork", "Sample.IsDeterministic",
+                           "SampleLaws.AreAllTestsHere"}) {
+    ASSERT_TRUE(records.contains(done)) << suite.output;
+    EXPECT_EQ(records.at(done).verdict, Verdict::kPass) << done << "\n" << suite.output;
+  }
+  ASSERT_TRUE(records.contains("Sample.MatchesItsReference")) << suite.output;
+  const Record& missing = records.at("Sample.MatchesItsReference");
+  EXPECT_EQ(missing.verdict, Verdict::kFail);
+  EXPECT_THAT(missing.message, HasSubstr("reference::sample is not written yet"));
+}
+
+TEST(NewFamily, ItsCourtAcceptsNobodyUntilItIsFilledIn) {
+  const Ended court = run("tests/new_family/sample_court");
+  EXPECT_EQ(court.status, 1) << court.output;
+  const auto records = records_of(court);
+  for (const char* suspect : {"KnownBad.sample_leaves_out_the_last", "KnownGood.sample_one_thread"}) {
+    ASSERT_TRUE(records.contains(suspect)) << court.output;
+    EXPECT_EQ(records.at(suspect).verdict, Verdict::kFail);
+  }
+  EXPECT_THAT(court.output, HasSubstr("reference::sample is not written yet"));
+}
+
+}  // namespace
+}  // namespace lockstep::end_to_end
