@@ -15,14 +15,22 @@ using ::testing::HasSubstr;
 
 TEST(Load, AnInstructionWithoutAHandlerIsRefusedByNameLineAndKernel) {
   Machine gpu;
-  const std::string message = gpu.refusal(R"(
+  std::string message;
+  try {
+    gpu.load_text(R"(.version 8.1
+.target sm_90
+.address_size 64
+
 .visible .entry _Z5waitsPi(.param .u64 x)
 {
-  .reg .b16 %h<3>; .reg .b64 %d<2>;
-  atom.global.add.noftz.f16 %h1, [%d1], %h2;
+  .reg .b16 %h<4>;
+  fma.rn.oob.f16 %h0, %h1, %h2, %h3;
   ret;
 })");
-  EXPECT_THAT(message, AllOf(HasSubstr("PTX line 8"), HasSubstr("atom.global.add.noftz.f16"), HasSubstr("waits(int*)"), HasSubstr("not implemented")));
+  } catch (const std::runtime_error& error) {
+    message = error.what();
+  }
+  EXPECT_THAT(message, AllOf(HasSubstr("PTX line 8"), HasSubstr("fma.rn.oob.f16"), HasSubstr("waits(int*)"), HasSubstr("not implemented")));
 }
 
 TEST(Load, AnInstructionThatPtxDoesNotKnowIsRefused) {
