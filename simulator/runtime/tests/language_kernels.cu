@@ -11,6 +11,9 @@
 
 #include "simulator/runtime/tests/language_kernels.h"
 
+// A barrier in shared memory is made by init(), not by its constructor.
+#pragma nv_diag_suppress static_var_with_dynamic_init
+
 namespace cg = cooperative_groups;
 
 namespace lockstep::runtime::kernels {
@@ -66,7 +69,6 @@ __global__ void group_copy_kernel(int* to, const int* from) {
 
 __global__ void bulk_copy_kernel(int* to, const int* from) {
   __shared__ alignas(128) int tile[kTile];
-#pragma nv_diag_suppress static_var_with_dynamic_init
   __shared__ BlockBarrier bar;
   if (threadIdx.x == 0) {
     init(&bar, blockDim.x);
