@@ -128,6 +128,10 @@ CaseOutcome run_case(const std::function<void()>& body) {
                       (failure->reason == Reason::kGuard && changed.reason == Reason::kInputChanged)))
         changed = *failure;
     }
+    // Reading the buffers back may show a value that nobody wrote; it belongs to this case, not to the next.
+    if (const auto late = take_findings(); !late.empty() && outcome.failure.reason != Reason::kFinding) {
+      override_failure(outcome, {Reason::kFinding, late[0].kind, late[0].text});
+    }
     const bool outranks = outcome.failure.reason != Reason::kFinding && outcome.failure.reason != Reason::kCudaError;
     if (changed.reason != Reason::kNone) {
       if (outranks) {

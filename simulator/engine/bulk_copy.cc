@@ -89,7 +89,9 @@ class BulkLane {
       r.writes = true;
       if (!resolve(w_, r, space, 1u << lane_)) return;
     }
-    Request r = request(target, barrier);
+    Op complete = target;
+    complete.flags |= kStrong;  // complete_tx has relaxed semantics at cluster scope (PTX ISA, complete-tx operation on an mbarrier)
+    Request r = request(complete, barrier);
     r.size = 8;
     if (!resolve(w_, r, space, 1u << lane_)) return;
     if (!shared_place(w_, space, to, place) || !shared_place(w_, space, barrier, object)) return;

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using ::testing::UnorderedElementsAre;
+using ::testing::Contains;
 
 constexpr const char* kScene = "random_field_odd";
 
@@ -64,13 +64,13 @@ golden::Image picture(const fs::path& goldens) { return golden::read_png(goldens
 void expect_red_with_a_picture(const Suite& suite, const std::string& why) {
   EXPECT_EQ(suite.ended.status, 1) << suite.ended.output;
   EXPECT_THAT(suite.ended.output, HasSubstr(why));
-  EXPECT_THAT(suite.pictures, UnorderedElementsAre(std::string(kScene) + ".png")) << suite.ended.output;
+  EXPECT_THAT(suite.pictures, Contains("golden." + std::string(kScene) + ".png")) << suite.ended.output;
 }
 
-TEST(Goldens, AsTheyAreTheSuiteIsGreenAndLeavesNoPicture) {
+TEST(Goldens, AsTheyAreTheSuiteIsGreen) {
   const Suite suite = draw_after([](const fs::path&) {});
   EXPECT_EQ(suite.ended.status, 0) << suite.ended.output;
-  EXPECT_THAT(suite.pictures, UnorderedElementsAre());
+  EXPECT_THAT(suite.pictures, Contains("golden." + std::string(kScene) + ".png")) << "the report shows them all";
 }
 
 TEST(Goldens, AMissingOneIsRed) {

@@ -403,7 +403,7 @@ const std::vector<Suspect<StencilLauncher>>& stencil_suspects() {
        launch<IndexIn16Bits>,
        {"unwritten", "mismatch", "finding:race"},
        {"unwritten", "mismatch"}},
-      {"accumulates", "y[i] += ... into an output that nobody cleared", launch<Accumulates>, kMismatch, kMismatch},
+      {"accumulates", "y[i] += ... into an output that nobody cleared", launch<Accumulates>, kUninitialised, kMismatch},
       {"clears_its_input", "writes through a const pointer", launch<ClearsItsInput>, kInput, kInput},
       {"empty_grid", "n = 0 is a grid of 0 blocks", empty_grid, {"cuda-error"}, {"cuda-error"}},
       {"unchecked", "a launcher that takes any argument", unchecked, {"law"}, {}, kEndsTheContext},
