@@ -246,14 +246,27 @@ void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
 
 void run_discard(Warp& w, const Op& op, LaneMask mask) {
   const Op global = side(op, static_cast<Space>(op.space));
-  Request r;
-  r.op = &global;
-  r.pc = w.pc - 1;
-  r.size = 128;
-  r.writes = true;
-  r.invalid = mask;
-  load_addresses(w, op, r.address);
-  resolve(w, r, static_cast<Space>(op.space), mask);
+  // The line's 128 bytes, as many at a time as an access may have.
+  constexpr std::uint32_t kLine = 128, kPart = 32;
+  std::uint64_t address[kWarpSize];
+  load_addresses(w, op, address);
+  LaneMask misaligned = 0;
+  each(mask, [&](int i) { misaligned |= LaneMask{address[i] % kLine != 0} << i; });
+  if (misaligned != 0) {
+    report_misaligned_copy(w, w.pc - 1, misaligned, address[std::countr_zero(misaligned)], kLine);
+    return;
+  }
+  for (std::uint32_t at = 0; at < kLine; at += kPart) {
+    Request r;
+    r.op = &global;
+    r.pc = w.pc - 1;
+    r.size = kPart;
+    r.writes = true;
+    r.invalid = mask;
+    std::fill(r.missing, r.missing + kWarpSize, ~std::uint32_t{0});
+    for (int i = 0; i < kWarpSize; ++i) r.address[i] = address[i] + at;
+    if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
+  }
 }
 
 }  // namespace lockstep::engine

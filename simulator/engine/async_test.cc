@@ -332,6 +332,7 @@ TEST_F(Async, AMissingArrivalInAClusterIsADeadlock) {
 
 TEST_F(Async, DiscardedBytesHoldAnything) {
   expect_clean(run("@p0 discard.global.L2 [d2], 128;\n"));
+  expect_finding(run("@p0 discard.global.L2 [d2+32], 128;\n"), Kind::kMisaligned, "multiple of 128");
   expect_finding(run("@p0 discard.global.L2 [d2], 128;\n@p0 ld.global.u32 r4, [d2];\n@p0 add.u32 r4, r4, 1;\n@p0 st.global.u32 [d1], r4;\n"), Kind::kUninitialised, "");
 }
 
