@@ -46,6 +46,10 @@ cudaError_t happened(const char* function, cudaEvent_t event) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     const Event* e = r.streams.find_event(event);
     if (e == nullptr) return unknown_event(r, function);
+    if (e->capture && e->capture->members.empty()) {
+      r.explain(function, "the event was recorded in a capture that has ended");
+      return cudaErrorInvalidValue;  // as an H100 answers cudaEventQuery
+    }
     if (e->capture) {
       e->capture->invalid = true;
       r.explain(function, "the event was recorded while its stream was being captured");
