@@ -15,3 +15,9 @@ HOT_HOST_COPTS = [
     "-Wall",
     "-Wextra",
 ]
+
+# Tests of single parts, and what writes reports: they are over before an optimiser would be.
+QUICK_COPTS = [
+    "-Wall",
+    "-Wextra",
+]

@@ -1,6 +1,7 @@
 #include "harness/field.h"
 
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <set>
 
@@ -119,33 +120,128 @@ std::vector<std::int64_t> detail::simpler_integers(std::int64_t value, std::int6
   return out;
 }
 
+detail::WordDomain detail::range_of_words(std::int64_t lo, std::int64_t hi) {
+  if (lo > hi) throw std::invalid_argument("range: " + std::to_string(lo) + " is above " + std::to_string(hi));
+  WordDomain d;
+  d.sample = [lo, hi](Bits& bits) {
+    const std::uint64_t span = static_cast<std::uint64_t>(hi) - static_cast<std::uint64_t>(lo);
+    if (bits.chance(10)) return bits.chance(50) ? lo : hi;
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(lo) +
+                                     (span == ~std::uint64_t{0} ? bits.next() : bits.below(span + 1)));
+  };
+  d.shrink = [lo, hi](std::int64_t word) { return simpler_integers(word, lo, hi); };
+  d.print = [](std::int64_t word) { return std::to_string(word); };
+  d.parse = [lo, hi](std::string_view text, std::int64_t& word) {
+    return parse_integer(text, word) && word >= lo && word <= hi;
+  };
+  d.describe = [lo, hi] { return std::to_string(lo) + " ... " + std::to_string(hi); };
+  return d;
+}
+
+detail::WordDomain detail::choice_of_words(std::vector<NamedWord> options) {
+  if (options.empty()) throw std::invalid_argument("choice: nothing to choose from");
+  WordDomain d;
+  d.sample = [options](Bits& bits) { return options[bits.below(options.size())].word; };
+  d.shrink = [options](std::int64_t word) {
+    std::vector<std::int64_t> out;
+    for (const NamedWord& option : options) {
+      if (option.word == word) break;
+      out.push_back(option.word);
+    }
+    return out;
+  };
+  d.print = [options](std::int64_t word) {
+    const auto at = std::ranges::find(options, word, &NamedWord::word);
+    return std::string(at == options.end() ? "?" : at->text);  // not in the domain: such a text does not parse either
+  };
+  d.parse = [options](std::string_view text, std::int64_t& word) {
+    const auto at = std::ranges::find(options, text, &NamedWord::text);
+    if (at == options.end()) return false;
+    word = at->word;
+    return true;
+  };
+  d.describe = [options] {
+    std::string names;
+    for (const NamedWord& option : options) names.append(names.empty() ? "one of " : ", ").append(option.text);
+    return names;
+  };
+  return d;
+}
+
+detail::WordDomain detail::one_of_words(std::vector<std::int64_t> options) {
+  std::vector<NamedWord> unnamed;
+  for (const std::int64_t word : options) unnamed.push_back({"", word});
+  WordDomain d = choice_of_words(std::move(unnamed));
+  d.print = [](std::int64_t word) { return std::to_string(word); };
+  d.parse = [options](std::string_view text, std::int64_t& word) {
+    std::int64_t parsed;
+    if (!parse_integer(text, parsed) || std::ranges::find(options, parsed) == options.end()) return false;
+    word = parsed;
+    return true;
+  };
+  d.describe = [options] {
+    std::string names;
+    for (const std::int64_t word : options) names.append(names.empty() ? "one of " : ", ").append(std::to_string(word));
+    return names;
+  };
+  return d;
+}
+
 Domain<std::int64_t> sizes(std::int64_t lo, std::int64_t hi) {
   if (lo < 0) throw std::invalid_argument("sizes: a size is not negative");
   Domain<std::int64_t> d = range<std::int64_t>(lo, hi);
-  d.sample = [lo, hi](Bits& bits) { return sample_size(bits, lo, hi); };
+  d.words.sample = [lo, hi](Bits& bits) { return sample_size(bits, lo, hi); };
   return d;
 }
 
 Domain<std::uint64_t> seeds() {
-  Domain<std::uint64_t> d;
-  d.sample = [](Bits& bits) { return bits.next(); };
-  d.shrink = [](const std::uint64_t& v) {
+  detail::WordDomain d;
+  d.sample = [](Bits& bits) { return static_cast<std::int64_t>(bits.next()); };
+  d.shrink = [](std::int64_t word) {
     // A seed has no order worth halving through: a small one is only easier to read.
-    std::vector<std::uint64_t> out;
-    for (std::uint64_t simple : {0, 1, 2, 3, 4, 5, 6, 7}) {
-      if (simple < v) out.push_back(simple);
+    std::vector<std::int64_t> out;
+    for (std::int64_t simple = 0; simple < 8 && static_cast<std::uint64_t>(simple) < static_cast<std::uint64_t>(word);
+         ++simple) {
+      out.push_back(simple);
     }
     return out;
   };
-  d.print = [](const std::uint64_t& v) { return std::to_string(v); };
-  d.parse = [](std::string_view text, std::uint64_t& v) { return parse_integer(text, v); };
-  d.describe = "0 ... 18446744073709551615";
-  return d;
+  d.print = [](std::int64_t word) { return std::to_string(static_cast<std::uint64_t>(word)); };
+  d.parse = [](std::string_view text, std::int64_t& word) {
+    std::uint64_t seed;
+    if (!parse_integer(text, seed)) return false;
+    word = static_cast<std::int64_t>(seed);
+    return true;
+  };
+  d.describe = [] { return "0 ... 18446744073709551615"; };
+  return Domain<std::uint64_t>(d);
 }
 
 Domain<bool> booleans() { return choice<bool>({{"false", false}, {"true", true}}); }
 
 namespace detail {
+
+std::vector<std::string> WordField::simpler() const {
+  std::vector<std::string> texts;
+  for (const std::int64_t word : domain_.shrink(get())) texts.push_back(domain_.print(word));
+  return texts;
+}
+
+bool WordField::parse(std::string_view text) {
+  std::int64_t word;
+  if (!domain_.parse(text, word)) return false;
+  set(word);
+  return true;
+}
+
+// The low bytes of a word come first in memory, on every machine that CUDA runs on.
+std::int64_t WordField::get() const {
+  std::int64_t word = 0;
+  std::memcpy(&word, at_, bytes_);
+  const int unused = 64 - 8 * static_cast<int>(bytes_);
+  return negative_ ? word << unused >> unused : word;
+}
+void WordField::set(std::int64_t word) { std::memcpy(at_, &word, bytes_); }
 
 void Printing::visit(Field& field) {
   if (!text.empty()) text += ' ';
@@ -160,7 +256,7 @@ void ListingChanges::visit(Field& field) {
 void Changing::visit(Field& field) {
   if (index_++ != change_.field || field.parse(change_.value)) return;
   throw std::logic_error("field '" + std::string(field.name) + "' shrinks to '" + change_.value +
-                         "', which is not in its domain: " + field.describe);
+                         "', which is not in its domain: " + field.describe());
 }
 
 Parsing::Parsing(std::string_view text) {
@@ -187,14 +283,14 @@ void Parsing::visit(Field& field) {
   const auto token = std::ranges::find(tokens_, field.name, &Token::name);
   if (token == tokens_.end()) {
     if (!error_.empty()) return;
-    error_ = "field '" + std::string(field.name) + "' is missing (" + field.describe + ")";
+    error_ = "field '" + std::string(field.name) + "' is missing (" + field.describe() + ")";
     only_missing_ = true;
     return;
   }
   token->used = true;
   if (field.parse(token->value) || !error_.empty()) return;
   error_ = "field '" + std::string(field.name) + "' cannot be '" + std::string(token->value) + "': it takes " +
-           field.describe;
+           field.describe();
 }
 
 std::string Parsing::error() const {

@@ -69,6 +69,38 @@ struct Domain {
   std::string describe;                             // "0 ... 1048576", for the error of a bad --case
 };
 
+namespace detail {
+
+// What a domain of integers, or of an enumeration, comes down to: its values as 64-bit words in two's complement. Case
+// types have dozens of enumerations; that none of this is a template of them halves what they cost to compile.
+struct WordDomain {
+  std::function<std::int64_t(Bits&)> sample;
+  std::function<std::vector<std::int64_t>(std::int64_t)> shrink;
+  std::function<std::string(std::int64_t)> print;
+  std::function<bool(std::string_view, std::int64_t&)> parse;
+  std::function<std::string()> describe;
+};
+
+template <class T>
+concept Word = std::integral<T> || std::is_enum_v<T>;
+
+}  // namespace detail
+
+template <detail::Word T>
+class Domain<T> {
+ public:
+  using Value = T;
+  explicit Domain(detail::WordDomain words) : words(std::move(words)) {}
+  T sample(Bits& bits) const { return static_cast<T>(words.sample(bits)); }
+  std::vector<T> shrink(T value) const {
+    std::vector<T> out;
+    for (const std::int64_t word : words.shrink(static_cast<std::int64_t>(value))) out.push_back(static_cast<T>(word));
+    return out;
+  }
+
+  detail::WordDomain words;
+};
+
 // Integers with every boundary likely: 0, 1, lo, hi, and +-1 around multiples and powers of the warp (32), common
 // blocks, tiles (8, 16), 2^16, ...; small values often, the largest seldom, so that ten thousand cases stay quick.
 // Shrinks toward lo, 1 and the boundaries. 0 <= lo <= hi; this and the domains below throw std::invalid_argument when
@@ -86,79 +118,46 @@ bool parse_integer(std::string_view text, T& value) {
 }
 
 namespace detail {
+
 // Simpler integers than `value` in [lo, hi], simplest first: the value nearest 0, 1, boundaries of warp, block and
 // tile, then halving steps back toward `value`, then its neighbour. No duplicates, never `value` itself.
 std::vector<std::int64_t> simpler_integers(std::int64_t value, std::int64_t lo, std::int64_t hi);
+
+struct NamedWord {
+  std::string_view text;
+  std::int64_t word;
+};
+WordDomain range_of_words(std::int64_t lo, std::int64_t hi);
+WordDomain choice_of_words(std::vector<NamedWord> options);
+WordDomain one_of_words(std::vector<std::int64_t> options);
+
 }  // namespace detail
 
 // Uniform in [lo, hi], the ends more often; shrinks toward the value nearest 0. Ranges of up to 63 bits.
 template <std::integral T>
 Domain<T> range(T lo, T hi) {
-  if (lo > hi) throw std::invalid_argument("range: " + std::to_string(lo) + " is above " + std::to_string(hi));
-  Domain<T> d;
-  d.sample = [lo, hi](Bits& bits) -> T {
-    const std::uint64_t span = static_cast<std::uint64_t>(hi) - static_cast<std::uint64_t>(lo);
-    if (bits.chance(10)) return bits.chance(50) ? lo : hi;
-    return static_cast<T>(static_cast<std::uint64_t>(lo) +
-                          (span == ~std::uint64_t{0} ? bits.next() : bits.below(span + 1)));
-  };
-  d.shrink = [lo, hi](const T& v) {
-    std::vector<T> out;
-    for (std::int64_t s : detail::simpler_integers(static_cast<std::int64_t>(v), static_cast<std::int64_t>(lo),
-                                                   static_cast<std::int64_t>(hi))) {
-      out.push_back(static_cast<T>(s));
-    }
-    return out;
-  };
-  d.print = [](const T& v) { return std::to_string(v); };
-  d.parse = [lo, hi](std::string_view text, T& v) { return parse_integer(text, v) && v >= lo && v <= hi; };
-  d.describe = std::to_string(lo) + " ... " + std::to_string(hi);
-  return d;
+  return Domain<T>(detail::range_of_words(static_cast<std::int64_t>(lo), static_cast<std::int64_t>(hi)));
 }
+
+// A value with its name, which must live as long as the program: a literal.
+template <class T>
+struct Named {
+  std::string_view text;
+  T value;
+};
 
 // One of the named values; shrinks toward the front of the list.
 template <class T>
-Domain<T> choice(std::vector<std::pair<std::string, T>> options) {
-  if (options.empty()) throw std::invalid_argument("choice: nothing to choose from");
-  Domain<T> d;
-  for (const auto& [text, value] : options) d.describe += (d.describe.empty() ? "one of " : ", ") + text;
-  d.sample = [options](Bits& bits) { return options[bits.below(options.size())].second; };
-  d.shrink = [options](const T& v) {
-    std::vector<T> out;
-    for (const auto& [text, value] : options) {
-      if (value == v) break;
-      out.push_back(value);
-    }
-    return out;
-  };
-  d.print = [options](const T& v) -> std::string {
-    for (const auto& [text, value] : options) {
-      if (value == v) return text;
-    }
-    return "?";  // not in the domain: such a text does not parse either
-  };
-  d.parse = [options](std::string_view text, T& v) {
-    for (const auto& [known, value] : options) {
-      if (known == text) {
-        v = value;
-        return true;
-      }
-    }
-    return false;
-  };
-  return d;
+Domain<T> choice(std::initializer_list<Named<T>> options) {
+  std::vector<detail::NamedWord> words;
+  for (const Named<T>& option : options) words.push_back({option.text, static_cast<std::int64_t>(option.value)});
+  return Domain<T>(detail::choice_of_words(std::move(words)));
 }
 
 // One of the listed integers; shrinks toward the front of the list.
-template <class T>
-Domain<T> one_of(std::vector<T> options) {
-  std::vector<std::pair<std::string, T>> named;
-  for (const T& v : options) named.emplace_back(std::to_string(v), v);
-  return choice<T>(std::move(named));
-}
-template <class T>
+template <std::integral T>
 Domain<T> one_of(std::initializer_list<T> options) {
-  return one_of(std::vector<T>(options));
+  return Domain<T>(detail::one_of_words({options.begin(), options.end()}));
 }
 
 // false, true; shrinks to false.
@@ -167,16 +166,42 @@ Domain<bool> booleans();
 // A field of a case with its domain: what can be done with it without knowing its type. Values travel as their texts.
 class Field {
  public:
-  Field(std::string_view name, const std::string& describe) : name(name), describe(describe) {}
+  explicit Field(std::string_view name) : name(name) {}
   virtual ~Field() = default;
   virtual void sample(Bits& bits) = 0;
   virtual std::vector<std::string> simpler() const = 0;  // simplest first
   virtual std::string print() const = 0;
   virtual bool parse(std::string_view text) = 0;  // false, and the field unchanged: not in the domain
+  virtual std::string describe() const = 0;       // the domain
 
   const std::string_view name;
-  const std::string& describe;  // the domain's
 };
+
+namespace detail {
+
+// A field of an integral or enumeration type, of any width.
+class WordField : public Field {
+ public:
+  template <Word T>
+  WordField(std::string_view name, T& value, const WordDomain& domain)
+      : Field(name), at_(&value), bytes_(sizeof value), negative_(static_cast<T>(-1) < T{}), domain_(domain) {}
+  void sample(Bits& bits) override { set(domain_.sample(bits)); }
+  std::vector<std::string> simpler() const override;
+  std::string print() const override { return domain_.print(get()); }
+  bool parse(std::string_view text) override;
+  std::string describe() const override { return domain_.describe(); }
+
+ private:
+  std::int64_t get() const;
+  void set(std::int64_t word);
+
+  void* at_;
+  std::size_t bytes_;
+  bool negative_;  // may be
+  const WordDomain& domain_;
+};
+
+}  // namespace detail
 
 // A case's fields() hands each field to it; a purpose (printing, sampling, ...) derives from it. Case types are many
 // and purposes few, so neither is a template of the other.
@@ -185,29 +210,35 @@ class FieldVisitor {
   virtual ~FieldVisitor() = default;
   virtual void visit(Field& field) = 0;
 
-  template <class T, class V>
+  template <detail::Word T, detail::Word V>
   void operator()(std::string_view name, T& value, const Domain<V>& domain) {
+    detail::WordField bound(name, value, domain.words);
+    visit(bound);
+  }
+
+  template <class T>
+  requires(!detail::Word<T>) void operator()(std::string_view name, T& value, const Domain<T>& domain) {
     class Bound : public Field {
      public:
-      Bound(std::string_view name, T& value, const Domain<V>& domain)
-          : Field(name, domain.describe), value_(value), domain_(domain) {}
-      void sample(Bits& bits) override { value_ = static_cast<T>(domain_.sample(bits)); }
+      Bound(std::string_view name, T& value, const Domain<T>& domain) : Field(name), value_(value), domain_(domain) {}
+      void sample(Bits& bits) override { value_ = domain_.sample(bits); }
       std::vector<std::string> simpler() const override {
         std::vector<std::string> texts;
-        for (const V& v : domain_.shrink(static_cast<V>(value_))) texts.push_back(domain_.print(v));
+        for (const T& v : domain_.shrink(value_)) texts.push_back(domain_.print(v));
         return texts;
       }
-      std::string print() const override { return domain_.print(static_cast<V>(value_)); }
+      std::string print() const override { return domain_.print(value_); }
       bool parse(std::string_view text) override {
-        V v{};
+        T v{};
         if (!domain_.parse(text, v)) return false;
-        value_ = static_cast<T>(v);
+        value_ = v;
         return true;
       }
+      std::string describe() const override { return domain_.describe; }
 
      private:
       T& value_;
-      const Domain<V>& domain_;
+      const Domain<T>& domain_;
     } bound(name, value, domain);
     visit(bound);
   }

@@ -209,6 +209,37 @@ TEST(Text, PrintsReadsAndPrintsTheSame) {
   }
 }
 
+// Fields of every width keep to their bytes and their sign.
+TEST(Text, ReadsEveryWidth) {
+  enum class Narrow : std::int8_t { kLow = -7, kHigh = 5 };
+  struct Widths {
+    std::int8_t a = 0;
+    std::uint8_t b = 0, after_b = 0x5a;
+    std::int16_t c = 0;
+    std::int64_t d = 0;
+    Narrow e = Narrow::kHigh;
+    static void fields(Widths& w, FieldVisitor& field) {
+      field("a", w.a, range(-128, 127));
+      field("b", w.b, range(0, 255));
+      field("c", w.c, one_of({3, -32768}));
+      field("d", w.d, range(INT64_MIN, INT64_MAX));
+      field("e", w.e, choice<Narrow>({{"high", Narrow::kHigh}, {"low", Narrow::kLow}}));
+    }
+  };
+  const char* text = "a=-128 b=255 c=-32768 d=-9223372036854775808 e=low";
+  Widths w;
+  ASSERT_EQ(parse_case(text, w), "");
+  EXPECT_EQ(w.a, -128);
+  EXPECT_EQ(w.b, 255);
+  EXPECT_EQ(w.after_b, 0x5a);
+  EXPECT_EQ(w.c, -32768);
+  EXPECT_EQ(w.d, INT64_MIN);
+  EXPECT_EQ(w.e, Narrow::kLow);
+  EXPECT_EQ(print_case(w), text);
+  EXPECT_NE(parse_case("a=-129 b=255 c=3 d=0 e=low", w), "");
+  EXPECT_NE(parse_case("a=0 b=255 c=4 d=0 e=low", w), "");
+}
+
 TEST(Text, TheOrderOfTheFieldsIsFreeWhenRead) {
   Sample c;
   EXPECT_EQ(parse_case("reversed=true   seed=18446744073709551615 shift=-3 edge=clamp block=64 n=7 ", c), "");

@@ -42,10 +42,7 @@ struct HistogramCase {
   Spread spread = Spread::kUniform;
   std::uint64_t seed = 0;
 
-  static void fields(HistogramCase& c, FieldVisitor& field) {
-    using enum kernels::HistogramPath;
-    fields_of(c, field, {{"global", kGlobal}, {"shared", kShared}, {"automatic", kAutomatic}}, 4096, kMost);
-  }
+  static void fields(HistogramCase& c, FieldVisitor& field);
   // A path is asked for what it can hold; what it cannot hold is another case type's matter.
   void normalise();
 
@@ -58,48 +55,20 @@ struct HistogramCase {
 
  protected:
   static constexpr std::int64_t kMost = 70000;  // past what 16 bits count
-  using Paths = std::vector<std::pair<std::string, kernels::HistogramPath>>;
+  using Paths = std::initializer_list<Named<kernels::HistogramPath>>;
   static void fields_of(HistogramCase& c, FieldVisitor& field, const Paths& paths, std::int64_t most_bins,
-                        std::int64_t most) {
-    using enum Spread;
-    field("n", c.n, sizes(0, most));
-    field("bins", c.bins, sizes(1, most_bins));
-    field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 31, 33, 1000}));
-    field("max_blocks", c.max_blocks, one_of<int>({1 << 16, 1, 2, 3, 5}));
-    field("path", c.path, choice<kernels::HistogramPath>(paths));
-    field("cluster", c.cluster, one_of<int>({0, 2, 4, 8, 16}));
-    field("values_offset", c.values_offset, range(0, 31));
-    field("counts_offset", c.counts_offset, range(0, 31));
-    field("poison", c.poison, poisons());
-    field("spread", c.spread,
-          choice<Spread>({{"uniform", kUniform},
-                          {"in_range", kInRange},
-                          {"skewed", kSkewed},
-                          {"one_bin", kOneBin},
-                          {"below", kBelow},
-                          {"above", kAbove},
-                          {"edges", kEdges}}));
-    field("seed", c.seed, seeds());
-  }
+                        std::int64_t most);
 };
 
 // The cluster path; clusters of 16 blocks have a law of their own, since not every device lets them be.
 struct ClusterHistogramCase : HistogramCase {
-  static void fields(ClusterHistogramCase& c, FieldVisitor& field) {
-    fields_of(c, field, {{"cluster", kernels::HistogramPath::kCluster}}, 4096, 1 << 14);
-  }
+  static void fields(ClusterHistogramCase& c, FieldVisitor& field);
   void normalise();
 };
 
 // Numbers of bins around what each path can hold.
 struct CapacityHistogramCase : HistogramCase {
-  static void fields(CapacityHistogramCase& c, FieldVisitor& field) {
-    using enum kernels::HistogramPath;
-    fields_of(c, field, {{"automatic", kAutomatic}, {"shared", kShared}, {"cluster", kCluster}, {"global", kGlobal}},
-              1 << 20, 4096);
-    field("around", c.around, one_of<int>({0, 1, 2, 4, 8, 16}));
-    field("excess", c.excess, range(-3, 3));
-  }
+  static void fields(CapacityHistogramCase& c, FieldVisitor& field);
   void normalise();
   int around = 0;  // bins is what a cluster of this many blocks holds, plus excess; 0: bins stays as it was drawn
   int excess = 0;
@@ -107,44 +76,25 @@ struct CapacityHistogramCase : HistogramCase {
 
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledHistogramCase : HistogramCase {
-  static void fields(ScheduledHistogramCase& c, FieldVisitor& field) {
-    using enum kernels::HistogramPath;
-    fields_of(c, field, {{"global", kGlobal}, {"shared", kShared}}, 300, 1 << 11);
-  }
+  static void fields(ScheduledHistogramCase& c, FieldVisitor& field);
 };
 
 // Two inputs, one after the other.
 struct SplitHistogramCase : HistogramCase {
   std::int64_t first = 0;
-  static void fields(SplitHistogramCase& c, FieldVisitor& field) {
-    HistogramCase::fields(c, field);
-    field("first", c.first, sizes(0, kMost));
-  }
+  static void fields(SplitHistogramCase& c, FieldVisitor& field);
   void normalise();
 };
 
 // Elements that repeat: memory holds one period of them, so that there can be more than memory holds.
 struct PeriodicHistogramCase : HistogramCase {
   std::int64_t period = 1;
-  static void fields(PeriodicHistogramCase& c, FieldVisitor& field) {
-    HistogramCase::fields(c, field);
-    field("period", c.period, sizes(1, 3000));
-  }
+  static void fields(PeriodicHistogramCase& c, FieldVisitor& field);
 };
 
 // More elements than 31 bits count.
 struct HugeHistogramCase : PeriodicHistogramCase {
-  static void fields(HugeHistogramCase& c, FieldVisitor& field) {
-    using enum kernels::HistogramPath;
-    constexpr std::int64_t kPastInt = std::int64_t{1} << 31;
-    field("n", c.n, one_of<std::int64_t>({kPastInt + 1, kPastInt, kPastInt + 1000003}));
-    field("bins", c.bins, sizes(1, 4096));
-    field("block", c.block, one_of<int>({1024, 1000, 256}));
-    field("max_blocks", c.max_blocks, one_of<int>({1 << 16, 3, 1}));
-    field("path", c.path, choice<kernels::HistogramPath>({{"shared", kShared}, {"global", kGlobal}}));
-    field("seed", c.seed, seeds());
-    field("period", c.period, sizes(1, 3000));
-  }
+  static void fields(HugeHistogramCase& c, FieldVisitor& field);
   void normalise() {}
 };
 
@@ -169,28 +119,7 @@ struct RefusedHistogramCase : HistogramCase {
     kUnknownPath
   };
   Mistake mistake = Mistake::kNegativeSize;
-  static void fields(RefusedHistogramCase& c, FieldVisitor& field) {
-    using enum Mistake;
-    using enum kernels::HistogramPath;
-    fields_of(c, field, {{"global", kGlobal}, {"shared", kShared}, {"automatic", kAutomatic}}, 300, 1 << 10);
-    field("mistake", c.mistake,
-          choice<Mistake>({{"negative_size", kNegativeSize},
-                           {"huge_size", kHugeSize},
-                           {"no_bins", kNoBins},
-                           {"negative_bins", kNegativeBins},
-                           {"no_threads", kNoThreads},
-                           {"too_many_threads", kTooManyThreads},
-                           {"no_blocks", kNoBlocks},
-                           {"null_values", kNullValues},
-                           {"null_counts", kNullCounts},
-                           {"misaligned_values", kMisalignedValues},
-                           {"misaligned_counts", kMisalignedCounts},
-                           {"overlap", kOverlap},
-                           {"odd_cluster", kOddCluster},
-                           {"too_many_bins_for_shared", kTooManyBinsForShared},
-                           {"negative_period", kNegativePeriod},
-                           {"unknown_path", kUnknownPath}}));
-  }
+  static void fields(RefusedHistogramCase& c, FieldVisitor& field);
   void normalise();
 };
 

@@ -48,6 +48,58 @@ int block_side(MatmulVariant variant) {
 
 }  // namespace
 
+void MatmulCase::fields(MatmulCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, kMost); }
+
+void MatmulCase::fields_of(MatmulCase& c, FieldVisitor& field, const std::vector<ValueKind>& values,
+                           std::int64_t most) {
+  using enum kernels::MatmulVariant;
+  field("m", c.m, sizes(0, most));
+  field("n", c.n, sizes(0, most));
+  field("k", c.k, sizes(0, most));
+  field("variant", c.variant,
+        choice<kernels::MatmulVariant>(
+            {{"global", kGlobal}, {"tiled8", kTiled8}, {"tiled16", kTiled16}, {"tiled32", kTiled32}}));
+  field("a_gap", c.a_gap, range(0, 9));
+  field("b_gap", c.b_gap, range(0, 9));
+  field("c_gap", c.c_gap, range(0, 9));
+  field("a_offset", c.a_offset, range(0, 31));
+  field("b_offset", c.b_offset, range(0, 31));
+  field("c_offset", c.c_offset, range(0, 31));
+  field("poison", c.poison, poisons());
+  field("a_values", c.a_values, values_of(values));
+  field("b_values", c.b_values, values_of(values));
+}
+
+void ExactMatmulCase::fields(ExactMatmulCase& c, FieldVisitor& field) { fields_of(c, field, kExactValues, kMost); }
+
+void SquareMatmulCase::fields(SquareMatmulCase& c, FieldVisitor& field) {
+  fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide}, kMost);
+}
+
+void LargeMatmulCase::fields(LargeMatmulCase& c, FieldVisitor& field) {
+  fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform}, 512);
+}
+
+void ScheduledMatmulCase::fields(ScheduledMatmulCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, 48); }
+
+void RefusedMatmulCase::fields(RefusedMatmulCase& c, FieldVisitor& field) {
+  using enum Mistake;
+  fields_of(c, field, kExactValues, 64);
+  field("mistake", c.mistake,
+        choice<Mistake>({{"negative_rows", kNegativeRows},
+                         {"negative_columns", kNegativeColumns},
+                         {"short_stride", kShortStride},
+                         {"inner_mismatch", kInnerMismatch},
+                         {"outer_mismatch", kOuterMismatch},
+                         {"null_input", kNullInput},
+                         {"null_output", kNullOutput},
+                         {"misaligned_input", kMisalignedInput},
+                         {"misaligned_output", kMisalignedOutput},
+                         {"overlap", kOverlap},
+                         {"huge", kHuge},
+                         {"unknown_variant", kUnknownVariant}}));
+}
+
 // At most two sides are long: a product of three long ones is most of a run's time and shows nothing new.
 void MatmulCase::normalise() {
   constexpr std::int64_t kLong = 80;

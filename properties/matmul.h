@@ -28,7 +28,7 @@ struct MatmulCase {
   Poison poison = Poison::kNaN;
   Values a_values, b_values;
 
-  static void fields(MatmulCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, kMost); }
+  static void fields(MatmulCase& c, FieldVisitor& field);
   void normalise();
 
   // The operands on the host, dense: m x k and k x n elements, row by row.
@@ -51,50 +51,29 @@ struct MatmulCase {
   static inline const std::vector<ValueKind> kExactValues = {ValueKind::kSmallIntegers, ValueKind::kOne,
                                                              ValueKind::kZero};
 
-  static void fields_of(MatmulCase& c, FieldVisitor& field, const std::vector<ValueKind>& values, std::int64_t most) {
-    using enum kernels::MatmulVariant;
-    field("m", c.m, sizes(0, most));
-    field("n", c.n, sizes(0, most));
-    field("k", c.k, sizes(0, most));
-    field("variant", c.variant,
-          choice<kernels::MatmulVariant>(
-              {{"global", kGlobal}, {"tiled8", kTiled8}, {"tiled16", kTiled16}, {"tiled32", kTiled32}}));
-    field("a_gap", c.a_gap, range(0, 9));
-    field("b_gap", c.b_gap, range(0, 9));
-    field("c_gap", c.c_gap, range(0, 9));
-    field("a_offset", c.a_offset, range(0, 31));
-    field("b_offset", c.b_offset, range(0, 31));
-    field("c_offset", c.c_offset, range(0, 31));
-    field("poison", c.poison, poisons());
-    field("a_values", c.a_values, values_of(values));
-    field("b_values", c.b_values, values_of(values));
-  }
+  static void fields_of(MatmulCase& c, FieldVisitor& field, const std::vector<ValueKind>& values, std::int64_t most);
 };
 
 // Small integers: every product and partial sum is exact in float.
 struct ExactMatmulCase : MatmulCase {
-  static void fields(ExactMatmulCase& c, FieldVisitor& field) { fields_of(c, field, kExactValues, kMost); }
+  static void fields(ExactMatmulCase& c, FieldVisitor& field);
 };
 
 // Square operands.
 struct SquareMatmulCase : MatmulCase {
-  static void fields(SquareMatmulCase& c, FieldVisitor& field) {
-    fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide}, kMost);
-  }
+  static void fields(SquareMatmulCase& c, FieldVisitor& field);
   void normalise();
 };
 
 // Sizes too large for the reference.
 struct LargeMatmulCase : MatmulCase {
-  static void fields(LargeMatmulCase& c, FieldVisitor& field) {
-    fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform}, 512);
-  }
+  static void fields(LargeMatmulCase& c, FieldVisitor& field);
   void normalise() {}
 };
 
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledMatmulCase : MatmulCase {
-  static void fields(ScheduledMatmulCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, 48); }
+  static void fields(ScheduledMatmulCase& c, FieldVisitor& field);
 };
 
 // A legal case with one argument made illegal.
@@ -114,23 +93,7 @@ struct RefusedMatmulCase : MatmulCase {
     kUnknownVariant
   };
   Mistake mistake = Mistake::kNegativeRows;
-  static void fields(RefusedMatmulCase& c, FieldVisitor& field) {
-    using enum Mistake;
-    fields_of(c, field, kExactValues, 64);
-    field("mistake", c.mistake,
-          choice<Mistake>({{"negative_rows", kNegativeRows},
-                           {"negative_columns", kNegativeColumns},
-                           {"short_stride", kShortStride},
-                           {"inner_mismatch", kInnerMismatch},
-                           {"outer_mismatch", kOuterMismatch},
-                           {"null_input", kNullInput},
-                           {"null_output", kNullOutput},
-                           {"misaligned_input", kMisalignedInput},
-                           {"misaligned_output", kMisalignedOutput},
-                           {"overlap", kOverlap},
-                           {"huge", kHuge},
-                           {"unknown_variant", kUnknownVariant}}));
-  }
+  static void fields(RefusedMatmulCase& c, FieldVisitor& field);
   void normalise();
 };
 

@@ -89,6 +89,59 @@ reference::Transactions stores(const lockstepCounters& k) {
 
 }  // namespace
 
+void AccessCase::fields(AccessCase& c, FieldVisitor& field) { fields_of(c, field, 5000); }
+
+void AccessCase::fields_of(AccessCase& c, FieldVisitor& field, std::int64_t most) {
+  using enum kernels::LoadPath;
+  using enum kernels::PatternKind;
+  field("n", c.n, sizes(0, most));
+  field("bytes", c.bytes, one_of<int>({4, 1, 2, 8, 16}));
+  field("path", c.path,
+        choice<kernels::LoadPath>(
+            {{"default", kDefault}, {"ca", kCa}, {"cg", kCg}, {"read_only", kReadOnly}, {"constant", kConstant}}));
+  field("pattern", c.kind,
+        choice<kernels::PatternKind>({{"consecutive", kConsecutive},
+                                      {"permuted", kPermuted},
+                                      {"one_address", kOneAddress},
+                                      {"strided", kStrided},
+                                      {"random", kRandom}}));
+  field("offset", c.offset, range(0, 32));
+  field("factor", c.factor, one_of<int>({1, 2, 3, 4, 5, 8, 9, 16, 17, 31, 32, 33}));
+  field("lanes", c.lanes, one_of<int>({32, 1, 2, 3, 16, 31}));
+  field("block", c.block, one_of<int>({32, 64, 128, 256, 1024}));
+  field("x_offset", c.x_offset, range(0, 32));
+  field("y_offset", c.y_offset, range(0, 32));
+  field("poison", c.poison, poisons());
+  field("seed", c.seed, seeds());
+}
+
+void ScatterCase::fields(ScatterCase& c, FieldVisitor& field) { AccessCase::fields(c, field); }
+
+void ScheduledAccessCase::fields(ScheduledAccessCase& c, FieldVisitor& field) { fields_of(c, field, 400); }
+
+void RefusedAccessCase::fields(RefusedAccessCase& c, FieldVisitor& field) {
+  using enum Mistake;
+  fields_of(c, field, 400);
+  field("mistake", c.mistake,
+        choice<Mistake>({{"odd_element", kOddElement},
+                         {"negative_size", kNegativeSize},
+                         {"huge_size", kHugeSize},
+                         {"odd_block", kOddBlock},
+                         {"too_many_threads", kTooManyThreads},
+                         {"null_input", kNullInput},
+                         {"null_output", kNullOutput},
+                         {"misaligned", kMisaligned},
+                         {"overlap", kOverlap},
+                         {"too_far", kTooFar},
+                         {"negative_offset", kNegativeOffset},
+                         {"no_lanes", kNoLanes},
+                         {"too_many_lanes", kTooManyLanes},
+                         {"even_permutation", kEvenPermutation},
+                         {"no_stride", kNoStride},
+                         {"unknown_path", kUnknownPath},
+                         {"unknown_pattern", kUnknownPattern}}));
+}
+
 void AccessCase::normalise() {
   if (kind == PatternKind::kPermuted) factor |= 1;
   if (path == LoadPath::kConstant) {

@@ -27,17 +27,7 @@ struct SpaceCase {
   Poison poison = Poison::kNaN;
   Values values;
 
-  static void fields(SpaceCase& c, FieldVisitor& field) {
-    using enum kernels::SharedKind;
-    field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 31, 33, 1000}));
-    field("blocks", c.blocks, one_of<int>({1, 2, 3, 7, 40}));
-    field("shift", c.shift, range(0, 100));
-    field("shared", c.shared, choice<kernels::SharedKind>({{"static", kStatic}, {"dynamic", kDynamic}}));
-    field("x_offset", c.x_offset, range(0, 31));
-    field("y_offset", c.y_offset, range(0, 31));
-    field("poison", c.poison, poisons());
-    field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide, ValueKind::kSpecial}));
-  }
+  static void fields(SpaceCase& c, FieldVisitor& field);
   void normalise();
   kernels::SpaceShape shape() const { return {.block = block, .blocks = static_cast<unsigned>(blocks)}; }
   std::size_t threads() const { return static_cast<std::size_t>(block) * static_cast<std::size_t>(blocks); }
@@ -54,18 +44,7 @@ struct SymbolCase {
   Poison poison = Poison::kNaN;
   Values values;
 
-  static void fields(SymbolCase& c, FieldVisitor& field) {
-    using enum kernels::SymbolSpace;
-    field("first", c.first, sizes(0, kernels::kSymbolWords));
-    field("count", c.count, sizes(0, kernels::kSymbolWords));
-    field("n", c.n, sizes(0, 5000));
-    field("space", c.space, choice<kernels::SymbolSpace>({{"device", kDevice}, {"constant", kConstant}}));
-    field("block", c.block, one_of<int>({32, 64, 128, 256, 1024, 1, 33}));
-    field("one_address", c.one_address, booleans());
-    field("y_offset", c.y_offset, range(0, 31));
-    field("poison", c.poison, poisons());
-    field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide}));
-  }
+  static void fields(SymbolCase& c, FieldVisitor& field);
   // The range lies inside the array; at its very end as often as not.
   void normalise();
 };
@@ -86,22 +65,7 @@ struct RefusedSpaceCase : SpaceCase {
     kUnknownSpace
   };
   Mistake mistake = Mistake::kNoThreads;
-  static void fields(RefusedSpaceCase& c, FieldVisitor& field) {
-    using enum Mistake;
-    SpaceCase::fields(c, field);
-    field("mistake", c.mistake,
-          choice<Mistake>({{"no_threads", kNoThreads},
-                           {"too_many_threads", kTooManyThreads},
-                           {"no_blocks", kNoBlocks},
-                           {"negative_shift", kNegativeShift},
-                           {"null_output", kNullOutput},
-                           {"misaligned_output", kMisalignedOutput},
-                           {"past_the_end", kPastTheEnd},
-                           {"before_the_start", kBeforeTheStart},
-                           {"negative_count", kNegativeCount},
-                           {"unknown_kind", kUnknownKind},
-                           {"unknown_space", kUnknownSpace}}));
-  }
+  static void fields(RefusedSpaceCase& c, FieldVisitor& field);
 };
 
 void local_arrays_belong_to_their_threads(const MemorySpaces& spaces, const SpaceCase& c);

@@ -39,6 +39,48 @@ bool heights_differ(const Spheres& spheres) {
 
 }  // namespace
 
+void RayTracerCase::fields(RayTracerCase& c, FieldVisitor& field) { fields_of(c, field, 150); }
+
+void RayTracerCase::fields_of(RayTracerCase& c, FieldVisitor& field, std::int64_t most) {
+  using enum kernels::RayTracerVariant;
+  field("width", c.width, sizes(0, most));
+  field("height", c.height, sizes(0, most));
+  field("count", c.count, sizes(0, kernels::kMaxConstantSpheres));
+  field("variant", c.variant, choice<kernels::RayTracerVariant>({{"constant", kConstant}, {"global", kGlobal}}));
+  field("gap", c.gap, range(0, 9));
+  field("spheres_offset", c.spheres_offset, range(0, 31));
+  field("image_offset", c.image_offset, range(0, 31));
+  field("poison", c.poison, poisons());
+  field("seed", c.seed, seeds());
+}
+
+void TranslatedSceneCase::fields(TranslatedSceneCase& c, FieldVisitor& field) {
+  fields_of(c, field, 60);
+  field("dx", c.dx, range(-10, 10));
+  field("dy", c.dy, range(-10, 10));
+}
+
+void ScheduledSceneCase::fields(ScheduledSceneCase& c, FieldVisitor& field) { fields_of(c, field, 24); }
+
+void RefusedSceneCase::fields(RefusedSceneCase& c, FieldVisitor& field) {
+  using enum Mistake;
+  fields_of(c, field, 24);
+  field("mistake", c.mistake,
+        choice<Mistake>({{"negative_width", kNegativeWidth},
+                         {"negative_height", kNegativeHeight},
+                         {"huge_width", kHugeWidth},
+                         {"negative_count", kNegativeCount},
+                         {"too_many_constant_spheres", kTooManyConstantSpheres},
+                         {"short_pitch", kShortPitch},
+                         {"odd_pitch", kOddPitch},
+                         {"null_image", kNullImage},
+                         {"null_spheres", kNullSpheres},
+                         {"misaligned_image", kMisalignedImage},
+                         {"misaligned_spheres", kMisalignedSpheres},
+                         {"overlap", kOverlap},
+                         {"unknown_variant", kUnknownVariant}}));
+}
+
 std::vector<reference::Sphere> for_reference(const Spheres& spheres) {
   std::vector<reference::Sphere> out;
   for (const Sphere& s : spheres) out.push_back({s.r, s.g, s.b, s.radius, s.x, s.y, s.z});
@@ -65,9 +107,9 @@ void RefusedSceneCase::normalise() {
 }
 
 Spheres RayTracerCase::spheres() const {
-  Spheres spheres =
-      random_spheres(static_cast<int>(count), static_cast<int>(width), static_cast<int>(height), seed);
-  // Every other scene has a point, a sphere of radius 0, above all others and in the very middle of a pixel: it is never hit.
+  Spheres spheres = random_spheres(static_cast<int>(count), static_cast<int>(width), static_cast<int>(height), seed);
+  // Every other scene has a point, a sphere of radius 0, above all others and in the very middle of a pixel: it is
+  // never hit.
   if (!spheres.empty() && seed % 2 == 0) {
     spheres[0].radius = 0;
     spheres[0].x = static_cast<float>(width % 2) * 0.5f - 0.5f;

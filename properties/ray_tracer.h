@@ -30,7 +30,7 @@ struct RayTracerCase {
   Poison poison = Poison::kNaN;
   std::uint64_t seed = 0;
 
-  static void fields(RayTracerCase& c, FieldVisitor& field) { fields_of(c, field, 150); }
+  static void fields(RayTracerCase& c, FieldVisitor& field);
   // Images are large or crowded, not both.
   void normalise();
 
@@ -41,33 +41,18 @@ struct RayTracerCase {
   WhereIs where() const;
 
  protected:
-  static void fields_of(RayTracerCase& c, FieldVisitor& field, std::int64_t most) {
-    using enum kernels::RayTracerVariant;
-    field("width", c.width, sizes(0, most));
-    field("height", c.height, sizes(0, most));
-    field("count", c.count, sizes(0, kernels::kMaxConstantSpheres));
-    field("variant", c.variant, choice<kernels::RayTracerVariant>({{"constant", kConstant}, {"global", kGlobal}}));
-    field("gap", c.gap, range(0, 9));
-    field("spheres_offset", c.spheres_offset, range(0, 31));
-    field("image_offset", c.image_offset, range(0, 31));
-    field("poison", c.poison, poisons());
-    field("seed", c.seed, seeds());
-  }
+  static void fields_of(RayTracerCase& c, FieldVisitor& field, std::int64_t most);
 };
 
 // The scene moved by whole pixels.
 struct TranslatedSceneCase : RayTracerCase {
   int dx = 0, dy = 0;
-  static void fields(TranslatedSceneCase& c, FieldVisitor& field) {
-    fields_of(c, field, 60);
-    field("dx", c.dx, range(-10, 10));
-    field("dy", c.dy, range(-10, 10));
-  }
+  static void fields(TranslatedSceneCase& c, FieldVisitor& field);
 };
 
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledSceneCase : RayTracerCase {
-  static void fields(ScheduledSceneCase& c, FieldVisitor& field) { fields_of(c, field, 24); }
+  static void fields(ScheduledSceneCase& c, FieldVisitor& field);
 };
 
 // A legal case with one argument made illegal.
@@ -88,24 +73,7 @@ struct RefusedSceneCase : RayTracerCase {
     kUnknownVariant
   };
   Mistake mistake = Mistake::kNegativeWidth;
-  static void fields(RefusedSceneCase& c, FieldVisitor& field) {
-    using enum Mistake;
-    fields_of(c, field, 24);
-    field("mistake", c.mistake,
-          choice<Mistake>({{"negative_width", kNegativeWidth},
-                           {"negative_height", kNegativeHeight},
-                           {"huge_width", kHugeWidth},
-                           {"negative_count", kNegativeCount},
-                           {"too_many_constant_spheres", kTooManyConstantSpheres},
-                           {"short_pitch", kShortPitch},
-                           {"odd_pitch", kOddPitch},
-                           {"null_image", kNullImage},
-                           {"null_spheres", kNullSpheres},
-                           {"misaligned_image", kMisalignedImage},
-                           {"misaligned_spheres", kMisalignedSpheres},
-                           {"overlap", kOverlap},
-                           {"unknown_variant", kUnknownVariant}}));
-  }
+  static void fields(RefusedSceneCase& c, FieldVisitor& field);
   void normalise();
 };
 

@@ -43,7 +43,7 @@ std::vector<Scene> scenes() {
       {"no_spheres", 20, 10, 0, {}},
       {"radius_zero", 9, 9, 0, {{1, 1, 1, 0, 0, 0, 0}, {1, 1, 1, -4, 0, 0, 0}}},
       {"colours_out_of_range", 33, 33, 0, {{4, -1, 0.5f, 15, 0, 0, 0}}},
-      field("most_constant_spheres", 80, 60, kernels::kMaxConstantSpheres, 5),
+      field("most_constant_spheres", 40, 30, kernels::kMaxConstantSpheres, 5),
   };
 }
 

@@ -37,25 +37,7 @@ struct WarpCase {
   WhereIs where() const { return one_thread_per_element(static_cast<std::uint32_t>(threads())); }
 
  protected:
-  static void fields_of(WarpCase& c, FieldVisitor& field, const std::vector<ValueKind>& values) {
-    using enum ElementType;
-    field("x", c.x, one_of<int>({32, 1, 2, 7, 31, 33, 64, 96, 100, 256, 1000, 1024}));
-    field("y", c.y, one_of<int>({1, 2, 3, 5, 16}));
-    field("z", c.z, one_of<int>({1, 2, 3}));
-    field("blocks", c.blocks, one_of<int>({1, 2, 3}));
-    field("width", c.width, one_of<int>({32, 16, 8, 4, 2, 1}));
-    field("type", c.type,
-          choice<ElementType>({{"int", kInt},
-                               {"unsigned", kUnsigned},
-                               {"long_long", kLongLong},
-                               {"float", kFloat},
-                               {"double", kDouble},
-                               {"half", kHalf}}));
-    field("x_offset", c.x_offset, range(0, 31));
-    field("y_offset", c.y_offset, range(0, 31));
-    field("poison", c.poison, poisons());
-    field("values", c.values, values_of(values));
-  }
+  static void fields_of(WarpCase& c, FieldVisitor& field, const std::vector<ValueKind>& values);
   static inline const std::vector<ValueKind> kAnyValues = {ValueKind::kIndex, ValueKind::kUniform, ValueKind::kWide,
                                                            ValueKind::kSpecial};
 };
@@ -68,17 +50,7 @@ struct ExchangeCase : WarpCase {
   bool uniform = false;  // one operand for all threads
   std::uint64_t operand_seed = 0;
 
-  static void fields(ExchangeCase& c, FieldVisitor& field) {
-    using enum kernels::ShuffleOp;
-    fields_of(c, field, kAnyValues);
-    field("op", c.op, choice<kernels::ShuffleOp>({{"index", kIndex}, {"up", kUp}, {"down", kDown}, {"xor", kXor}}));
-    field("members", c.members,
-          one_of<std::uint32_t>({0xffffffffu, 1u, 0x80000000u, 0x0000ffffu, 0xffff0000u, 0x55555555u, 0xf0f0f0f0u,
-                                 0x7fffffffu, 0xfffffffeu, 0x12345678u}));
-    field("divergent", c.divergent, booleans());
-    field("uniform", c.uniform, booleans());
-    field("operand_seed", c.operand_seed, seeds());
-  }
+  static void fields(ExchangeCase& c, FieldVisitor& field);
   // The lanes that exchange with `lane` in a warp of which `existing` lanes are threads.
   std::uint32_t peers(int lane, std::uint32_t existing) const;
   // Operands in and out of range; where one would ask for a lane that takes no part, it becomes one that asks for the
@@ -91,27 +63,14 @@ struct CollectiveCase : WarpCase {
   kernels::WarpCollective collective = kernels::WarpCollective::kBroadcast;
   int root = 0;
 
-  static void fields(CollectiveCase& c, FieldVisitor& field) {
-    using enum kernels::WarpCollective;
-    fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kOne, ValueKind::kUniform});
-    field("collective", c.collective,
-          choice<kernels::WarpCollective>({{"broadcast", kBroadcast},
-                                           {"butterfly_sum", kButterflySum},
-                                           {"tree_sum", kTreeSum},
-                                           {"inclusive_scan", kInclusiveScan},
-                                           {"exclusive_scan", kExclusiveScan}}));
-    field("root", c.root, range(0, 31));
-  }
+  static void fields(CollectiveCase& c, FieldVisitor& field);
   void normalise();
 };
 
 // Whole warps, and a number of lanes.
 struct LanesCase : WarpCase {
   int lanes = 1;
-  static void fields(LanesCase& c, FieldVisitor& field) {
-    fields_of(c, field, kAnyValues);
-    field("lanes", c.lanes, range(0, 31));
-  }
+  static void fields(LanesCase& c, FieldVisitor& field);
   void normalise();
 };
 
@@ -135,31 +94,12 @@ struct RefusedExchangeCase : WarpCase {
     kPartialSegment
   };
   Mistake mistake = Mistake::kNoThreads;
-  static void fields(RefusedExchangeCase& c, FieldVisitor& field) {
-    using enum Mistake;
-    fields_of(c, field, kAnyValues);
-    field("mistake", c.mistake,
-          choice<Mistake>({{"no_threads", kNoThreads},
-                           {"too_many_threads", kTooManyThreads},
-                           {"no_blocks", kNoBlocks},
-                           {"odd_width", kOddWidth},
-                           {"no_width", kNoWidth},
-                           {"null_input", kNullInput},
-                           {"null_output", kNullOutput},
-                           {"null_operand", kNullOperand},
-                           {"misaligned_input", kMisalignedInput},
-                           {"misaligned_output", kMisalignedOutput},
-                           {"overlap", kOverlap},
-                           {"unknown_operation", kUnknownOperation},
-                           {"unknown_collective", kUnknownCollective},
-                           {"root_outside", kRootOutside},
-                           {"partial_segment", kPartialSegment}}));
-  }
+  static void fields(RefusedExchangeCase& c, FieldVisitor& field);
 };
 
 void exchange_matches_its_definition(const Shuffle& shuffle, const ExchangeCase& c);
-// Every operation, type and width, with every operand from -40 to 72 and some far beyond in every lane; of the case only
-// layout, poison and values count.
+// Every operation, type and width, with every operand from -40 to 72 and some far beyond in every lane; of the case
+// only layout, poison and values count.
 void exchange_matches_its_definition_for_every_operand(const Shuffle& shuffle, const LanesCase& c);
 void exchanging_twice_by_xor_changes_nothing(const Shuffle& shuffle, const LanesCase& c);
 void down_after_up_restores_the_interior(const Shuffle& shuffle, const LanesCase& c);

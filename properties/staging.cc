@@ -37,6 +37,56 @@ StagingShape shape_of(const LineCase& c) { return {.block = c.block, .max_blocks
 
 }  // namespace
 
+void LineCase::fields(LineCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 17); }
+
+void LineCase::fields_of(LineCase& c, FieldVisitor& field, std::int64_t most) {
+  using enum kernels::TileMap;
+  field("n", c.n, sizes(0, most));
+  field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 3, 31, 33, 1000}));
+  field("max_blocks", c.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
+  field("map", c.map,
+        choice<kernels::TileMap>(
+            {{"reverse", kReverse}, {"rotate", kRotate}, {"adjacent_difference", kAdjacentDifference}}));
+  field("a", c.a, one_of<std::uint32_t>({1, 0, 2, 3, 0x80000001u, 0xffffffffu}));
+  field("b", c.b, one_of<std::uint32_t>({0, 1, 0xffffffffu, 0x12345678u}));
+  field("x_offset", c.x_offset, range(0, 31));
+  field("y_offset", c.y_offset, range(0, 31));
+  field("poison", c.poison, poisons());
+  field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide, ValueKind::kSpecial}));
+}
+
+void TransposeCase::fields(TransposeCase& c, FieldVisitor& field) {
+  using enum kernels::TransposeVariant;
+  field("rows", c.rows, sizes(0, 1100));
+  field("columns", c.columns, sizes(0, 1100));
+  field("variant", c.variant, choice<kernels::TransposeVariant>({{"padded", kPadded}, {"unpadded", kUnpadded}}));
+  field("x_offset", c.x_offset, range(0, 31));
+  field("y_offset", c.y_offset, range(0, 31));
+  field("poison", c.poison, poisons());
+  field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide}));
+}
+
+void ScheduledLineCase::fields(ScheduledLineCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 11); }
+
+void RefusedLineCase::fields(RefusedLineCase& c, FieldVisitor& field) {
+  using enum Mistake;
+  fields_of(c, field, 1 << 10);
+  field("mistake", c.mistake,
+        choice<Mistake>({{"negative_size", kNegativeSize},
+                         {"huge_size", kHugeSize},
+                         {"no_threads", kNoThreads},
+                         {"too_many_threads", kTooManyThreads},
+                         {"no_blocks", kNoBlocks},
+                         {"null_input", kNullInput},
+                         {"null_output", kNullOutput},
+                         {"misaligned_input", kMisalignedInput},
+                         {"misaligned_output", kMisalignedOutput},
+                         {"overlap", kOverlap},
+                         {"unknown_map", kUnknownMap},
+                         {"unknown_variant", kUnknownVariant},
+                         {"negative_rows", kNegativeRows}}));
+}
+
 void LineCase::normalise() {
   if (n > 1 << 13) max_blocks = kUnlimited;  // one block and ten thousand elements show nothing that a thousand do not
   if (n > 1 << 13 && block < 32) block = 32;

@@ -30,7 +30,7 @@ struct LineCase {
 
   static constexpr int kUnlimited = 0x7fffffff;
 
-  static void fields(LineCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 17); }
+  static void fields(LineCase& c, FieldVisitor& field);
   void normalise();
 
   std::vector<std::uint32_t> x() const;
@@ -41,21 +41,7 @@ struct LineCase {
   WhereIs where() const;
 
  protected:
-  static void fields_of(LineCase& c, FieldVisitor& field, std::int64_t most) {
-    using enum kernels::TileMap;
-    field("n", c.n, sizes(0, most));
-    field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 3, 31, 33, 1000}));
-    field("max_blocks", c.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
-    field("map", c.map,
-          choice<kernels::TileMap>(
-              {{"reverse", kReverse}, {"rotate", kRotate}, {"adjacent_difference", kAdjacentDifference}}));
-    field("a", c.a, one_of<std::uint32_t>({1, 0, 2, 3, 0x80000001u, 0xffffffffu}));
-    field("b", c.b, one_of<std::uint32_t>({0, 1, 0xffffffffu, 0x12345678u}));
-    field("x_offset", c.x_offset, range(0, 31));
-    field("y_offset", c.y_offset, range(0, 31));
-    field("poison", c.poison, poisons());
-    field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide, ValueKind::kSpecial}));
-  }
+  static void fields_of(LineCase& c, FieldVisitor& field, std::int64_t most);
 };
 
 // A matrix of words through transpose.
@@ -66,16 +52,7 @@ struct TransposeCase {
   Poison poison = Poison::kNaN;
   Values values;
 
-  static void fields(TransposeCase& c, FieldVisitor& field) {
-    using enum kernels::TransposeVariant;
-    field("rows", c.rows, sizes(0, 1100));
-    field("columns", c.columns, sizes(0, 1100));
-    field("variant", c.variant, choice<kernels::TransposeVariant>({{"padded", kPadded}, {"unpadded", kUnpadded}}));
-    field("x_offset", c.x_offset, range(0, 31));
-    field("y_offset", c.y_offset, range(0, 31));
-    field("poison", c.poison, poisons());
-    field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide}));
-  }
+  static void fields(TransposeCase& c, FieldVisitor& field);
   void normalise();
 
   std::vector<std::uint32_t> x() const;
@@ -85,7 +62,7 @@ struct TransposeCase {
 
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledLineCase : LineCase {
-  static void fields(ScheduledLineCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 11); }
+  static void fields(ScheduledLineCase& c, FieldVisitor& field);
 };
 
 // A legal case with one argument made illegal.
@@ -106,24 +83,7 @@ struct RefusedLineCase : LineCase {
     kNegativeRows
   };
   Mistake mistake = Mistake::kNegativeSize;
-  static void fields(RefusedLineCase& c, FieldVisitor& field) {
-    using enum Mistake;
-    fields_of(c, field, 1 << 10);
-    field("mistake", c.mistake,
-          choice<Mistake>({{"negative_size", kNegativeSize},
-                           {"huge_size", kHugeSize},
-                           {"no_threads", kNoThreads},
-                           {"too_many_threads", kTooManyThreads},
-                           {"no_blocks", kNoBlocks},
-                           {"null_input", kNullInput},
-                           {"null_output", kNullOutput},
-                           {"misaligned_input", kMisalignedInput},
-                           {"misaligned_output", kMisalignedOutput},
-                           {"overlap", kOverlap},
-                           {"unknown_map", kUnknownMap},
-                           {"unknown_variant", kUnknownVariant},
-                           {"negative_rows", kNegativeRows}}));
-  }
+  static void fields(RefusedLineCase& c, FieldVisitor& field);
   void normalise();
 };
 

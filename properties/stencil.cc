@@ -46,6 +46,80 @@ bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b));
 
 }  // namespace
 
+void StencilCase::fields(StencilCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, kAnyValues); }
+
+void StencilCase::fields_of(StencilCase& c, FieldVisitor& field, const std::vector<ValueKind>& coefficients,
+                            const std::vector<ValueKind>& values, std::int64_t most) {
+  using enum kernels::StencilVariant;
+  using enum kernels::StencilBoundary;
+  field("n", c.n, sizes(0, most));
+  field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 224, 992, 1, 2, 3, 7, 8, 9, 31, 33, 1000}));
+  field("max_blocks", c.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
+  field("boundary", c.boundary,
+        choice<kernels::StencilBoundary>(
+            {{"zero", kZero}, {"clamp", kClamp}, {"periodic", kPeriodic}, {"padded", kPadded}}));
+  field("variant", c.variant,
+        choice<kernels::StencilVariant>({{"constant", kConstant}, {"global", kGlobal}, {"read_only", kReadOnly}}));
+  field("x_offset", c.x_offset, range(0, 31));
+  field("y_offset", c.y_offset, range(0, 31));
+  field("poison", c.poison, poisons());
+  field("coefficients", c.coefficients, values_of(coefficients));
+  field("values", c.values, values_of(values));
+}
+
+void ExactStencilCase::fields(ExactStencilCase& c, FieldVisitor& field) {
+  fields_of(c, field, kExactValues, kExactValues);
+}
+
+void LinearStencilCase::fields(LinearStencilCase& c, FieldVisitor& field) {
+  ExactStencilCase::fields(c, field);
+  field("a", c.a, range(-4, 4));
+  field("b", c.b, range(-4, 4));
+}
+
+void ScaledStencilCase::fields(ScaledStencilCase& c, FieldVisitor& field) {
+  fields_of(c, field, kTameValues, kTameValues);
+  field("exponent", c.exponent, range(-30, 30));
+}
+
+void ConstantStencilCase::fields(ConstantStencilCase& c, FieldVisitor& field) {
+  const std::vector<ValueKind> finite = {ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide};
+  fields_of(c, field, finite, finite);
+}
+
+void ShiftedStencilCase::fields(ShiftedStencilCase& c, FieldVisitor& field) {
+  StencilCase::fields(c, field);
+  field("shift", c.shift, range(0, 40));
+}
+
+void PolynomialStencilCase::fields(PolynomialStencilCase& c, FieldVisitor& field) {
+  fields_of(c, field, kExactValues, kTameValues);
+  field("degree", c.degree, range(0, 8));
+}
+
+void ScheduledStencilCase::fields(ScheduledStencilCase& c, FieldVisitor& field) {
+  fields_of(c, field, kAnyValues, kAnyValues, 1 << 12);
+}
+
+void RefusedStencilCase::fields(RefusedStencilCase& c, FieldVisitor& field) {
+  using enum Mistake;
+  fields_of(c, field, kTameValues, kTameValues, 1 << 12);
+  field("mistake", c.mistake,
+        choice<Mistake>({{"negative_size", kNegativeSize},
+                         {"huge_size", kHugeSize},
+                         {"no_threads", kNoThreads},
+                         {"too_many_threads", kTooManyThreads},
+                         {"no_blocks", kNoBlocks},
+                         {"null_input", kNullInput},
+                         {"null_output", kNullOutput},
+                         {"misaligned_input", kMisalignedInput},
+                         {"misaligned_output", kMisalignedOutput},
+                         {"overlap", kOverlap},
+                         {"halo_overlap", kHaloOverlap},
+                         {"unknown_variant", kUnknownVariant},
+                         {"unknown_boundary", kUnknownBoundary}}));
+}
+
 void StencilCase::normalise() {
   // A million elements in one block would be most of a run's time and show nothing that a thousand do not.
   if (n > 1 << 14) max_blocks = kUnlimited;

@@ -33,7 +33,7 @@ struct StencilCase {
 
   static constexpr int kUnlimited = 0x7fffffff;
 
-  static void fields(StencilCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, kAnyValues); }
+  static void fields(StencilCase& c, FieldVisitor& field);
   void normalise();
 
   // Everything on the host: x with its halo where the boundary is padded, and the coefficients, c[0] a NaN that nothing
@@ -58,81 +58,47 @@ struct StencilCase {
   static inline const std::vector<ValueKind> kTameValues = {ValueKind::kSmallIntegers, ValueKind::kUniform};
 
   static void fields_of(StencilCase& c, FieldVisitor& field, const std::vector<ValueKind>& coefficients,
-                        const std::vector<ValueKind>& values, std::int64_t most = 1 << 20) {
-    using enum kernels::StencilVariant;
-    using enum kernels::StencilBoundary;
-    field("n", c.n, sizes(0, most));
-    field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 224, 992, 1, 2, 3, 7, 8, 9, 31, 33, 1000}));
-    field("max_blocks", c.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
-    field("boundary", c.boundary,
-          choice<kernels::StencilBoundary>(
-              {{"zero", kZero}, {"clamp", kClamp}, {"periodic", kPeriodic}, {"padded", kPadded}}));
-    field("variant", c.variant,
-          choice<kernels::StencilVariant>({{"constant", kConstant}, {"global", kGlobal}, {"read_only", kReadOnly}}));
-    field("x_offset", c.x_offset, range(0, 31));
-    field("y_offset", c.y_offset, range(0, 31));
-    field("poison", c.poison, poisons());
-    field("coefficients", c.coefficients, values_of(coefficients));
-    field("values", c.values, values_of(values));
-  }
+                        const std::vector<ValueKind>& values, std::int64_t most = 1 << 20);
 };
 
 // Small integers: every difference, product and partial sum is exact in float.
 struct ExactStencilCase : StencilCase {
-  static void fields(ExactStencilCase& c, FieldVisitor& field) { fields_of(c, field, kExactValues, kExactValues); }
+  static void fields(ExactStencilCase& c, FieldVisitor& field);
 };
 
 // Exact values, and the numbers of a * x + b * z.
 struct LinearStencilCase : ExactStencilCase {
   int a = 1, b = 1;
-  static void fields(LinearStencilCase& c, FieldVisitor& field) {
-    ExactStencilCase::fields(c, field);
-    field("a", c.a, range(-4, 4));
-    field("b", c.b, range(-4, 4));
-  }
+  static void fields(LinearStencilCase& c, FieldVisitor& field);
 };
 
 // Values far from overflow and underflow, and a power of two to scale them by.
 struct ScaledStencilCase : StencilCase {
   int exponent = 0;
-  static void fields(ScaledStencilCase& c, FieldVisitor& field) {
-    fields_of(c, field, kTameValues, kTameValues);
-    field("exponent", c.exponent, range(-30, 30));
-  }
+  static void fields(ScaledStencilCase& c, FieldVisitor& field);
 };
 
 // A signal that is constant; the constant is the first of `values`.
 struct ConstantStencilCase : StencilCase {
-  static void fields(ConstantStencilCase& c, FieldVisitor& field) {
-    const std::vector<ValueKind> finite = {ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide};
-    fields_of(c, field, finite, finite);
-  }
+  static void fields(ConstantStencilCase& c, FieldVisitor& field);
 };
 
 // A signal, and by how many elements it is shifted.
 struct ShiftedStencilCase : StencilCase {
   int shift = 1;
-  static void fields(ShiftedStencilCase& c, FieldVisitor& field) {
-    StencilCase::fields(c, field);
-    field("shift", c.shift, range(0, 40));
-  }
+  static void fields(ShiftedStencilCase& c, FieldVisitor& field);
 };
 
 // Samples of a random polynomial, halo included; `values` gives its coefficients.
 struct PolynomialStencilCase : StencilCase {
   int degree = 0;
-  static void fields(PolynomialStencilCase& c, FieldVisitor& field) {
-    fields_of(c, field, kExactValues, kTameValues);
-    field("degree", c.degree, range(0, 8));
-  }
+  static void fields(PolynomialStencilCase& c, FieldVisitor& field);
   void normalise();
 };
 
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledStencilCase : StencilCase {
-  static void fields(ScheduledStencilCase& c, FieldVisitor& field) {
-    fields_of(c, field, kAnyValues, kAnyValues, 1 << 12);
-  }
+  static void fields(ScheduledStencilCase& c, FieldVisitor& field);
 };
 
 // A legal case with one argument made illegal.
@@ -153,24 +119,7 @@ struct RefusedStencilCase : StencilCase {
     kUnknownBoundary
   };
   Mistake mistake = Mistake::kNegativeSize;
-  static void fields(RefusedStencilCase& c, FieldVisitor& field) {
-    using enum Mistake;
-    fields_of(c, field, kTameValues, kTameValues, 1 << 12);
-    field("mistake", c.mistake,
-          choice<Mistake>({{"negative_size", kNegativeSize},
-                           {"huge_size", kHugeSize},
-                           {"no_threads", kNoThreads},
-                           {"too_many_threads", kTooManyThreads},
-                           {"no_blocks", kNoBlocks},
-                           {"null_input", kNullInput},
-                           {"null_output", kNullOutput},
-                           {"misaligned_input", kMisalignedInput},
-                           {"misaligned_output", kMisalignedOutput},
-                           {"overlap", kOverlap},
-                           {"halo_overlap", kHaloOverlap},
-                           {"unknown_variant", kUnknownVariant},
-                           {"unknown_boundary", kUnknownBoundary}}));
-  }
+  static void fields(RefusedStencilCase& c, FieldVisitor& field);
   void normalise();
 };
 

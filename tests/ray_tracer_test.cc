@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <map>
 
 #include "golden/image.h"
@@ -83,7 +84,11 @@ std::string file_problem(const golden::Golden& g, golden::Image& image) {
   const std::string path = runfile(kFolder + g.file);
   if (path.empty())
     return fmt::format("{}{} is missing; make it by: bazel run //golden:update -- --reason=...", kFolder, g.file);
-  image = golden::read_png(path);
+  try {
+    image = golden::read_png(path);
+  } catch (const std::exception& error) {
+    return fmt::format("{}{} is no picture: {}", kFolder, g.file, error.what());
+  }
   if (image.width != g.width || image.height != g.height) {
     return fmt::format("{}{} is {} x {}, but the manifest says {} x {}", kFolder, g.file, image.width, image.height,
                        g.width, g.height);

@@ -1,7 +1,8 @@
 // How a source file of the engine is compiled once per instruction set.
 //
-// A file that executes lanes is compiled twice by the BUILD file, with -DLOCKSTEP_ISA=avx2 and the flags of AVX2, and with
-// -DLOCKSTEP_ISA=avx512 and those of AVX-512; everything it defines lives in lockstep::engine::LOCKSTEP_ISA, so the two never meet.
+// A file that executes lanes is compiled by the BUILD file with -DLOCKSTEP_ISA=avx2 and the flags of AVX2 and, if what it
+// executes is frequent, once more with -DLOCKSTEP_ISA=avx512 and those of AVX-512; everything it defines lives in
+// lockstep::engine::LOCKSTEP_ISA, so the two never meet.
 //
 // The rule such a file keeps: it uses no inline function or template of the standard library, nor any of ours that lives outside
 // LOCKSTEP_ISA unless it is always_inline. An inline function that is emitted by both compilations has one name, and the
@@ -19,6 +20,7 @@ namespace lockstep::engine {
 
 namespace avx2 {
 Handler resolve_alu(const AluKey& key);
+Handler resolve_rare_alu(const AluKey& key);
 }
 namespace avx512 {
 Handler resolve_alu(const AluKey& key);

@@ -34,7 +34,7 @@ PROPERTY(Wrong, CudaError, const DoubleCase& c) { REQUIRE_CUDA(doubles(nullptr, 
 PROPERTY(Wrong, Law, const DoubleCase& c) { REQUIRE_LAW(c.n % 2 == 0 || c.n < 40, "an odd n of {}", c.n); }
 
 // Holds, and proves nothing of a kernel.
-TEST(Host, LaunchesNoKernel) { EXPECT_EQ(poisons().describe.empty(), false); }
+TEST(Host, LaunchesNoKernel) { EXPECT_FALSE(poisons().words.describe().empty()); }
 
 }  // namespace
 }  // namespace lockstep::end_to_end

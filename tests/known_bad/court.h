@@ -22,7 +22,9 @@ namespace lockstep::known_bad {
 // only to the last law; the most are enough for the rarest trap (a size past 2^16).
 inline constexpr std::array kRoundsToReject = {40, 300, 2000};
 // What a twin must stand.
-inline constexpr std::array kRoundsToAccept = {100};
+inline constexpr std::array kRoundsToAccept = {50};
+// Runs spent on the minimal case: the bulk of a trial whose mistake needs many elements.
+inline constexpr int kShrinks = 200;
 
 inline constexpr char kAccepted[] = "accepted";
 
@@ -54,6 +56,7 @@ Judgement judge(Launcher* launch, const std::vector<properties::Law<Implementati
     for (const auto& law : laws) {
       PropertyOptions options;
       options.cases = std::max(cases / law.cost, 1);
+      options.max_shrinks = kShrinks;
       const PropertyResult result = law.judge(*launch, options);
       judgement.cases += result.cases;
       if (result.held || result.not_applicable) continue;  // a law that needs more than the device has judges nobody

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <random>
 #include <set>
@@ -102,6 +103,13 @@ std::string shown(const std::vector<Bits>& in) {
   return s;
 }
 
+// What the 32 lanes are given: the operands, then the carry; and, of a form with a reference, what they must give.
+struct Batch {
+  std::array<std::vector<Bits>, kWarpSize> in;
+  std::array<Bits, kWarpSize> expected;
+  LaneMask carry;
+};
+
 // How one run is laid out.
 struct Layout {
   LaneMask mask;
@@ -112,27 +120,23 @@ struct Layout {
 // The number of lanes found wrong; reports the first few.
 class Runner {
  public:
+  // `judge` may be empty: then a batch says what is expected.
   Runner(const Form& form, const Judge& judge, const Options& options) : form_(form), judge_(judge), options_(options) {}
 
-  void run(const Isa& isa, Handler handler, const std::vector<std::vector<Bits>>& tuples, std::size_t first, const Layout& layout, LaneMask carry) {
+  void run(const Isa& isa, Handler handler, const Batch& batch, const Layout& layout) {
     const int n = static_cast<int>(form_.bytes.size()) - 1;
-    Bank registers(9), constants(9);
     Warp warp{};
-    warp.bank[0] = registers.base();
-    warp.bank[1] = constants.base();
+    warp.bank[0] = registers_.base();
+    warp.bank[1] = constants_.base();
     warp.exists = kAllLanes;
-    warp.carry = carry;
-    auto in = [&](int lane) -> std::vector<Bits> {
-      std::vector<Bits> t = tuples[std::min(first + lane, tuples.size() - 1)];
-      for (int i : options_.same_in_all_lanes) t[i] = tuples[std::min(first, tuples.size() - 1)][i];
-      t.push_back((carry >> lane) & 1);
-      return t;
-    };
+    warp.carry = batch.carry;
     for (int lane = 0; lane < kWarpSize; ++lane) {
-      const auto t = in(lane);
-      registers.put(0, form_.bytes[0], lane, truncated(kPoison >> lane, form_.bytes[0]));
-      registers.put(8, 0, lane, kPoison >> lane);
-      for (int i = 0; i < n; ++i) (layout.constants && i != layout.alias ? constants : registers).put(i + 1, form_.bytes[i + 1], lane, t[i]);
+      const auto& t = batch.in[lane];
+      registers_.put(0, form_.bytes[0], lane, truncated(kPoison >> lane, form_.bytes[0]));
+      registers_.put(8, 0, lane, kPoison >> lane);
+      for (int i = 0; i < n; ++i) {
+        (layout.constants && i != layout.alias ? constants_ : registers_).put(i + 1, form_.bytes[i + 1], lane, t[i]);
+      }
     }
     Op op;
     op.dst = Bank::slot(layout.alias >= 0 ? layout.alias + 1 : 0);
@@ -142,19 +146,20 @@ class Runner {
     op.flags = options_.flags;
     handler(warp, op, layout.mask);
     for (int lane = 0; lane < kWarpSize; ++lane) {
-      const auto t = in(lane);
-      const Bits got = registers.get(layout.alias >= 0 ? layout.alias + 1 : 0, form_.bytes[0], lane);
+      const auto& t = batch.in[lane];
+      const Bits got = registers_.get(layout.alias >= 0 ? layout.alias + 1 : 0, form_.bytes[0], lane);
       std::string wrong;
       if ((layout.mask >> lane) & 1) {
-        wrong = judge_(t.data(), got);
+        if (judge_) wrong = judge_(t.data(), got);
+        else if (got != batch.expected[lane]) wrong = "got" + shown({got}) + ", expected" + shown({batch.expected[lane]});
         if (options_.second && wrong.empty()) {
-          const Bits second = registers.get(8, 0, lane);
+          const Bits second = registers_.get(8, 0, lane);
           if (second != options_.second(t.data())) wrong = "second destination is " + std::to_string(second);
         }
       } else {
         const Bits before = layout.alias >= 0 ? t[layout.alias] : truncated(kPoison >> lane, form_.bytes[0]);
         if (got != before) wrong = "inactive lane changed to" + shown({got});
-        if (registers.get(8, 0, lane) != ((kPoison >> lane) & 1)) wrong = "inactive lane's second destination changed";
+        if (registers_.get(8, 0, lane) != ((kPoison >> lane) & 1)) wrong = "inactive lane's second destination changed";
       }
       const Bits carry_after = (warp.carry >> lane) & 1;
       const bool expect_new = options_.carry_out && ((layout.mask >> lane) & 1);
@@ -172,6 +177,7 @@ class Runner {
   const Form& form_;
   const Judge& judge_;
   const Options& options_;
+  Bank registers_{9}, constants_{9};
   long failures_ = 0;
 };
 
@@ -229,39 +235,61 @@ AluKey key_of(const Form& form) {
   return key;
 }
 
-void check_judged(const Form& form, const std::vector<std::vector<Bits>>& specials, const Judge& judge, const Options& options) {
+namespace {
+
+// Exactly one of `judge` and `reference` is there. The latter is asked once a lane, however often a batch runs: exact arithmetic
+// is what these tests spend their time on.
+void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials, const Judge& judge, const Reference& reference,
+                const Options& options) {
   ASSERT_EQ(specials.size() + 1, form.bytes.size()) << form.text;
   const AluKey key = key_of(form);
   const auto tuples = operand_tuples(form, specials, options);
+  const auto isas = instruction_sets();
+  std::vector<Handler> handlers;
+  for (const Isa& isa : isas) {
+    handlers.push_back(isa.resolve(key));
+    ASSERT_NE(handlers.back(), nullptr) << form.text << " has no handler for " << isa.name;
+  }
   std::mt19937_64 random(7);
-  for (const Isa& isa : instruction_sets()) {
-    const Handler handler = isa.resolve(key);
-    ASSERT_NE(handler, nullptr) << form.text << " has no handler for " << isa.name;
-    Runner runner(form, judge, options);
-    for (std::size_t first = 0; first < tuples.size() && runner.failures() < 4; first += kWarpSize) {
-      const auto carry = static_cast<LaneMask>(random());
-      runner.run(isa, handler, tuples, first, {kAllLanes, -1, (first / kWarpSize) % 2 == 1}, carry);
-      if ((first / kWarpSize) % 4 == 0) {
-        auto mask = static_cast<LaneMask>(random());
-        if (first % 3 == 0) mask = 1u << (random() % 32);
-        if (mask == 0) mask = 0x80000000u;
-        runner.run(isa, handler, tuples, first, {mask, -1, false}, carry);
-        // The destination in a source's register: only ever one of the same width.
-        for (std::size_t i = 0; i < specials.size(); ++i) {
-          if (form.bytes[i + 1] != form.bytes[0]) continue;
-          runner.run(isa, handler, tuples, first, {kAllLanes, static_cast<int>(i), false}, carry);
-          runner.run(isa, handler, tuples, first, {mask, static_cast<int>(i), false}, carry);
-        }
+  Runner runner(form, judge, options);
+  Batch batch;
+  for (std::size_t first = 0; first < tuples.size() && runner.failures() < 4; first += kWarpSize) {
+    batch.carry = static_cast<LaneMask>(random());
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+      auto& in = batch.in[lane];
+      in = tuples[std::min(first + lane, tuples.size() - 1)];
+      for (int i : options.same_in_all_lanes) in[i] = tuples[first][i];
+      in.push_back((batch.carry >> lane) & 1);
+      if (reference) batch.expected[lane] = truncated(reference(in.data()), form.bytes[0]);
+    }
+    std::vector<Layout> layouts = {{kAllLanes, -1, (first / kWarpSize) % 2 == 1}};
+    if ((first / kWarpSize) % 4 == 0) {
+      auto mask = static_cast<LaneMask>(random());
+      if (first % 3 == 0) mask = 1u << (random() % 32);
+      if (mask == 0) mask = 0x80000000u;
+      layouts.push_back({mask, -1, false});
+      // The destination in a source's register: only ever one of the same width.
+      for (std::size_t i = 0; i < specials.size(); ++i) {
+        if (form.bytes[i + 1] != form.bytes[0]) continue;
+        layouts.push_back({kAllLanes, static_cast<int>(i), false});
+        layouts.push_back({mask, static_cast<int>(i), false});
       }
+    }
+    for (std::size_t isa = 0; isa < isas.size(); ++isa) {
+      if (isa > 0 && handlers[isa] == handlers[isa - 1]) continue;  // rare: compiled once
+      for (const Layout& layout : layouts) runner.run(isas[isa], handlers[isa], batch, layout);
     }
   }
 }
 
+}  // namespace
+
+void check_judged(const Form& form, const std::vector<std::vector<Bits>>& specials, const Judge& judge, const Options& options) {
+  check_form(form, specials, judge, {}, options);
+}
+
 void check(const Form& form, const std::vector<std::vector<Bits>>& specials, const Reference& reference, const Options& options) {
-  check_judged(form, specials, [&](const Bits* in, Bits got) -> std::string {
-    const Bits expected = truncated(reference(in), form.bytes[0]);
-    return got == expected ? "" : "got" + shown({got}) + ", expected" + shown({expected});
-  }, options);
+  check_form(form, specials, {}, reference, options);
 }
 
 bool refused(const AluKey& key) {

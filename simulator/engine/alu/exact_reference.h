@@ -4,104 +4,105 @@
 // rounding direction, flushing and saturation.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
-#include <vector>
 
 namespace lockstep::engine::exact {
 
-// An unsigned integer of any length, least significant word first, without leading zero words.
+// An unsigned integer of up to 5,120 bits, least significant word first, without leading zero words: room for what the sum of an f64
+// and the product of two can need (4,200 bits from the lowest place to the highest).
 class Natural {
  public:
   Natural() = default;
   explicit Natural(unsigned __int128 v) {
-    for (; v != 0; v >>= 32) words_.push_back(static_cast<std::uint32_t>(v));
+    for (; v != 0; v >>= 32) push(static_cast<std::uint32_t>(v));
   }
-  bool is_zero() const { return words_.empty(); }
-  int bit_length() const {
-    return words_.empty() ? 0 : 32 * static_cast<int>(words_.size()) - __builtin_clz(words_.back());
+  Natural(const Natural& other) { *this = other; }
+  Natural& operator=(const Natural& other) {
+    size_ = other.size_;
+    std::copy_n(other.words_.begin(), size_, words_.begin());  // not the rest
+    return *this;
   }
-  bool bit(int i) const {
-    const std::size_t w = static_cast<std::size_t>(i) / 32;
-    return w < words_.size() && ((words_[w] >> (i % 32)) & 1);
-  }
+  bool is_zero() const { return size_ == 0; }
+  int bit_length() const { return is_zero() ? 0 : 32 * size_ - std::countl_zero(words_[size_ - 1]); }
+  bool bit(int i) const { return (word(i / 32) >> (i % 32)) & 1; }
   bool any_below(int i) const {  // a set bit under bit i
-    for (int k = 0; k < i; ++k) {
-      if (k % 32 == 0 && i - k >= 32 && static_cast<std::size_t>(k / 32) < words_.size() && words_[k / 32] == 0) {
-        k += 31;
-        continue;
-      }
-      if (bit(k)) return true;
+    for (int w = 0; w < i / 32; ++w) {
+      if (word(w) != 0) return true;
     }
-    return false;
+    return (word(i / 32) & ((std::uint32_t{1} << (i % 32)) - 1)) != 0;
   }
   std::uint64_t from_bit(int i) const {  // the 64 bits from bit i up
-    std::uint64_t r = 0;
-    for (int k = 0; k < 64; ++k) r |= static_cast<std::uint64_t>(bit(i + k)) << k;
-    return r;
+    const int w = i / 32;
+    const unsigned __int128 words =
+        static_cast<unsigned __int128>(word(w + 2)) << 64 | static_cast<std::uint64_t>(word(w + 1)) << 32 | word(w);
+    return static_cast<std::uint64_t>(words >> (i % 32));
   }
   Natural shifted_left(int n) const {
     if (is_zero()) return {};
     Natural r;
-    r.words_.assign(n / 32, 0);
+    for (int w = 0; w < n / 32; ++w) r.push(0);
     std::uint64_t carry = 0;
-    for (std::uint32_t w : words_) {
-      carry |= static_cast<std::uint64_t>(w) << (n % 32);
-      r.words_.push_back(static_cast<std::uint32_t>(carry));
+    for (int w = 0; w < size_; ++w) {
+      carry |= static_cast<std::uint64_t>(words_[w]) << (n % 32);
+      r.push(static_cast<std::uint32_t>(carry));
       carry >>= 32;
     }
-    if (carry) r.words_.push_back(static_cast<std::uint32_t>(carry));
-    r.trim();
-    return r;
+    r.push(static_cast<std::uint32_t>(carry));
+    return r.trimmed();
   }
   static int compare(const Natural& a, const Natural& b) {
-    if (a.words_.size() != b.words_.size()) return a.words_.size() < b.words_.size() ? -1 : 1;
-    for (std::size_t i = a.words_.size(); i-- > 0;) {
-      if (a.words_[i] != b.words_[i]) return a.words_[i] < b.words_[i] ? -1 : 1;
+    if (a.size_ != b.size_) return a.size_ < b.size_ ? -1 : 1;
+    for (int w = a.size_; w-- > 0;) {
+      if (a.words_[w] != b.words_[w]) return a.words_[w] < b.words_[w] ? -1 : 1;
     }
     return 0;
   }
   friend Natural operator+(const Natural& a, const Natural& b) {
     Natural r;
     std::uint64_t carry = 0;
-    for (std::size_t i = 0; i < a.words_.size() || i < b.words_.size() || carry; ++i) {
-      carry += (i < a.words_.size() ? a.words_[i] : 0) + static_cast<std::uint64_t>(i < b.words_.size() ? b.words_[i] : 0);
-      r.words_.push_back(static_cast<std::uint32_t>(carry));
+    for (int w = 0; w < a.size_ || w < b.size_ || carry; ++w) {
+      carry += static_cast<std::uint64_t>(a.word(w)) + b.word(w);
+      r.push(static_cast<std::uint32_t>(carry));
       carry >>= 32;
     }
-    r.trim();
     return r;
   }
   friend Natural operator-(const Natural& a, const Natural& b) {  // a >= b
-    Natural r = a;
+    Natural r;
     std::int64_t borrow = 0;
-    for (std::size_t i = 0; i < r.words_.size(); ++i) {
-      std::int64_t d = static_cast<std::int64_t>(r.words_[i]) - (i < b.words_.size() ? b.words_[i] : 0) + borrow;
+    for (int w = 0; w < a.size_; ++w) {
+      const std::int64_t d = static_cast<std::int64_t>(a.words_[w]) - b.word(w) + borrow;
       borrow = d < 0 ? -1 : 0;
-      r.words_[i] = static_cast<std::uint32_t>(d);
+      r.push(static_cast<std::uint32_t>(d));
     }
-    r.trim();
-    return r;
+    return r.trimmed();
   }
   friend Natural operator*(const Natural& a, const Natural& b) {
     Natural r;
-    r.words_.assign(a.words_.size() + b.words_.size(), 0);
-    for (std::size_t i = 0; i < a.words_.size(); ++i) {
+    for (int w = 0; w < a.size_ + b.size_; ++w) r.push(0);
+    for (int i = 0; i < a.size_; ++i) {
       std::uint64_t carry = 0;
-      for (std::size_t j = 0; j < b.words_.size() || carry; ++j) {
-        carry += r.words_[i + j] + static_cast<std::uint64_t>(a.words_[i]) * (j < b.words_.size() ? b.words_[j] : 0);
+      for (int j = 0; j < b.size_ || carry; ++j) {
+        carry += r.words_[i + j] + static_cast<std::uint64_t>(a.words_[i]) * b.word(j);
         r.words_[i + j] = static_cast<std::uint32_t>(carry);
         carry >>= 32;
       }
     }
-    r.trim();
-    return r;
+    return r.trimmed();
   }
 
  private:
-  void trim() {
-    while (!words_.empty() && words_.back() == 0) words_.pop_back();
+  std::uint32_t word(int w) const { return w < size_ ? words_[w] : 0; }
+  void push(std::uint32_t word) { words_.at(size_++) = word; }
+  Natural& trimmed() {
+    while (size_ > 0 && words_[size_ - 1] == 0) --size_;
+    return *this;
   }
-  std::vector<std::uint32_t> words_;
+  int size_ = 0;
+  std::array<std::uint32_t, 160> words_;  // the first size_ of them
 };
 
 enum class Direction { kNearestEven, kZero, kDown, kUp, kNearestAway };

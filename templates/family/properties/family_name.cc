@@ -15,6 +15,38 @@ FamilyNameShape shape_of(const FamilyNameCase& c) { return {.block = c.block, .m
 
 }  // namespace
 
+void FamilyNameCase::fields(FamilyNameCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 17); }
+
+void FamilyNameCase::fields_of(FamilyNameCase& c, FieldVisitor& field, std::int64_t most) {
+    field("n", c.n, sizes(0, most));
+    field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 3, 31, 33, 1000}));
+    field("max_blocks", c.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
+    field("x_offset", c.x_offset, range(0, 31));
+    field("y_offset", c.y_offset, range(0, 31));
+    field("poison", c.poison, poisons());
+    field("values", c.values,
+          values_of({ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kUniform, ValueKind::kMixed,
+                     ValueKind::kWide, ValueKind::kSpecial}));
+  }
+
+void ScheduledFamilyNameCase::fields(ScheduledFamilyNameCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 11); }
+
+void RefusedFamilyNameCase::fields(RefusedFamilyNameCase& c, FieldVisitor& field) {
+    using enum Mistake;
+    fields_of(c, field, 1 << 10);
+    field("mistake", c.mistake,
+          choice<Mistake>({{"negative_size", kNegativeSize},
+                           {"huge_size", kHugeSize},
+                           {"no_threads", kNoThreads},
+                           {"too_many_threads", kTooManyThreads},
+                           {"no_blocks", kNoBlocks},
+                           {"null_input", kNullInput},
+                           {"null_output", kNullOutput},
+                           {"misaligned_input", kMisalignedInput},
+                           {"misaligned_output", kMisalignedOutput},
+                           {"overlap", kOverlap}}));
+  }
+
 void FamilyNameCase::normalise() {
   if (n > 1 << 13) max_blocks = kUnlimited;  // one block and ten thousand elements show nothing that a thousand do not
   if (n > 1 << 13 && block < 32) block = 32;

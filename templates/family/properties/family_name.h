@@ -29,7 +29,7 @@ struct FamilyNameCase {
 
   static constexpr int kUnlimited = 0x7fffffff;
 
-  static void fields(FamilyNameCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 17); }
+  static void fields(FamilyNameCase& c, FieldVisitor& field);
   void normalise();
 
   std::vector<float> x() const;
@@ -41,22 +41,12 @@ struct FamilyNameCase {
 
  protected:
   // In the order in which a counterexample shrinks: shape, layout, values.
-  static void fields_of(FamilyNameCase& c, FieldVisitor& field, std::int64_t most) {
-    field("n", c.n, sizes(0, most));
-    field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 3, 31, 33, 1000}));
-    field("max_blocks", c.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
-    field("x_offset", c.x_offset, range(0, 31));
-    field("y_offset", c.y_offset, range(0, 31));
-    field("poison", c.poison, poisons());
-    field("values", c.values,
-          values_of({ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kUniform, ValueKind::kMixed,
-                     ValueKind::kWide, ValueKind::kSpecial}));
-  }
+  static void fields_of(FamilyNameCase& c, FieldVisitor& field, std::int64_t most);
 };
 
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledFamilyNameCase : FamilyNameCase {
-  static void fields(ScheduledFamilyNameCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 11); }
+  static void fields(ScheduledFamilyNameCase& c, FieldVisitor& field);
 };
 
 // A legal case with one argument made illegal.
@@ -74,21 +64,7 @@ struct RefusedFamilyNameCase : FamilyNameCase {
     kOverlap
   };
   Mistake mistake = Mistake::kNegativeSize;
-  static void fields(RefusedFamilyNameCase& c, FieldVisitor& field) {
-    using enum Mistake;
-    fields_of(c, field, 1 << 10);
-    field("mistake", c.mistake,
-          choice<Mistake>({{"negative_size", kNegativeSize},
-                           {"huge_size", kHugeSize},
-                           {"no_threads", kNoThreads},
-                           {"too_many_threads", kTooManyThreads},
-                           {"no_blocks", kNoBlocks},
-                           {"null_input", kNullInput},
-                           {"null_output", kNullOutput},
-                           {"misaligned_input", kMisalignedInput},
-                           {"misaligned_output", kMisalignedOutput},
-                           {"overlap", kOverlap}}));
-  }
+  static void fields(RefusedFamilyNameCase& c, FieldVisitor& field);
   void normalise();
 };
 
