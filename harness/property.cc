@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -61,10 +62,13 @@ class PropertyRun {
   PropertyRun(std::string_view name, const PropertyOptions& options);
 
   // Runs one case: whether it broke the property. Once a case has failed, further calls count as shrinking: each text
-  // runs at most once, and when max_shrinks are spent, or the device is lost, nothing runs any more.
+  // runs at most once, and when max_shrinks or the time for it are spent, or the device is lost, nothing runs any more.
   bool breaks(const std::string& text, const std::function<void()>& body);
   // Whether shrinking should offer more candidates.
-  bool goes_on() const { return !stop_ && result_.shrink_runs < options_.max_shrinks; }
+  bool goes_on() const {
+    return !stop_ && result_.shrink_runs < options_.max_shrinks &&
+           std::chrono::steady_clock::now() - failed_at_ < std::chrono::duration<double>(options_.max_shrink_seconds);
+  }
   // Whether a case already failed, so that `text` is a candidate for a smaller one, and it has not been tried.
   bool worth_trying(const std::string& text) const;
 
@@ -78,7 +82,9 @@ class PropertyRun {
   PropertyOptions options_;
   PropertyResult result_;
   std::set<std::string> tried_;
-  bool stop_ = false;  // nothing more may run
+  std::chrono::steady_clock::time_point failed_at_ =
+      std::chrono::steady_clock::time_point::max();  // the first case that did
+  bool stop_ = false;                                // nothing more may run
 };
 
 PropertyRun::PropertyRun(std::string_view name, const PropertyOptions& options) : name_(name), options_(options) {
@@ -106,7 +112,10 @@ bool PropertyRun::breaks(const std::string& text, const std::function<void()>& b
   }
   if (outcome.failure.reason != Reason::kNone) {
     result_.shrinks += shrinking;
-    if (!shrinking) ++result_.cases;
+    if (!shrinking) {
+      ++result_.cases;
+      failed_at_ = std::chrono::steady_clock::now();
+    }
     result_.failure = std::move(outcome.failure);
     result_.minimal_case = text;
     return true;

@@ -32,7 +32,8 @@ struct PropertyOptions {
   std::uint64_t seed = 0;             // 0: derived from the property's name (and Bazel's TEST_RANDOM_SEED when set)
   int cases = 0;                      // 0: kDefaultCases
   std::optional<std::string> replay;  // text of one case: runs that alone, without shrinking
-  int max_shrinks = 500;              // runs spent on shrinking
+  int max_shrinks = 500;              // runs spent on shrinking, at most
+  double max_shrink_seconds = 60;     // and time, after which no further run begins
 };
 
 struct PropertyResult {

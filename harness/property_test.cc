@@ -4,9 +4,11 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "harness/compare.h"
 #include "harness/device.h"
@@ -169,6 +171,21 @@ TEST(Property, ShrinkingStopsWhenItsRunsAreSpent) {
   EXPECT_GE(c.n, 5000) << "what is reported did fail";
   options.max_shrinks = 0;
   EXPECT_EQ(run([&](const Sample& s) { REQUIRE_LAW(s.n < 5000, "large"); }, options).shrink_runs, 0);
+}
+
+TEST(Property, ShrinkingStopsWhenItsTimeIsSpent) {
+  PropertyOptions options;
+  const auto slow = [](const Sample& c) {
+    if (c.n < 5000) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    REQUIRE_LAW(false, "large");
+  };
+  options.max_shrink_seconds = 0.1;
+  const PropertyResult result = run(slow, options);
+  EXPECT_FALSE(result.held);
+  EXPECT_LE(result.shrinks, 5);
+  options.max_shrink_seconds = 0;
+  EXPECT_EQ(run(slow, options).shrink_runs, 0);
 }
 
 TEST(Property, ReplayRunsThatCaseAlone) {

@@ -23,8 +23,8 @@ namespace lockstep::known_bad {
 inline constexpr std::array kRoundsToReject = {40, 300, 2000};
 // What a twin must stand.
 inline constexpr std::array kRoundsToAccept = {50};
-// Runs spent on the minimal case: the bulk of a trial whose mistake needs many elements.
-inline constexpr int kShrinks = 200;
+// Spent on the minimal case at most: where a mistake needs many elements to show, each run takes its time.
+inline constexpr double kShrinkSeconds = 3;
 
 inline constexpr char kAccepted[] = "accepted";
 
@@ -56,7 +56,7 @@ Judgement judge(Launcher* launch, const std::vector<properties::Law<Implementati
     for (const auto& law : laws) {
       PropertyOptions options;
       options.cases = std::max(cases / law.cost, 1);
-      options.max_shrinks = kShrinks;
+      options.max_shrink_seconds = kShrinkSeconds;
       const PropertyResult result = law.judge(*launch, options);
       judgement.cases += result.cases;
       if (result.held || result.not_applicable) continue;  // a law that needs more than the device has judges nobody
