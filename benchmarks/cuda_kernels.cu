@@ -1,4 +1,9 @@
 // The benchmark's kernels as a CUDA program: `cuda_kernels [launches] [kernel]` prints the seconds of every launch.
+//
+// Two further kernels have to be asked for by name: `launch` prints the seconds of a tiny launch among 10^4, `memory` the bytes of host memory that a
+// byte of device memory takes once a kernel has read and written all of it.
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -53,8 +58,13 @@ __global__ void histogram(const int* values, int n, int* bins) {
   for (int b = threadIdx.x; b < lb::kBins; b += blockDim.x) atomicAdd(&bins[b], local[b]);
 }
 
-__global__ void nothing(int* p) {
-  if (p) *p = 1;
+__global__ void count_launch(int* launches) {
+  if (threadIdx.x == 0) ++*launches;
+}
+
+__global__ void increment(int* p, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) p[i] += 1;
 }
 
 namespace {
@@ -93,12 +103,25 @@ std::vector<double> time_launches(int launches, Launch&& launch) {
   return seconds;
 }
 
+// Bytes of this process that are in memory now.
+double resident_bytes() {
+  long pages = 0, resident = 0;
+  std::FILE* f = std::fopen("/proc/self/statm", "r");
+  if (!f || std::fscanf(f, "%ld %ld", &pages, &resident) != 2) {
+    std::fprintf(stderr, "cannot read /proc/self/statm\n");
+    std::exit(1);
+  }
+  std::fclose(f);
+  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const int launches = argc > 1 ? std::atoi(argv[1]) : 3;
   const char* only = argc > 2 ? argv[2] : nullptr;
-  auto wanted = [&](const char* name) { return !only || !std::strcmp(only, name); };
+  auto asked_for = [&](const char* name) { return only && !std::strcmp(only, name); };
+  auto wanted = [&](const char* name) { return !only || asked_for(name); };
   bool right = true;
 
   if (wanted("stencil")) {
@@ -129,12 +152,28 @@ int main(int argc, char** argv) {
     right &= lb::same(download(bins, lb::kBins), lb::histogram(values), "histogram");
     lb::report("histogram", seconds);
   }
-  if (wanted("launch")) {  // ten thousand tiny launches in a row, as one time
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < 10000; ++i) nothing<<<1, 32>>>(nullptr);
-    check(cudaDeviceSynchronize(), "tiny launches");
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    lb::report("launch", {seconds.count() / 10000});
+  if (asked_for("launch")) {
+    constexpr int kLaunches = 10000;
+    int* launched = upload(std::vector<int>(1));
+    const auto seconds = time_launches(launches, [&] {
+      for (int i = 0; i < kLaunches; ++i) count_launch<<<1, 32>>>(launched);
+    });
+    right &= lb::same(download(launched, 1), {launches * kLaunches}, "launch");
+    std::vector<double> each;
+    for (double s : seconds) each.push_back(s / kLaunches);
+    lb::report("launch", each);
+  }
+  if (asked_for("memory")) {
+    constexpr int kInts = 1 << 25;
+    const double before = resident_bytes();
+    int* p = nullptr;
+    check(cudaMalloc(&p, kInts * sizeof(int)), "cudaMalloc");
+    check(cudaMemset(p, 0, kInts * sizeof(int)), "cudaMemset");
+    increment<<<kInts / lb::kBlock, lb::kBlock>>>(p, kInts);
+    check(cudaDeviceSynchronize(), "increment");
+    const double after = resident_bytes();
+    right &= lb::same(download(p, kInts), std::vector<int>(kInts, 1), "memory");
+    lb::report("memory", {(after - before) / (kInts * sizeof(int))});
   }
   return right ? 0 : 1;
 }

@@ -3,6 +3,9 @@
 //
 // PLATFORM is a part of the platform's name: "Portable" for PoCL, "Oclgrind" for Oclgrind.
 #define CL_TARGET_OPENCL_VERSION 120
+#if !__has_include(<CL/cl.h>)
+#error "This benchmark needs the Debian packages ocl-icd-opencl-dev, pocl-opencl-icd and oclgrind: apt-get install them."
+#endif
 #include <CL/cl.h>
 
 #include <chrono>

@@ -201,44 +201,66 @@ bool GlobalRaces::access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane,
   return found;
 }
 
-template <int kCells>
-bool GlobalRaces::row(RaceCell* __restrict cells, Access& me) {
-  constexpr std::uint32_t kCount = 32 * kCells;
+template <std::uint32_t kWidth>
+bool GlobalRaces::row_of(RaceCell* __restrict cells, std::uint32_t lane, std::uint32_t count, Access& me) {
+  const std::uint32_t n = kWidth * count;
   // Nothing of this launch: the common case.
   const std::uint32_t base = base_ << kNumberShift;
   std::uint32_t known = 0;
-  for (std::uint32_t i = 0; i < kCount; ++i) {
+  for (std::uint32_t i = 0; i < n; ++i) {
     const std::uint32_t wr = static_cast<std::uint32_t>(cells[i] >> 32), rd = static_cast<std::uint32_t>(cells[i]);
     known |= (wr >= base) | (rd >= base);
   }
   if (!known) {
     if (me.number() == 0) return true;
-    const std::uint32_t mine = half(me.number(), 15, 0);
+    const std::uint32_t mine = half(me.number(), 15, lane);
     const int shift = me.side().write ? 32 : 0;
-    for (std::uint32_t i = 0; i < kCount; ++i) cells[i] = RaceCell{mine + (i / kCells << kLaneShift)} << shift;
+    for (std::uint32_t i = 0; i < n; ++i) cells[i] = RaceCell{mine + (i / kWidth << kLaneShift)} << shift;
     return true;
   }
-  // All alike, but for the lane: what holds of the first holds of all.
+  // All alike, but for the lane: what holds of the first holds of all. Not where other lanes of this very warp were here.
   const RaceCell first = cells[0];
   const std::uint32_t first_wr = static_cast<std::uint32_t>(first >> 32), first_rd = static_cast<std::uint32_t>(first);
   const bool has_wr = valid(first_wr), has_rd = valid(first_rd);
-  if ((has_wr && lane_of(first_wr) != 0) || (has_rd && lane_of(first_rd) != 0)) return false;
+  const auto shifted = [&](std::uint32_t h) {
+    if (lane_of(h) == lane) return false;
+    const Record& r = at(number_of(h));
+    return r.block == me.side().block && r.warp == me.side().warp;
+  };
+  if ((has_wr && shifted(first_wr)) || (has_rd && shifted(first_rd))) return false;
   const RaceCell step = (has_wr ? RaceCell{1} << (32 + kLaneShift) : 0) | (has_rd ? RaceCell{1} << kLaneShift : 0);
   RaceCell differ = 0;
-  for (std::uint32_t i = 0; i < kCount; ++i) differ |= cells[i] ^ (first + (i / kCells) * step);
+  for (std::uint32_t i = 0; i < n; ++i) differ |= cells[i] ^ (first + (i / kWidth) * step);
   if (differ != 0) return false;
   RaceCell changed = first;
   Conflict conflict;
-  if (access(changed, 15, 0, me, conflict)) return false;
+  if (access(changed, 15, lane, me, conflict)) return false;
   if (changed == first) return true;
   const RaceCell new_step = ((changed >> 32) != 0 ? RaceCell{1} << (32 + kLaneShift) : 0) |
                             (static_cast<std::uint32_t>(changed) != 0 ? RaceCell{1} << kLaneShift : 0);
-  for (std::uint32_t i = 0; i < kCount; ++i) cells[i] = changed + (i / kCells) * new_step;
+  for (std::uint32_t i = 0; i < n; ++i) cells[i] = changed + (i / kWidth) * new_step;
   return true;
 }
 
-template bool GlobalRaces::row<1>(RaceCell*, Access&);
-template bool GlobalRaces::row<2>(RaceCell*, Access&);
-template bool GlobalRaces::row<4>(RaceCell*, Access&);
+bool GlobalRaces::row(RaceCell* cells, std::uint32_t width, std::uint32_t lane, std::uint32_t count, Access& me) {
+  switch (width) {
+    case 1: return row_of<1>(cells, lane, count, me);
+    case 2: return row_of<2>(cells, lane, count, me);
+    default: return row_of<4>(cells, lane, count, me);
+  }
+}
+
+bool GlobalRaces::together(RaceCell* cells, std::uint32_t width, std::uint32_t lane, std::uint32_t last, Access& me) {
+  RaceCell after[4];
+  Conflict conflict;
+  for (std::uint32_t i = 0; i < width; ++i) {
+    after[i] = cells[i];
+    // What two lanes of an instruction leave behind, the lanes between them do not change; and who races with one of these races with the first
+    // or with the last.
+    if (access(after[i], 15, lane, me, conflict) || (last != lane && access(after[i], 15, last, me, conflict))) return false;
+  }
+  for (std::uint32_t i = 0; i < width; ++i) cells[i] = after[i];
+  return true;
+}
 
 }  // namespace lockstep::check

@@ -117,13 +117,16 @@ class GlobalRaces {
   // One lane's access to `mask` (a bit a byte) of one granule. True and `conflict` when it races; it is recorded either way.
   bool access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access, Conflict& conflict);
 
-  // A weak access by a whole warp to consecutive granules, kCells to a lane, all bytes of each. False, with nothing recorded, when it has to
-  // be looked at lane by lane.
-  template <int kCells>
-  bool row(RaceCell* cells, Access& access);
+  // Accesses by `count` lanes from `lane` on to consecutive granules, `width` (1, 2 or 4) to a lane, all bytes of each. False, with nothing
+  // recorded, when it has to be looked at lane by lane.
+  bool row(RaceCell* cells, std::uint32_t width, std::uint32_t lane, std::uint32_t count, Access& access);
+  // The same of lanes, from `lane` to `last`, that all access one and the same element. Several of them must not write weakly.
+  bool together(RaceCell* cells, std::uint32_t width, std::uint32_t lane, std::uint32_t last, Access& access);
 
  private:
   std::uint32_t record(const Side& side, Memo& memo);
+  template <std::uint32_t kWidth>
+  bool row_of(RaceCell* cells, std::uint32_t lane, std::uint32_t count, Access& access);
 
   // A half: number 22 | bytes 4 | lane 5 | many 1. `many`, of a weak write: by several lanes of the warp; of a strong write: by several blocks; of a
   // read: by several threads that nothing ordered.

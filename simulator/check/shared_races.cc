@@ -1,29 +1,47 @@
 #include "simulator/check/shared_races.h"
 
+#include <immintrin.h>
+
 #include <algorithm>
 
 namespace lockstep::check {
+namespace {
 
-void SharedRaces::start(std::uint32_t bytes, int shift, std::uint32_t warps) {
+using Vector = __m256i;  // eight words, of as many granules
+
+Vector load(const std::uint32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const Vector*>(p)); }
+void put(std::uint32_t* p, Vector v) { _mm256_storeu_si256(reinterpret_cast<Vector*>(p), v); }
+Vector all_lanes(std::uint32_t v) { return _mm256_set1_epi32(static_cast<int>(v)); }
+Vector is_zero(Vector v) { return _mm256_cmpeq_epi32(v, _mm256_setzero_si256()); }
+Vector choose(Vector where, Vector yes, Vector no) { return _mm256_blendv_epi8(no, yes, where); }
+// Lanes below `count`.
+Vector below(std::uint32_t count) { return _mm256_cmpgt_epi32(all_lanes(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)); }
+Vector consecutive(std::uint32_t first) { return _mm256_add_epi32(all_lanes(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)); }
+
+}  // namespace
+
+void SharedRaces::start(std::uint32_t bytes, int shift) {
+  // Rows are read past the last granule by whole vectors.
   const std::size_t granules = (static_cast<std::size_t>(bytes) >> shift) + 33;
-  if (shift != shift_ || words_.size() < 2 * granules) {
-    words_.assign(2 * granules, 0);
+  if (shift != shift_ || written_.size() < granules) {
+    for (std::vector<std::uint32_t>* words : {&written_, &read_, &written_at_, &read_at_}) words->assign(granules, 0);
     interval_ = 0;
   }
   shift_ = shift;
-  warps_ = warps;
   block_barrier();
 }
 
 void SharedRaces::block_barrier() {
   next_interval();
-  if (++interval_ > 0xffff) {
-    std::fill(words_.begin(), words_.end(), 0);
+  if (++interval_ > kLastInterval) {
+    std::fill(written_.begin(), written_.end(), 0);
+    std::fill(read_.begin(), read_.end(), 0);
     interval_ = 1;
   }
 }
 
-bool SharedRaces::after_reads(std::uint64_t rd, std::uint32_t thread, Conflict& conflict) const {
+bool SharedRaces::after_reads(std::uint32_t granule, std::uint32_t thread, Conflict& conflict) const {
+  const std::uint32_t rd = read_[granule];
   const std::uint32_t other = thread_of(rd);
   const bool same_warp = (other >> 5) == (thread >> 5);
   if (other == thread && !(rd & (kManyLanes | kManyWarps))) return false;
@@ -39,54 +57,56 @@ bool SharedRaces::after_reads(std::uint64_t rd, std::uint32_t thread, Conflict& 
     if (!(rd & kManyWarps) || partial_ || !same_warp) return false;
     known = false;
   }
-  conflict = {other, static_cast<std::uint32_t>(rd & kPcMask), false, (rd & kStrong) != 0, known};
+  conflict = {other, read_at_[granule], false, (rd & kStrong) != 0, known};
   return true;
 }
 
-bool SharedRaces::read_row(std::uint32_t first, std::uint32_t warp, std::uint32_t pc, bool strong) {
-  std::uint64_t* __restrict w = &words_[2 * first];
-  const std::uint64_t mine = word(warp * 32, pc, strong);
-  const std::uint64_t interval = interval_;
-  std::uint64_t suspicious = 0;
-  for (std::uint64_t i = 0; i < 32; ++i) {
-    const std::uint64_t wr = w[2 * i];
-    const std::uint64_t same = (wr >> kIntervalShift) == interval ? ~0ull : 0;
-    suspicious |= same & ((wr ^ (mine + (i << kThreadShift))) & (1023ull << kThreadShift));
+bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong) {
+  const std::uint32_t* wr = &written_[first];
+  std::uint32_t *rd = &read_[first], *at = &read_at_[first];
+  const std::uint32_t mine = word(warp * 32 + lane, strong);
+  const Vector thread = all_lanes(kThread);
+  Vector suspicious = _mm256_setzero_si256();
+  for (std::uint32_t i = 0; i < count; i += 8) {
+    const Vector differ = _mm256_xor_si256(load(wr + i), consecutive(mine + i));
+    const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, kIntervalShift)), below(count - i));
+    suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(recent, differ));
   }
-  if (suspicious) return false;
-  // Readers of this warp at this clock differ from `mine` in lane and pc only.
-  const std::uint64_t kWarpClock = (31ull << (kThreadShift + 5)) | (std::uint64_t{kClockMax} << kClockShift);
-  for (std::uint64_t i = 0; i < 32; ++i) {
-    const std::uint64_t rd = w[2 * i + 1];
-    const std::uint64_t fresh = mine + (i << kThreadShift);
-    const bool now = (rd >> kIntervalShift) == interval;
-    const bool self = ((rd ^ fresh) & (1023ull << kThreadShift)) == 0;
-    const bool lanes = ((rd ^ fresh) & kWarpClock) == 0;
-    const bool same_warp = ((rd ^ fresh) & (31ull << (kThreadShift + 5))) == 0;
-    std::uint64_t merged = lanes ? (rd | kManyLanes) : fresh | (same_warp ? (rd & kManyWarps) : kManyWarps);
-    merged &= ~kStrong | (rd & fresh);
-    w[2 * i + 1] = now ? (self ? rd : merged) : fresh;
+  if (!_mm256_testz_si256(suspicious, thread)) return false;
+  for (std::uint32_t i = 0; i < count; i += 8) {
+    // Readers of this warp at this clock differ from `fresh` in lane only.
+    const Vector before = load(rd + i), fresh = consecutive(mine + i), differ = _mm256_xor_si256(before, fresh);
+    const Vector recent = is_zero(_mm256_srli_epi32(differ, kIntervalShift)), self = is_zero(_mm256_and_si256(differ, thread));
+    const Vector together = is_zero(_mm256_and_si256(differ, all_lanes(kWarp | kClock)));
+    const Vector same_warp = is_zero(_mm256_and_si256(differ, all_lanes(kWarp)));
+    const Vector others = _mm256_and_si256(all_lanes(kManyWarps), choose(same_warp, before, all_lanes(~0u)));
+    Vector merged = choose(together, _mm256_or_si256(before, all_lanes(kManyLanes)), _mm256_or_si256(fresh, others));
+    merged = _mm256_and_si256(merged, _mm256_or_si256(all_lanes(~kStrong), _mm256_and_si256(before, fresh)));
+    merged = choose(recent, choose(self, before, merged), fresh);
+    const Vector inside = below(count - i), kept = _mm256_and_si256(recent, _mm256_or_si256(self, together));
+    put(rd + i, choose(inside, merged, before));
+    put(at + i, choose(_mm256_andnot_si256(kept, inside), all_lanes(pc), load(at + i)));
   }
   return true;
 }
 
 bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc, bool strong) {
-  const std::uint64_t first = word(warp * 32, pc, strong);
+  const std::uint32_t first = word(warp * 32, strong);
   // A granule that several lanes of this warp have read at this clock needs nothing more, whichever lane reads it again.
-  const std::uint64_t recorded = (first | kManyLanes) & ~(kPcMask | kManyWarps);
-  constexpr std::uint64_t kIgnored = (31ull << kThreadShift) | kPcMask | kManyWarps;
+  const std::uint32_t recorded = first | kManyLanes;
+  constexpr std::uint32_t kLane = 31;
   // Nor does one that several lanes of several warps have read, as long as nothing orders some warps before others: no read can change what a
   // later write would be told.
   const bool unordered = !partial_ && !lanes_used_;
-  const std::uint64_t all = interval_ << kIntervalShift | kManyLanes | kManyWarps;
-  constexpr std::uint64_t kAll = (~std::uint64_t{0} << kIntervalShift) | kManyLanes | kManyWarps;
+  const std::uint32_t all = interval_ << kIntervalShift | kManyLanes | kManyWarps;
+  constexpr std::uint32_t kAll = (~0u << kIntervalShift) | kManyLanes | kManyWarps;
   Conflict conflict;
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(lanes));
     const std::uint32_t g = offsets[lane] >> shift_;
-    const std::uint64_t wr = words_[2 * g], rd = words_[2 * g + 1];
-    if ((wr >> kIntervalShift) != interval_ &&
-        ((rd & ~kIgnored) == recorded || (unordered && (rd & kAll) == all && (strong || !(rd & kStrong))))) {
+    const std::uint32_t rd = read_[g];
+    if (!now(written_[g]) &&
+        ((rd & ~(kLane | kManyWarps)) == recorded || (unordered && (rd & kAll) == all && (strong || !(rd & kStrong))))) {
       continue;
     }
     if (one(g, warp * 32 + lane, pc, false, strong, conflict)) return false;
@@ -94,24 +114,48 @@ bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, 
   return true;
 }
 
-bool SharedRaces::write_row(std::uint32_t first, std::uint32_t warp, std::uint32_t pc, bool strong) {
+bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong) {
   if (strong) return false;
-  std::uint64_t* __restrict w = &words_[2 * first];
-  const std::uint64_t mine = word(warp * 32, pc, strong);
-  const std::uint64_t interval = interval_;
-  std::uint64_t suspicious = 0;
-  for (std::uint64_t i = 0; i < 32; ++i) {
-    const std::uint64_t wr = w[2 * i], rd = w[2 * i + 1];
-    const std::uint64_t fresh = mine + (i << kThreadShift);
-    const std::uint64_t wrote = (wr >> kIntervalShift) == interval ? ~0ull : 0;
-    const std::uint64_t read = (rd >> kIntervalShift) == interval ? ~0ull : 0;
-    suspicious |= wrote & ((wr ^ fresh) & (1023ull << kThreadShift));
-    suspicious |= read & (((rd ^ fresh) & (1023ull << kThreadShift)) | (rd & (kManyLanes | kManyWarps)));
+  std::uint32_t *wr = &written_[first], *rd = &read_[first], *at = &written_at_[first];
+  const std::uint32_t mine = word(warp * 32 + lane, strong);
+  Vector suspicious = _mm256_setzero_si256();
+  for (std::uint32_t i = 0; i < count; i += 8) {
+    const Vector fresh = consecutive(mine + i), inside = below(count - i);
+    const auto add = [&](Vector word, std::uint32_t bits, Vector differ) {
+      const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(_mm256_xor_si256(word, fresh), kIntervalShift)), inside);
+      suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(recent, _mm256_and_si256(differ, all_lanes(bits))));
+    };
+    const Vector written = load(wr + i), read = load(rd + i);
+    add(written, kThread, _mm256_xor_si256(written, fresh));
+    add(read, kThread, _mm256_xor_si256(read, fresh));
+    add(read, kManyLanes | kManyWarps, read);
   }
-  if (suspicious) return false;
-  for (std::uint64_t i = 0; i < 32; ++i) {
-    w[2 * i] = mine + (i << kThreadShift);
-    w[2 * i + 1] = 0;
+  if (!_mm256_testz_si256(suspicious, suspicious)) return false;
+  for (std::uint32_t i = 0; i < count; i += 8) {
+    const Vector inside = below(count - i);
+    put(wr + i, choose(inside, consecutive(mine + i), load(wr + i)));
+    put(rd + i, _mm256_andnot_si256(inside, load(rd + i)));
+    put(at + i, choose(inside, all_lanes(pc), load(at + i)));
+  }
+  return true;
+}
+
+bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc) {
+  // Neither word may be of this interval and weak.
+  const std::uint32_t mine = word(warp * 32, true);
+  std::uint32_t read = 0;
+  for (std::uint32_t todo = lanes; todo != 0; todo &= todo - 1) {
+    const std::uint64_t g = offsets[__builtin_ctz(todo)] >> 2;
+    const std::uint32_t wr = written_[g], rd = read_[g];
+    if ((now(wr) && !(wr & kStrong)) || (now(rd) && !(rd & kStrong))) return false;
+    read |= rd;
+  }
+  for (std::uint32_t todo = lanes; todo != 0; todo &= todo - 1) {
+    const auto lane = static_cast<std::uint32_t>(__builtin_ctz(todo));
+    const std::uint64_t g = offsets[lane] >> 2;
+    written_[g] = mine + lane;
+    written_at_[g] = pc;
+    if (read != 0) read_[g] = 0;
   }
   return true;
 }

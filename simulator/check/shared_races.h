@@ -6,6 +6,9 @@
 // A granule (four bytes, or one in kernels that access less) has two words: its last writer, and a summary of who
 // has read it since. The interval between two barriers of the whole block is part of the word, so a barrier costs nothing.
 // Constant state per granule may miss a race among several readers; it never makes one up.
+//
+// The words of one kind lie side by side, and where each access stands in the program lies apart from them: a warp's row of granules is judged
+// eight at a time.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +28,8 @@ class SharedRaces : public BlockOrder {
     bool other_thread_known = true;   // false: some other lane of other_thread's warp
   };
 
-  // For a block of `warps` warps and `bytes` of shared memory; granules of 1 << shift bytes.
-  void start(std::uint32_t bytes, int shift, std::uint32_t warps);
+  // For a block with `bytes` of shared memory; granules of 1 << shift bytes.
+  void start(std::uint32_t bytes, int shift);
 
   // One thread's access to [offset, offset + size). True and `conflict` when it races; the access is recorded either way.
   bool access(std::uint32_t offset, std::uint32_t size, std::uint32_t thread, std::uint32_t pc, bool write, bool strong,
@@ -37,70 +40,82 @@ class SharedRaces : public BlockOrder {
     return found;
   }
 
-  // A whole warp's access to 32 consecutive granules, lane i to granule first + i. True when nothing had to be looked at
-  // more closely and the access is recorded; false, with nothing recorded, otherwise.
-  bool read_row(std::uint32_t first, std::uint32_t warp, std::uint32_t pc, bool strong);
-  bool write_row(std::uint32_t first, std::uint32_t warp, std::uint32_t pc, bool strong);
-  // Reads of one granule each by any lanes of a warp, wherever they are. False when one of them may race; nothing is lost then by
-  // going through access() for all of them again.
+  // Lanes `lane`, lane + 1, ... of a warp, `count` of them, each access one of as many consecutive granules. True when nothing had to be
+  // looked at more closely and the access is recorded; false, with nothing recorded, otherwise.
+  bool read_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong);
+  bool write_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong);
+  // The lanes from `lane` to `last` read one granule. False when one of them may race; nothing is lost then by going through access() for all of
+  // them.
+  bool read_together(std::uint32_t granule, std::uint32_t lane, std::uint32_t last, std::uint32_t warp, std::uint32_t pc, bool strong) {
+    // What is recorded after two lanes of a warp, others change no more.
+    Conflict conflict;
+    return !one(granule, warp * 32 + lane, pc, false, strong, conflict) &&
+           (lane == last || !one(granule, warp * 32 + last, pc, false, strong, conflict));
+  }
+  // Reads of one granule each by any lanes of a warp, wherever they are. False as above.
   bool read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc, bool strong);
+  // Strong writes likewise; false, with nothing recorded, unless all that is known of the granules is strong too. `offsets` are addresses of
+  // granules of four bytes.
+  bool write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc);
   int shift() const { return shift_; }
 
   // A barrier of every thread that has not exited.
   void block_barrier();
 
  private:
-  // Both words: interval 16 | thread 10 | strong 1 | many_lanes 1 | many_warps 1 | clock 11 | pc 24.
-  static constexpr int kIntervalShift = 48, kThreadShift = 38, kClockShift = 24;
-  static constexpr std::uint64_t kStrong = 1ull << 37, kManyLanes = 1ull << 36, kManyWarps = 1ull << 35;
-  static constexpr std::uint64_t kPcMask = (1u << 24) - 1;
+  // Both words: interval 8 | many_warps 1 | many_lanes 1 | strong 1 | clock 11 | thread 10.
+  static constexpr int kIntervalShift = 24, kClockShift = 10;
+  static constexpr std::uint32_t kManyWarps = 1u << 23, kManyLanes = 1u << 22, kStrong = 1u << 21;
+  static constexpr std::uint32_t kThread = 1023, kWarp = 31 << 5, kClock = kClockMax << kClockShift;
+  static constexpr std::uint32_t kLastInterval = 255;
 
-  static std::uint32_t thread_of(std::uint64_t w) { return static_cast<std::uint32_t>(w >> kThreadShift) & 1023; }
-  static std::uint32_t clock_of(std::uint64_t w) { return static_cast<std::uint32_t>(w >> kClockShift) & kClockMax; }
-  std::uint64_t word(std::uint32_t thread, std::uint32_t pc, bool strong) const {
-    return interval_ << kIntervalShift | std::uint64_t{thread} << kThreadShift | (strong ? kStrong : 0) |
-           std::uint64_t{clock_[thread >> 5]} << kClockShift | (pc & kPcMask);
+  static std::uint32_t thread_of(std::uint32_t w) { return w & kThread; }
+  static std::uint32_t clock_of(std::uint32_t w) { return w >> kClockShift & kClockMax; }
+  bool now(std::uint32_t w) const { return w >> kIntervalShift == interval_; }
+  std::uint32_t word(std::uint32_t thread, bool strong) const {
+    return interval_ << kIntervalShift | (strong ? kStrong : 0) | clock_[thread >> 5] << kClockShift | thread;
   }
   bool one(std::uint32_t granule, std::uint32_t thread, std::uint32_t pc, bool write, bool strong, Conflict& conflict) {
-    std::uint64_t& wr = words_[2 * granule];
-    std::uint64_t& rd = words_[2 * granule + 1];
+    std::uint32_t &wr = written_[granule], &rd = read_[granule];
     bool found = false;
-    if ((wr >> kIntervalShift) == interval_ && thread_of(wr) != thread && !(strong && (wr & kStrong)) &&
-        !ordered(thread_of(wr), clock_of(wr), thread)) {
-      conflict = {thread_of(wr), static_cast<std::uint32_t>(wr & kPcMask), true, (wr & kStrong) != 0, true};
+    if (now(wr) && thread_of(wr) != thread && !(strong && (wr & kStrong)) && !ordered(thread_of(wr), clock_of(wr), thread)) {
+      conflict = {thread_of(wr), written_at_[granule], true, (wr & kStrong) != 0, true};
       found = true;
     }
-    std::uint64_t mine = word(thread, pc, strong);
+    std::uint32_t mine = word(thread, strong);
     // A weak write of the same thread, not yet ordered before others, stays weak under the strong one that follows.
-    if (write && (wr >> kIntervalShift) == interval_ && thread_of(wr) == thread && clock_of(wr) == clock_of(mine)) mine &= wr | ~kStrong;
-    const bool read_before = (rd >> kIntervalShift) == interval_;
+    if (write && now(wr) && thread_of(wr) == thread && clock_of(wr) == clock_of(mine)) mine &= wr | ~kStrong;
+    const bool read_before = now(rd);
     if (write) {
-      if (read_before && !found && !(strong && (rd & kStrong))) found = after_reads(rd, thread, conflict);
+      if (read_before && !found && !(strong && (rd & kStrong))) found = after_reads(granule, thread, conflict);
       wr = mine;
+      written_at_[granule] = pc;
       rd = 0;
       return found;
     }
+    const std::uint32_t other = thread_of(rd);
+    if (read_before && other == thread) return found;
     if (!read_before) {
       rd = mine;
+      read_at_[granule] = pc;
       return found;
     }
-    const std::uint32_t other = thread_of(rd);
-    if (other == thread) return found;
-    const std::uint64_t strongs = rd & mine & kStrong;
-    if ((other >> 5) == (thread >> 5)) {
-      rd = clock_of(rd) == clock_of(mine) ? (rd | kManyLanes) : (mine | (rd & kManyWarps));
+    const std::uint32_t strongs = rd & mine & kStrong;
+    if ((other >> 5) == (thread >> 5) && clock_of(rd) == clock_of(mine)) {
+      rd |= kManyLanes;
     } else {
-      rd = ordered(other, clock_of(rd), thread) ? mine : (mine | kManyWarps);
+      rd = (other >> 5) == (thread >> 5) ? (mine | (rd & kManyWarps)) : ordered(other, clock_of(rd), thread) ? mine : (mine | kManyWarps);
+      read_at_[granule] = pc;
     }
     rd = (rd & ~kStrong) | strongs;
     return found;
   }
-  bool after_reads(std::uint64_t rd, std::uint32_t thread, Conflict& conflict) const;
+  bool after_reads(std::uint32_t granule, std::uint32_t thread, Conflict& conflict) const;
 
-  std::uint64_t interval_ = 0;
+  std::uint32_t interval_ = 0;
   int shift_ = 2;
-  std::uint32_t warps_ = 0;
-  std::vector<std::uint64_t> words_;
+  std::vector<std::uint32_t> written_, read_;        // the two words, by granule
+  std::vector<std::uint32_t> written_at_, read_at_;  // program counters of the accesses they tell of
 };
 
 }  // namespace lockstep::check

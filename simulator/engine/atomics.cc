@@ -112,6 +112,11 @@ template <class U, class S>
 void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r, const Element& element) {
   const auto what = static_cast<AtomOp>(op.mode);
   const auto type = op.flags & kFloatResult ? AtomicType::kFloat : op.flags & kSignExtend ? AtomicType::kSigned : AtomicType::kUnsigned;
+  if (what == AtomOp::kAdd && type != AtomicType::kFloat) {
+    // Counters: most atomics are such.
+    update_lanes<U>(w, mask, r, element, [](U old, U b, U, bool) { return static_cast<U>(old + b); });
+    return;
+  }
   update_lanes<U>(w, mask, r, element, [&](U old, U b, U c, bool global) { return updated<U, S>(what, type, old, b, c, global); });
 }
 

@@ -86,9 +86,8 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
       std::uint8_t* shadow = k.memory->written_shadow(k.memory->window_begin());
       const std::uint64_t begin = k.memory->window_begin();
       if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low - begin, span, r.size, lanes, r.missing, [&](int i) { return r.address[i] - begin; });
-      if (r.writes) each(lanes, [&](int i) {
-        note_written(r, i, shadow, r.address[i] - begin);
-      });
+      // What an atomic has read in full is written already.
+      if (r.writes && !(r.reads && r.unwritten == 0)) each(lanes, [&](int i) { note_written(r, i, shadow, r.address[i] - begin); });
     }
   } else {
     // Lanes in different allocations.

@@ -177,7 +177,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   if (launch.local_stride != 0) b.local.reserve(std::size_t{launch.local_stride} * launch.warps * kWarpSize);
   if (launch.check_races) {
     const bool words = launch.shared_extent > kSharedStart && !launch.shared_cells;
-    b.races.start(words ? launch.shared_extent + 64 : 0, launch.kernel->byte_granular ? 0 : 2, launch.warps);
+    b.races.start(words ? launch.shared_extent + 64 : 0, launch.kernel->byte_granular ? 0 : 2);
     b.knowledge.start(b.serial);
     if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, 0);
   }

@@ -8,6 +8,7 @@
 #include "simulator/engine/access.h"
 #include "simulator/engine/global_memory.h"
 #include "simulator/engine/lane_addresses.h"
+#include "simulator/engine/lane_runs.h"
 #include "simulator/engine/memory_ops.h"
 #include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
@@ -182,7 +183,7 @@ inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
   Worker& k = *w.block->worker;
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
   const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
-  return k.races->row<std::max(kBytes / 4, 1)>(k.memory->race_shadow(first), access);
+  return k.races->row(k.memory->race_shadow(first), kBytes / 4, 0, kWarpSize, access);
 }
 
 template <int kBytes>
@@ -197,7 +198,7 @@ inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t
   Worker& k = *w.block->worker;
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, true, false), k.race_memo);
   const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
-  if (!k.races->row<std::max(kBytes / 4, 1)>(k.memory->race_shadow(first), access)) return false;
+  if (!k.races->row(k.memory->race_shadow(first), kBytes / 4, 0, kWarpSize, access)) return false;
   store_row<kBytes>(w, op, c, first);
   return true;
 }
@@ -243,6 +244,39 @@ void store_global(Warp& w, const Op& op, LaneMask mask) {
   store_any(w, op, mask);
 }
 
+// The search for races, for reads of four bytes a lane. False when each lane must be looked at.
+bool record_reads(Warp& w, const Op& op, const std::uint32_t* at, LaneMask mask, const LaneRuns& runs) {
+  check::SharedRaces& races = w.block->races;
+  const bool strong = (op.flags & kStrong) != 0;
+  if (runs.count == 0) return races.read_lanes(at, mask, w.index, w.pc - 1, strong);
+  for (const LaneRun& r : runs) {
+    const std::uint32_t first = at[r.lane] >> 2;
+    if (!(r.together ? races.read_together(first, r.lane, r.lane + r.count - 1, w.index, w.pc - 1, strong)
+                     : races.read_row(first, r.lane, r.count, w.index, w.pc - 1, strong))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Copies runs that are whole vectors of eight lanes; false, with nothing done, when they are not.
+bool copy_runs(std::uint32_t* d, const std::byte* bytes, const std::uint32_t* at, const LaneRuns& runs) {
+  std::uint32_t odd = runs.count == 0;
+  for (const LaneRun& r : runs) odd |= (r.lane | r.count) & 7;
+  if (odd != 0) return false;
+  for (const LaneRun& r : runs) {
+    const std::byte* from = bytes + at[r.lane];
+    std::uint32_t* to = d + r.lane;
+    std::uint32_t value;
+    std::memcpy(&value, from, 4);
+    for (std::uint32_t i = 0; i < r.count; i += 8) {
+      const __m256i v = r.together ? _mm256_set1_epi32(static_cast<int>(value)) : _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 4 * i));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(to + i), v);
+    }
+  }
+  return true;
+}
+
 // Four bytes a lane from anywhere in one shared variable, all of it written between the lowest and the highest address. False: nothing done.
 bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
   Block& b = *w.block;
@@ -262,8 +296,10 @@ bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
   const std::uint32_t span = high - low + 4;
   if ((bits & 3) != 0 || span > 8192 || shared_range(*b.launch, low, std::uint64_t{high} + 4) == nullptr) return false;
   if (b.launch->check_initialisation && !all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), low, span)) return false;
-  if (b.launch->check_races && !b.races.read_lanes(at, mask, w.index, w.pc - 1, (op.flags & kStrong) != 0)) return false;
+  const LaneRuns runs = lane_runs(at, mask, 4);
+  if (b.launch->check_races && !record_reads(w, op, at, mask, runs)) return false;
   std::uint32_t* d = destination<std::uint32_t>(w, op.dst);
+  if (copy_runs(d, b.shared.bytes.get(), at, runs)) return true;
   const auto* bytes = reinterpret_cast<const int*>(b.shared.bytes.get());
   if (mask == kAllLanes) {
     for (int i = 0; i < kWarpSize; i += 8) {
@@ -286,7 +322,7 @@ void load_shared(Warp& w, const Op& op, LaneMask mask) {
     if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 && !b.worker->counting &&
         shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr &&
         (!b.launch->check_initialisation || all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes))) {
-      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells && b.races.read_row(first >> 2, w.index, w.pc - 1, op.flags & kStrong))) {
+      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells && b.races.read_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, op.flags & kStrong))) {
         std::memcpy(destination<std::byte>(w, op.dst), b.shared.bytes.get() + first, 32 * kBytes);
         return;
       }
@@ -304,7 +340,7 @@ void store_shared(Warp& w, const Op& op, LaneMask mask) {
     const std::uint32_t first = a[0] + static_cast<std::uint32_t>(op.immediate);
     if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 && !b.worker->counting &&
         shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr) {
-      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells && b.races.write_row(first >> 2, w.index, w.pc - 1, op.flags & kStrong))) {
+      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells && b.races.write_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, op.flags & kStrong))) {
         if (b.launch->check_initialisation) set_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes);
         std::memcpy(b.shared.bytes.get() + first, source<std::byte>(w, op.src[1]), 32 * kBytes);
         return;

@@ -5,6 +5,7 @@
 
 #include "simulator/engine/access.h"
 #include "simulator/engine/cluster.h"
+#include "simulator/engine/lane_runs.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/written_bits.h"
 
@@ -110,6 +111,55 @@ void store(Warp& w, Request& r, int lane) {
   r.stored |= 1u << lane;
 }
 
+// Weak accesses of four bytes to shared memory, a run of lanes at a time, as far as none may race. The lanes that are recorded, and have stored.
+LaneMask record_runs(Warp& w, Request& r, LaneMask lanes) {
+  check::SharedRaces& races = w.block->races;
+  alignas(64) std::uint32_t at[kWarpSize];
+  for (int i = 0; i < kWarpSize; ++i) at[i] = static_cast<std::uint32_t>(r.address[i]);
+  LaneMask done = 0;
+  for (const LaneRun& run : lane_runs(at, lanes, 4)) {
+    const std::uint32_t first = at[run.lane] >> 2;
+    if (r.writes) {
+      if ((run.together && run.count > 1) || !races.write_row(first, run.lane, run.count, w.index, r.pc, false)) break;
+      each(run.lanes(), [&](int i) { store(w, r, i); });
+    } else if (!(run.together ? races.read_together(first, run.lane, run.lane + run.count - 1, w.index, r.pc, false)
+                              : races.read_row(first, run.lane, run.count, w.index, r.pc, false))) {
+      break;
+    }
+    done |= run.lanes();
+  }
+  return done;
+}
+
+// The same for cells, strong accesses included.
+template <class CellsOf>
+LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& access, CellsOf cells_of) {
+  GlobalRaces& races = *w.block->worker->races;
+  const std::uint64_t base = r.address[std::countr_zero(lanes)] - (1u << 31);
+  alignas(64) std::uint32_t at[kWarpSize];
+  bool far = false;
+  for (int i = 0; i < kWarpSize; ++i) {
+    at[i] = static_cast<std::uint32_t>(r.address[i] - base);
+    far |= (lanes >> i & 1) != 0 && ((r.address[i] - base) >> 32) != 0;
+  }
+  if (far) return 0;
+  LaneMask done = 0;
+  for (const LaneRun& run : lane_runs(at, lanes, r.size)) {
+    const std::uint64_t first = r.address[run.lane], last = first + (run.together ? 1 : run.count) * r.size - 1;
+    check::RaceCell* cell = cells_of(first);
+    // Lanes that write to one place race, unless they are atomic.
+    if (cell == nullptr || (run.together && run.count > 1 && r.store != nullptr)) break;
+    const GlobalRaces::Lock lock(races, first, last);
+    if (!(run.together ? races.together(cell, r.size / 4, run.lane, run.lane + run.count - 1, access)
+                       : races.row(cell, r.size / 4, run.lane, run.count, access))) {
+      break;
+    }
+    each(run.lanes(), [&](int i) { store(w, r, i); });
+    done |= run.lanes();
+  }
+  return done;
+}
+
 // Each lane's access to its cells, and its store while nobody else can look.
 template <class CellsOf, class Where>
 bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells_of, Where where) {
@@ -117,6 +167,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
   Worker& k = *b.worker;
   GlobalRaces& races = *k.races;
   GlobalRaces::Access access(races, side_of(w, *r.op, r.pc, r.writes, is_strong(r)), k.race_memo);
+  if (r.size >= 4 && r.size <= 16) lanes &= ~record_cells(w, r, lanes, access, cells_of);
   bool good = true;
   each(lanes, [&](int i) {
     const std::uint64_t first = r.address[i], last = first + r.size - 1;
@@ -162,6 +213,13 @@ std::uint64_t place_name(const Warp& w, const Op& op, std::uint64_t address) {
 bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
   Block& b = *w.block;
   const bool strong = is_strong(r);
+  if (r.size == 4 && b.races.shift() == 2) {
+    if (!strong) {
+      lanes &= ~record_runs(w, r, lanes);
+    } else if (r.writes && r.store == nullptr && b.races.write_lanes_strongly(r.address, lanes, w.index, r.pc)) {
+      return true;
+    }
+  }
   bool good = true;
   check::SharedRaces::Conflict c;
   each(lanes, [&](int i) {
