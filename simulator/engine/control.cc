@@ -38,6 +38,10 @@ void copy_marks(Warp& w, std::int32_t to_frame, const Storage& to, std::int32_t 
   w.control->frame = running;
 }
 
+void forget_marks(Frame& f) {
+  if (f.validity) std::fill(f.validity->words.begin(), f.validity->words.end(), Validity::Word{});
+}
+
 void begin_frame(Warp& w, Frame& f, const Function& function) {
   // A local variable begins unwritten in every call.
   if (function.local_bytes != 0 && w.block->launch->check_initialisation) {
@@ -48,7 +52,7 @@ void begin_frame(Warp& w, Frame& f, const Function& function) {
       std::memset(shadow + at / 8, 0, function.local_bytes / 8);
     });
   }
-  if (f.validity) std::fill(f.validity->words.begin(), f.validity->words.end(), Validity::Word{});
+  if (w.control->tracking) forget_marks(f);
   if (!function.undefined.empty() && w.block->launch->check_initialisation) {
     begin_tracking(w);
     const std::int32_t running = w.control->frame;
@@ -80,6 +84,10 @@ void start_warp(Warp& w) {
   c.fragments.clear();
   c.frame = 0;
   c.exited = 0;
+  // Frames serve one block after another. Only a warp that follows values leaves marks in them.
+  if (c.tracking) {
+    for (Frame& f : c.frames) forget_marks(f);
+  }
   c.tracking = false;
   c.budgeted = false;
   c.barrier = -1;

@@ -1,4 +1,4 @@
-// Addresses of global memory: bounds, written bytes, counters.
+// Addresses of global memory: bounds, written bytes.
 #include "simulator/engine/global_memory.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "simulator/engine/lane_addresses.h"
 #include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
+#include "simulator/engine/transactions.h"
 #include "simulator/engine/written_bits.h"
 
 namespace lockstep::engine {
@@ -47,30 +48,6 @@ __attribute__((noinline)) bool report_global(Warp& w, const Request& r, LaneMask
   return false;
 }
 
-void count_global(Warp& w, const Request& r, LaneMask lanes) {
-  // Distinct sectors and lines among at most 32 accesses of at most 32 bytes: each touches one or two sectors.
-  std::uint64_t sectors[2 * kWarpSize], lines[2 * kWarpSize];
-  int n = 0, m = 0;
-  each(lanes, [&](int i) {
-    for (std::uint64_t s = r.address[i] >> 5; s <= (r.address[i] + r.size - 1) >> 5; ++s) sectors[n++] = s;
-    for (std::uint64_t s = r.address[i] >> 7; s <= (r.address[i] + r.size - 1) >> 7; ++s) lines[m++] = s;
-  });
-  std::sort(sectors, sectors + n);
-  std::sort(lines, lines + m);
-  const auto s = static_cast<std::uint64_t>(std::unique(sectors, sectors + n) - sectors);
-  const auto l = static_cast<std::uint64_t>(std::unique(lines, lines + m) - lines);
-  Counters& c = w.block->worker->counters;
-  if (r.writes) {
-    ++c.global_store_requests;
-    c.global_store_sectors += s;
-    c.global_store_lines += l;
-  } else {
-    ++c.global_load_requests;
-    c.global_load_sectors += s;
-    c.global_load_lines += l;
-  }
-}
-
 }  // namespace
 
 bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
@@ -107,10 +84,10 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
     });
     if (!inside) return report_global(w, r, lanes, false);
     if (r.writes && !writable) return report_global(w, r, lanes, true);
-    if (k.counting) count_global(w, r, lanes);
+    if (k.counting) count_global(k.counters, r.writes, r.address, r.size, lanes);
     return !raced || check_global_races(w, r, lanes);
   }
-  if (k.counting) count_global(w, r, lanes);
+  if (k.counting) count_global(k.counters, r.writes, r.address, r.size, lanes);
   return k.races == nullptr || !c.raced || check_global_races(w, r, lanes);
 }
 

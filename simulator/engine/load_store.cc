@@ -14,6 +14,7 @@
 #include "simulator/engine/report.h"
 #include "simulator/engine/shared_memory.h"
 #include "simulator/engine/track.h"
+#include "simulator/engine/transactions.h"
 #include "simulator/engine/written_bits.h"
 
 namespace lockstep::engine {
@@ -212,9 +213,10 @@ void load_global(Warp& w, const Op& op, LaneMask mask) {
       Worker& k = *w.block->worker;
       const CachedRange& c = cached(k, op);
       const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
-      if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 && !k.counting &&
+      if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 &&
           (!c.shadowed || all_written(k.memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes))) {
         if (!c.raced || read_row<kBytes>(w, op, first)) {
+          if (k.counting) count_global_row(k.counters, false, first, 32 * kBytes);
           std::memcpy(destination<std::byte>(w, op.dst), reinterpret_cast<const std::byte*>(first + static_cast<std::uint64_t>(c.delta)), 32 * kBytes);
           return;
         }
@@ -232,12 +234,12 @@ void store_global(Warp& w, const Op& op, LaneMask mask) {
       Worker& k = *w.block->worker;
       const CachedRange& c = cached(k, op);
       const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
-      if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 && !k.counting && c.writable) {
-        if (!c.raced) {
-          store_row<kBytes>(w, op, c, first);
+      if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 && c.writable) {
+        const bool stored = c.raced ? write_row<kBytes>(w, op, c, first) : (store_row<kBytes>(w, op, c, first), true);
+        if (stored) {
+          if (k.counting) count_global_row(k.counters, true, first, 32 * kBytes);
           return;
         }
-        if (write_row<kBytes>(w, op, c, first)) return;
       }
     }
   }
@@ -280,7 +282,7 @@ bool copy_runs(std::uint32_t* d, const std::byte* bytes, const std::uint32_t* at
 // Four bytes a lane from anywhere in one shared variable, all of it written between the lowest and the highest address. False: nothing done.
 bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
   Block& b = *w.block;
-  if (b.worker->counting || b.launch->shared_cells || (b.launch->check_races && b.races.shift() != 2)) return false;
+  if (b.launch->shared_cells || (b.launch->check_races && b.races.shift() != 2)) return false;
   const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
   const auto offset = static_cast<std::uint32_t>(op.immediate);
   alignas(64) std::uint32_t at[kWarpSize];
@@ -298,6 +300,14 @@ bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
   if (b.launch->check_initialisation && !all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), low, span)) return false;
   const LaneRuns runs = lane_runs(at, mask, 4);
   if (b.launch->check_races && !record_reads(w, op, at, mask, runs)) return false;
+  if (b.worker->counting) {
+    // 32 words side by side lie in as many banks.
+    if (span <= 4 * kWarpSize) {
+      add_shared(b.worker->counters, false, 0);
+    } else {
+      count_shared(b.worker->counters, false, at, 4, mask);
+    }
+  }
   std::uint32_t* d = destination<std::uint32_t>(w, op.dst);
   if (copy_runs(d, b.shared.bytes.get(), at, runs)) return true;
   const auto* bytes = reinterpret_cast<const int*>(b.shared.bytes.get());
@@ -319,11 +329,12 @@ void load_shared(Warp& w, const Op& op, LaneMask mask) {
     const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
     Block& b = *w.block;
     const std::uint32_t first = a[0] + static_cast<std::uint32_t>(op.immediate);
-    if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 && !b.worker->counting &&
+    if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 &&
         shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr &&
         (!b.launch->check_initialisation || all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes))) {
       if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells && b.races.read_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, op.flags & kStrong))) {
         std::memcpy(destination<std::byte>(w, op.dst), b.shared.bytes.get() + first, 32 * kBytes);
+        if (b.worker->counting) add_shared(b.worker->counters, false, 0);
         return;
       }
     }
@@ -338,11 +349,12 @@ void store_shared(Warp& w, const Op& op, LaneMask mask) {
     const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
     Block& b = *w.block;
     const std::uint32_t first = a[0] + static_cast<std::uint32_t>(op.immediate);
-    if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 && !b.worker->counting &&
+    if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 &&
         shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr) {
       if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells && b.races.write_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, op.flags & kStrong))) {
         if (b.launch->check_initialisation) set_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes);
         std::memcpy(b.shared.bytes.get() + first, source<std::byte>(w, op.src[1]), 32 * kBytes);
+        if (b.worker->counting) add_shared(b.worker->counters, true, 0);
         return;
       }
     }
@@ -353,12 +365,13 @@ void store_shared(Warp& w, const Op& op, LaneMask mask) {
 // An address known to be the same in all lanes (a variable, mostly in constant memory): one read for the warp.
 void load_uniform(Warp& w, const Op& op, LaneMask mask) {
   Worker& k = *w.block->worker;
-  if (op.elements == 1 && op.register_bytes == op.width && !k.counting) {
+  if (op.elements == 1 && op.register_bytes == op.width && (op.width == 4 || op.width == 8)) {
     const CachedRange& c = cached(k, op);
     const std::uint64_t at = source<std::uint64_t>(w, op.src[0])[0] + static_cast<std::uint64_t>(op.immediate);
     if (holds(c, at, op.width) && (at & (op.width - 1u)) == 0 && !c.raced &&
         (!c.shadowed || all_written(k.memory->written_shadow(at & ~7ull), at & 7, op.width))) {
       const auto* p = reinterpret_cast<const std::byte*>(at + static_cast<std::uint64_t>(c.delta));
+      if (k.counting) count_global_row(k.counters, false, at, op.width);
       if (op.width == 4) {
         std::uint32_t v;
         std::memcpy(&v, p, 4);

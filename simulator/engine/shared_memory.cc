@@ -11,35 +11,13 @@
 #include "simulator/engine/mbarrier.h"
 #include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
+#include "simulator/engine/transactions.h"
 #include "simulator/engine/written_bits.h"
 
 namespace lockstep::engine {
 namespace {
 
 using ptx::Space;
-
-void count_shared(Warp& w, const Request& r, LaneMask lanes) {
-  // 32 banks of four bytes; 8- and 16-byte accesses go in two and four passes over the lanes; the same word costs nothing more.
-  const int passes = r.size <= 4 ? 1 : static_cast<int>(r.size / 4);
-  const int lanes_a_pass = kWarpSize / passes;
-  std::uint64_t conflicts = 0;
-  for (int p = 0; p < passes; ++p) {
-    std::uint32_t words[kWarpSize * 2];
-    int n = 0;
-    for (int i = p * lanes_a_pass; i < (p + 1) * lanes_a_pass; ++i) {
-      if (!(lanes >> i & 1)) continue;
-      for (std::uint32_t b = 0; b < std::max(r.size, 4u); b += 4) words[n++] = (static_cast<std::uint32_t>(r.address[i]) + b) >> 2;
-    }
-    std::sort(words, words + n);
-    n = static_cast<int>(std::unique(words, words + n) - words);
-    std::uint32_t banks[32] = {}, worst = 0;
-    for (int i = 0; i < n; ++i) worst = std::max(worst, ++banks[words[i] & 31]);
-    conflicts += worst ? worst - 1 : 0;
-  }
-  Counters& c = w.block->worker->counters;
-  (r.writes ? c.shared_store_requests : c.shared_load_requests) += 1;
-  (r.writes ? c.shared_store_conflicts : c.shared_load_conflicts) += conflicts;
-}
 
 __attribute__((noinline)) bool resolve_named(Warp& w, Request& r, LaneMask lanes);
 
@@ -136,7 +114,7 @@ bool resolve_shared(Warp& w, Request& r, LaneMask lanes) {
     if (r.writes && !(r.reads && r.unwritten == 0)) each(lanes, [&](int i) { note_written(r, i, shadow, r.address[i]); });
   }
   if (b.launch->check_races && !(b.launch->shared_cells ? check_cluster_races(w, r, b, lanes) : check_shared_races(w, r, lanes))) return false;
-  if (b.worker->counting) count_shared(w, r, lanes);
+  if (b.worker->counting) count_shared(b.worker->counters, r.writes, r.address, r.size, lanes);
   return true;
 }
 
