@@ -341,7 +341,8 @@ int main(int argc, char** argv) {
   app.add_option("--repeat", a.repeat,
                  "run everything that often, each time with other random seeds; stop at a failure")
       ->capture_default_str();
-  app.add_option("--jobs", a.jobs, "suites that run at the same time")->capture_default_str();
+  app.add_option("--jobs", a.jobs,
+                 "suites that run at the same time (default: as many as processors on the simulated GPU, 1 on a GPU)");
   app.add_option("--time-limit", a.time_limit, "seconds that a suite's process may take")->capture_default_str();
   app.add_option("--property-limit", a.property_limit, "seconds that one property may take")->capture_default_str();
   app.add_option("--manifest", a.manifest, "list of suites in place of the built-in one");
@@ -370,6 +371,8 @@ int main(int argc, char** argv) {
   }
   const Manifest wanted = suites_for(chosen.targets.front().silicon, selected.suites, a.suites);
   if (!wanted.error.empty()) return refuse(wanted.error);
+  if (app.count("--jobs") == 0 && !chosen.targets.front().silicon)
+    a.jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (a.repeat == 1) return run(a, wanted.suites, chosen.targets);
   if (chosen.targets.size() > 1) return refuse("--repeat runs on one device");
   return run_again_and_again(a, wanted.suites, chosen.targets.front());

@@ -48,14 +48,14 @@ int block_side(MatmulVariant variant) {
 
 }  // namespace
 
-void MatmulCase::fields(MatmulCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, kMost); }
+void MatmulCase::fields(MatmulCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, sizes(0, kMost)); }
 
 void MatmulCase::fields_of(MatmulCase& c, FieldVisitor& field, const std::vector<ValueKind>& values,
-                           std::int64_t most) {
+                           const Domain<std::int64_t>& side) {
   using enum kernels::MatmulVariant;
-  field("m", c.m, sizes(0, most));
-  field("n", c.n, sizes(0, most));
-  field("k", c.k, sizes(0, most));
+  field("m", c.m, side);
+  field("n", c.n, side);
+  field("k", c.k, side);
   field("variant", c.variant,
         choice<kernels::MatmulVariant>(
             {{"global", kGlobal}, {"tiled8", kTiled8}, {"tiled16", kTiled16}, {"tiled32", kTiled32}}));
@@ -70,21 +70,30 @@ void MatmulCase::fields_of(MatmulCase& c, FieldVisitor& field, const std::vector
   field("b_values", c.b_values, values_of(values));
 }
 
-void ExactMatmulCase::fields(ExactMatmulCase& c, FieldVisitor& field) { fields_of(c, field, kExactValues, kMost); }
+void ExactMatmulCase::fields(ExactMatmulCase& c, FieldVisitor& field) {
+  fields_of(c, field, kExactValues, sizes(0, kMost));
+}
 
 void SquareMatmulCase::fields(SquareMatmulCase& c, FieldVisitor& field) {
-  fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide}, kMost);
+  fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide}, sizes(0, kMost));
 }
 
 void LargeMatmulCase::fields(LargeMatmulCase& c, FieldVisitor& field) {
-  fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform}, 512);
+  fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform},
+            one_of<std::int64_t>({1, 31, 32, 33, 64, 65, 128, 333, 512, 1023, 1025, 2047, 2048}));
 }
 
-void ScheduledMatmulCase::fields(ScheduledMatmulCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, 48); }
+void HugeMatmulCase::fields(HugeMatmulCase& c, FieldVisitor& field) {
+  fields_of(c, field, {ValueKind::kUniform}, one_of<std::int64_t>({2048}));
+}
+
+void ScheduledMatmulCase::fields(ScheduledMatmulCase& c, FieldVisitor& field) {
+  fields_of(c, field, kAnyValues, sizes(0, 48));
+}
 
 void RefusedMatmulCase::fields(RefusedMatmulCase& c, FieldVisitor& field) {
   using enum Mistake;
-  fields_of(c, field, kExactValues, 64);
+  fields_of(c, field, kExactValues, sizes(0, 64));
   field("mistake", c.mistake,
         choice<Mistake>({{"negative_rows", kNegativeRows},
                          {"negative_columns", kNegativeColumns},
@@ -104,6 +113,16 @@ void RefusedMatmulCase::fields(RefusedMatmulCase& c, FieldVisitor& field) {
 void MatmulCase::normalise() {
   constexpr std::int64_t kLong = 80;
   if (m > kLong && n > kLong && k > kLong) k = kLong;
+}
+
+void LargeMatmulCase::normalise() {
+  constexpr std::int64_t kMostProducts = 1 << 24;
+  if (m * n * k <= kMostProducts) return;
+  // The longest inner side of the list that the product still allows.
+  for (const std::int64_t side : {1025, 1023, 512, 333, 128, 65, 64, 33, 32, 31, 1}) {
+    k = side;
+    if (m * n * k <= kMostProducts) return;
+  }
 }
 
 void SquareMatmulCase::normalise() { n = k = m = std::min<std::int64_t>(m, 96); }
@@ -278,12 +297,12 @@ const std::vector<Law<Matmul>>& matmul_laws() {
       law("LaunchesNothingForNoWork", matmul_launches_nothing_for_no_work, 4),
       law("RefusesBadArguments", matmul_refuses_bad_arguments, 4),
       law("MatchesItsReference", matmul_matches_its_reference),
-      law("VariantsAgreeBitForBit", matmul_variants_agree_bit_for_bit),
+      law("VariantsAgreeBitForBit", matmul_variants_agree_bit_for_bit, 4),
       law("IsExactOnSmallIntegers", matmul_is_exact_on_small_integers),
       law("ByTheIdentityChangesNothing", matmul_by_the_identity_changes_nothing),
-      law("Transposes", matmul_transposes),
-      law("DistributesOverSums", matmul_distributes_over_sums),
-      law("PassesFreivaldsCheck", matmul_passes_freivalds_check, 20),
+      law("Transposes", matmul_transposes, 2),
+      law("DistributesOverSums", matmul_distributes_over_sums, 3),
+      law("PassesFreivaldsCheck", matmul_passes_freivalds_check, 30),
       law("IsDeterministic", matmul_is_deterministic, 50),
   };
   return laws;

@@ -51,7 +51,8 @@ struct MatmulCase {
   static inline const std::vector<ValueKind> kExactValues = {ValueKind::kSmallIntegers, ValueKind::kOne,
                                                              ValueKind::kZero};
 
-  static void fields_of(MatmulCase& c, FieldVisitor& field, const std::vector<ValueKind>& values, std::int64_t most);
+  static void fields_of(MatmulCase& c, FieldVisitor& field, const std::vector<ValueKind>& values,
+                        const Domain<std::int64_t>& side);
 };
 
 // Small integers: every product and partial sum is exact in float.
@@ -65,9 +66,15 @@ struct SquareMatmulCase : MatmulCase {
   void normalise();
 };
 
-// Sizes too large for the reference.
+// Sizes too large for the reference: sides up to 2,048, and no more products of elements than 256 x 256 x 256 has.
 struct LargeMatmulCase : MatmulCase {
   static void fields(LargeMatmulCase& c, FieldVisitor& field);
+  void normalise();
+};
+
+// All sides 2,048.
+struct HugeMatmulCase : LargeMatmulCase {
+  static void fields(HugeMatmulCase& c, FieldVisitor& field);
   void normalise() {}
 };
 
