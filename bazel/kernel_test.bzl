@@ -64,7 +64,7 @@ def kernel_test(
         data = data,
         tags = tags + simulated_tags,
         visibility = ["//visibility:private"],
-        deps = deps + kernels + [_MAIN, "@cuda//:headers", "@googletest//:gtest"],
+        deps = deps + kernels + [_MAIN, "@cuda//:headers", "//bazel/gtest"],
         alwayslink = True,
     )
     cc_test(
@@ -128,7 +128,7 @@ def timing_test(name, srcs, deps = [], kernels = [], size = "medium", min_sm = 7
         exec_properties = {"test.gpu": sm},
         tags = tags + ["exclusive", "gpu", "requires-gpu-" + sm],
         visibility = visibility,
-        deps = deps + kernels + [_MAIN, "@cuda//:headers", "@googletest//:gtest", _SILICON],
+        deps = deps + kernels + [_MAIN, "@cuda//:headers", "//bazel/gtest", _SILICON],
     )
 
 def kernel_binary(
@@ -157,6 +157,6 @@ def kernel_binary(
         testonly = True,
         srcs = srcs,
         copts = HOT_HOST_COPTS + copts,
-        deps = deps + kernels + ([_MAIN, "@googletest//:gtest"] if harness else []) + ["@cuda//:headers", runtime],
+        deps = deps + kernels + ([_MAIN, "//bazel/gtest"] if harness else []) + ["@cuda//:headers", runtime],
         **kwargs
     )

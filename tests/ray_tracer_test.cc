@@ -101,7 +101,7 @@ std::string file_problem(const golden::Golden& g, golden::Image& image) {
 
 TEST(RayTracer, DrawsTheGoldens) {
   std::map<std::string, golden::Golden> manifest;
-  for (const golden::Golden& g : golden::read_manifest(runfile(std::string(kFolder) + "manifest.json")))
+  for (const golden::Golden& g : golden::read_manifest(runfile("golden/ray_tracer/manifest.json")))
     manifest[g.scene] = g;
   for (const Scene& scene : scenes()) {
     const auto entry = manifest.find(scene.name);

@@ -186,7 +186,7 @@ TEST(Conform, RepeatedRunsHaveRandomSeedsOfTheirOwnAndAddUp) {
 }
 
 TEST(Conform, RepeatedRunsStopAtTheFirstFailureAndShowIt) {
-  const Conformed c = conform({"right", "properties"}, {"--cases=60", "--repeat=50"});
+  const Conformed c = conform({"right", "properties"}, {"--cases=60", "--repeat=50", "--jobs=1"});
   EXPECT_EQ(c.status, 1) << c.output;
   EXPECT_THAT(c.output, ContainsRegex("Wrong\\.UnwrittenBeyondAWarp failed: unwritten"));
   EXPECT_THAT(c.output, HasSubstr("0 of 50 runs green"));
