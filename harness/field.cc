@@ -243,21 +243,75 @@ std::int64_t WordField::get() const {
 }
 void WordField::set(std::int64_t word) { std::memcpy(at_, &word, bytes_); }
 
-void Printing::visit(Field& field) {
-  if (!text.empty()) text += ' ';
-  text.append(field.name).append("=").append(field.print());
-}
+namespace {
 
-void ListingChanges::visit(Field& field) {
-  for (std::string& value : field.simpler()) changes.push_back({index_, std::move(value)});
-  ++index_;
-}
+// "n=33 block=32".
+class Printing : public FieldVisitor {
+ public:
+  void visit(Field& field) override {
+    if (!text.empty()) text += ' ';
+    text.append(field.name).append("=").append(field.print());
+  }
+  std::string text;
+};
 
-void Changing::visit(Field& field) {
-  if (index_++ != change_.field || field.parse(change_.value)) return;
-  throw std::logic_error("field '" + std::string(field.name) + "' shrinks to '" + change_.value +
-                         "', which is not in its domain: " + field.describe());
-}
+class Sampling : public FieldVisitor {
+ public:
+  explicit Sampling(Bits& bits) : bits_(bits) {}
+  void visit(Field& field) override { field.sample(bits_); }
+
+ private:
+  Bits& bits_;
+};
+
+// The text of a value that field number `field` may have instead.
+struct Change {
+  std::size_t field;
+  std::string value;
+};
+
+class ListingChanges : public FieldVisitor {
+ public:
+  void visit(Field& field) override {
+    for (std::string& value : field.simpler()) changes.push_back({index_, std::move(value)});
+    ++index_;
+  }
+  std::vector<Change> changes;
+
+ private:
+  std::size_t index_ = 0;
+};
+
+class Changing : public FieldVisitor {
+ public:
+  explicit Changing(const Change& change) : change_(change) {}
+  void visit(Field& field) override {
+    if (index_++ != change_.field || field.parse(change_.value)) return;
+    throw std::logic_error("field '" + std::string(field.name) + "' shrinks to '" + change_.value +
+                           "', which is not in its domain: " + field.describe());
+  }
+
+ private:
+  const Change& change_;
+  std::size_t index_ = 0;
+};
+
+class Parsing : public FieldVisitor {
+ public:
+  explicit Parsing(std::string_view text);
+  void visit(Field& field) override;
+  // Empty, or one sentence: of all problems the first, so that one bad case gives one error.
+  std::string error() const;
+
+ private:
+  struct Token {
+    std::string_view name, value;
+    bool used = false;
+  };
+  std::vector<Token> tokens_;
+  std::string error_, known_;
+  bool only_missing_ = false;  // error_ is about a missing field
+};
 
 Parsing::Parsing(std::string_view text) {
   while (!text.empty()) {
@@ -298,6 +352,47 @@ std::string Parsing::error() const {
   // An unknown name explains a missing one (a spelling mistake gives both), so it replaces that error.
   if (unknown == tokens_.end() || !(error_.empty() || only_missing_)) return error_;
   return "there is no field '" + std::string(unknown->name) + "'; the fields are " + known_;
+}
+
+}  // namespace
+
+std::string print_case(const AnyCase& c) {
+  const auto printed = c.copy();  // fields() hands out what could be changed
+  Printing printing;
+  printed->fields(printing);
+  return std::move(printing.text);
+}
+
+void sample_case(AnyCase& fresh, Bits& bits) {
+  Sampling sampling(bits);
+  fresh.fields(sampling);
+  fresh.normalise();
+}
+
+std::vector<std::unique_ptr<AnyCase>> simpler_cases(const AnyCase& c) {
+  std::vector<std::unique_ptr<AnyCase>> out;
+  const std::string own_text = print_case(c);
+  ListingChanges listing;
+  c.copy()->fields(listing);
+  for (const Change& change : listing.changes) {
+    auto candidate = c.copy();
+    Changing changing(change);
+    candidate->fields(changing);
+    candidate->normalise();
+    if (print_case(*candidate) != own_text) out.push_back(std::move(candidate));
+  }
+  return out;
+}
+
+std::string parse_case(std::string_view text, AnyCase& fresh) {
+  Parsing parsing(text);
+  fresh.fields(parsing);
+  if (std::string error = parsing.error(); !error.empty()) return error;
+  const std::string as_given = print_case(fresh);
+  fresh.normalise();
+  const std::string as_case = print_case(fresh);
+  if (as_given != as_case) return "these fields do not go together; the nearest case is '" + as_case + "'";
+  return "";
 }
 
 }  // namespace detail

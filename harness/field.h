@@ -31,6 +31,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -244,9 +245,16 @@ class FieldVisitor {
   }
 };
 
-// What the runner does with a case type. All of it is deterministic.
-
 namespace detail {
+
+// A case of some type, with what the runner needs of it.
+class AnyCase {
+ public:
+  virtual ~AnyCase() = default;
+  virtual std::unique_ptr<AnyCase> copy() const = 0;
+  virtual void fields(FieldVisitor& field) = 0;
+  virtual void normalise() = 0;
+};
 
 template <class Case>
 concept HasNormalise = requires(Case& c) {
@@ -254,87 +262,41 @@ concept HasNormalise = requires(Case& c) {
 };
 
 template <class Case>
-void normalise(Case& c) {
-  if constexpr (HasNormalise<Case>) c.normalise();
-}
-
-// "n=33 block=32".
-class Printing : public FieldVisitor {
+class BoxedCase final : public AnyCase {
  public:
-  void visit(Field& field) override;
-  std::string text;
+  BoxedCase() = default;
+  explicit BoxedCase(const Case& c) : value(c) {}
+  std::unique_ptr<AnyCase> copy() const override { return std::make_unique<BoxedCase>(value); }
+  void fields(FieldVisitor& field) override { Case::fields(value, field); }
+  void normalise() override {
+    if constexpr (HasNormalise<Case>) value.normalise();
+  }
+
+  Case value{};
 };
 
-class Sampling : public FieldVisitor {
- public:
-  explicit Sampling(Bits& bits) : bits_(bits) {}
-  void visit(Field& field) override { field.sample(bits_); }
-
- private:
-  Bits& bits_;
-};
-
-// The text of a value that field number `field` may have instead.
-struct Change {
-  std::size_t field;
-  std::string value;
-};
-
-class ListingChanges : public FieldVisitor {
- public:
-  void visit(Field& field) override;
-  std::vector<Change> changes;
-
- private:
-  std::size_t index_ = 0;
-};
-
-class Changing : public FieldVisitor {
- public:
-  explicit Changing(const Change& change) : change_(change) {}
-  void visit(Field& field) override;
-
- private:
-  const Change& change_;
-  std::size_t index_ = 0;
-};
-
-class Parsing : public FieldVisitor {
- public:
-  explicit Parsing(std::string_view text);
-  void visit(Field& field) override;
-  // Empty, or one sentence: of all problems the first, so that one bad case gives one error.
-  std::string error() const;
-
- private:
-  struct Token {
-    std::string_view name, value;
-    bool used = false;
-  };
-  std::vector<Token> tokens_;
-  std::string error_, known_;
-  bool only_missing_ = false;  // error_ is about a missing field
-};
+// What the functions below do, for a case of any type. `fresh` is one that was just made.
+std::string print_case(const AnyCase& c);
+void sample_case(AnyCase& fresh, Bits& bits);
+std::vector<std::unique_ptr<AnyCase>> simpler_cases(const AnyCase& c);
+std::string parse_case(std::string_view text, AnyCase& fresh);
 
 }  // namespace detail
+
+// What the runner does with a case type. All of it is deterministic.
 
 // "n=33 block=32 boundary=zero".
 template <class Case>
 std::string print_case(const Case& c) {
-  Case printed = c;  // fields() hands out what could be changed
-  detail::Printing printing;
-  Case::fields(printed, printing);
-  return std::move(printing.text);
+  return detail::print_case(detail::BoxedCase<Case>(c));
 }
 
 // A random case, normalised.
 template <class Case>
 Case sample_case(Bits& bits) {
-  Case c{};
-  detail::Sampling sampling(bits);
-  Case::fields(c, sampling);
-  detail::normalise(c);
-  return c;
+  detail::BoxedCase<Case> box;
+  detail::sample_case(box, bits);
+  return std::move(box.value);
 }
 
 // Simpler cases: each changes one field (and what normalise() makes of that), in the order of the fields, simplest
@@ -342,16 +304,8 @@ Case sample_case(Bits& bits) {
 template <class Case>
 std::vector<Case> simpler_cases(const Case& c) {
   std::vector<Case> out;
-  const std::string own_text = print_case(c);
-  Case listed = c;
-  detail::ListingChanges listing;
-  Case::fields(listed, listing);
-  for (const detail::Change& change : listing.changes) {
-    Case candidate = c;
-    detail::Changing changing(change);
-    Case::fields(candidate, changing);
-    detail::normalise(candidate);
-    if (print_case(candidate) != own_text) out.push_back(std::move(candidate));
+  for (const auto& simpler : detail::simpler_cases(detail::BoxedCase<Case>(c))) {
+    out.push_back(static_cast<const detail::BoxedCase<Case>&>(*simpler).value);
   }
   return out;
 }
@@ -361,15 +315,10 @@ std::vector<Case> simpler_cases(const Case& c) {
 // what is accepted.
 template <class Case>
 std::string parse_case(std::string_view text, Case& c) {
-  c = Case{};
-  detail::Parsing parsing(text);
-  Case::fields(c, parsing);
-  if (std::string error = parsing.error(); !error.empty()) return error;
-  const std::string as_given = print_case(c);
-  detail::normalise(c);
-  const std::string as_case = print_case(c);
-  if (as_given != as_case) return "these fields do not go together; the nearest case is '" + as_case + "'";
-  return "";
+  detail::BoxedCase<Case> box;
+  std::string error = detail::parse_case(text, box);
+  c = std::move(box.value);
+  return error;
 }
 
 }  // namespace lockstep

@@ -201,17 +201,25 @@ void require_capability(const Requirement& r) {
 PropertyResult detail::run_property(std::string_view name, const CaseType& type, const PropertyOptions& options) {
   PropertyRun run(name, options);
   if (options.replay) {
-    std::string text = *options.replay;
-    if (const std::string error = type.read(text); !error.empty()) {
+    const auto replayed = type.make();
+    if (const std::string error = parse_case(*options.replay, *replayed); !error.empty()) {
       run.result().not_run = "--case: " + error;
     } else {
-      run.breaks(text, [&] { type.check(text); });
+      run.breaks(print_case(*replayed), [&] { type.check(*replayed); });
     }
     return run.finish();
   }
+  // RapidCheck is handed cases as their texts. Each stands for what it reads as, so that what fails is what replays.
+  const auto case_of = [&](const std::string& text) {
+    auto c = type.make();
+    if (const std::string error = parse_case(text, *c); !error.empty()) {
+      throw std::logic_error("the generated case '" + text + "' could not be replayed: " + error);
+    }
+    return c;
+  };
   const auto describe = [&](const std::string& text) {
     rc::detail::CaseDescription description;
-    const bool broken = run.breaks(text, [&] { type.check(text); });
+    const bool broken = run.breaks(text, [&] { type.check(*case_of(text)); });
     description.result = {broken ? rc::detail::CaseResult::Type::Failure : rc::detail::CaseResult::Type::Success, ""};
     description.example = [] { return rc::detail::Example(); };
     return description;
@@ -219,13 +227,16 @@ PropertyResult detail::run_property(std::string_view name, const CaseType& type,
   // Shrinking stops where the run says so, and a case that was tried before is not offered again.
   const auto simpler = [&](const std::string& text) {
     std::vector<std::string> candidates;
-    if (run.goes_on()) candidates = type.simpler(text);
+    if (!run.goes_on()) return rc::seq::fromContainer(std::move(candidates));
+    for (const auto& c : simpler_cases(*case_of(text))) candidates.push_back(print_case(*c));
     std::erase_if(candidates, [&](const std::string& candidate) { return !run.worth_trying(candidate); });
     return rc::seq::fromContainer(std::move(candidates));
   };
   const rc::Gen<rc::detail::CaseDescription> property = [&](const rc::Random& random, int) {
     Bits bits(rc::Random(random).next());
-    return rc::shrinkable::map(rc::shrinkable::shrinkRecur(type.sample(bits), simpler), describe);
+    const auto sampled = type.make();
+    sample_case(*sampled, bits);
+    return rc::shrinkable::map(rc::shrinkable::shrinkRecur(print_case(*sampled), simpler), describe);
   };
   drive(run, property);
   return run.finish();

@@ -15,8 +15,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -79,25 +79,12 @@ inline constexpr int kDefaultCases = 200;
 
 namespace detail {
 
-// Cases of a type by their texts: all that the runner needs to know of it.
+// A type of cases, with what is to hold for each of them: all that the runner needs to know.
 struct CaseType {
-  std::function<std::string(Bits&)> sample;
-  std::function<std::vector<std::string>(const std::string&)> simpler;
-  std::function<void(const std::string&)> check;
-  // Puts a text into the form that print_case() gives it; a sentence when it is not of a case, else empty.
-  std::function<std::string(std::string& text)> read;
+  std::function<std::unique_ptr<AnyCase>()> make;
+  std::function<void(const AnyCase&)> check;
 };
 PropertyResult run_property(std::string_view name, const CaseType& type, const PropertyOptions& options);
-
-// The case that a text of the runner's own stands for.
-template <class Case>
-Case case_of(const std::string& text) {
-  Case c{};
-  if (const std::string error = parse_case(text, c); !error.empty()) {
-    throw std::logic_error("the generated case '" + text + "' could not be replayed: " + error);
-  }
-  return c;
-}
 
 // Of a gtest test: runs under the session's options, completes the record, reports to gtest.
 void report_property(std::string_view name, const PropertyResult& result, const char* file, int line);
@@ -113,22 +100,10 @@ std::string device_unusable();
 template <class Case>
 PropertyResult run_property(std::string_view name, const std::function<void(const Case&)>& check,
                             const PropertyOptions& options = {}) {
+  using Box = detail::BoxedCase<Case>;
   const detail::CaseType type = {
-      .sample = [](Bits& bits) { return print_case(sample_case<Case>(bits)); },
-      .simpler =
-          [](const std::string& text) {
-            std::vector<std::string> texts;
-            for (const Case& c : simpler_cases(detail::case_of<Case>(text))) texts.push_back(print_case(c));
-            return texts;
-          },
-      .check = [&check](const std::string& text) { check(detail::case_of<Case>(text)); },
-      .read =
-          [](std::string& text) {
-            Case c{};
-            std::string error = parse_case(text, c);
-            if (error.empty()) text = print_case(c);
-            return error;
-          },
+      .make = [] { return std::make_unique<Box>(); },
+      .check = [&check](const detail::AnyCase& c) { check(static_cast<const Box&>(c).value); },
   };
   return detail::run_property(name, type, options);
 }
