@@ -4,7 +4,7 @@ A test is an ordinary CUDA program. Which libcudart.so.13 it is linked with deci
 where it runs; nothing else differs, not even the object files.
 """
 
-load("@local_gpus//:gpus.bzl", "GPU_IDENTITY")
+load("@local_gpus//:gpus.bzl", "GPU_IDENTITY", "GPU_POOL")
 load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", "cc_library")
 load("@rules_cc//cc:cc_test.bzl", "cc_test")
@@ -13,6 +13,13 @@ load(":copts.bzl", "HOT_HOST_COPTS")
 _SIMULATED = "//simulator:cudart"
 _SILICON = "@cuda//:cudart"
 _MAIN = "//harness:main"
+
+def _gpu_worker(sm):
+    """What a remote engine is told of a test, and not of its compilation: send it to a worker with such a GPU.
+
+    Engines that know pools by name alone take the second (docs/remote.md has a table).
+    """
+    return {"test.Pool": GPU_POOL or "gpu-" + sm, "test.gpu": sm}
 
 def kernel_test(
         name,
@@ -92,9 +99,7 @@ def kernel_test(
             LOCKSTEP_GPU = "required",
             LOCKSTEP_GPU_IDENTITY = GPU_IDENTITY,
         ),
-
-        # A remote engine sends the test, and not its compilation, to a worker with such a GPU.
-        exec_properties = {"test.gpu": sm},
+        exec_properties = _gpu_worker(sm),
         shard_count = shard_count,
         tags = tags + ["gpu", "requires-gpu-" + sm],
         visibility = visibility,
@@ -125,7 +130,7 @@ def timing_test(name, srcs, deps = [], kernels = [], size = "medium", min_sm = 7
             "LOCKSTEP_GPU": "required",
             "LOCKSTEP_GPU_IDENTITY": GPU_IDENTITY,
         },
-        exec_properties = {"test.gpu": sm},
+        exec_properties = _gpu_worker(sm),
         tags = tags + ["exclusive", "gpu", "requires-gpu-" + sm],
         visibility = visibility,
         deps = deps + kernels + [_MAIN, "@cuda//:headers", "//bazel/gtest", _SILICON],

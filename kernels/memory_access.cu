@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kMaxBlock = 1024;
 constexpr int kConstantBytes = 65536;
-constexpr std::int64_t kMostThreads = std::int64_t{1} << 36;  // below 2^31 blocks of 32
+constexpr std::int64_t kMostElements = std::int64_t{1} << 36;  // no more than 2^31 blocks of 32 even at one a thread
 
 __constant__ uint4 constant_data[kConstantBytes / sizeof(uint4)];
 
@@ -35,6 +35,9 @@ template <>
 struct ElementOf<16> {
   using Type = uint4;
 };
+
+template <class T>
+constexpr int kItems = access_items(sizeof(T));
 
 template <LoadPath kPath, class T>
 __device__ T load(const T* x, std::int64_t i) {
@@ -69,18 +72,59 @@ __device__ std::int64_t index_of(const AccessPattern& p, std::int64_t t, std::in
 
 __device__ bool takes_part(const AccessPattern& p, std::int64_t t, std::int64_t n) { return t < n && t % 32 < p.lanes; }
 
+// Moves the elements t of one thread: value(t) = read(t), then write(t, value).
+template <class T, class Read, class Write>
+__device__ void move_elements(const AccessPattern& pattern, std::int64_t n, Read read, Write write) {
+  const std::int64_t first = std::int64_t{blockIdx.x} * (kItems<T> * blockDim.x) + threadIdx.x;
+  T value[kItems<T>] = {};
+#pragma unroll
+  for (int k = 0; k < kItems<T>; ++k) {
+    const std::int64_t t = first + k * blockDim.x;
+    if (takes_part(pattern, t, n)) value[k] = read(t);
+  }
+#pragma unroll
+  for (int k = 0; k < kItems<T>; ++k) {
+    const std::int64_t t = first + k * blockDim.x;
+    if (takes_part(pattern, t, n)) write(t, value[k]);
+  }
+}
+
+// Whether all threads of this block have all their elements, and these lie next to each other. Nothing is left to
+// compute then but an address, which at one byte an element decides the speed.
+template <class T>
+__device__ bool is_plain_copy(const AccessPattern& p, std::int64_t n) {
+  return p.kind == PatternKind::kConsecutive && p.lanes == 32 &&
+         (std::int64_t{blockIdx.x} + 1) * (kItems<T> * blockDim.x) <= n;
+}
+
+template <class T, class Read>
+__device__ void copy_elements(T* y, Read read) {
+  T value[kItems<T>];
+#pragma unroll
+  for (int k = 0; k < kItems<T>; ++k) value[k] = read(k * blockDim.x);
+#pragma unroll
+  for (int k = 0; k < kItems<T>; ++k) y[k * blockDim.x] = value[k];
+}
+
 // No __restrict__ and no const promise on x beyond the pointer: the compiler must not turn one load path into another.
 template <LoadPath kPath, class T>
 __global__ void __launch_bounds__(kMaxBlock)
     gather_kernel(AccessPattern pattern, const T* x, std::int64_t x_count, T* y, std::int64_t n) {
-  const std::int64_t t = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (takes_part(pattern, t, n)) y[t] = load<kPath>(x, index_of(pattern, t, x_count));
+  if (is_plain_copy<T>(pattern, n)) {
+    const std::int64_t first = std::int64_t{blockIdx.x} * (kItems<T> * blockDim.x) + threadIdx.x;
+    copy_elements(y + first, [&](int at) { return load<kPath>(x, first + pattern.offset + at); });
+  } else {
+    move_elements<T>(
+        pattern, n, [&](std::int64_t t) { return load<kPath>(x, index_of(pattern, t, x_count)); },
+        [&](std::int64_t t, T value) { y[t] = value; });
+  }
 }
 
 template <class T>
 __global__ void __launch_bounds__(kMaxBlock) scatter_kernel(AccessPattern pattern, const T* x, T* y, std::int64_t n) {
-  const std::int64_t t = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (takes_part(pattern, t, n)) y[index_of(pattern, t, 1)] = x[t];
+  move_elements<T>(
+      pattern, n, [&](std::int64_t t) { return x[t]; },
+      [&](std::int64_t t, T value) { y[index_of(pattern, t, 1)] = value; });
 }
 
 // The largest index that the first n threads use; n >= 1. -1 when it cannot be represented.
@@ -125,7 +169,7 @@ std::string objection_to_arrays(int bytes, const void* x, std::int64_t x_count, 
     return "the element has " + std::to_string(bytes) + " bytes; it must have 1, 2, 4, 8 or 16";
   }
   if (n < 0 || x_count < 0 || y_count < 0) return "a number of elements is negative";
-  if (n > kMostThreads) return "n is " + std::to_string(n) + "; at most 2^36 threads are launched";
+  if (n > kMostElements) return "n is " + std::to_string(n) + "; at most 2^36 elements are moved";
   if (shape.block < 32 || shape.block > kMaxBlock || shape.block % 32 != 0) {
     return "the block is " + std::to_string(shape.block) + " threads; it must be a multiple of 32 up to 1024";
   }
@@ -136,6 +180,10 @@ std::string objection_to_arrays(int bytes, const void* x, std::int64_t x_count, 
   if (to % bytes != 0) return "y is not aligned to its elements' " + std::to_string(bytes) + " bytes";
   if (from < to + y_count * bytes && to < from + x_count * bytes) return "x and y overlap";
   return "";
+}
+
+unsigned blocks_for(std::int64_t n, int element_bytes, int block) {
+  return static_cast<unsigned>((n - 1) / (access_items(element_bytes) * block) + 1);
 }
 
 std::string describe(std::int64_t blocks, int block) {
@@ -217,7 +265,7 @@ LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_byt
         cudaMemcpyToSymbolAsync(constant_data, x, x_count * element_bytes, 0, cudaMemcpyDeviceToDevice, stream);
     if (e != cudaSuccess) return status_of(e, kWho, "copying x to constant memory");
   }
-  const auto blocks = static_cast<unsigned>((n - 1) / shape.block + 1);
+  const unsigned blocks = blocks_for(n, element_bytes, shape.block);
   with_element(element_bytes, [&](auto* type) {
     launch_gather<std::remove_pointer_t<decltype(type)>>(path, pattern, x, x_count, y, n, blocks, shape.block, stream);
   });
@@ -228,7 +276,7 @@ LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void
                      std::int64_t n, const AccessShape& shape, cudaStream_t stream) {
   constexpr const char* kWho = "scatter";
   if (LaunchStatus s = check_scatter(pattern, element_bytes, x, y, y_count, n, shape); !s.ok() || n == 0) return s;
-  const auto blocks = static_cast<unsigned>((n - 1) / shape.block + 1);
+  const unsigned blocks = blocks_for(n, element_bytes, shape.block);
   with_element(element_bytes, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
     scatter_kernel<<<blocks, shape.block, 0, stream>>>(pattern, static_cast<const T*>(x), static_cast<T*>(y), n);

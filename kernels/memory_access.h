@@ -1,8 +1,8 @@
 // Copies that move elements of 1, 2, 4, 8 or 16 bytes through every load path and in every pattern of access: the data
 // must arrive bit for bit, and the pattern decides how many lines and sectors a warp's request touches.
 //
-// Gather: y[t] = x[index(t)].  Scatter: y[index(t)] = x[t].  Thread t of the grid takes part when t < n and t mod 32 <
-// lanes.
+// Gather: y[t] = x[index(t)].  Scatter: y[index(t)] = x[t].  Element t is moved by lane t mod 32 of a warp, together
+// with the others of its 32, when t < n and t mod 32 < lanes.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -36,6 +36,11 @@ struct AccessPattern {
   std::int64_t factor = 1;  // kPermuted: odd; kStrided: >= 1; kRandom: a seed
   int lanes = 32;           // 1 ... 32 of each warp take part
 };
+
+// Elements that a thread moves, a block's width apart, every load before the first store: 16 bytes of them, at most 8.
+// A request of a warp is of 32 neighbours all the same; there are only more of them under way, which is what it takes
+// to use all of a GPU's bandwidth with small elements (docs/timing.md).
+constexpr int access_items(int element_bytes) { return element_bytes < 2 ? 8 : 16 / element_bytes; }
 
 struct AccessShape {
   int block = 256;  // threads, a multiple of 32 up to 1024

@@ -8,16 +8,23 @@ namespace lockstep::kernels {
 namespace {
 
 constexpr int kMaxBlock = 1024;
-constexpr int kTile = 32;     // of the transpose
-constexpr int kTileRows = 8;  // rows of a tile that a block moves at a time
+constexpr int kTile = 32;              // of the transpose
+constexpr int kBlockRows = 2 * kTile;  // rows of x that a block transposes at a time: two tiles
+constexpr int kTileRows = 8;           // rows that its threads cover
 constexpr std::int64_t kMaxGridX = 0x7fffffff, kMaxGridY = 65535;
 
 __global__ void __launch_bounds__(kMaxBlock) map_each(const std::uint32_t* __restrict__ x, std::int64_t n,
                                                       std::uint32_t* __restrict__ y, std::uint32_t a, std::uint32_t b) {
-  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
-    const std::uint32_t value = x[i];
-    y[i] = a * value + b;
+  const int block = blockDim.x, batch = kStagingItems * block;
+  for (std::int64_t first = std::int64_t{blockIdx.x} * batch + threadIdx.x; first < n;
+       first += std::int64_t{gridDim.x} * batch) {
+    std::uint32_t value[kStagingItems];
+#pragma unroll
+    for (int k = 0; k < kStagingItems; ++k) value[k] = first + k * block < n ? x[first + k * block] : 0;
+#pragma unroll
+    for (int k = 0; k < kStagingItems; ++k) {
+      if (first + k * block < n) y[first + k * block] = a * value[k] + b;
+    }
   }
 }
 
@@ -33,18 +40,28 @@ __device__ std::uint32_t combine(TileMap map, const std::uint32_t* tile, int j, 
   return 0;
 }
 
-// Dynamic shared memory: blockDim.x words.
+// Dynamic shared memory: kStagingItems tiles.
 __global__ void __launch_bounds__(kMaxBlock)
     map_tiles(TileMap map, const std::uint32_t* __restrict__ x, std::int64_t n, std::uint32_t* __restrict__ y) {
   extern __shared__ std::uint32_t words[];
-  const std::int64_t block = blockDim.x;
-  const int j = threadIdx.x;
-  for (std::int64_t first = blockIdx.x * block; first < n; first += gridDim.x * block) {
-    const int length = static_cast<int>(n - first < block ? n - first : block);
-    if (j < length) words[j] = x[first + j];
+  const int block = blockDim.x, j = threadIdx.x, batch = kStagingItems * block;
+  for (std::int64_t first = std::int64_t{blockIdx.x} * batch; first < n; first += std::int64_t{gridDim.x} * batch) {
+    const int count = static_cast<int>(n - first < batch ? n - first : batch);
+    std::uint32_t value[kStagingItems];
+#pragma unroll
+    for (int k = 0; k < kStagingItems; ++k) value[k] = k * block + j < count ? x[first + k * block + j] : 0;
+#pragma unroll
+    for (int k = 0; k < kStagingItems; ++k) {
+      if (k * block + j < count) words[k * block + j] = value[k];
+    }
     __syncthreads();
-    if (j < length) y[first + j] = combine(map, words, j, length);
-    __syncthreads();  // the next tile overwrites what slower threads still read
+#pragma unroll
+    for (int k = 0; k < kStagingItems; ++k) {
+      const int length =
+          count - k * block < block ? count - k * block : block;  // of this tile; 0 or less: there is none
+      if (j < length) y[first + k * block + j] = combine(map, words + k * block, j, length);
+    }
+    __syncthreads();  // the next tiles overwrite what slower threads still read
   }
 }
 
@@ -52,18 +69,31 @@ template <int kRowWords>
 __global__ void __launch_bounds__(kTile* kTileRows)
     transpose_tiles(const std::uint32_t* __restrict__ x, std::int64_t rows, std::int64_t columns,
                     std::uint32_t* __restrict__ y) {
-  __shared__ std::uint32_t words[kTile][kRowWords];
-  const int tx = threadIdx.x;
-  for (std::int64_t row = std::int64_t{blockIdx.y} * kTile; row < rows; row += std::int64_t{gridDim.y} * kTile) {
-    const std::int64_t column = std::int64_t{blockIdx.x} * kTile;
-    for (int ty = threadIdx.y; ty < kTile; ty += kTileRows) {
-      if (row + ty < rows && column + tx < columns) words[ty][tx] = x[(row + ty) * columns + column + tx];
+  __shared__ std::uint32_t words[kBlockRows][kRowWords];
+  constexpr int kLoads = kBlockRows / kTileRows;
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const std::int64_t column = std::int64_t{blockIdx.x} * kTile;
+  for (std::int64_t row = std::int64_t{blockIdx.y} * kBlockRows; row < rows;
+       row += std::int64_t{gridDim.y} * kBlockRows) {
+    const auto inside = [&](int k) { return row + ty + k * kTileRows < rows && column + tx < columns; };
+    const std::uint32_t* from = x + (row + ty) * columns + column + tx;
+    std::uint32_t value[kLoads];
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) value[k] = inside(k) ? from[k * kTileRows * columns] : 0;
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) {
+      if (inside(k)) words[ty + k * kTileRows][tx] = value[k];
     }
     __syncthreads();
-    for (int ty = threadIdx.y; ty < kTile; ty += kTileRows) {
-      if (column + ty < columns && row + tx < rows) y[(column + ty) * rows + row + tx] = words[tx][ty];
+    std::uint32_t* to = y + (column + ty) * rows + row + tx;
+#pragma unroll
+    for (int k = 0; k < kTile; k += kTileRows) {
+#pragma unroll
+      for (int r = 0; r < kBlockRows; r += kTile) {
+        if (column + ty + k < columns && row + tx + r < rows) to[k * rows + r] = words[tx + r][ty + k];
+      }
     }
-    __syncthreads();
+    __syncthreads();  // the next tiles overwrite what slower threads still read
   }
 }
 
@@ -92,7 +122,8 @@ std::string objection_to_line(const std::uint32_t* x, std::int64_t n, const std:
 }
 
 unsigned blocks_for(std::int64_t n, const StagingShape& shape) {
-  return static_cast<unsigned>(std::min<std::int64_t>((n - 1) / shape.block + 1, shape.max_blocks));
+  const int batch = kStagingItems * shape.block;
+  return static_cast<unsigned>(std::min<std::int64_t>((n - 1) / batch + 1, shape.max_blocks));
 }
 
 std::string describe(unsigned blocks, int block) {
@@ -124,7 +155,7 @@ LaunchStatus tile_map(TileMap map, const std::uint32_t* x, std::int64_t n, std::
   if (LaunchStatus status = check_tile_map(map, x, n, y, shape); !status.ok()) return status;
   if (n == 0) return {};
   const unsigned blocks = blocks_for(n, shape);
-  map_tiles<<<blocks, shape.block, shape.block * sizeof(std::uint32_t), stream>>>(map, x, n, y);
+  map_tiles<<<blocks, shape.block, kStagingItems * shape.block * sizeof(std::uint32_t), stream>>>(map, x, n, y);
   return status_of(cudaGetLastError(), "tile_map", describe(blocks, shape.block));
 }
 
@@ -150,7 +181,7 @@ LaunchStatus transpose(TransposeVariant variant, const std::uint32_t* x, std::in
   if (LaunchStatus status = check_transpose(variant, x, rows, columns, y); !status.ok()) return status;
   if (rows == 0 || columns == 0) return {};
   const dim3 grid(static_cast<unsigned>((columns - 1) / kTile + 1),
-                  static_cast<unsigned>(std::min((rows - 1) / kTile + 1, kMaxGridY)));
+                  static_cast<unsigned>(std::min((rows - 1) / kBlockRows + 1, kMaxGridY)));
   const dim3 block(kTile, kTileRows);
   if (variant == TransposeVariant::kPadded) {
     transpose_tiles<kTile + 1><<<grid, block, 0, stream>>>(x, rows, columns, y);

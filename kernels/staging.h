@@ -15,9 +15,14 @@
 
 namespace lockstep::kernels {
 
+// A thread handles so many elements at a time, one of each of so many tiles: so many loads are under way before it
+// waits for the first, which is what it takes to use all of a GPU's bandwidth (docs/timing.md).
+inline constexpr int kStagingItems = 4;
+
 struct StagingShape {
   int block = 256;              // threads, 1 ... 1024; also the length of a tile
-  int max_blocks = 0x7fffffff;  // the grid is min(tiles, max_blocks); blocks stride over the tiles; at least 1
+  int max_blocks = 0x7fffffff;  // at least 1; the grid is what kStagingItems tiles a block need, but at most this, and
+                                // strides over the tiles
 };
 
 // y[i] = a * x[i] + b, modulo 2^32. Shapes, alignments, errors: as tile_map.
@@ -41,9 +46,9 @@ enum class TransposeVariant : std::uint8_t {
   kUnpadded,  // tile rows of 32 words: the column reads of a warp fall into one bank, 31 extra passes each
 };
 
-// y[j * rows + i] = x[i * columns + j], 0 <= i < rows, 0 <= j < columns: through 32 x 32 tiles in shared memory, so
-// that loads and stores are coalesced both ways. rows, columns >= 0; either 0 launches nothing. Alignments, errors: as
-// tile_map.
+// y[j * rows + i] = x[i * columns + j], 0 <= i < rows, 0 <= j < columns: through 32 x 32 tiles in shared memory, two
+// below each other a block, so that loads and stores are coalesced both ways. rows, columns >= 0; either 0 launches
+// nothing. Alignments, errors: as tile_map.
 LaunchStatus transpose(TransposeVariant variant, const std::uint32_t* x, std::int64_t rows, std::int64_t columns,
                        std::uint32_t* y, cudaStream_t stream = nullptr);
 

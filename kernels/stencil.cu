@@ -13,13 +13,12 @@ constexpr int kMaxBlock = 1024;
 __constant__ float constant_coefficients[kStencilRadius + 1];
 __device__ float global_coefficients[kStencilRadius + 1];
 
-// x[i] for any i that a tile or its halo covers.
+// x[i] for -radius <= i < n + radius.
 __device__ float element(const float* x, std::int64_t n, std::int64_t i, StencilBoundary boundary) {
   if (i >= 0 && i < n) return x[i];
   switch (boundary) {
     case StencilBoundary::kPadded:
-      // Past the padding lies only the unused rest of a partial last tile.
-      return i < n + kStencilRadius ? x[i] : 0.0f;
+      return x[i];
     case StencilBoundary::kClamp:
       return x[i < 0 ? 0 : n - 1];
     case StencilBoundary::kPeriodic: {
@@ -32,29 +31,51 @@ __device__ float element(const float* x, std::int64_t n, std::int64_t i, Stencil
   return 0.0f;
 }
 
-// The whole algorithm; `coefficient(k)` is all in which the variants differ. Dynamic shared memory: blockDim.x + 2 *
-// radius floats.
+// Stages a tile whose halo lies in the signal too, so that no element needs a look: every load before the first use.
+__device__ void stage_inner_tile(float* tile, const float* tile_of_x) {
+  const int block = blockDim.x, length = kStencilItems * block;
+  float mine[kStencilItems];
+#pragma unroll
+  for (int k = 0; k < kStencilItems; ++k) mine[k] = tile_of_x[threadIdx.x + k * block];
+  for (int j = threadIdx.x; j < 2 * kStencilRadius; j += block) {
+    const int at = j < kStencilRadius ? j : length + j;
+    tile[at] = tile_of_x[at - kStencilRadius];
+  }
+#pragma unroll
+  for (int k = 0; k < kStencilItems; ++k) tile[kStencilRadius + threadIdx.x + k * block] = mine[k];
+}
+
+// The whole algorithm; `coefficient(k)` is all in which the variants differ. Dynamic shared memory: a tile and its
+// halo.
 template <class Coefficient>
 __device__ void stencil_tiles(const float* x, std::int64_t n, float* y, StencilBoundary boundary,
                               Coefficient coefficient) {
-  extern __shared__ float tile[];
-  const std::int64_t block = blockDim.x;
-  const std::int64_t tiles = (n - 1) / block + 1;
-  for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
-    const std::int64_t first = t * block;
-    for (std::int64_t j = threadIdx.x; j < block + 2 * kStencilRadius; j += block) {
-      tile[j] = element(x, n, first + j - kStencilRadius, boundary);
+  extern __shared__ float tile[];  // tile[j] is x[first - radius + j]
+  const auto sum_at = [&](int j) {
+    const float* here = tile + kStencilRadius + j;
+    float sum = 0.0f;
+#pragma unroll
+    for (int k = 1; k <= kStencilRadius; ++k) {
+      sum = __fmaf_rn(coefficient(k), __fsub_rn(here[k], here[-k]), sum);  // intrinsics pin the rounding chain
+    }
+    return sum;
+  };
+  const int block = blockDim.x, length = kStencilItems * block;
+  for (std::int64_t first = std::int64_t{blockIdx.x} * length; first < n; first += std::int64_t{gridDim.x} * length) {
+    const int count = static_cast<int>(n - first < length ? n - first : length);
+    if (first >= kStencilRadius && first + length + kStencilRadius <= n) {
+      stage_inner_tile(tile, x + first);
+    } else {
+      for (int j = threadIdx.x; j < count + 2 * kStencilRadius; j += block) {
+        tile[j] = element(x, n, first + j - kStencilRadius, boundary);
+      }
     }
     __syncthreads();
-    const std::int64_t i = first + threadIdx.x;
-    if (i < n) {
-      const float* here = tile + threadIdx.x + kStencilRadius;
-      float sum = 0.0f;
+    if (count == length) {
 #pragma unroll
-      for (int k = 1; k <= kStencilRadius; ++k) {
-        sum = __fmaf_rn(coefficient(k), __fsub_rn(here[k], here[-k]), sum);  // intrinsics pin the rounding chain
-      }
-      y[i] = sum;
+      for (int k = 0; k < kStencilItems; ++k) y[first + threadIdx.x + k * block] = sum_at(threadIdx.x + k * block);
+    } else {
+      for (int j = threadIdx.x; j < count; j += block) y[first + j] = sum_at(j);
     }
     __syncthreads();  // the next tile overwrites what slower threads still read
   }
@@ -128,8 +149,9 @@ LaunchStatus stencil_1d(StencilVariant variant, const float* x, std::int64_t n, 
                                              cudaMemcpyHostToDevice, stream);
   if (error != cudaSuccess) return status_of(error, kWho, "copying the coefficients");
 
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>((n - 1) / shape.block + 1, shape.max_blocks));
-  const std::size_t shared = (shape.block + 2 * kStencilRadius) * sizeof(float);
+  const int tile = kStencilItems * shape.block;
+  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>((n - 1) / tile + 1, shape.max_blocks));
+  const std::size_t shared = (tile + 2 * kStencilRadius) * sizeof(float);
   const auto* c = static_cast<const float*>(device_coefficients);
   switch (variant) {
     case StencilVariant::kConstant:

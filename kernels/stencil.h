@@ -37,7 +37,12 @@ enum class StencilBoundary : std::uint8_t {
   kPeriodic,  // x[i mod n]; n may be smaller than the radius
 };
 
-// Each block computes tiles of `block` elements; a grid smaller than the number of tiles strides over them.
+// A thread computes so many elements of a tile, `block` elements apart: so many loads are under way before it waits for
+// the first. On an H100, one at a time leaves half of its bandwidth unused (docs/timing.md).
+inline constexpr int kStencilItems = 4;
+
+// Each block computes tiles of kStencilItems * block elements; a grid smaller than the number of tiles strides over
+// them.
 struct StencilShape {
   int block = 256;              // threads, 1 ... 1024
   int max_blocks = 0x7fffffff;  // the grid is min(tiles, max_blocks); at least 1

@@ -205,10 +205,10 @@ Bytes AccessCase::bytes_of(std::int64_t count) const {
 }
 
 WhereIs AccessCase::where() const {
-  return [bytes = bytes, block = block](std::size_t b) {
-    const std::size_t t = b / static_cast<std::size_t>(bytes);
-    return Origin{.block = t / static_cast<std::size_t>(block),
-                  .thread = static_cast<std::uint32_t>(t % static_cast<std::size_t>(block))};
+  return [bytes = static_cast<std::size_t>(bytes), block = static_cast<std::size_t>(block),
+          items = static_cast<std::size_t>(kernels::access_items(bytes))](std::size_t b) {
+    const std::size_t t = b / bytes;
+    return Origin{.block = t / (items * block), .thread = static_cast<std::uint32_t>(t % block)};
   };
 }
 

@@ -17,7 +17,7 @@ using kernels::TransposeVariant;
 using Words = std::vector<std::uint32_t>;
 
 constexpr int kTile = 32;  // of the transpose
-constexpr int kTileRows = 8;
+constexpr int kTileRows = 8, kBlockRows = 2 * kTile;
 
 Words list(const reference::Words& w) { return {w.begin(), w.end()}; }
 
@@ -122,9 +122,10 @@ DeviceArray<std::uint32_t> LineCase::launch_tile_map(const Staging& staging, con
 }
 
 WhereIs LineCase::where() const {
-  const std::uint64_t tiles = n == 0 ? 1 : (n - 1) / block + 1, grid = std::min<std::uint64_t>(tiles, max_blocks);
-  return [grid, block = static_cast<std::uint64_t>(block)](std::size_t i) {
-    return Origin{.block = i / block % grid, .thread = static_cast<std::uint32_t>(i % block)};
+  const std::uint64_t batch = std::uint64_t{kernels::kStagingItems} * block, batches = n == 0 ? 1 : (n - 1) / batch + 1,
+                      grid = std::min<std::uint64_t>(batches, max_blocks);
+  return [batch, grid, block = static_cast<std::uint64_t>(block)](std::size_t i) {
+    return Origin{.block = i / batch % grid, .thread = static_cast<std::uint32_t>(i % block)};
   };
 }
 
@@ -140,7 +141,7 @@ WhereIs TransposeCase::where() const {
   const std::uint64_t across = columns == 0 ? 1 : (columns - 1) / kTile + 1, height = std::max<std::int64_t>(rows, 1);
   return [across, height](std::size_t e) {
     const std::uint64_t j = e / height, i = e % height;  // y is columns x rows
-    return Origin{.block = i / kTile * across + j / kTile,
+    return Origin{.block = i / kBlockRows * across + j / kTile,
                   .thread = static_cast<std::uint32_t>(j % kTileRows * kTile + i % kTile)};
   };
 }

@@ -146,9 +146,10 @@ DeviceArray<float> StencilCase::launch(const Stencil& stencil, std::span<const f
 }
 
 WhereIs StencilCase::where() const {
-  const std::uint64_t tiles = n == 0 ? 1 : (n - 1) / block + 1, grid = std::min<std::uint64_t>(tiles, max_blocks);
-  return [grid, block = static_cast<std::uint64_t>(block)](std::size_t i) {
-    return Origin{.block = i / block % grid, .thread = static_cast<std::uint32_t>(i % block)};
+  const std::uint64_t tile = std::uint64_t{kernels::kStencilItems} * block, tiles = n == 0 ? 1 : (n - 1) / tile + 1,
+                      grid = std::min<std::uint64_t>(tiles, max_blocks);
+  return [tile, grid, block = static_cast<std::uint64_t>(block)](std::size_t i) {
+    return Origin{.block = i / tile % grid, .thread = static_cast<std::uint32_t>(i % block)};
   };
 }
 
