@@ -26,6 +26,7 @@
 #include "harness/report_html.h"
 #include "harness/run_report.h"
 #include "harness/runfiles.h"
+#include "harness/sanitizer.h"
 #include "harness/subprocess.h"
 #include "harness/suite_result.h"
 #include "harness/suite_run.h"
@@ -37,7 +38,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kGreen = 0, kRed = 1, kUsage = 2, kNoDevice = 5;
+constexpr int kGreen = 0, kRed = 1, kUsage = 2, kNoDevice = 5, kNoSanitizer = 6;
 
 // Leaves room to count up from, one a run.
 constexpr std::uint64_t kMostRandomSeed = 1'000'000'000'000'000'000;
@@ -46,7 +47,7 @@ struct Arguments {
   std::string command = "run";
   bool list = false;
   std::vector<std::string> suites;
-  std::string cases, seed, random_seed, device, replay, manifest, out = "lockstep-out";
+  std::string cases, seed, random_seed, device, replay, sanitizer, manifest, out = "lockstep-out";
   int jobs = 1, repeat = 1;
   double time_limit = 900, property_limit = 300;
 };
@@ -110,6 +111,7 @@ SuiteOptions suite_options(const Arguments& a, const Target& target) {
                     .replay_command = replay_command(),
                     .time_limit = a.time_limit,
                     .property_limit = a.property_limit};
+  if (!a.sanitizer.empty()) o.prefix = find_sanitizer(a.sanitizer).prefix();
   o.random_seed = parse_number(a.random_seed, 2, kMostRandomSeed).value_or(0);
   // Suites that run at the same time share the machine's cores.
   if (a.jobs > 1 && environment("LOCKSTEP_HOST_THREADS").empty())
@@ -212,6 +214,7 @@ RunReport report_of(const Arguments& a, const fs::path& out) {
   if (!a.seed.empty()) report.options["seed"] = a.seed;
   if (!a.random_seed.empty()) report.options["random_seed"] = a.random_seed;
   if (!a.device.empty()) report.options["device"] = a.device;
+  if (!a.sanitizer.empty()) report.options["sanitizer"] = a.sanitizer;
   if (!a.replay.empty()) report.options["case"] = a.replay;
   for (const std::string& s : a.suites) report.options["suites"] += (report.options["suites"].empty() ? "" : ",") + s;
   return report;
@@ -274,6 +277,29 @@ bool conclude(const RunReport& report, const fs::path& out) {
   return problems.empty() && saved;
 }
 
+// Whether the sanitizer can be believed on every target; says so if not.
+bool sanitizer_lives(const Arguments& a, const std::vector<Target>& targets) {
+  const Sanitizer sanitizer = find_sanitizer(a.sanitizer);
+  std::string why = sanitizer.error;
+  for (const Target& t : targets) {
+    if (!why.empty()) break;
+    Command base = command_on(t);
+    base.output = (from_user(a.out) / "logs" / ("sanitizer-" + t.device + ".log")).string();
+    if (!t.silicon) {
+      why = "--sanitizer needs a GPU; the simulated GPU has checks of its own, all on";
+    } else if (why = make_run_folder(from_user(a.out)); why.empty()) {
+      why = proof_of_life(sanitizer, runfile("harness/sanitizer_probe"), base, [](const Command& c) { return run_process(c); });
+    }
+  }
+  if (why.empty()) {
+    fmt::print("{} --tool {} found the fault planted for it, and did not accuse its correct twin\n", sanitizer.program,
+               sanitizer.tool);
+  } else {
+    refuse(why);
+  }
+  return why.empty();
+}
+
 // Several targets run at the same time, each with a report and a folder of its own.
 int run(const Arguments& a, const std::vector<Suite>& suites, const std::vector<Target>& targets) {
   const auto folder = [&, out = from_user(a.out)](const Target& t) {
@@ -325,7 +351,7 @@ int main(int argc, char** argv) {
   Arguments a;
   CLI::App app(
       "Runs the conformance suites and writes a table, passport.json and junit.xml. Exit status: 0 all green, 1 not, 2 "
-      "wrong usage, 5 the GPU that was asked for is not there.",
+      "wrong usage, 5 the GPU that was asked for is not there, 6 the sanitizer that was asked for is not there or blind.",
       "conform");
   app.add_option("command", a.command, "run (the default), or list the suites");
   app.add_flag("--list", a.list, "list the suites");
@@ -344,6 +370,9 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", a.jobs,
                  "suites that run at the same time (default: as many as processors on the simulated GPU, 1 on a GPU)");
   app.add_option("--time-limit", a.time_limit, "seconds that a suite's process may take")->capture_default_str();
+  app.add_option("--sanitizer", a.sanitizer,
+                 "run the suites under this tool of compute-sanitizer: memcheck, racecheck, initcheck or synccheck; a planted "
+                 "fault must be found first");
   app.add_option("--property-limit", a.property_limit, "seconds that one property may take")->capture_default_str();
   app.add_option("--manifest", a.manifest, "list of suites in place of the built-in one");
   try {
@@ -369,10 +398,13 @@ int main(int argc, char** argv) {
     refuse(chosen.error);
     return chosen.absent ? kNoDevice : kUsage;
   }
-  const Manifest wanted = suites_for(chosen.targets.front().silicon, selected.suites, a.suites);
+  // How fast something is under a sanitizer is not worth knowing.
+  const bool timing = chosen.targets.front().silicon && a.sanitizer.empty();
+  const Manifest wanted = suites_for(timing, selected.suites, a.suites);
   if (!wanted.error.empty()) return refuse(wanted.error);
   if (app.count("--jobs") == 0 && !chosen.targets.front().silicon)
     a.jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (!a.sanitizer.empty() && !sanitizer_lives(a, chosen.targets)) return kNoSanitizer;
   if (a.repeat == 1) return run(a, wanted.suites, chosen.targets);
   if (chosen.targets.size() > 1) return refuse("--repeat runs on one device");
   return run_again_and_again(a, wanted.suites, chosen.targets.front());

@@ -104,6 +104,15 @@ void compare_timings(const PassportProperty& a, const PassportProperty& b, bool 
 
 std::string entry(const Passport& p, const char* key) { return p.device.contains(key) ? p.device.at(key) : ""; }
 
+// Why the run cannot have had the suite, though the other had it; empty when it should.
+std::string not_for(const Passport& run, const std::string& family) {
+  if (run.options.contains("suites")) return fmt::format("the second run was of {} alone", run.options.at("suites"));
+  // What measures a GPU is named so (bazel/kernel_test.bzl), and left out where there is nothing to measure.
+  if (!family.ends_with("_timing")) return "";
+  if (entry(run, "simulated") == "true") return "it measures a GPU, and the second run was on the simulated one";
+  return run.options.contains("sanitizer") ? "it measures a GPU, and the second run was under a sanitizer" : "";
+}
+
 void section(std::string& out, const char* head, const std::vector<std::string>& sentences) {
   if (sentences.empty()) return;
   out += fmt::format("\n{} ({}):\n", head, sentences.size());
@@ -141,10 +150,9 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
   for (const PassportSuite& s : before.suites) {
     suites_before.insert(s.family);
     if (!suites_after.contains(s.family)) {
-      // It was not asked for; if it was, its absence is a step back.
-      if (after.options.contains("suites")) {
-        d.not_compared.push_back(fmt::format("suite {}: the second run was of {} alone", s.family,
-                                             after.options.at("suites")));
+      // If nothing says that it was not asked for, its absence is a step back.
+      if (const std::string why = not_for(after, s.family); !why.empty()) {
+        d.not_compared.push_back(fmt::format("suite {}: {}", s.family, why));
       } else {
         d.verdicts_worse.push_back(fmt::format("suite {} is gone", s.family));
       }

@@ -27,21 +27,20 @@ void choose_runtime(const Target& target, std::map<std::string, std::string>& va
 }
 
 Command command_for(const Suite& suite, const SuiteOptions& o, const std::string& program, const fs::path& out) {
-  Command c;
-  c.argv = {program};
+  Command c = command_on(o.target);
+  c.argv = o.prefix;
+  c.argv.push_back(program);
   if (!o.cases.empty()) c.argv.push_back("--cases=" + o.cases);
   if (!o.seed.empty()) c.argv.push_back("--seed=" + o.seed);
   if (!o.replay.empty()) c.argv.push_back("--case=" + o.replay);
   // What a test runner or GoogleTest would read: here the suites run whole.
   c.unset = {"TEST_*", "GTEST_*", "TESTBRIDGE_*", "XML_OUTPUT_FILE"};
-  c.set = o.target.variables;
   c.set["LOCKSTEP_EXPECT_KERNELS"] = "1";
   c.set["LOCKSTEP_REPLAY"] = fmt::format("{} --suite={}{}", o.replay_command, shell_quoted(suite.family),
                                          o.target.device.empty() ? "" : " --device=" + o.target.device);
   c.set["TEST_UNDECLARED_OUTPUTS_DIR"] = (out / "outputs" / suite.family).string();  // pictures go there
   if (o.random_seed != 0) c.set["TEST_RANDOM_SEED"] = std::to_string(o.random_seed);
   if (o.host_threads != 0) c.set["LOCKSTEP_HOST_THREADS"] = std::to_string(o.host_threads);
-  choose_runtime(o.target, c.set);
   if (const std::string here = runfile("."); !here.empty())
     c.set["RUNFILES_DIR"] = fs::path(here).parent_path().lexically_normal().parent_path().string();
   c.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(o.time_limit * 1000));
@@ -49,6 +48,13 @@ Command command_for(const Suite& suite, const SuiteOptions& o, const std::string
 }
 
 }  // namespace
+
+Command command_on(const Target& target) {
+  Command c;
+  c.set = target.variables;
+  choose_runtime(target, c.set);
+  return c;
+}
 
 std::string make_run_folder(const fs::path& out) {
   std::error_code error;

@@ -60,6 +60,17 @@ TEST(Diff, APropertyThatIsGoneIsWorseAndANewOneIsNot) {
   EXPECT_THAT(more.verdicts_other, ElementsAre("Made.Holds: new, pass"));
 }
 
+TEST(Diff, WhatMeasuresAGpuIsNotMissedOnTheSimulatedOne) {
+  Passport gpu = passport({}), simulated = passport({});
+  gpu.suites.push_back({.family = "made_timing", .order = {"MadeTiming.Holds"}, .properties = {{"MadeTiming.Holds", {}}}});
+  EXPECT_THAT(diff_passports(gpu, simulated).verdicts_worse, ElementsAre("suite made_timing is gone"));
+  simulated.device["simulated"] = "true";
+  const PassportDiff d = diff_passports(gpu, simulated);
+  EXPECT_FALSE(d.worse());
+  EXPECT_THAT(d.not_compared, ElementsAre(HasSubstr("made_timing: it measures a GPU")));
+  EXPECT_EQ(d.digests_compared, 1u) << "outputs of silicon and of the simulated GPU are held against each other";
+}
+
 TEST(Diff, SaysWhichKernelsChangedBits) {
   MadeRun after;
   after.records[1].notes["digest"] = "fedcba9876543210";

@@ -6,12 +6,16 @@ A *machine* here is a Bazel server with an output base of its own and an nvidia-
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.getcwd(), "tests/remote"))
-import executor
+try:
+    import executor
+except ImportError as missing:
+    sys.exit("%s. The engine of this test needs Debian's package: apt-get install python3-grpcio" % missing)
 import http_cache
 
 SCRATCH = os.environ["TEST_TMPDIR"]
@@ -19,6 +23,7 @@ WORKSPACE = os.path.join(SCRATCH, "workspace")
 KINDS = {"CppCompile", "CudaCompile", "CppLink", "TestRunner"}
 SIMULATED, SILICON = "//:sample_test", "//:sample_gpu_test"
 H100 = "GPU-cab9fa05, NVIDIA H100 80GB HBM3, 580.159.04"
+LOAD = 'load("@rules_cc//cc:cc_library.bzl", "cc_library")\n'
 failures = []
 
 
@@ -42,8 +47,8 @@ def make_workspace():
             "bazel/setup": 'exports_files(["toolkit.txt"])\n',
             "bazel/system": 'exports_files(glob(["*.BUILD"]))\n',
             # What kernel_test adds to every test.
-            "harness": 'cc_library(name = "main", visibility = ["//visibility:public"])\n',
-            "simulator": 'cc_library(name = "cudart", srcs = ["libcudart.so.13"], visibility = ["//visibility:public"])\n',
+            "harness": LOAD + 'cc_library(name = "main", visibility = ["//visibility:public"])\n',
+            "simulator": LOAD + 'cc_library(name = "cudart", srcs = ["libcudart.so.13"], visibility = ["//visibility:public"])\n',
     }.items():
         os.makedirs(os.path.join(WORKSPACE, package), exist_ok=True)
         with open(os.path.join(WORKSPACE, package, "BUILD"), "w") as file:
@@ -77,7 +82,7 @@ class Machine:
     def test(self, *options, gpu=None):
         """(exit status, the actions that were not up to date in its own output base): bazel test --config=gpu //..."""
         log = os.path.join(SCRATCH, "actions.json")
-        status, output = self.run("test", "--config=gpu", "--noshow_progress", "--test_output=summary",
+        status, output = self.run("test", "--config=gpu", "--noshow_progress", "--build_tests_only", "--symlink_prefix=/",
                                   "--execution_log_json_file=" + log, *options, "//...", gpu=gpu)
         print("---- %s%s\n%s" % (self.name, " with " + gpu if gpu else "", output))
         return status, read_actions(log)
@@ -85,7 +90,8 @@ class Machine:
 
 class Action:
     def __init__(self, spawn):
-        self.kind, self.label = spawn.get("mnemonic"), spawn.get("targetLabel")
+        self.kind = spawn["mnemonic"]
+        self.label = re.sub(r"^Testing (//\S+).*", r"\1", spawn["progressMessage"])  # of a test; else what is done to what
         self.cached, self.runner = spawn.get("remoteCacheHit", False), spawn.get("runner")
         self.properties = {p["name"]: p["value"] for p in spawn.get("platform", {}).get("properties", [])}
 
