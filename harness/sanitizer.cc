@@ -26,7 +26,8 @@ std::vector<std::string> candidates() {
     paths.push_back(path.substr(0, colon) + "/compute-sanitizer");
     path = colon == path.npos ? "" : path.substr(colon + 1);
   }
-  for (const std::string& toolkit : {environment("CUDA_PATH"), environment("CUDA_HOME"), std::string("/usr/local/cuda")}) {
+  for (const std::string& toolkit :
+       {environment("CUDA_PATH"), environment("CUDA_HOME"), std::string("/usr/local/cuda")}) {
     if (!toolkit.empty()) paths.push_back(toolkit + "/bin/compute-sanitizer");
   }
   return paths;
@@ -42,13 +43,7 @@ std::string verdict_of(const ProcessEnd& end) {
 
 std::vector<std::string> Sanitizer::prefix() const {
   // Calls that CUDA refuses are the suites' own business; some are made on purpose.
-  return {program,
-          "--tool",
-          tool,
-          "--error-exitcode",
-          std::to_string(kFindings),
-          "--report-api-errors",
-          "no"};
+  return {program, "--tool", tool, "--error-exitcode", std::to_string(kFindings), "--report-api-errors", "no"};
 }
 
 Sanitizer find_sanitizer(std::string_view tool) {
@@ -60,8 +55,7 @@ Sanitizer find_sanitizer(std::string_view tool) {
   }
   if (const std::string named = environment("COMPUTE_SANITIZER"); !named.empty()) {
     s.program = named;
-    if (access(named.c_str(), X_OK) != 0)
-      s.error = fmt::format("COMPUTE_SANITIZER is {}, which is no program", named);
+    if (access(named.c_str(), X_OK) != 0) s.error = fmt::format("COMPUTE_SANITIZER is {}, which is no program", named);
     return s;
   }
   const std::vector<std::string> paths = candidates();
@@ -69,7 +63,8 @@ Sanitizer find_sanitizer(std::string_view tool) {
       std::find_if(paths.begin(), paths.end(), [](const std::string& p) { return access(p.c_str(), X_OK) == 0; });
   if (found == paths.end()) {
     s.error =
-        "there is no compute-sanitizer on PATH nor in a CUDA toolkit (CUDA_PATH, /usr/local/cuda); it comes with NVIDIA's "
+        "there is no compute-sanitizer on PATH nor in a CUDA toolkit (CUDA_PATH, /usr/local/cuda); it comes with "
+        "NVIDIA's "
         "toolkit. COMPUTE_SANITIZER may name one";
   } else {
     s.program = *found;
@@ -79,16 +74,18 @@ Sanitizer find_sanitizer(std::string_view tool) {
 
 std::string proof_of_life(const Sanitizer& sanitizer, const std::string& probe, const Command& base,
                           const std::function<ProcessEnd(const Command&)>& run) {
-  for (const auto& [twin, expected] : {std::pair<const char*, const char*>{"faulty", "a finding"}, {"correct", "nothing"}}) {
+  for (const auto& [twin, expected] :
+       {std::pair<const char*, const char*>{"faulty", "a finding"}, {"correct", "nothing"}}) {
     Command c = base;
     c.argv = sanitizer.prefix();
     c.argv.insert(c.argv.end(), {probe, sanitizer.tool, twin});
     c.time_limit = std::chrono::seconds(120);
     const std::string got = verdict_of(run(c));
     if (got != expected) {
-      return fmt::format("{} --tool {} answers {} on the {} twin of the fault planted for it, where it should answer {}: what "
-                         "it says of the suites would mean nothing (its own words are in {})",
-                         sanitizer.program, sanitizer.tool, got, twin, expected, base.output);
+      return fmt::format(
+          "{} --tool {} answers {} on the {} twin of the fault planted for it, where it should answer {}: what "
+          "it says of the suites would mean nothing (its own words are in {})",
+          sanitizer.program, sanitizer.tool, got, twin, expected, base.output);
     }
   }
   return "";

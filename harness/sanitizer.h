@@ -1,7 +1,7 @@
 // NVIDIA's compute-sanitizer around the suites: found, tried on planted faults, and only then believed.
 //
-// A tool that is not there, does not know the GPU or finds nothing whatever it is shown would make every suite clean. So
-// before the first suite it must find the fault that was planted for it, and must not accuse its correct twin.
+// A tool that is not there, does not know the GPU or finds nothing whatever it is shown would make every suite clean.
+// So before the first suite it must find the fault that was planted for it, and must not accuse its correct twin.
 #pragma once
 
 #include <functional>
@@ -29,8 +29,8 @@ struct Sanitizer {
 // CUDA_PATH or CUDA_HOME, or in /usr/local/cuda.
 Sanitizer find_sanitizer(std::string_view tool);
 
-// Runs `probe` (harness/sanitizer_probe.cu) with and without its fault under the tool. Empty when the first is found and
-// the second is not; else a sentence. `run` is run_process, but in tests. `base` is the environment of the suites.
+// Runs `probe` (harness/sanitizer_probe.cu) with and without its fault under the tool. Empty when the first is found
+// and the second is not; else a sentence. `run` is run_process, but in tests. `base` is the environment of the suites.
 std::string proof_of_life(const Sanitizer& sanitizer, const std::string& probe, const Command& base,
                           const std::function<ProcessEnd(const Command&)>& run);
 

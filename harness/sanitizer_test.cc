@@ -31,7 +31,8 @@ TEST(Sanitizer, IsBelievedWhenItFindsTheFaultAndLeavesItsTwinAlone) {
 
 TEST(Sanitizer, IsNotBelievedOtherwise) {
   EXPECT_NE(proof(exited(0), exited(0)).find("answers nothing on the faulty twin"), std::string::npos);
-  EXPECT_NE(proof(exited(kFindings), exited(kFindings)).find("answers a finding on the correct twin"), std::string::npos);
+  EXPECT_NE(proof(exited(kFindings), exited(kFindings)).find("answers a finding on the correct twin"),
+            std::string::npos);
   EXPECT_NE(proof(exited(1), exited(0)), "");
   EXPECT_NE(proof({.how = ProcessEnd::How::kSignalled, .status = 11}, exited(0)), "");
   EXPECT_NE(proof({.how = ProcessEnd::How::kTimedOut}, exited(0)), "");

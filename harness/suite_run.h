@@ -18,7 +18,7 @@ struct SuiteOptions {
   std::string cases, seed, replay;  // as the user wrote them; empty: not given
   Target target;
   std::string replay_command;       // what replay lines begin with, up to the suite's name
-  std::vector<std::string> prefix;  // words that start the program that starts a suite's: a sanitizer and its options
+  std::vector<std::string> prefix = {};  // words that start the program that starts a suite's: a sanitizer and its options
   std::uint64_t random_seed = 0;    // mixed into the seed of every property; 0: seeds from names alone
   int host_threads = 0;             // of the simulated GPU; 0: as the caller's environment says
   double time_limit = 900;          // seconds that a process may take

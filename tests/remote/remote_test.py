@@ -45,8 +45,8 @@ def make_workspace():
     shutil.copy("tests/remote/workspace/sample.BUILD", os.path.join(WORKSPACE, "BUILD"))
     for package, text in {
             "bazel/setup": 'exports_files(["toolkit.txt"])\n',
-            "bazel/system": 'exports_files(glob(["*.BUILD"]))\n',
             # What kernel_test adds to every test.
+            "bazel/gtest": LOAD + 'cc_library(name = "gtest", visibility = ["//visibility:public"])\n',
             "harness": LOAD + 'cc_library(name = "main", visibility = ["//visibility:public"])\n',
             "simulator": LOAD + 'cc_library(name = "cudart", srcs = ["libcudart.so.13"], visibility = ["//visibility:public"])\n',
     }.items():
