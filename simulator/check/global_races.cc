@@ -201,6 +201,10 @@ bool GlobalRaces::access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane,
   return found;
 }
 
+bool GlobalRaces::of_warp(std::uint32_t h, const Side& side) const {
+  return valid(h) && at(number_of(h)).block == side.block && at(number_of(h)).warp == side.warp;
+}
+
 template <std::uint32_t kWidth>
 bool GlobalRaces::row_of(RaceCell* __restrict cells, std::uint32_t lane, std::uint32_t count, Access& me) {
   const std::uint32_t n = kWidth * count;
@@ -222,12 +226,8 @@ bool GlobalRaces::row_of(RaceCell* __restrict cells, std::uint32_t lane, std::ui
   const RaceCell first = cells[0];
   const std::uint32_t first_wr = static_cast<std::uint32_t>(first >> 32), first_rd = static_cast<std::uint32_t>(first);
   const bool has_wr = valid(first_wr), has_rd = valid(first_rd);
-  const auto shifted = [&](std::uint32_t h) {
-    if (lane_of(h) == lane) return false;
-    const Record& r = at(number_of(h));
-    return r.block == me.side().block && r.warp == me.side().warp;
-  };
-  if ((has_wr && shifted(first_wr)) || (has_rd && shifted(first_rd))) return false;
+  const auto shifted = [&](std::uint32_t h) { return lane_of(h) != lane && of_warp(h, me.side()); };
+  if (shifted(first_wr) || shifted(first_rd)) return false;
   const RaceCell step = (has_wr ? RaceCell{1} << (32 + kLaneShift) : 0) | (has_rd ? RaceCell{1} << kLaneShift : 0);
   RaceCell differ = 0;
   for (std::uint32_t i = 0; i < n; ++i) differ |= cells[i] ^ (first + (i / kWidth) * step);
@@ -253,10 +253,12 @@ bool GlobalRaces::row(RaceCell* cells, std::uint32_t width, std::uint32_t lane, 
 bool GlobalRaces::together(RaceCell* cells, std::uint32_t width, std::uint32_t lane, std::uint32_t last, Access& me) {
   RaceCell after[4];
   Conflict conflict;
+  const auto between = [&](std::uint32_t h) { return lane_of(h) > lane && lane_of(h) < last && of_warp(h, me.side()); };
   for (std::uint32_t i = 0; i < width; ++i) {
     after[i] = cells[i];
     // What two lanes of an instruction leave behind, the lanes between them do not change; and who races with one of these races with the first
-    // or with the last.
+    // or with the last. Unless one of them was here before.
+    if (between(static_cast<std::uint32_t>(cells[i] >> 32)) || between(static_cast<std::uint32_t>(cells[i]))) return false;
     if (access(after[i], 15, lane, me, conflict) || (last != lane && access(after[i], 15, last, me, conflict))) return false;
   }
   for (std::uint32_t i = 0; i < width; ++i) cells[i] = after[i];

@@ -144,6 +144,8 @@ class GlobalRaces {
   bool both_strong(const Record& r, const Side& side) const;
   // Others did what `r` says beside its own thread. Whether they race with `side`, who is that thread or is ordered after it.
   bool others_race(const Record& r, const Side& side) const;
+  // Whether a half tells of an access by the warp that accesses now.
+  bool of_warp(std::uint32_t h, const Side& side) const;
   bool valid(std::uint32_t h) const { return number_of(h) >= base_; }
   const Record& at(std::uint32_t number) const {
     const std::uint32_t i = number - base_;

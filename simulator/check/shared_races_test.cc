@@ -152,14 +152,14 @@ TEST_F(Races, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
       case 3: took = races.read_lanes(narrow, lanes, warp, pc, strong); break;
       default: took = races.write_lanes_strongly(wide, lanes, warp, pc);
     }
-    bool found = false, expected = false;
+    std::uint32_t found = 0, expected = 0;  // the lanes that race
     for (std::uint32_t l = lane; l < lane + count; ++l) {
-      if (!took) found |= races.access(narrow[l], 4, warp * 32 + l, pc, write, strong, conflict);
-      expected |= single.access(narrow[l], 4, warp * 32 + l, pc, write, strong, conflict);
+      if (!took) found |= std::uint32_t{races.access(narrow[l], 4, warp * 32 + l, pc, write, strong, conflict)} << l;
+      expected |= std::uint32_t{single.access(narrow[l], 4, warp * 32 + l, pc, write, strong, conflict)} << l;
     }
     ASSERT_EQ(found, expected) << "step " << i << ", way " << way << (took ? ", at once" : ", lane by lane");
     taken += took;
-    conflicts += found;
+    conflicts += found != 0;
   }
   EXPECT_GT(taken, 2000u);
   EXPECT_GT(conflicts, 2000u);

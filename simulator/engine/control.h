@@ -13,7 +13,7 @@ void run_trap(Warp& w, const Op& op, LaneMask mask);
 void run_nanosleep(Warp& w, const Op& op, LaneMask mask);     // src[0]: nanoseconds
 void run_nothing(Warp& w, const Op& op, LaneMask mask);       // prefetch and other hints: no effect that a program can see
 
-// mov from a special register. target: ptx::SpecialRegister; width: bytes of the destination.
+// special_registers.cc: mov from a special register. target: ptx::SpecialRegister; width: bytes of the destination.
 void run_special(Warp& w, const Op& op, LaneMask mask);
 bool special_needs_clock(std::uint32_t special);
 

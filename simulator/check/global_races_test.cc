@@ -1,0 +1,74 @@
+// That lanes judged together are judged as each of them is. What orders accesses is tested where kernels run: engine/checks_test.cc.
+#include "simulator/check/global_races.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "simulator/check/shared_races.h"
+
+namespace lockstep::check {
+namespace {
+
+constexpr std::uint32_t kBlocks = 3, kCells = 256;
+
+// The races of one launch over a few granules, and the blocks that run it.
+struct Launch {
+  explicit Launch(memory::DeviceMemory& memory) : cells(kCells) {
+    races.start(memory, 1, false);
+    for (std::uint32_t b = 0; b < kBlocks; ++b) {
+      orders[b].start(0, 2);
+      knowledge[b].start(b);
+    }
+  }
+  GlobalRaces races;
+  GlobalRaces::Memo memo;
+  std::vector<RaceCell> cells;
+  SharedRaces orders[kBlocks];  // for the order that barriers make
+  BlockKnowledge knowledge[kBlocks];
+};
+
+TEST(GlobalRaces, LanesTogetherSayTheSameAsSingleAccesses) {
+  memory::DeviceMemory memory;
+  Launch together(memory), single(memory);
+  std::uint32_t state = 7, taken = 0, conflicts = 0;
+  const auto random = [&](std::uint32_t n) { return ((state = state * 1664525u + 1013904223u) >> 8) % n; };
+  for (int i = 0; i < 20000; ++i) {
+    const std::uint32_t block = random(4) ? 0 : random(kBlocks), warp = random(3) ? 0 : 1, width = 1u << random(3), lane = random(4) ? 0 : random(32);
+    const std::uint32_t count = random(4) ? 32 - lane : 1 + random(32 - lane), first = 4 * random(2) * random(16);
+    if (random(3) == 0) {
+      for (Launch* l : {&together, &single}) l->orders[block].block_barrier();
+    }
+    if (random(16) == 0) {
+      // Another launch, after all that this one did.
+      for (Launch* l : {&together, &single}) l->cells.assign(kCells, 0);
+    }
+    const bool one_place = random(3) == 0, strong = random(3) == 0, write = one_place && !strong ? false : random(3) == 0;
+    const auto side = [&](Launch& l) {
+      return GlobalRaces::Side{&l.orders[block], &l.knowledge[block], block, warp, 10 + random(2), strong, write, Reach::kGrid};
+    };
+    const std::uint32_t before = state;
+    GlobalRaces::Access a(together.races, side(together), together.memo);
+    state = before;  // the same instruction in both
+    GlobalRaces::Access b(single.races, side(single), single.memo);
+    const bool took = one_place ? together.races.together(&together.cells[first], width, lane, lane + count - 1, a)
+                                : together.races.row(&together.cells[first], width, lane, count, a);
+    std::uint32_t found = 0, expected = 0;  // the lanes that race
+    GlobalRaces::Conflict conflict;
+    for (std::uint32_t l = 0; l < count; ++l) {
+      for (std::uint32_t c = 0; c < width; ++c) {
+        const std::uint32_t cell = first + (one_place ? c : l * width + c);
+        if (!took) found |= std::uint32_t{together.races.access(together.cells[cell], 15, lane + l, a, conflict)} << l;
+        expected |= std::uint32_t{single.races.access(single.cells[cell], 15, lane + l, b, conflict)} << l;
+      }
+    }
+    ASSERT_EQ(found, expected) << "step " << i << (one_place ? ", one place" : ", a row") << (took ? ", together" : ", lane by lane");
+    taken += took;
+    conflicts += found != 0;
+  }
+  EXPECT_GT(taken, 3000u);
+  EXPECT_GT(conflicts, 2000u);
+}
+
+}  // namespace
+}  // namespace lockstep::check
