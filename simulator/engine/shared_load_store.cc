@@ -65,8 +65,12 @@ bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
   const std::uint32_t span = high - low + 4;
   if ((bits & 3) != 0 || span > 8192 || shared_range(*b.launch, low, std::uint64_t{high} + 4) == nullptr) return false;
   if (b.launch->check_initialisation && !all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), low, span)) return false;
-  const LaneRuns runs = lane_runs(at, mask, 4);
-  if (b.launch->check_races && !record_reads(w, op, at, mask, runs)) return false;
+  LaneRuns runs;
+  runs.count = 0;
+  if (b.launch->check_races) {
+    runs = lane_runs(at, mask, 4);
+    if (!record_reads(w, op, at, mask, runs)) return false;
+  }
   if (b.worker->counting) {
     // 32 words side by side lie in as many banks.
     if (span <= 4 * kWarpSize) {
