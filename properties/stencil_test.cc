@@ -60,12 +60,13 @@ TEST(StencilCase, HasAHaloOnlyWhereTheBoundaryIsPadded) {
 
 TEST(StencilCase, MapsElementsToTheBlockAndThreadThatComputeThem) {
   StencilCase c;
-  c.n = 100;
   c.block = 32;
-  EXPECT_EQ(c.where()(99).block, 3u);
-  EXPECT_EQ(c.where()(99).thread, 3u);
+  const int tile = 32 * kernels::kStencilItems;
+  c.n = 4 * tile;
+  EXPECT_EQ(c.where()(3 * tile + 35).block, 3u);
+  EXPECT_EQ(c.where()(3 * tile + 35).thread, 3u);
   c.max_blocks = 2;
-  EXPECT_EQ(c.where()(99).block, 1u);
+  EXPECT_EQ(c.where()(3 * tile + 35).block, 1u);
 }
 
 template <class Case>
