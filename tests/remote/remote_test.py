@@ -40,7 +40,7 @@ def make_workspace():
         at = os.path.join(WORKSPACE, path)
         os.makedirs(os.path.dirname(at), exist_ok=True)
         (shutil.copytree if os.path.isdir(path) else shutil.copy)(path, at)
-    for name in ["sample.cu", "sample.h", "sample_test.cc"]:
+    for name in ["sample.cu", "sample.h", "sample.cc"]:
         shutil.copy(os.path.join("tests/remote/workspace", name), WORKSPACE)
     shutil.copy("tests/remote/workspace/sample.BUILD", os.path.join(WORKSPACE, "BUILD"))
     for package, text in {

@@ -1,3 +1,5 @@
+// Not named *_test.cc: those open with GoogleTest (.bazelrc), which this one can do without.
+//
 // On the simulated GPU a real test of the kernel. As a test for silicon it is what no test may be: green whether or not
 // there is a GPU, so that nothing but the cache key keeps its result from the machines that it is not about.
 #include <cuda_runtime_api.h>
