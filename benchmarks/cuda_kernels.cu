@@ -130,16 +130,16 @@ int main(int argc, char** argv) {
     float *dx = upload(x), *dy = upload(std::vector<float>(x.size()));
     const auto seconds = time_launches(
         launches, [&] { stencil<<<lb::kStencilSize / lb::kBlock, lb::kBlock>>>(dx, dy, lb::kStencilSize); });
-    right &= lb::same(download(dy, x.size()), lb::stencil(x), "stencil");
-    lb::report("stencil", seconds);
+    right &= lb::same(download(dy, x.size()), lb::stencil(x), "stencil") &&
+             lb::report("stencil", seconds);
   }
   if (wanted("matmul")) {
     const auto a = lb::floats(lb::kMatrix * lb::kMatrix, 2), b = lb::floats(lb::kMatrix * lb::kMatrix, 3);
     float *da = upload(a), *db = upload(b), *dc = upload(std::vector<float>(a.size()));
     const dim3 grid(lb::kMatrix / lb::kTile, lb::kMatrix / lb::kTile), block(lb::kTile, lb::kTile);
     const auto seconds = time_launches(launches, [&] { matmul<<<grid, block>>>(da, db, dc, lb::kMatrix); });
-    right &= lb::same(download(dc, a.size()), lb::matmul(a, b), "matmul");
-    lb::report("matmul", seconds);
+    right &= lb::same(download(dc, a.size()), lb::matmul(a, b), "matmul") &&
+             lb::report("matmul", seconds);
   }
   if (wanted("histogram")) {
     const auto values = lb::ints(lb::kHistogramSize, 4);
@@ -149,8 +149,8 @@ int main(int argc, char** argv) {
       check(cudaMemset(bins, 0, lb::kBins * sizeof(int)), "cudaMemset");
       histogram<<<lb::kHistogramBlocks, lb::kBlock>>>(dv, lb::kHistogramSize, bins);
     });
-    right &= lb::same(download(bins, lb::kBins), lb::histogram(values), "histogram");
-    lb::report("histogram", seconds);
+    right &= lb::same(download(bins, lb::kBins), lb::histogram(values), "histogram") &&
+             lb::report("histogram", seconds);
   }
   if (asked_for("launch")) {
     constexpr int kLaunches = 10000;
@@ -158,10 +158,9 @@ int main(int argc, char** argv) {
     const auto seconds = time_launches(launches, [&] {
       for (int i = 0; i < kLaunches; ++i) count_launch<<<1, 32>>>(launched);
     });
-    right &= lb::same(download(launched, 1), {launches * kLaunches}, "launch");
     std::vector<double> each;
     for (double s : seconds) each.push_back(s / kLaunches);
-    lb::report("launch", each);
+    right &= lb::same(download(launched, 1), {launches * kLaunches}, "launch") && lb::report("launch", each);
   }
   if (asked_for("memory")) {
     constexpr int kInts = 1 << 25;
@@ -172,8 +171,8 @@ int main(int argc, char** argv) {
     increment<<<kInts / lb::kBlock, lb::kBlock>>>(p, kInts);
     check(cudaDeviceSynchronize(), "increment");
     const double after = resident_bytes();
-    right &= lb::same(download(p, kInts), std::vector<int>(kInts, 1), "memory");
-    lb::report("memory", {(after - before) / (kInts * sizeof(int))});
+    right &= lb::same(download(p, kInts), std::vector<int>(kInts, 1), "memory") &&
+             lb::report("memory", {(after - before) / (kInts * sizeof(int))});
   }
   return right ? 0 : 1;
 }

@@ -168,8 +168,8 @@ int main(int argc, char** argv) {
                               cl_int{lb::kStencilSize});
     const std::size_t global = lb::kStencilSize, local = lb::kBlock;
     const auto seconds = time_launches(d, launches, k, 1, &global, &local);
-    right &= lb::same(download<float>(d, y, x.size()), lb::stencil(x), "stencil");
-    lb::report("stencil", seconds);
+    right &= lb::same(download<float>(d, y, x.size()), lb::stencil(x), "stencil") &&
+             lb::report("stencil", seconds);
   }
   if (wanted("matmul")) {
     const auto a = lb::floats(lb::kMatrix * lb::kMatrix, 2), b = lb::floats(lb::kMatrix * lb::kMatrix, 3);
@@ -177,8 +177,8 @@ int main(int argc, char** argv) {
     cl_kernel k = make_kernel(d, "matmul", upload(d, a), upload(d, b), c, cl_int{lb::kMatrix});
     const std::size_t global[2] = {lb::kMatrix, lb::kMatrix}, local[2] = {lb::kTile, lb::kTile};
     const auto seconds = time_launches(d, launches, k, 2, global, local);
-    right &= lb::same(download<float>(d, c, a.size()), lb::matmul(a, b), "matmul");
-    lb::report("matmul", seconds);
+    right &= lb::same(download<float>(d, c, a.size()), lb::matmul(a, b), "matmul") &&
+             lb::report("matmul", seconds);
   }
   if (wanted("histogram")) {
     const auto values = lb::ints(lb::kHistogramSize, 4);
@@ -186,8 +186,8 @@ int main(int argc, char** argv) {
     cl_kernel k = make_kernel(d, "histogram", upload(d, values), cl_int{lb::kHistogramSize}, bins);
     const std::size_t global = lb::kHistogramBlocks * lb::kBlock, local = lb::kBlock;
     const auto seconds = time_launches(d, launches, k, 1, &global, &local, bins);
-    right &= lb::same(download<int>(d, bins, lb::kBins), lb::histogram(values), "histogram");
-    lb::report("histogram", seconds);
+    right &= lb::same(download<int>(d, bins, lb::kBins), lb::histogram(values), "histogram") &&
+             lb::report("histogram", seconds);
   }
   return right ? 0 : 1;
 }

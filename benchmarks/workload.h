@@ -80,12 +80,13 @@ bool same(const std::vector<T>& got, const std::vector<T>& want, const char* ker
   return true;
 }
 
-// One line a kernel on standard output: name, then the seconds of every launch.
-inline void report(const char* kernel, const std::vector<double>& seconds) {
+// One line a kernel on standard output: name, then the seconds of every launch. True, to follow same().
+inline bool report(const char* kernel, const std::vector<double>& seconds) {
   std::printf("%s", kernel);
   for (double s : seconds) std::printf(" %.6f", s);
   std::printf("\n");
   std::fflush(stdout);
+  return true;
 }
 
 }  // namespace lockstep::benchmarks
