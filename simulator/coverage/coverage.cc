@@ -1,12 +1,10 @@
 #include "simulator/coverage/coverage.h"
 
-#include <span>
 #include <string_view>
 #include <variant>
 
 #include "simulator/engine/launch.h"
 #include "simulator/memory/device_memory.h"
-#include "simulator/ptx/form_examples.h"
 
 namespace lockstep::coverage {
 namespace {
@@ -26,7 +24,9 @@ std::string refusal(std::span<const ptx::Example> examples, memory::DeviceMemory
 
 }  // namespace
 
-std::vector<RowCoverage> measure() {
+std::vector<RowCoverage> measure() { return measure(ptx::pairwise_examples()); }
+
+std::vector<RowCoverage> measure(std::span<const ptx::Example> examples) {
   std::vector<RowCoverage> rows;
   for (const ptx::Form& form : ptx::forms()) {
     if (rows.empty() || rows.back().row != form.row) rows.emplace_back().row = form.row;
@@ -39,7 +39,6 @@ std::vector<RowCoverage> measure() {
   for (const ptx::Spelling& s : ptx::enumerate_forms()) ++row_of(s.form).spellings;
   at = 0;
   memory::DeviceMemory memory;
-  const std::vector<ptx::Example> examples = ptx::pairwise_examples();
   for (std::size_t i = 0, end = 0; i < examples.size(); i = end) {
     RowCoverage& row = row_of(examples[i].spelling.form);
     for (end = i; end < examples.size() && examples[end].spelling.form->row == row.row;) ++end;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "simulator/ptx/form_examples.h"
 #include "simulator/ptx/forms.h"
 
 namespace lockstep::coverage {
@@ -20,5 +22,7 @@ struct RowCoverage {
 
 // In the order of the table.
 std::vector<RowCoverage> measure();
+// The same of other examples, in the order of the table.
+std::vector<RowCoverage> measure(std::span<const ptx::Example> examples);
 
 }  // namespace lockstep::coverage

@@ -202,6 +202,46 @@ void pack_nearest(Warp& w, const Op& op, LaneMask mask) {
     d[i] = selected.words[i] != 0 ? r : d[i];
   }
 }
+// Stochastic rounding: `random` is added to the first bits that the format drops, 13 for f16 and 16 for bf16, and the carry out of them
+// rounds the magnitude up. The manual asks for zeros above the 13 bits; Blackwell does not look at them.
+template <class C, bool Finite>
+LOCKSTEP_INLINE u16 stochastic_half(u32 a, u32 random) {
+  constexpr int kKept = __is_same(C, F16) ? 10 : 7;         // fraction bits
+  constexpr int kDropped = 23 - kKept;
+  constexpr u32 kLowest = __is_same(C, F16) ? 113 : 1;      // f32's exponent field of the smallest normal number
+  const u32 magnitude = a & 0x7fffffffu;
+  const u32 field = magnitude >> 23;
+  const u32 significand = (magnitude & 0x7fffffu) | (field == 0 ? 0u : 0x800000u);
+  // Below the smallest normal number the last place stays where it is.
+  const u32 actual = field == 0 ? 1 : field;
+  const u32 under = actual < kLowest ? kLowest - actual : 0;
+  const u32 kept = ((significand >> (under > 31 ? 31 : under)) + (random & ((1u << kDropped) - 1))) >> kDropped;
+  u32 r = kept + (((actual < kLowest ? kLowest : actual) - kLowest) << kKept);
+  constexpr u32 kLargest = Finite ? C::kExponent - 1u : C::kExponent;
+  r = r > kLargest ? kLargest : r;
+  return static_cast<u16>(magnitude > 0x7f800000u ? 0x7fffu : (a >> 16 & 0x8000u) | r);
+}
+template <class C, bool Relu, bool Finite>
+void pack_stochastic(Warp& w, const Op& op, LaneMask mask) {
+  const u32* a = source<u32>(w, op.src[0]);
+  const u32* b = source<u32>(w, op.src[1]);
+  const u32* random = source<u32>(w, op.src[2]);
+  u32* d = destination<u32>(w, op.dst);
+  const Lanes<u32> selected(mask);
+  const auto rectified = [](u32 v) { return Relu && v >= 0x80000000u && v <= 0xff800000u ? 0u : v; };  // a NaN stays one
+  for (int i = 0; i < kWarpSize; ++i) {
+    const u32 high = stochastic_half<C, Finite>(rectified(a[i]), random[i] >> 16);
+    const u32 r = high << 16 | stochastic_half<C, Finite>(rectified(b[i]), random[i]);
+    d[i] = selected.words[i] != 0 ? r : d[i];
+  }
+}
+template <class C>
+Handler stochastic_form(const AluKey& key) {
+  if (!widths(key, 4, 4, 4, 4)) return nullptr;
+  if (key.modifiers.relu) return key.modifiers.sat ? &pack_stochastic<C, true, true> : &pack_stochastic<C, true, false>;
+  return key.modifiers.sat ? &pack_stochastic<C, false, true> : &pack_stochastic<C, false, false>;
+}
+
 template <class C, Round Mode>
 Handler pack_instance(bool relu, bool finite) {
   if (relu) return finite ? &pack_f32<C, Mode, Limit::kReluFinite> : &pack_f32<C, Mode, Limit::kRelu>;
@@ -210,7 +250,9 @@ Handler pack_instance(bool relu, bool finite) {
 template <class C>
 Handler pack_form(const AluKey& key) {
   const auto& m = key.modifiers;
-  if (m.source_type != Type::kF32 || !only(key, kSourceType | kRounding | kSat | kRelu) || !widths(key, 4, 4, 4)) return nullptr;
+  if (m.source_type != Type::kF32 || !only(key, kSourceType | kRounding | kSat | kRelu)) return nullptr;
+  if (m.rounding == Rounding::kStochastic) return stochastic_form<C>(key);
+  if (!widths(key, 4, 4, 4)) return nullptr;
   if (m.rounding == Rounding::kNearestEven) return m.relu || m.sat ? pack_instance<C, Round::kNearest>(m.relu, m.sat) : &pack_nearest<C>;
   if (m.rounding == Rounding::kZero) return pack_instance<C, Round::kZero>(m.relu, m.sat);
   return nullptr;

@@ -70,10 +70,32 @@ struct Of {
     return plain<2, F>(key.modifiers.ftz);
   }
 
+  static constexpr auto kFused = kIsF16 ? fused_f16 : fused_bf16;
+
+  // fma.oob: a factor that is the out-of-bounds NaN makes the result +0. The manual leaves open which NaN that is; on an H100 it is the
+  // one with payload 0x7ff7, of either sign, in both formats, and an addend with these bits is a NaN like any other.
+  LOCKSTEP_INLINE static bool out_of_bounds(u16 v) { return (v & 0x7fff) == 0x7ff7; }
+  template <Finish End>
+  static void multiply_add_oob(Warp& w, const Op& op, LaneMask mask) {
+    f32 x[3][Count];
+    for (int s = 0; s < 3; ++s) C::widen(source<u16>(w, op.src[s]), x[s], Count);
+    for (int i = 0; i < Count; ++i) x[0][i] = finished<End>(kFused(x[0][i], x[1][i], x[2][i]));
+    u16 r[Count];
+    C::narrow(x[0], r, Count);
+    const u16* a = source<u16>(w, op.src[0]);
+    const u16* b = source<u16>(w, op.src[1]);
+    for (int i = 0; i < Count; ++i) r[i] = out_of_bounds(a[i]) || out_of_bounds(b[i]) ? u16{0} : r[i];
+    store_elements<Count>(destination<u16>(w, op.dst), r, mask);
+  }
+
   static Handler multiply_add(const AluKey& key) {
-    if (!only(key, kRounding | kRelu | (kIsF16 ? kFtz | kSat : 0u)) || !widths(key, kBytes, kBytes, kBytes, kBytes)) return nullptr;
+    if (!only(key, kRounding | kRelu | kOob | (kIsF16 ? kFtz | kSat : 0u)) || !widths(key, kBytes, kBytes, kBytes, kBytes)) return nullptr;
     if (key.modifiers.rounding != Rounding::kNearestEven || (key.modifiers.relu && key.modifiers.sat)) return nullptr;
-    constexpr auto kF = kIsF16 ? fused_f16 : fused_bf16;
+    if (key.modifiers.oob) {
+      if (key.modifiers.ftz || key.modifiers.sat) return nullptr;
+      return key.modifiers.relu ? &multiply_add_oob<Finish::kRelu> : &multiply_add_oob<Finish::kNone>;
+    }
+    constexpr auto kF = kFused;
     if (key.modifiers.relu) return rectifying<3, kF>(key.modifiers.ftz);
     if constexpr (kIsF16) {
       if (key.modifiers.sat) return saturating<3, kF>(key.modifiers.ftz);

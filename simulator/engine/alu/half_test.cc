@@ -69,6 +69,26 @@ TEST(Half, ArithmeticIsRoundedOnce) {
   }
 }
 
+// As an H100 does it: factors whose bits are 7ff7 or fff7 count as out of bounds, an addend never does.
+TEST(Half, AnOutOfBoundsFactorMakesAMultiplyAddZero) {
+  for (const auto& t : half_types()) {
+    std::vector<Bits> specials = t.specials;
+    for (Bits b : {0x7ff6, 0x7ff7, 0x7ff8, 0xfff6, 0xfff7, 0xfff8}) specials.push_back(b);
+    const HalfType with_neighbours{t.name, t.format, specials, t.is_f16};
+    for (bool relu : {false, true}) {
+      check_both(relu ? "fma.rn.oob.relu" : "fma.rn.oob", with_neighbours, 3, [&](const Bits* in) -> Bits {
+        for (int i = 0; i < 2; ++i) {
+          if (in[i] == 0x7ff7 || in[i] == 0xfff7) return 0;
+        }
+        const auto number = [&](Bits b) { return exact::decode(b, t.format); };
+        const Number n = exact::add(exact::multiply(number(in[0]), number(in[1])), number(in[2]), Direction::kNearestEven);
+        const Bits r = exact::encode(n, t.format, Direction::kNearestEven);
+        return relu ? rectified(r, t.format) : r;
+      });
+    }
+  }
+}
+
 TEST(Half, MinimumMaximumAndSigns) {
   for (const auto& t : half_types()) {
     const Format f = t.format;
@@ -173,6 +193,42 @@ TEST(Half, ConversionsFromF32) {
   }
 }
 
+// The exact value plus the random fraction of its last place, truncated; a sum past the format's range is infinite.
+TEST(Half, StochasticRoundingAddsTheRandomBits) {
+  for (const auto& t : half_types()) {
+    const Format& f = t.format;
+    const int dropped = 24 - f.precision, lowest = 1 - f.bias();
+    auto convert = [&](Bits b, Bits random) {
+      const Number x = exact::decode(b, exact::kF32);
+      if (x.is_nan() || x.is_infinite()) return exact::encode(x, f, Direction::kZero);
+      const int leading = x.magnitude.is_zero() ? lowest : std::max(lowest, x.exponent + x.magnitude.bit_length() - 1);
+      const Number fraction{Number::Class::kFinite, x.negative, exact::Natural(random & ((1u << dropped) - 1)), leading - (f.precision - 1) - dropped};
+      const Number sum = exact::add(x, fraction, Direction::kZero);
+      if (sum.magnitude.bit_length() + sum.exponent > f.bias() + 1) return exact::encode(exact::infinite(x.negative), f, Direction::kZero);
+      const Bits r = exact::encode(sum, f, Direction::kZero);
+      return (r & ~f.sign_bit()) | (b >> 31) << 15;
+    };
+    std::vector<Bits> dense = special_f32();
+    for (Bits h : t.specials) {
+      const Bits w = exact::encode(exact::decode(h, f), exact::kF32, Direction::kZero);
+      for (Bits d : {Bits{1}, ~Bits{0}, Bits{0x1000}, Bits{0x8000}}) dense.push_back((w + d) & 0xffffffff);
+    }
+    const std::vector<Bits> random = {0, 1, 0x1fff, 0x2000, 0xffff, 0x10000, 0x1fff0000, 0x20000000, 0x1fff1fff, 0xe000e000, 0xffffffff, 0x0fff1000, 0x80008000};
+    for (bool relu : {false, true}) {
+      for (bool satfinite : {false, true}) {
+        auto finish = [&](Bits r) {
+          if (relu) r = rectified(r, f);
+          return satfinite ? finite(r, f) : r;
+        };
+        const std::string text = std::string("cvt.rs") + (relu ? ".relu" : "") + (satfinite ? ".satfinite" : "") + "." + t.name + "x2.f32";
+        check({text, {4, 4, 4, 4}}, {dense, special_f32(), random}, [&](const Bits* in) {
+          return finish(convert(in[0], in[2] >> 16)) << 16 | finish(convert(in[1], in[2]));
+        });
+      }
+    }
+  }
+}
+
 // Relative to the manual's bounds: tanh 2^-10.987 absolute (f16) and 2^-8 (bf16), ex2 2^-9.9 and 2^-7 relative; plus half an ulp.
 TEST(Half, ApproximationsStayWithinTheirBounds) {
   for (const auto& t : half_types()) {
@@ -240,8 +296,13 @@ TEST(Half, UnknownFormsAreRefused) {
   k = key_of({"add.rn.f16", {2, 2, 2}});
   k.modifiers.rounding = ptx::Rounding::kZero;
   EXPECT_TRUE(refused(k));
-  k = key_of({"fma.rn.f16", {2, 2, 2, 2}});
-  k.modifiers.oob = true;
+  k = key_of({"fma.rn.oob.f16", {2, 2, 2, 2}});
+  EXPECT_FALSE(refused(k));
+  k.modifiers.ftz = true;
+  EXPECT_TRUE(refused(k));
+  k = key_of({"cvt.rs.f16x2.f32", {4, 4, 4, 4}});
+  EXPECT_FALSE(refused(k));
+  k.modifiers.ftz = true;
   EXPECT_TRUE(refused(k));
   k = key_of({"tanh.approx.f16", {2, 2}});
   k.modifiers.approx = false;
