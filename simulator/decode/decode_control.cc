@@ -1,4 +1,6 @@
 // Branches, calls, barriers, and what lanes of a warp do together.
+#include <bit>
+
 #include "simulator/decode/function_decoder.h"
 #include "simulator/engine/cluster.h"
 #include "simulator/engine/control.h"
@@ -81,6 +83,9 @@ bool FunctionDecoder::decode_control(const Instruction& i) {
       op.dst = register_slot(i.operands[0]);
       op.src[0] = source(i, i.operands[1], op.register_bytes);
       op.immediate = i.operands.size() > 2 && i.operands[2].kind == Operand::Kind::kImmediate ? static_cast<std::int64_t>(i.operands[2].bits) : 8;
+      if (op.immediate <= 0 || op.immediate > kLocalBytes || !std::has_single_bit(static_cast<std::uint64_t>(op.immediate))) {
+        refuse(i, "has an alignment that is no power of two up to " + std::to_string(kLocalBytes));
+      }
       emit(i, op, Flow::kControl, {{op.src[0], Role::kValue}, {op.dst, Role::kWrite}});
       return true;
     }
@@ -92,7 +97,7 @@ bool FunctionDecoder::decode_control(const Instruction& i) {
       return true;
     case Opcode::k_stackrestore:
       op.run = &engine::run_stack_restore;
-      op.register_bytes = static_cast<std::uint8_t>(register_bytes(i.operands[0]));
+      op.register_bytes = static_cast<std::uint8_t>(i.operands[0].kind == Operand::Kind::kRegister ? register_bytes(i.operands[0]) : 8);
       op.src[0] = source(i, i.operands[0], op.register_bytes);
       emit(i, op, Flow::kControl, {{op.src[0], Role::kValue}});
       return true;

@@ -101,15 +101,9 @@ bool FunctionDecoder::decode_memory(const Instruction& i) {
     if (data.kind != Operand::Kind::kVector || data.elements.size() != op.elements) refuse(i, "has a vector operand of another length");
     if (op.width * op.elements > 32) refuse(i, "moves more than 32 bytes a thread");
     op.target = static_cast<std::uint32_t>(program_.slots.size());
-    op.register_bytes = op.width;
-    for (const Operand& e : data.elements) {
-      if (e.kind == Operand::Kind::kRegister) op.register_bytes = static_cast<std::uint8_t>(register_bytes(e));
-    }
+    op.register_bytes = register_bytes_of(i, data, op.width);
     std::vector<Slot> slots;
-    for (const Operand& e : data.elements) {
-      if (e.kind == Operand::Kind::kRegister && register_bytes(e) != op.register_bytes) refuse(i, "mixes registers of several widths");
-      slots.push_back(load ? optional_destination(e) : source(i, e, op.register_bytes));
-    }
+    for (const Operand& e : data.elements) slots.push_back(load ? optional_destination(e) : source(i, e, op.register_bytes));
     op.target = static_cast<std::uint32_t>(program_.slots.size());
     for (const Slot s : slots) {
       program_.slots.push_back(s);
@@ -128,6 +122,16 @@ bool FunctionDecoder::decode_memory(const Instruction& i) {
   return true;
 }
 
+std::uint8_t FunctionDecoder::register_bytes_of(const Instruction& i, const Operand& vector, std::uint8_t width) const {
+  std::uint8_t bytes = 0;
+  for (const Operand& e : vector.elements) {
+    if (e.kind != Operand::Kind::kRegister) continue;
+    if (bytes != 0 && register_bytes(e) != bytes) refuse(i, "mixes registers of several widths");
+    bytes = static_cast<std::uint8_t>(register_bytes(e));
+  }
+  return bytes != 0 ? bytes : width;
+}
+
 void FunctionDecoder::decode_parameter_access(const Instruction& i, bool load) {
   const Operand& where = i.operands[load ? 1 : 0];
   const Operand& data = i.operands[load ? 0 : 1];
@@ -141,25 +145,24 @@ void FunctionDecoder::decode_parameter_access(const Instruction& i, bool load) {
     if (!load) refuse(i, "writes a kernel parameter");
     size = out_.parameter_sizes[it->second];
     op.run = &engine::load_kernel_parameter;
-    op.immediate = static_cast<std::int64_t>(out_.parameter_offsets[it->second]) + where.offset;
+    op.immediate = out_.parameter_offsets[it->second];
   } else if (const engine::Storage* s = storage(where.symbol)) {
     size = s->size;
     op.run = load ? &engine::load_storage : &engine::store_storage;
     op.src[0] = s->offset;
     op.src[1] = s->size;
-    op.immediate = where.offset;
   } else {
     refuse(i, "names no parameter: '" + where.symbol + "'");
   }
   if (where.offset < 0 || static_cast<std::uint64_t>(where.offset) + bytes > size) {
     refuse(i, "reaches outside the parameter '" + where.symbol + "' of " + std::to_string(size) + " bytes");
   }
+  op.immediate += where.offset;
   std::vector<OperandUse> uses;
   const Role role = load ? Role::kWrite : Role::kValue;
-  const auto width_of = [&](const Operand& o) { return o.kind == Operand::Kind::kRegister ? register_bytes(o) : int{op.width}; };
   if (op.elements != 1) {
     if (data.kind != Operand::Kind::kVector || data.elements.size() != op.elements) refuse(i, "has a vector operand of another length");
-    op.register_bytes = static_cast<std::uint8_t>(width_of(data.elements[0]));
+    op.register_bytes = register_bytes_of(i, data, op.width);
     std::vector<Slot> slots;
     for (const Operand& e : data.elements) slots.push_back(load ? optional_destination(e) : source(i, e, op.register_bytes));
     op.target = static_cast<std::uint32_t>(program_.slots.size());
@@ -168,7 +171,7 @@ void FunctionDecoder::decode_parameter_access(const Instruction& i, bool load) {
       uses.push_back({s, role});
     }
   } else {
-    op.register_bytes = static_cast<std::uint8_t>(width_of(data));
+    op.register_bytes = data.kind == Operand::Kind::kRegister ? static_cast<std::uint8_t>(register_bytes(data)) : op.width;
     Slot& slot = load ? op.dst : op.src[3];
     slot = load ? destination(i, data, op.register_bytes) : source(i, data, op.register_bytes);
     uses.push_back({slot, role});

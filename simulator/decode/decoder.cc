@@ -48,15 +48,17 @@ void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t
       continue;
     }
     f.shared.push_back({variable_name(s.name), s.begin, static_cast<std::uint32_t>(s.begin + s.size)});
-    f.static_shared_bytes = (f.static_shared_bytes + s.alignment - 1) / s.alignment * s.alignment + static_cast<std::uint32_t>(s.size);
+    const std::uint64_t at = (std::uint64_t{f.static_shared_bytes} + s.alignment - 1) / s.alignment * s.alignment;
+    f.static_shared_bytes = static_cast<std::uint32_t>(at + s.size);  // the linker has found room for all
   }
 }
 
-// Local memory of the deepest chain of calls; function pointers count with every function they might name.
+// Local memory of the deepest chain of calls; function pointers count with every function they might name. A thread has no more than
+// kLocalBytes: a chain that really is deeper is found when it is called.
 std::uint32_t stack_of(const engine::Program& program, const Linker& linker, std::uint32_t f) {
-  std::uint32_t sum = 0;
+  std::uint64_t sum = 0;
   for (const std::uint32_t g : linker.callees_of()[f]) sum += program.functions[g].local_bytes;
-  return sum;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, kLocalBytes));
 }
 
 }  // namespace

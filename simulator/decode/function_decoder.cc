@@ -20,6 +20,14 @@ using Role = OperandUse::Role;
 
 namespace {
 
+// Registers and parameters of a warp: some 65,000 live values of 64 bits a thread.
+constexpr std::uint64_t kBankBytes = 1u << 24;
+// Parameters of a kernel with PTX ISA 8.1; a function's arguments are held to it as well.
+constexpr std::uint64_t kParameterBytes = 32764;
+
+// Wraps, as addresses do.
+std::int64_t sum(std::uint32_t base, std::int64_t offset) { return static_cast<std::int64_t>(base + static_cast<std::uint64_t>(offset)); }
+
 int bytes_of(Type t) { return t == Type::kPred ? 0 : ptx::size_of(t); }
 
 }  // namespace
@@ -62,11 +70,21 @@ void FunctionDecoder::lay_out_storage() {
     s.size = static_cast<std::uint32_t>(v.size);
     s.offset = bank_;
     if (v.size == 0) throw Refusal{std::string(what) + " '" + v.name + "' of function " + out_.demangled + " has no size"};
+    if (v.size > kParameterBytes) {
+      throw Refusal{std::string(what) + " '" + v.name + "' of function " + out_.demangled + " has " + std::to_string(v.size) + " bytes; the limit is " +
+                    std::to_string(kParameterBytes)};
+    }
+    check_bank();
     bank_ += (s.size * engine::kWarpSize + 63) & ~63u;
     storage_[v.name] = s;
     return s;
   };
   if (function_.is_kernel) {
+    std::uint64_t bytes = 0;
+    for (const ptx::Variable& v : function_.parameters) bytes += std::max<std::uint64_t>(v.size, v.alignment);
+    if (bytes > 2 * kParameterBytes || out_.parameter_offsets.back() > kParameterBytes) {
+      throw Refusal{"the parameters of kernel " + out_.demangled + " have more than " + std::to_string(kParameterBytes) + " bytes"};
+    }
     for (std::uint32_t i = 0; i < function_.parameters.size(); ++i) kernel_parameters_[function_.parameters[i].name] = i;
   } else {
     for (const ptx::Variable& v : function_.parameters) out_.parameters.push_back(add(v, "parameter"));
@@ -77,12 +95,23 @@ void FunctionDecoder::lay_out_storage() {
   }
 }
 
+void FunctionDecoder::check_bank() const {
+  if (bank_ > kBankBytes) {
+    throw Refusal{"function " + out_.demangled + " has more registers and parameters live at once than the simulated GPU has room for"};
+  }
+}
+
 void FunctionDecoder::lay_out_local() {
   std::uint32_t at = 0;
   for (const ptx::Variable& v : function_.variables) {
     if (v.space != Space::kLocal) continue;
-    const std::uint32_t alignment = std::max(v.alignment, 16u);
-    at = (at + alignment - 1) / alignment * alignment;
+    const std::uint64_t alignment = std::max(v.alignment, 16u);
+    const std::uint64_t begin = (at + alignment - 1) / alignment * alignment;
+    if (begin > kLocalBytes || v.size > kLocalBytes - begin) {
+      throw Refusal{"no room for the local variable '" + v.name + "' of " + out_.demangled + " (" + std::to_string(v.size) + " bytes, aligned to " +
+                    std::to_string(v.alignment) + "): a thread has " + std::to_string(kLocalBytes) + " bytes of local memory"};
+    }
+    at = static_cast<std::uint32_t>(begin);
     local_[v.name] = at;
     // nvcc gathers a function's arrays in one variable of its own; its name would say nothing.
     const bool depot = v.name.rfind("__local_depot", 0) == 0;
@@ -99,7 +128,8 @@ void FunctionDecoder::assign_registers() {
     if (s != kNoSlot) s += bank_;
   }
   for (const std::uint32_t v : a.undefined) out_.undefined.push_back(slots_[v]);
-  bank_ += (a.bytes + 63) & ~63u;
+  bank_ += std::min<std::uint32_t>((a.bytes + 63) & ~63u, kBankBytes + 64);  // so that it does not wrap
+  check_bank();
   out_.registers = a.live;
   scratch_begin_ = bank_;
 }
@@ -163,7 +193,7 @@ Slot FunctionDecoder::source(const Instruction& i, const Operand& o, int bytes) 
         op.run = &engine::run_parameter_address;
         op.dst = s;
         op.width = static_cast<std::uint8_t>(bytes);
-        op.immediate = static_cast<std::int64_t>(out_.parameter_offsets[kernel_parameters_.at(o.symbol)]) + o.offset;
+        op.immediate = sum(out_.parameter_offsets[kernel_parameters_.at(o.symbol)], o.offset);
         emit(i, op, Flow::kFresh, {{s, Role::kWrite}});
         return s;
       }
@@ -175,7 +205,7 @@ Slot FunctionDecoder::source(const Instruction& i, const Operand& o, int bytes) 
         op.run = &engine::run_local_address;
         op.dst = s;
         op.width = static_cast<std::uint8_t>(bytes);
-        op.immediate = static_cast<std::int64_t>(local_.at(o.symbol)) + o.offset;
+        op.immediate = sum(local_.at(o.symbol), o.offset);
         emit(i, op, Flow::kFresh, {{s, Role::kWrite}});
         return s;
       }

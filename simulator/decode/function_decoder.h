@@ -17,6 +17,9 @@ struct Refusal {
   std::string message;
 };
 
+// PTX ISA, local state space: what a thread has of it, on every device, with room to round up.
+inline constexpr std::uint32_t kLocalBytes = 512 * 1024;
+
 // The scope of a strong access or a fence, as check::Reach.
 std::uint8_t reach(const ptx::Modifiers& m);
 
@@ -34,6 +37,7 @@ class FunctionDecoder {
   [[noreturn]] void refuse(const Instruction& i, const std::string& why) const;
 
   void lay_out_storage();
+  void check_bank() const;  // refuses more registers and parameters than there is room for
   void lay_out_local();
   void assign_registers();
   void decode(const Instruction& i);
@@ -56,6 +60,8 @@ class FunctionDecoder {
 
   // Operands.
   int register_bytes(const Operand& o) const;       // 0: predicate
+  // Of the registers of a vector, which all have one width; `width` where there are none.
+  std::uint8_t register_bytes_of(const Instruction& i, const Operand& vector, std::uint8_t width) const;
   engine::Slot register_slot(const Operand& o) const { return slots_[o.index]; }
   engine::Slot destination(const Instruction& i, const Operand& o, int bytes);  // a scratch place for the sink
   engine::Slot optional_destination(const Operand& o) const;

@@ -11,6 +11,15 @@ using engine::kCodeStep;
 using ptx::Operand;
 using ptx::Space;
 
+namespace {
+
+// PTX ISA, constant state space: statically sized variables have 64 KB together. ptxas refuses more, and so does a driver.
+constexpr std::uint64_t kConstantBytes = 65536;
+// All shared variables of a program with the gaps between them; a kernel of any device has some 227 KB.
+constexpr std::uint64_t kSharedBytes = 1u << 30;
+
+}  // namespace
+
 Linker::Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device)
     : modules_(modules), memory_(memory), device_(device) {}
 
@@ -44,18 +53,20 @@ std::optional<std::string> Linker::collect() {
 }
 
 std::optional<std::string> Linker::place(engine::Program& program) {
+  std::uint64_t constant_bytes = 0;
   const auto put = [&](std::uint32_t m, const ptx::Variable& v, std::unordered_map<std::string, Symbol>& scope) -> std::optional<std::string> {
     const bool shares = v.is_visible || v.is_weak;
     if (v.is_weak && global_.contains(v.name)) return std::nullopt;
     const bool constant = v.space == Space::kConst;
     const auto kind = constant ? memory::Kind::kConstant : v.is_managed ? memory::Kind::kManaged : memory::Kind::kVariable;
     const std::uint64_t size = std::max<std::uint64_t>(v.size, 1);
+    if (constant) constant_bytes += v.size;
+    if (constant_bytes > kConstantBytes) {
+      return "the module's constant variables have " + std::to_string(constant_bytes) + " bytes; there are " + std::to_string(kConstantBytes);
+    }
     const memory::Allocation* a = memory_.allocate(size, std::max<std::uint64_t>(256, v.alignment), kind, device_, v.name);
     if (a == nullptr) return "no device memory for the variable '" + v.name + "' (" + std::to_string(v.size) + " bytes)";
-    if (constant) program.const_space_bytes += static_cast<std::uint32_t>(v.size);
-    std::byte* bytes = memory_.host(*a, a->base);
-    std::memset(bytes, 0, size);
-    if (!v.initial.empty()) std::memcpy(bytes, v.initial.data(), std::min<std::size_t>(v.initial.size(), size));
+    if (!v.initial.empty()) std::memcpy(memory_.host(*a, a->base), v.initial.data(), std::min<std::size_t>(v.initial.size(), size));
     memory_.mark_written(a->base, size);
     const Symbol symbol{Symbol::Kind::kVariable, 0, a};
     scope[v.name] = symbol;
@@ -83,12 +94,7 @@ std::optional<std::string> Linker::place(engine::Program& program) {
       if (auto error = put(f.module_index, v, scoped_[f.function])) return error;
     }
   }
-  // PTX ISA, constant state space: statically sized variables have 64 KB together. ptxas refuses more, and so does a driver.
-  constexpr std::uint64_t kConstantBytes = 65536;
-  if (program.const_space_bytes > kConstantBytes) {
-    return "the module's constant variables have " + std::to_string(program.const_space_bytes) + " bytes; there are " +
-           std::to_string(kConstantBytes);
-  }
+  program.const_space_bytes = static_cast<std::uint32_t>(constant_bytes);
   for (const Pending& p : placed_) {
     for (const ptx::Variable::Relocation& r : p.variable->relocations) {
       const Symbol* s = find(p.module, nullptr, r.symbol);
@@ -179,42 +185,45 @@ void Linker::call_graph() {
 
 // A shared variable has one place in the whole program, so that its address is a constant. Two variables that no kernel
 // uses together may share a place.
-void Linker::lay_out_shared(engine::Program& program) {
+std::optional<std::string> Linker::lay_out_shared(engine::Program& program) {
   std::vector<std::vector<std::uint32_t>> kernels_of(shared_.size());
   for (std::uint32_t f = 0; f < functions_.size(); ++f) {
     if (!functions_[f].function->is_kernel) continue;
     for (const std::uint32_t v : reaches_[f]) kernels_of[v].push_back(f);
   }
-  std::vector<std::uint32_t> end_of(functions_.size(), 0);  // by kernel
-  std::uint32_t largest = engine::kSharedStart;
+  std::vector<std::uint64_t> end_of(functions_.size(), 0);  // by kernel
+  std::uint64_t largest = engine::kSharedStart;
   for (std::uint32_t v = 0; v < shared_.size(); ++v) {
     SharedVariable& s = shared_[v];
     if (s.dynamic) continue;
-    std::uint32_t at = engine::kSharedStart;
+    std::uint64_t at = engine::kSharedStart;
     for (const std::uint32_t k : kernels_of[v]) {
       if (end_of[k] != 0) at = std::max(at, end_of[k] + engine::kSharedGap);
     }
-    const std::uint32_t alignment = std::max(s.alignment, 16u);
+    const std::uint64_t alignment = std::max(s.alignment, 16u);
     at = (at + alignment - 1) / alignment * alignment;
-    s.begin = at;
-    const auto end = static_cast<std::uint32_t>(at + s.size);
+    const std::uint64_t end = at + s.size;
+    if (end > kSharedBytes) {
+      return "no room for the shared variable '" + s.name + "' (" + std::to_string(s.size) + " bytes, aligned to " + std::to_string(s.alignment) + ")";
+    }
+    s.begin = static_cast<std::uint32_t>(at);
     for (const std::uint32_t k : kernels_of[v]) end_of[k] = end;
     largest = std::max(largest, end);
   }
   // Dynamic shared memory comes last, on a boundary good for every use.
-  const std::uint32_t dynamic = largest == engine::kSharedStart ? largest : (largest + engine::kSharedGap + 1023) & ~1023u;
+  const auto dynamic = static_cast<std::uint32_t>(largest == engine::kSharedStart ? largest : (largest + engine::kSharedGap + 1023) & ~1023ull);
   for (SharedVariable& s : shared_) {
     if (s.dynamic) s.begin = dynamic;
   }
   program.dynamic_shared_begin = dynamic;
+  return std::nullopt;
 }
 
 std::optional<std::string> Linker::link(engine::Program& program) {
   if (auto error = collect()) return error;
   if (auto error = place(program)) return error;
   call_graph();
-  lay_out_shared(program);
-  return std::nullopt;
+  return lay_out_shared(program);
 }
 
 }  // namespace lockstep::decode

@@ -61,7 +61,7 @@ class Linker {
   std::optional<std::string> collect();
   std::optional<std::string> place(engine::Program& program);
   void call_graph();
-  void lay_out_shared(engine::Program& program);
+  std::optional<std::string> lay_out_shared(engine::Program& program);
   void declare_shared(std::unordered_map<std::string, Symbol>& scope, const ptx::Variable& v);
 
   std::span<const ptx::Module> modules_;

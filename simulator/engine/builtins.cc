@@ -36,6 +36,30 @@ std::optional<std::string> read_string(Warp& w, int lane, std::uint64_t address)
   }
 }
 
+// Widths and precisions that are formatted: beyond four digits the host's printf may fail, or take for ever.
+bool reasonable(const std::string& spec) {
+  int digits = 0;
+  for (const char c : spec) {
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > 4) return false;
+  }
+  return true;
+}
+
+// `value` as `spec` says; a conversion that the host's printf cannot do stands as it was written.
+template <class T>
+void append(std::string& out, const std::string& spec, T value) {
+  const int length = reasonable(spec) ? std::snprintf(nullptr, 0, spec.c_str(), value) : -1;
+  if (length < 0) {
+    out += spec;
+    return;
+  }
+  const std::size_t before = out.size();
+  out.resize(before + static_cast<std::size_t>(length) + 1);
+  std::snprintf(out.data() + before, static_cast<std::size_t>(length) + 1, spec.c_str(), value);
+  out.pop_back();
+}
+
 // Formats as the host's printf does; the arguments lie packed at their natural alignment, floats as doubles.
 std::optional<std::string> format(Warp& w, int lane, const std::string& pattern, std::uint64_t arguments, int& count) {
   std::string out;
@@ -64,7 +88,9 @@ std::optional<std::string> format(Warp& w, int lane, const std::string& pattern,
       if (pattern[i] == '*') {
         const auto v = next(4);
         if (!v) return std::nullopt;
-        spec += std::to_string(static_cast<std::int32_t>(*v));
+        const auto number = static_cast<std::int32_t>(*v);
+        if (number < 0 && spec.back() == '.') spec.pop_back();  // a negative precision counts as none
+        else spec += std::to_string(number);
       } else {
         spec.push_back(pattern[i]);
       }
@@ -77,36 +103,31 @@ std::optional<std::string> format(Warp& w, int lane, const std::string& pattern,
     }
     if (i >= pattern.size()) break;
     const char conversion = pattern[i++];
-    char buffer[512];
     ++count;
     switch (conversion) {
       case 'd': case 'i': {
         const auto v = next(longs ? 8 : 4);
         if (!v) return std::nullopt;
         const auto value = longs ? static_cast<std::int64_t>(*v) : static_cast<std::int32_t>(*v);
-        std::snprintf(buffer, sizeof buffer, (spec + "lld").c_str(), static_cast<long long>(value));
-        out += buffer;
+        append(out, spec + "lld", static_cast<long long>(value));
         break;
       }
       case 'u': case 'x': case 'X': case 'o': {
         const auto v = next(longs ? 8 : 4);
         if (!v) return std::nullopt;
-        std::snprintf(buffer, sizeof buffer, (spec + "ll" + conversion).c_str(), static_cast<unsigned long long>(*v));
-        out += buffer;
+        append(out, spec + "ll" + conversion, static_cast<unsigned long long>(*v));
         break;
       }
       case 'c': {
         const auto v = next(4);
         if (!v) return std::nullopt;
-        std::snprintf(buffer, sizeof buffer, (spec + "c").c_str(), static_cast<int>(*v));
-        out += buffer;
+        append(out, spec + "c", static_cast<int>(*v));
         break;
       }
       case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A': {
         const auto v = next(8);
         if (!v) return std::nullopt;
-        std::snprintf(buffer, sizeof buffer, (spec + conversion).c_str(), std::bit_cast<double>(*v));
-        out += buffer;
+        append(out, spec + conversion, std::bit_cast<double>(*v));
         break;
       }
       case 's': {
@@ -117,16 +138,14 @@ std::optional<std::string> format(Warp& w, int lane, const std::string& pattern,
         if (spec == "%") {
           out += *text;
         } else {
-          std::snprintf(buffer, sizeof buffer, (spec + "s").c_str(), text->c_str());
-          out += buffer;
+          append(out, spec + "s", text->c_str());
         }
         break;
       }
       case 'p': {
         const auto v = next(8);
         if (!v) return std::nullopt;
-        std::snprintf(buffer, sizeof buffer, "0x%llx", static_cast<unsigned long long>(*v));
-        out += buffer;
+        append(out, "0x%llx", static_cast<unsigned long long>(*v));
         break;
       }
       default: out += spec + conversion; break;

@@ -317,11 +317,11 @@ void run_alloca(Warp& w, const Op& op, LaneMask mask) {
   WarpControl& c = *w.control;
   const Frame& frame = c.frames[c.frame];
   const std::uint32_t bottom = frame.local_base + w.block->program->functions[frame.function].local_bytes;
-  const auto alignment = static_cast<std::uint32_t>(std::max<std::int64_t>(op.immediate, 16));
+  const auto alignment = static_cast<std::uint64_t>(std::max<std::int64_t>(op.immediate, 16));
   LaneMask overflow = 0;
   each(mask, [&](int l) {
     const std::uint64_t bytes = op.register_bytes == 8 ? source<std::uint64_t>(w, op.src[0])[l] : source<std::uint32_t>(w, op.src[0])[l];
-    const std::uint32_t at = (std::max(c.stack_pointer[l], bottom) + alignment - 1) & ~(alignment - 1);
+    const std::uint64_t at = (std::max(c.stack_pointer[l], bottom) + alignment - 1) & ~(alignment - 1);
     if (bytes > w.block->launch->local_stride || at + bytes > w.block->launch->local_stride) {
       overflow |= 1u << l;
       return;
@@ -330,7 +330,7 @@ void run_alloca(Warp& w, const Op& op, LaneMask mask) {
     if (op.width == 8) {
       destination<std::uint64_t>(w, op.dst)[l] = at;
     } else {
-      destination<std::uint32_t>(w, op.dst)[l] = at;
+      destination<std::uint32_t>(w, op.dst)[l] = static_cast<std::uint32_t>(at);
     }
   });
   if (overflow) {
@@ -351,10 +351,18 @@ void run_stack_save(Warp& w, const Op& op, LaneMask mask) {
 }
 
 void run_stack_restore(Warp& w, const Op& op, LaneMask mask) {
+  std::uint32_t* const pointer = w.control->stack_pointer;
+  LaneMask above = 0;  // a stack is given back, never taken
   each(mask, [&](int l) {
-    w.control->stack_pointer[l] = op.register_bytes == 8 ? static_cast<std::uint32_t>(source<std::uint64_t>(w, op.src[0])[l])
-                                                         : source<std::uint32_t>(w, op.src[0])[l];
+    const std::uint64_t to = op.register_bytes == 8 ? source<std::uint64_t>(w, op.src[0])[l] : source<std::uint32_t>(w, op.src[0])[l];
+    if (to > pointer[l]) above |= 1u << l;
+    else pointer[l] = static_cast<std::uint32_t>(to);
   });
+  if (above) {
+    check::Finding f = finding_at(w, w.pc - 1, above, check::Kind::kInvalidInstruction);
+    f.where = "the stack pointer is set to what no stacksave of the thread can have given";
+    report(w, std::move(f));
+  }
 }
 
 }  // namespace lockstep::engine

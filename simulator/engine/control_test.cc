@@ -445,5 +445,52 @@ TEST(Printf, FormatsWhatTheThreadPassed) {
   EXPECT_EQ(gpu.printed, "0 3.12 A % 18446744073709551615\n1 3.12 A % 18446744073709551615\n");
 }
 
+// With the stack pointer anywhere, everything up to it would be the thread's.
+TEST(Stack, IsNotRestoredToWhatWasNeverSaved) {
+  Machine gpu;
+  gpu.load(R"(.visible .entry k()
+{
+  .reg .b64 %rd<3>; .reg .b32 %r1;
+  alloca.u64 %rd1, 16;
+  st.local.u32 [%rd1], 7;
+  stackrestore.u64 0xfffffff0;
+  ld.local.u32 %r1, [%rd1+1073741824];
+  ret;
+})");
+  const Outcome o = gpu.launch("k", 1, 1);
+  ASSERT_TRUE(o.failed());
+  EXPECT_EQ(o.findings[0].kind, check::Kind::kInvalidInstruction);
+  EXPECT_THAT(text(o), HasSubstr("no stacksave of the thread"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b64 %rd; alloca.u64 %rd, 8, 4294967296; ret; }"), HasSubstr("no power of two"));
+}
+
+// A width that the host's printf would spend seconds or megabytes on, a conversion that it does not know, and a width beyond 512.
+TEST(Printf, SurvivesAnyFormat) {
+  Machine gpu;
+  const auto print = [&](const std::string& pattern) {
+    std::string bytes;
+    for (const char c : pattern) bytes += std::to_string(static_cast<int>(c)) + ", ";
+    gpu.load(".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n.global .b8 format[] = {" + bytes + R"(0};
+.global .b32 values[8] = {-3, 7};
+.visible .entry k()
+{
+  .param .b64 a; .param .b64 b; .param .b32 r; .reg .b64 %rd<3>;
+  mov.u64 %rd1, format; st.param.b64 [a], %rd1;
+  mov.u64 %rd2, values; st.param.b64 [b], %rd2;
+  call.uni (r), vprintf, (a, b);
+  ret;
+})");
+    gpu.printed.clear();
+    const Outcome o = gpu.launch("k", 1, 1);
+    EXPECT_FALSE(o.failed()) << text(o);
+    return gpu.printed;
+  };
+  EXPECT_EQ(print("%600d").size(), 600u);
+  EXPECT_EQ(print("%99999999999d|"), "%99999999999lld|");
+  EXPECT_EQ(print("%.*d|"), "7|") << "a negative precision counts as none";
+  EXPECT_EQ(print("%*d|"), "7  |");
+  EXPECT_EQ(print("%y%"), "%y");
+}
+
 }  // namespace
 }  // namespace lockstep::engine

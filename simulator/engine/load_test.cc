@@ -40,6 +40,18 @@ TEST(Load, AnInstructionThatPtxDoesNotKnowIsRefused) {
 
 TEST(Load, ACallOfNothingIsRefused) {
   Machine gpu;
+  // Sizes that no device has, and that 32 bits do not hold.
+  EXPECT_THAT(gpu.refusal(".const .b8 c[4294967297];"), HasSubstr("constant variables have 4294967297 bytes"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .shared .b8 s[4294967297]; .reg .b64 %d; mov.u64 %d, s; ret; }"), HasSubstr("no room for the shared variable"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .local .b8 l[4294967296]; ret; }"), HasSubstr("no room for the local variable"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .local .align 2147483648 .b8 l[8]; .local .align 2147483648 .b8 m[8]; ret; }"), HasSubstr("local memory"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k(.param .b8 p[4294967297]) { ret; }"), HasSubstr("more than 32764 bytes"));
+  EXPECT_THAT(gpu.refusal(".func f(.param .b8 p[134217728]) { ret; }"), HasSubstr("the limit is 32764"));
+  gpu.memory.set_capacity(0, 1 << 20);
+  EXPECT_THAT(gpu.refusal(".global .b8 x[1000000000000];"), HasSubstr("no device memory"));
+  // Results that nobody could find again.
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { alloca.u64 _, 8; ret; }"), HasSubstr("cannot be discarded"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b64 %d<2>; cvta.shared.u64 _, %d1; ret; }"), HasSubstr("cannot be discarded"));
   EXPECT_THAT(gpu.refusal(".extern .func nowhere();\n.visible .entry k() { call.uni nowhere, (); ret; }"), HasSubstr("nowhere"));
 }
 

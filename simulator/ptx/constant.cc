@@ -25,6 +25,18 @@ class Expression {
   Expression(Token& current, const std::function<Token()>& next) : current_(current), next_(next) {}
 
   std::optional<Constant> conditional() {
+    if (depth_ == kDeepest) return std::nullopt;
+    ++depth_;
+    const auto c = choice();
+    --depth_;
+    return c;
+  }
+
+ private:
+  // Far more than anybody writes, and far less than the stack holds.
+  static constexpr int kDeepest = 256;
+
+  std::optional<Constant> choice() {
     auto c = binary(0);
     if (!c || !current_.is('?')) return c;
     advance();
@@ -36,7 +48,6 @@ class Expression {
     return c->bits != 0 ? a : b;
   }
 
- private:
   void advance() { current_ = next_(); }
 
   static int precedence(std::string_view op) {
@@ -54,6 +65,14 @@ class Expression {
   }
 
   std::optional<Constant> unary() {
+    if (depth_ == kDeepest) return std::nullopt;
+    ++depth_;
+    const auto c = operand();
+    --depth_;
+    return c;
+  }
+
+  std::optional<Constant> operand() {
     if (current_.is('(')) {
       advance();
       if (current_.is(".s64") || current_.is(".u64")) {  // a cast
@@ -148,6 +167,7 @@ class Expression {
 
   Token& current_;
   const std::function<Token()>& next_;
+  int depth_ = 0;  // of parentheses, signs and alternatives
 };
 
 bool is_float_type(Type t) { return t == Type::kF32 || t == Type::kF64; }

@@ -11,6 +11,10 @@ namespace {
 
 // Larger than any device's memory: a size beyond it is a mistake in the text, not a variable.
 constexpr std::uint64_t kLargestVariable = 1ull << 40;
+// What initialisers reach: they are kept in memory, the zeros between them too.
+constexpr std::uint64_t kLargestInitialiser = 1ull << 28;
+// More dimensions than any program has.
+constexpr std::size_t kMostDimensions = 32;
 
 struct Shape {
   Type type = Type::kNone;
@@ -21,10 +25,11 @@ struct Shape {
 std::uint64_t checked_size(Cursor& in, const Shape& shape) {
   std::uint64_t size = shape.element;
   for (const std::uint64_t d : shape.dimensions) {
-    if (d != 0 && size > kLargestVariable / d) in.fail("the variable is larger than any memory");
-    size *= d;
+    if (size > kLargestVariable / std::max<std::uint64_t>(d, 1)) in.fail("the variable is larger than any memory");
+    size *= std::max<std::uint64_t>(d, 1);
   }
-  return size;
+  // "[]" leaves the size to the initialiser.
+  return std::find(shape.dimensions.begin(), shape.dimensions.end(), 0) == shape.dimensions.end() ? size : 0;
 }
 
 class Initialiser {
@@ -39,7 +44,6 @@ class Initialiser {
       level(0, 0);
     }
     if (variable_.size == 0) variable_.size = end_;
-    if (variable_.initial.size() < variable_.size) variable_.initial.resize(variable_.size);
   }
 
  private:
@@ -72,7 +76,9 @@ class Initialiser {
   }
 
   void put(std::uint64_t at, std::uint64_t bits, std::uint64_t bytes) {
-    if (variable_.initial.size() < at + bytes) variable_.initial.resize(std::max(at + bytes, variable_.size));
+    if (variable_.size != 0 && at + bytes > variable_.size) in_.fail("more initialisers than elements");
+    if (at + bytes > kLargestInitialiser) in_.fail("initialisers beyond the first 256 MiB of a variable are not supported");
+    if (variable_.initial.size() < at + bytes) variable_.initial.resize(at + bytes);
     for (std::uint64_t i = 0; i < bytes; ++i) variable_.initial[at + i] = i < 8 ? static_cast<std::uint8_t>(bits >> (8 * i)) : 0;
   }
 
@@ -80,11 +86,12 @@ class Initialiser {
   std::int64_t addend() {
     if (!in_.at('+') && !in_.at('-')) return 0;
     const bool minus = in_.take().is('-');
-    const std::int64_t v = in_.expect_integer("an offset");
-    return minus ? -v : v;
+    const auto v = static_cast<std::uint64_t>(in_.expect_integer("an offset"));
+    return static_cast<std::int64_t>(minus ? 0 - v : v);  // wraps, as addresses do
   }
 
   void address(std::uint64_t at, bool generic, std::uint64_t mask) {
+    if (shape_.element > sizeof(std::uint64_t)) in_.fail("an address does not initialise a type wider than 64 bits");
     Variable::Relocation r;
     r.offset = at;
     r.size = static_cast<std::uint32_t>(shape_.element);
@@ -102,7 +109,8 @@ class Initialiser {
         in_.expect('(');
         address(at, true, ~0ull);
         in_.expect(')');
-        variable_.relocations.back().addend += addend();
+        std::int64_t& sum = variable_.relocations.back().addend;
+        sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(addend()));
       } else {
         address(at, false, ~0ull);
       }
@@ -204,6 +212,7 @@ Variable parse_declarator(Cursor& in, Space space, const Prefix& prefix, Shape& 
     const std::uint64_t d = in.at(']') ? 0 : static_cast<std::uint64_t>(in.expect_integer("an array size"));
     in.expect(']');
     if (d == 0 && outer > 0) in.fail("only the first dimension may be left open");
+    if (outer == kMostDimensions) in.fail("the array has more than " + std::to_string(kMostDimensions) + " dimensions");
     shape.dimensions.insert(shape.dimensions.begin() + static_cast<std::ptrdiff_t>(outer++), d);
   }
   v.size = checked_size(in, shape);

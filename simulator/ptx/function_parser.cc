@@ -12,7 +12,10 @@ namespace lockstep::ptx {
 namespace {
 
 // More registers than any program has: a larger count is a mistake in the text.
-constexpr std::uint32_t kMostRegisters = 1u << 22;
+constexpr std::uint32_t kMostRegisters = 1u << 20;
+
+// Braces and brackets in an operand: a vector in an address, and some to spare.
+constexpr int kDeepestOperand = 8;
 
 class BodyParser {
  public:
@@ -249,11 +252,11 @@ class BodyParser {
   std::int64_t offset() {
     if (!in_.at('+') && !in_.at('-')) return 0;
     const bool minus = in_.take().is('-');
-    const std::int64_t v = in_.expect_integer("an offset");
-    return minus ? -v : v;
+    const auto v = static_cast<std::uint64_t>(in_.expect_integer("an offset"));
+    return static_cast<std::int64_t>(minus ? 0 - v : v);  // wraps, as addresses do
   }
 
-  Operand address() {
+  Operand address(int depth) {
     in_.expect('[');
     Operand o;
     o.kind = Operand::Kind::kAddress;
@@ -275,18 +278,19 @@ class BodyParser {
     } else {
       o.offset = in_.expect_integer("an address");
     }
-    while (in_.accept(',')) o.elements.push_back(operand());
+    while (in_.accept(',')) o.elements.push_back(operand(depth + 1));
     in_.expect(']');
     return o;
   }
 
-  Operand operand() {
-    if (in_.at('[')) return address();
+  Operand operand(int depth = 0) {
+    if (depth == kDeepestOperand) in_.fail("an operand nested deeper than any instruction's");
+    if (in_.at('[')) return address(depth);
     if (in_.accept('{')) {
       Operand o;
       o.kind = Operand::Kind::kVector;
       do {
-        o.elements.push_back(operand());
+        o.elements.push_back(operand(depth + 1));
       } while (in_.accept(','));
       in_.expect('}');
       return o;

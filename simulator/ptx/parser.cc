@@ -11,6 +11,13 @@
 namespace lockstep::ptx {
 namespace {
 
+// Parts of versions and of targets; -1 for what is no such number.
+int small_number(std::string_view text) {
+  constexpr std::uint64_t kLargest = 9999;
+  const auto c = parse_number(text);
+  return c && c->kind == Constant::Kind::kSigned && c->bits <= kLargest ? static_cast<int>(c->bits) : -1;
+}
+
 class ModuleParser {
  public:
   explicit ModuleParser(std::string_view text) : in_(text), state_(module_) {}
@@ -28,12 +35,11 @@ class ModuleParser {
     if (!in_.accept(".version")) in_.unexpected("'.version', with which every PTX module begins");
     const Token version = in_.take();
     const std::size_t dot = version.text.find('.');
-    const auto major = parse_number(version.text.substr(0, dot));
-    const auto minor = dot == std::string_view::npos ? std::nullopt : parse_number(version.text.substr(dot + 1));
-    if (version.kind != Token::Kind::kNumber || !major || !minor)
+    const int major = small_number(version.text.substr(0, dot)), minor = dot == std::string_view::npos ? -1 : small_number(version.text.substr(dot + 1));
+    if (version.kind != Token::Kind::kNumber || major < 0 || minor < 0)
       in_.fail(version.line, "expected a version such as 9.0, found '" + std::string(version.text) + "'");
-    module_.version_major = static_cast<int>(major->bits);
-    module_.version_minor = static_cast<int>(minor->bits);
+    module_.version_major = major;
+    module_.version_minor = minor;
     if (!in_.accept(".target")) in_.unexpected("'.target'");
     target();
   }
@@ -48,9 +54,9 @@ class ModuleParser {
       module_.target_suffix = t.back();
       t.remove_suffix(1);
     }
-    const auto number = parse_number(t);
-    if (!number) in_.fail(line, "expected a target such as sm_90, found '" + module_.target + "'");
-    module_.target_number = static_cast<int>(number->bits);
+    const int number = small_number(t);
+    if (number < 0) in_.fail(line, "expected a target such as sm_90, found '" + module_.target + "'");
+    module_.target_number = number;
     // Further words are options of the whole module: debug, texmode_independent, map_f64_to_f32.
     while (in_.accept(',')) {
       const std::string_view option = in_.expect_word("a target option");

@@ -214,10 +214,10 @@ TEST(Variables, SizesAlignmentsAndLinkage) {
 TEST(Variables, InitialisersFillBytesInOrder) {
   const Module m = module_of(
       ".global .u16 a[4] = {1, 0x203};\n.const .f32 b[] = {1.0, 0fC0000000};\n.global .s8 c[2][2] = {{1, -1}, {2}};\n.global .f64 d = 0d3FF0000000000000;\n.global .u32 e = 1 << 4 | 3;");
-  EXPECT_EQ(m.variables[0].initial, (std::vector<std::uint8_t>{1, 0, 3, 2, 0, 0, 0, 0}));
+  EXPECT_EQ(m.variables[0].initial, (std::vector<std::uint8_t>{1, 0, 3, 2})) << "the rest is zero";
   EXPECT_EQ(m.variables[1].size, 8u);
   EXPECT_EQ(m.variables[1].initial, (std::vector<std::uint8_t>{0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0}));
-  EXPECT_EQ(m.variables[2].initial, (std::vector<std::uint8_t>{1, 0xff, 2, 0}));
+  EXPECT_EQ(m.variables[2].initial, (std::vector<std::uint8_t>{1, 0xff, 2}));
   EXPECT_EQ(m.variables[3].initial, (std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0, 0xf0, 0x3f}));
   EXPECT_EQ(m.variables[4].initial, (std::vector<std::uint8_t>{19, 0, 0, 0}));
 }
@@ -391,6 +391,8 @@ INSTANTIATE_TEST_SUITE_P(
     Refused, ModuleText,
     testing::Values(RefusedModule{".global .u32 x[2] = {1, 2, 3};", "more initialisers than elements"},
                     RefusedModule{".global .u32 x[2][2] = {{1, 2, 3}};", "more initialisers than elements"},
+                    RefusedModule{".global .u32 x[2][2] = {1, {2, 3}, {4, 5}};", "more initialisers than elements"},
+                    RefusedModule{".global .b128 x = {x};", "wider than 64 bits"},
                     RefusedModule{".global .u32 x = {{1}};", "nested deeper than the array"},
                     RefusedModule{".global .u32 x = 1.5;", "does not fit the type .u32"},
                     RefusedModule{".global .f32 x = 1;", "does not fit the type .f32"},
@@ -430,6 +432,34 @@ TEST(Robustness, EveryTruncationIsSurvived) {
   int refused = 0;
   for (std::size_t n = 0; n < whole.size(); ++n) refused += error_of(whole.substr(0, n)) != "accepted";
   EXPECT_GT(refused, static_cast<int>(whole.size() / 2));
+}
+
+// What would cost the parser its stack or the machine its memory.
+TEST(Robustness, DepthAndSizesHaveLimits) {
+  const std::string parentheses(100000, '('), signs(100000, '-'), braces(100000, '{');
+  EXPECT_NE(error_of(kHeader + (".global .u32 x = " + parentheses)).find("expected an initialiser"), std::string::npos);
+  EXPECT_NE(error_of(kHeader + (".global .u32 x = " + signs)).find("expected an initialiser"), std::string::npos);
+  std::string choices = ".global .u32 x = ";
+  for (int i = 0; i < 100000; ++i) choices += "1?";
+  EXPECT_NE(error_of(kHeader + choices).find("expected an initialiser"), std::string::npos);
+  EXPECT_NE(error_of(kHeader + kernel("mov.b64 " + braces)).find("nested deeper than any instruction's"), std::string::npos);
+  std::string dimensions = ".global .u8 x";
+  for (int i = 0; i < 100; ++i) dimensions += "[1]";
+  EXPECT_NE(error_of(kHeader + dimensions + ";").find("more than 32 dimensions"), std::string::npos);
+  EXPECT_NE(error_of(kHeader + std::string(".global .u8 x[][1099511627777];")).find("larger than any memory"), std::string::npos);
+  EXPECT_NE(error_of(kHeader + std::string(".global .u8 x[][536870912] = {{1},{2}};")).find("beyond the first 256 MiB"), std::string::npos);
+  EXPECT_NE(error_of(kHeader + kernel(".reg .b32 %many<4000000>;")).find("a number of registers"), std::string::npos);
+  EXPECT_NE(error_of(".version 9223372036854775807.9\n.target sm_90").find("expected a version"), std::string::npos);
+  EXPECT_NE(error_of(".version 9.0\n.target sm_18446744073709551615").find("expected a target"), std::string::npos);
+}
+
+// Zeros past the last initialiser are the memory's own.
+TEST(Declarations, AnInitialiserKeepsNoMoreThanItSays) {
+  const Module m = module_of(".global .u8 x[1073741824] = {1, 2}; .global .u32 y[2][2] = {1, 2, {3}};");
+  ASSERT_EQ(m.variables.size(), 2u);
+  EXPECT_EQ(m.variables[0].size, 1073741824u);
+  EXPECT_EQ(m.variables[0].initial.size(), 2u);
+  EXPECT_EQ(m.variables[1].initial.size(), 12u);
 }
 
 TEST(Robustness, EveryDamagedByteIsSurvived) {
