@@ -247,7 +247,9 @@ Linkage parse_linkage(Cursor& in) {
 }
 
 std::vector<Variable> parse_variables(Cursor& in, const Linkage& linkage) {
-  const Space space = space_from_name(in.take().text.substr(1));
+  const Space space = in.at_directive() ? space_from_name(in.current().text.substr(1)) : Space::kNone;
+  if (space == Space::kNone) in.unexpected("a state space");
+  in.take();
   if (in.at('[')) in.fail("numbered constant banks are no longer part of PTX");
   const Prefix prefix = parse_prefix(in);
   std::vector<Variable> all;

@@ -448,6 +448,8 @@ TEST(Robustness, DepthAndSizesHaveLimits) {
   EXPECT_NE(error_of(kHeader + dimensions + ";").find("more than 32 dimensions"), std::string::npos);
   EXPECT_NE(error_of(kHeader + std::string(".global .u8 x[][1099511627777];")).find("larger than any memory"), std::string::npos);
   EXPECT_NE(error_of(kHeader + std::string(".global .u8 x[][536870912] = {{1},{2}};")).find("beyond the first 256 MiB"), std::string::npos);
+  EXPECT_NE(error_of(kHeader + std::string(".entry k { .weak")).find("expected a state space, found the end of the text"), std::string::npos);
+  EXPECT_NE(error_of(kHeader + kernel(".weak 7;")).find("expected a state space, found '7'"), std::string::npos);
   EXPECT_NE(error_of(kHeader + kernel(".reg .b32 %many<4000000>;")).find("a number of registers"), std::string::npos);
   EXPECT_NE(error_of(".version 9223372036854775807.9\n.target sm_90").find("expected a version"), std::string::npos);
   EXPECT_NE(error_of(".version 9.0\n.target sm_18446744073709551615").find("expected a target"), std::string::npos);

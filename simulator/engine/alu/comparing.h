@@ -27,8 +27,12 @@ LOCKSTEP_INLINE V loaded(const void* p) {
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
-LOCKSTEP_INLINE u32 gathered(S32x8 v) { return static_cast<u32>(_mm256_movemask_ps(reinterpret_cast<__m256>(v))); }
-LOCKSTEP_INLINE u32 gathered(S64x4 v) { return static_cast<u32>(_mm256_movemask_pd(reinterpret_cast<__m256d>(v))); }
+// One bit a lane of a comparison's result, whose type is the compiler's choice: 8 lanes or 4.
+template <class V>
+LOCKSTEP_INLINE u32 gathered(V v) {
+  if constexpr (sizeof(v[0]) == 4) return static_cast<u32>(_mm256_movemask_ps(reinterpret_cast<__m256>(v)));
+  else return static_cast<u32>(_mm256_movemask_pd(reinterpret_cast<__m256d>(v)));
+}
 
 // How lanes of a PTX type are loaded for comparing. `Value` lanes at a time from the register at `p`.
 template <class T> struct Load {};
