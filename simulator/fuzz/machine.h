@@ -1,0 +1,33 @@
+// One simulated GPU for all inputs of a process, with the buffers that their kernels are given.
+#pragma once
+
+#include <cstdint>
+
+#include "simulator/engine/launch.h"
+#include "simulator/memory/device_memory.h"
+
+namespace lockstep::fuzz {
+
+class Machine {
+ public:
+  // Buffers are made anew for every input, so that an input finds nothing of the one before.
+  Machine();
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  static constexpr std::uint64_t kWritten = 4096, kUnwritten = 256;  // bytes
+  static memory::DeviceMemory& memory();
+  memory::Address written() const { return written_; }
+  memory::Address unwritten() const { return unwritten_; }
+  memory::Address freed() const { return freed_; }
+
+  // Launches `kernel` unless it asks for more than a device has, as the runtime would refuse it. Parameters of eight bytes and more
+  // are filled with the addresses of the buffers, in turn.
+  void launch(const engine::Kernel& kernel, engine::LaunchConfig config) const;
+
+ private:
+  memory::Address written_, unwritten_, freed_;
+};
+
+}  // namespace lockstep::fuzz
