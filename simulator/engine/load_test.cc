@@ -13,7 +13,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(Load, AnInstructionWithoutAHandlerIsRefusedByNameLineAndKernel) {
+TEST(Load, AnInstructionThatCannotBeDecodedIsRefusedByNameLineAndKernel) {
   Machine gpu;
   std::string message;
   try {
@@ -23,24 +23,26 @@ TEST(Load, AnInstructionWithoutAHandlerIsRefusedByNameLineAndKernel) {
 
 .visible .entry _Z5waitsPi(.param .u64 x)
 {
-  .reg .b16 %h<4>;
-  fma.rn.oob.f16 %h0, %h1, %h2, %h3;
+  .reg .b32 %r<4>;
+  alloca.u64 _, 8;
   ret;
 })");
   } catch (const std::runtime_error& error) {
     message = error.what();
   }
-  EXPECT_THAT(message, AllOf(HasSubstr("PTX line 8"), HasSubstr("fma.rn.oob.f16"), HasSubstr("waits(int*)"), HasSubstr("not implemented")));
+  EXPECT_THAT(message, AllOf(HasSubstr("PTX line 8"), HasSubstr("alloca.u64"), HasSubstr("waits(int*)"), HasSubstr("cannot be discarded")));
 }
 
 TEST(Load, AnInstructionThatPtxDoesNotKnowIsRefused) {
   Machine gpu;
   EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b32 %r<2>; frobnicate.u32 %r0, %r1; ret; }"), HasSubstr("frobnicate"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b32 %r<9>; mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r1,%r2}, {%r3}, {%r4}, {%r5,%r6}; ret; }"),
+              HasSubstr("in k: unknown instruction 'mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32'"));
 }
 
-TEST(Load, ACallOfNothingIsRefused) {
+// Sizes that no device has, and that 32 bits do not hold.
+TEST(Load, WhatNoDeviceHasRoomForIsRefused) {
   Machine gpu;
-  // Sizes that no device has, and that 32 bits do not hold.
   EXPECT_THAT(gpu.refusal(".const .b8 c[4294967297];"), HasSubstr("constant variables have 4294967297 bytes"));
   EXPECT_THAT(gpu.refusal(".visible .entry k() { .shared .b8 s[4294967297]; .reg .b64 %d; mov.u64 %d, s; ret; }"), HasSubstr("no room for the shared variable"));
   EXPECT_THAT(gpu.refusal(".visible .entry k() { .local .b8 l[4294967296]; ret; }"), HasSubstr("no room for the local variable"));
@@ -49,9 +51,16 @@ TEST(Load, ACallOfNothingIsRefused) {
   EXPECT_THAT(gpu.refusal(".func f(.param .b8 p[134217728]) { ret; }"), HasSubstr("the limit is 32764"));
   gpu.memory.set_capacity(0, 1 << 20);
   EXPECT_THAT(gpu.refusal(".global .b8 x[1000000000000];"), HasSubstr("no device memory"));
-  // Results that nobody could find again.
+}
+
+TEST(Load, ResultsThatNobodyCouldFindAgainAreRefused) {
+  Machine gpu;
   EXPECT_THAT(gpu.refusal(".visible .entry k() { alloca.u64 _, 8; ret; }"), HasSubstr("cannot be discarded"));
   EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b64 %d<2>; cvta.shared.u64 _, %d1; ret; }"), HasSubstr("cannot be discarded"));
+}
+
+TEST(Load, ACallOfNothingIsRefused) {
+  Machine gpu;
   EXPECT_THAT(gpu.refusal(".extern .func nowhere();\n.visible .entry k() { call.uni nowhere, (); ret; }"), HasSubstr("nowhere"));
 }
 
