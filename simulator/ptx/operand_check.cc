@@ -106,8 +106,10 @@ struct Checker {
     const bool is_vector = rule.follows_vector && match.modifiers.vector > 1;
     switch (rule.role) {
       case Role::kDestination:
-        // As ptxas: of the instructions with one result, atom alone may discard it (setp's is a predicate).
-        if (o.kind == Kind::kSink && opcode != Opcode::k_atom) return "the result cannot be discarded";
+        // As ptxas: of the instructions with one result, atom and the arrivals alone may discard it (setp's is a predicate).
+        if (o.kind == Kind::kSink && opcode != Opcode::k_atom && opcode != Opcode::k_mbarrier_arrive && opcode != Opcode::k_mbarrier_arrive_drop) {
+          return "the result cannot be discarded";
+        }
         return is_vector ? vector(o, type, match.modifiers.vector, true) : scalar(o, type, true);
       case Role::kSource:
         return is_vector ? vector(o, type, match.modifiers.vector, false) : scalar(o, type, false);
