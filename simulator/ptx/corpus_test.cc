@@ -175,7 +175,7 @@ TEST(Corpus, ParsesWithNothingLost) {
     EXPECT_EQ(with_body, expected.size());
     for (const InlineSite& site : m.inline_sites) EXPECT_FALSE(site.function.empty());
   }
-  EXPECT_GT(instructions, 15000u);
+  EXPECT_GT(instructions, 20000u);
   EXPECT_GT(located, 5000u);   // from the texts with -lineinfo and -G
   EXPECT_GT(inlined, 100u);
   RecordProperty("instructions", static_cast<int>(instructions));
