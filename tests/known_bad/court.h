@@ -22,7 +22,7 @@ namespace lockstep::known_bad {
 // only to the last law; the most are enough for the rarest trap (a size past 2^16).
 inline constexpr std::array kRoundsToReject = {40, 300, 2000};
 // What a twin must stand.
-inline constexpr std::array kRoundsToAccept = {30};
+inline constexpr std::array kRoundsToAccept = {100};
 // Spent on the minimal case at most: where a mistake needs many elements to show, each run takes its time.
 inline constexpr double kShrinkSeconds = 3;
 
