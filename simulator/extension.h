@@ -45,7 +45,8 @@ typedef int (*lockstepReadCounters_t)(lockstepCounters* counters);
 /* The schedule of later launches: 0 is the deterministic order, any other seed permutes blocks, warps and lane groups. */
 typedef int (*lockstepSetSchedule_t)(uint64_t seed);
 
-/* A mask of check::Checks bits for later launches; returns the mask before. */
+/* A mask of check::Checks bits (simulator/check/finding.h: 1 bounds, 2 initialisation, 4 races, 8 synchronisation, 16 leaks) for what follows; returns
+ * the mask before. */
 typedef uint32_t (*lockstepSetChecks_t)(uint32_t checks);
 
 /* When quiet is not 0, findings are not printed on stderr as they happen (they are still kept for lockstepTakeFindings). Returns the value before. */

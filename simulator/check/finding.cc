@@ -45,6 +45,8 @@ const char* name(Kind kind) {
     case Kind::kHostAccess: return "host-access";
     case Kind::kInvalidProgramCounter: return "invalid-program-counter";
     case Kind::kMbarrierMisuse: return "mbarrier-misuse";
+    case Kind::kLeak: return "leak";
+    case Kind::kIncompleteCheck: return "incomplete-check";
   }
   return "unknown";
 }
@@ -64,6 +66,7 @@ int cuda_error(Kind kind) {
     case Kind::kUninitialised: case Kind::kRace: case Kind::kBarrierDivergence: case Kind::kInvalidMask: case Kind::kInactiveLane:
     case Kind::kDeadlock: case Kind::kMbarrierMisuse:
       return 719;
+    case Kind::kLeak: case Kind::kIncompleteCheck: return 0;  // no launch fails of them
   }
   return 719;
 }

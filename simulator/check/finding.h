@@ -8,14 +8,15 @@
 
 namespace lockstep::check {
 
-// Which checks a launch runs; a bit each, all on by default.
+// Which checks run; a bit each. kAllChecks are on by default; leaks must be asked for.
 enum Checks : std::uint32_t {
   kNoChecks = 0,
   kBounds = 1u << 0,          // out of bounds, misaligned, use after free, null, write to read-only
   kInitialisation = 1u << 1,  // use of memory or registers never written
   kRaces = 1u << 2,           // unordered conflicting accesses
   kSynchronisation = 1u << 3, // barrier divergence, masks, deadlock
-  kAllChecks = 0xffffffffu,
+  kAllChecks = kBounds | kInitialisation | kRaces | kSynchronisation,
+  kLeaks = 1u << 4,           // memory that is never freed: of the program, not of a launch
 };
 
 enum class Kind : std::uint8_t {
@@ -37,6 +38,8 @@ enum class Kind : std::uint8_t {
   kHostAccess,         // host code touched device memory
   kInvalidProgramCounter,  // indirect call or branch to something that is no function
   kMbarrierMisuse,     // an mbarrier object used against its protocol
+  kLeak,               // memory that was still allocated when the process ended or its device was reset
+  kIncompleteCheck,    // information: from here on a check knows only a part of what happens in this launch
 };
 
 // Stable lower-case name used in reports, suppressions and tests: "out-of-bounds", "use-after-free", ...
@@ -82,6 +85,7 @@ struct Finding {
   std::string detail;            // one more sentence where it helps: what to look for
   std::optional<Access> other;   // the other side of a race, or the barrier others wait at
   std::uint64_t occurrences = 1; // threads and times the same site met the same kind
+  bool survived = false;         // suppressed in this kernel, which went on as if nothing had been there
 
   // The whole report, several lines, no trailing newline.
   std::string to_string() const;

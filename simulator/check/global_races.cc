@@ -40,7 +40,7 @@ GlobalRaces::Lock::~Lock() {
   }
 }
 
-void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel) {
+void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel, std::uint32_t most) {
   memory_ = &memory;
   cluster_ = cluster;
   parallel_ = parallel;
@@ -49,6 +49,7 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   // Every launch begins with most of the numbers ahead of it.
   if (memory.race_records() > kRecords / 4) memory.clear_race_shadow();
   base_ = memory.race_records();
+  limit_ = most == 0 ? kRecords : std::min(base_ + most, kRecords);
   exhausted_ = false;
 }
 
@@ -63,10 +64,14 @@ std::uint32_t GlobalRaces::record(const Side& side, Memo& memo) {
     if (exhausted()) return 0;
     memo.next_ = memory_->race_records().fetch_add(kSetAside);
     memo.end_ = memo.next_ + kSetAside;
-    if (memo.end_ > kRecords) {
+    if (memo.end_ > limit_) {
       memory_->race_records().fetch_sub(kSetAside);
       memo.next_ = memo.end_ = 0;
-      exhausted_ = true;
+      std::lock_guard lock(grow_);
+      if (!exhausted_.exchange(true)) {
+        first_unrecorded_ = Record{side.block, interval, side.pc, static_cast<std::uint16_t>(clock), static_cast<std::uint8_t>(side.warp), side.strong,
+                                   side.write, side.reach};
+      }
       return 0;
     }
   }

@@ -60,8 +60,9 @@ class GlobalRaces {
 
   static constexpr std::uint32_t kRecords = (1u << 22) - 1;
 
-  // A launch of blocks in clusters of `cluster` (1: none) begins. `parallel`: on more than one host thread.
-  void start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel);
+  // A launch of blocks in clusters of `cluster` (1: none) begins. `parallel`: on more than one host thread. `most`: records that it may make, at
+  // least; 0: as many as there are.
+  void start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel, std::uint32_t most = 0);
   GridOrder& grid() { return grid_; }
 
   // The lock of the region that holds an address; nothing when the launch runs on one host thread.
@@ -92,7 +93,10 @@ class GlobalRaces {
     std::uint32_t next_ = 0, end_ = 0;  // numbers set aside for this thread
   };
 
+  // Whether accesses had to go unrecorded, the first of them, and how many records were made. To be asked after the launch.
   bool exhausted() const { return exhausted_.load(std::memory_order_relaxed); }
+  const Record& first_unrecorded() const { return first_unrecorded_; }
+  std::uint32_t recorded() const { return memory_->race_records() - base_; }
 
   // One instruction of a warp: who it is, and its record once a cell needs it.
   class Access {
@@ -158,7 +162,9 @@ class GlobalRaces {
   std::uint32_t cluster_ = 1;
   bool parallel_ = false;
   std::uint32_t base_ = 1;                    // numbers below are of earlier launches
+  std::uint32_t limit_ = kRecords;            // numbers that are not reached
   std::atomic<bool> exhausted_{false};
+  Record first_unrecorded_;
   std::unique_ptr<std::atomic<Record*>[]> chunks_;
   std::vector<std::unique_ptr<Record[]>> owned_;
   std::mutex grow_;

@@ -81,18 +81,4 @@ std::uint32_t Suppressions::kinds_in(std::string_view kernel) const {
   return kinds;
 }
 
-std::uint32_t checks_without(std::uint32_t kinds) {
-  std::uint32_t checks = kAllChecks;
-  const auto drop = [&](std::uint32_t check, std::initializer_list<Kind> found) {
-    for (const Kind kind : found) {
-      if (!contains(kinds, kind)) return;
-    }
-    checks &= ~check;
-  };
-  drop(kRaces, {Kind::kRace});
-  drop(kInitialisation, {Kind::kUninitialised});
-  drop(kSynchronisation, {Kind::kBarrierDivergence, Kind::kInvalidMask});
-  return checks;
-}
-
 }  // namespace lockstep::check

@@ -5,7 +5,11 @@
 //     KIND  KERNEL  [# why]
 //
 // KIND is a finding's name (finding.h) or '*' for all. KERNEL is compared with the kernel's demangled name as findings print it; '*' in it stands
-// for any text and '?' for any character. Empty lines, and what follows a '#', are left out.
+// for any text and '?' for any character. Empty lines, and what follows a '#', are left out. A finding of the host's is one of a kernel without a name.
+//
+// A suppressed finding is kept apart and told nobody but reports. Where the kernel could go on, it does, and every other check goes on with it: after
+// a race, a value that nobody wrote, a shuffle from a lane that does not take part, a mask without its caller, lanes of one warp at two
+// instructions of one barrier. What no kernel survives (a bad address, a deadlock ...) ends it, suppressed or not.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +40,5 @@ class Suppressions {
 };
 
 inline bool contains(std::uint32_t kinds, Kind kind) { return kinds >> static_cast<int>(kind) & 1; }
-
-// The checks that need not run where findings of `kinds` are suppressed: the kernel then goes on as if nothing had been there. Of a check that
-// finds several kinds, all must be suppressed.
-std::uint32_t checks_without(std::uint32_t kinds);
 
 }  // namespace lockstep::check

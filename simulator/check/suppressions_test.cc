@@ -50,13 +50,5 @@ TEST(Suppressions, MistakesAreNamedWithTheirLine) {
   EXPECT_NE(complaint("unknown *\n"), "");
 }
 
-TEST(Suppressions, LeaveOutAChecksWorkOnlyWhenAllItFindsIsSuppressed) {
-  EXPECT_EQ(checks_without(0), std::uint32_t{kAllChecks});
-  EXPECT_EQ(checks_without(bit(Kind::kRace)), std::uint32_t{kAllChecks} & ~kRaces);
-  EXPECT_EQ(checks_without(bit(Kind::kInvalidMask)), std::uint32_t{kAllChecks});
-  EXPECT_EQ(checks_without(bit(Kind::kInvalidMask) | bit(Kind::kBarrierDivergence)), std::uint32_t{kAllChecks} & ~kSynchronisation);
-  EXPECT_EQ(checks_without(bit(Kind::kOutOfBounds)), std::uint32_t{kAllChecks}) << "nothing can go on after a bad address";
-}
-
 }  // namespace
 }  // namespace lockstep::check

@@ -4,6 +4,7 @@
 #include "simulator/decode/function_decoder.h"
 #include "simulator/engine/cluster.h"
 #include "simulator/engine/control.h"
+#include "simulator/engine/barrier.h"
 #include "simulator/engine/sync.h"
 
 namespace lockstep::decode {

@@ -1,34 +1,15 @@
 #include "simulator/decode/decoder.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 
 #include "simulator/decode/constants.h"
 #include "simulator/decode/function_decoder.h"
 #include "simulator/decode/linker.h"
+#include "simulator/decode/readable_name.h"
 
 namespace lockstep::decode {
 namespace {
-
-std::string demangle(const std::string& name) {
-  int status = 0;
-  char* s = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  if (s == nullptr) return name;
-  std::string result(s);
-  std::free(s);
-  return result;
-}
-
-// A variable as its function calls it: "cells" of "kernel(int*)::cells".
-std::string variable_name(const std::string& mangled) {
-  if (!mangled.starts_with("_Z")) return mangled;  // of C linkage; "s" alone would be the type short
-  const std::string full = demangle(mangled);
-  const auto scope = full.rfind(")::");
-  return scope == std::string::npos ? full : full.substr(scope + 3);
-}
 
 void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t index, engine::Function& f) {
   const ptx::Function& source = *ref.function;
@@ -79,7 +60,7 @@ std::variant<std::unique_ptr<engine::Program>, engine::LoadError> decode(std::sp
     engine::Function& f = program->functions[i];
     const FunctionRef& ref = linker.functions()[i];
     f.name = ref.function->name;
-    f.demangled = demangle(f.name);
+    f.demangled = demangled(f.name);
     f.is_kernel = ref.function->is_kernel;
     if (f.is_kernel) describe_kernel(ref, linker, i, f);
   }

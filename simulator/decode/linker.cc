@@ -4,6 +4,8 @@
 #include <cstring>
 #include <set>
 
+#include "simulator/decode/readable_name.h"
+
 namespace lockstep::decode {
 
 using engine::kCodeBase;
@@ -64,7 +66,7 @@ std::optional<std::string> Linker::place(engine::Program& program) {
     if (constant_bytes > kConstantBytes) {
       return "the module's constant variables have " + std::to_string(constant_bytes) + " bytes; there are " + std::to_string(kConstantBytes);
     }
-    const memory::Allocation* a = memory_.allocate(size, std::max<std::uint64_t>(256, v.alignment), kind, device_, v.name);
+    const memory::Allocation* a = memory_.allocate(size, std::max<std::uint64_t>(256, v.alignment), kind, device_, variable_name(v.name));
     if (a == nullptr) return "no device memory for the variable '" + v.name + "' (" + std::to_string(v.size) + " bytes)";
     if (!v.initial.empty()) std::memcpy(memory_.host(*a, a->base), v.initial.data(), std::min<std::size_t>(v.initial.size(), size));
     memory_.mark_written(a->base, size);

@@ -98,6 +98,7 @@ bool resolve_local(Warp& w, Request& r, LaneMask lanes) {
 }
 
 bool resolve(Warp& w, Request& r, Space space, LaneMask lanes) {
+  w.block->worker->changes += r.writes && !r.reads;  // atomics know themselves
   switch (space) {
     case Space::kShared: case Space::kSharedCluster:
       // Shared addresses have 32 bits.

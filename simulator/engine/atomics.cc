@@ -94,18 +94,22 @@ void update_lanes(Warp& w, LaneMask mask, const Request& r, const Element& eleme
   const U* b = source<U>(w, element.b);
   const U* c = element.c == kNoSlot ? b : source<U>(w, element.c);
   U* d = element.d == kNoSlot ? nullptr : destination<U>(w, element.d);
+  bool changed = false;
   each(mask, [&](int i) {
     U* p = reinterpret_cast<U*>(r.host[i] + element.offset);
-    U old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
+    U old = __atomic_load_n(p, __ATOMIC_SEQ_CST), now;
     const U vb = b[i], vc = c[i];
     if (in_shared_memory(w, r, i)) {
-      *p = update(old, vb, vc, false);
+      *p = now = update(old, vb, vc, false);
     } else {
-      while (!__atomic_compare_exchange_n(p, &old, update(old, vb, vc, true), true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-      }
+      do {
+        now = update(old, vb, vc, true);
+      } while (!__atomic_compare_exchange_n(p, &old, now, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     }
+    changed |= now != old;
     if (d) d[i] = old;
   });
+  w.block->worker->changes += changed;
 }
 
 template <class U, class S>
@@ -169,6 +173,7 @@ void atomic_wide(Warp& w, const Op& op, LaneMask mask, const Request& r) {
     const Wide vb = b[i], vc = c[i];
     const bool swap = static_cast<AtomOp>(op.mode) == AtomOp::kExch || (old.low == vb.low && old.high == vb.high);
     if (swap) std::memcpy(r.host[i], static_cast<AtomOp>(op.mode) == AtomOp::kExch ? &vb : &vc, sizeof old);
+    w.block->worker->changes += swap;
     if (d) d[i] = old;
   });
 }
@@ -200,14 +205,14 @@ void run_atomic(Warp& w, const Op& op, LaneMask mask) {
   }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   ++w.block->worker->counters.atomics;
-  if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch) {
+  if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch && !settled(w, check::Kind::kUninitialised, r.pc)) {
+    first_time(w, check::Kind::kUninitialised, r.pc);
     check::Finding f = access_finding(w, r, static_cast<Space>(op.space), r.unwritten, check::Kind::kUninitialised);
     f.where = "the memory it changes was never written";
     if (const memory::Allocation* a = w.block->worker->memory->find(f.access.address)) {
       f.where += ": " + std::to_string(f.access.address - a->begin) + " bytes into " + describe(*a);
     }
-    report(w, std::move(f));
-    return;
+    if (report_unless_suppressed(w, std::move(f))) return;
   }
   if (op.width == 16) {
     atomic_wide(w, op, mask, r);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -77,6 +78,14 @@ struct WarpControl {
   LaneMask timed_out = 0;           // lanes for which mbarrier.try_wait shall answer false instead of waiting on
   std::uint32_t stack_pointer[kWarpSize] = {};  // alloca
   std::uint64_t instructions = 0;   // of this warp: its clock
+  // What a turn's end was like before, while nothing has changed (standstill.h).
+  struct Turns {
+    std::uint64_t changes = 0, progress = 0;  // Worker's and Launch's: until now
+    std::uint64_t count = 0;                  // turns since the last change
+    std::uint64_t state = 0;                  // a digest of registers and places after one of them
+    bool repeats = false;                     // it has been met again
+  };
+  Turns turns;
   std::uint64_t slept = 0;          // nanoseconds asked of nanosleep
 };
 
@@ -119,11 +128,21 @@ struct Launch {
   bool check_bounds = true, check_initialisation = true, check_races = true, check_synchronisation = true;
   std::mutex mutex;                    // findings, output
   std::vector<std::pair<std::uint64_t, check::Finding>> findings;  // with the position of the block in the schedule
+  std::vector<HeapAllocation> heap;
   std::vector<UnwrittenStore> unwritten_stores;
   std::map<std::uint32_t, std::uint32_t> unwritten_sites;  // by pc: how many of these are its
   std::atomic<std::uint64_t> stop{~0ull};   // position of the first failing block
   std::atomic<bool> abandoned{false};       // a cooperative grid has failed: its blocks would wait for one another for ever
   std::atomic<std::uint64_t> next{0};
+  // Standing still (standstill.h). progress: times that some host thread has told of changes.
+  std::atomic<std::uint64_t> progress{0};
+  struct Still {
+    std::atomic<std::uint64_t> at{0}, position{0};  // progress at which the host thread stood still, plus one, and its first block; 0: it does not
+  };
+  std::vector<Still> still;            // by host thread
+  const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+  std::atomic<std::int64_t> next_notice{kFirstNotice};
+  static constexpr std::int64_t kFirstNotice = 60;  // seconds after which LaunchConfig::notice is told that the kernel runs; then twice as long ...
 };
 
 struct Block {
@@ -171,11 +190,12 @@ struct Worker {
   std::uint64_t generation = ~0ull;
   CachedRange cache[kCacheSlots];
   Counters counters;
+  std::uint64_t changes = 0;             // counts whatever may let a thread that waits go on: see standstill.h
   bool counting = false;
   check::GlobalRaces* races = nullptr;
   check::GlobalRaces::Memo race_memo;
   bool between_blocks = false;           // races are searched for, and there are other blocks
-  std::vector<std::uint32_t> informed;   // sites that have already given their information
+  std::vector<std::uint64_t> told;       // kinds and sites that need not be told again: see report.h
 };
 
 // scheduler.cc

@@ -209,6 +209,13 @@ void allocate(Warp& w, const Call& call, LaneMask mask) {
     const std::uint64_t size = argument(w, call, 0, lane);
     const memory::Allocation* a = size == 0 ? nullptr : w.block->worker->memory->allocate(size, 256, memory::Kind::kDevice, 0, kHeap);
     set_result(w, call, lane, a ? a->base : 0);
+    Launch& launch = *w.block->launch;
+    if (a == nullptr || (launch.config->checks & check::kLeaks) == 0) continue;
+    check::Finding f = finding_at(w, w.pc - 1, 1u << lane, check::Kind::kLeak);
+    f.access.address = a->base;
+    f.space = "global";
+    std::lock_guard lock(launch.mutex);
+    launch.heap.push_back({a->base, std::move(f)});
   }
 }
 
@@ -233,6 +240,7 @@ void release(Warp& w, const Call& call, LaneMask mask) {
 }  // namespace
 
 void run_builtin(Warp& w, const Call& call, LaneMask mask) {
+  ++w.block->worker->changes;
   switch (call.builtin) {
     case Builtin::kVprintf: print(w, call, mask); break;
     case Builtin::kMalloc: allocate(w, call, mask); break;

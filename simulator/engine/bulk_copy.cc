@@ -170,8 +170,7 @@ bool check_source_kept(Warp& w, const BulkStore& s) {
   f.access.size = 1;
   f.where = "its source has been overwritten before the copy was waited for";
   f.detail = "cp.async.bulk.wait_group.read says when the source may be used again.";
-  report(w, std::move(f));
-  return false;
+  return !report_unless_suppressed(w, std::move(f));
 }
 
 }  // namespace

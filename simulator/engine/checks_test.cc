@@ -294,6 +294,71 @@ TEST(Races, NobodyIsAccusedWhenTheCheckIsOff) {
   EXPECT_FALSE(c.run("  st.shared.u32 [s], %r1;", 64).failed());
 }
 
+// ---- suppressed findings: the kernel goes on, and so does every other check ------------------------------------------
+
+std::uint32_t bit(Kind kind) { return 1u << static_cast<int>(kind); }
+
+TEST(Suppressed, ARaceEndsNothingAndIsKept) {
+  const std::string race = "  st.shared.u32 [s], %r1;\n  bar.sync 0;\n", last = "  st.global.u32 [%rd6], %r1;";
+  Case c;
+  c.gpu.config.suppressed = bit(Kind::kRace);
+  const Outcome o = c.run(race + last, 64);
+  EXPECT_FALSE(o.failed()) << text(o);
+  ASSERT_EQ(o.findings.size(), 1u) << text(o);
+  EXPECT_EQ(o.findings[0].kind, Kind::kRace);
+  EXPECT_TRUE(o.findings[0].survived);
+  EXPECT_EQ(c.gpu.fetch<std::uint32_t>(c.y, 64)[63], 63u) << "the kernel ran to its end";
+  // What else is wrong is found.
+  Case d;
+  d.gpu.config.suppressed = bit(Kind::kRace);
+  EXPECT_TRUE(d.run(race + "  st.global.u32 [%rd6+4], %r1;", 64).failed());
+  Case e;
+  e.gpu.config.suppressed = bit(Kind::kUninitialised);
+  EXPECT_TRUE(e.run(race + last, 64).failed()) << "a race is no uninitialised value";
+}
+TEST(Suppressed, AValueThatNobodyWroteIsUsedAndWhatIsStoredCountsAsWritten) {
+  Case c;
+  c.gpu.config.suppressed = bit(Kind::kUninitialised);
+  const Outcome o = c.run("  ld.shared.u32 %r5, [%r2];\n  setp.eq.u32 %p1, %r5, 3;\n  @%p1 bra L;\n  st.global.u32 [%rd6], %r1;\nL:");
+  EXPECT_FALSE(o.failed()) << text(o);
+  ASSERT_EQ(o.findings.size(), 1u) << text(o);
+  EXPECT_TRUE(o.findings[0].survived);
+  EXPECT_TRUE(c.gpu.memory.is_written(c.y, 128)) << "a kernel without the suppression would be accused otherwise";
+}
+TEST(Suppressed, AMaskWithoutItsCaller) {
+  const std::string body = "  vote.sync.any.pred %p1, 1, 0x7fffffff;\n  st.global.u32 [%rd6], %r1;";
+  Case c;
+  EXPECT_TRUE(c.run(body).failed());
+  Case d;
+  d.gpu.config.suppressed = bit(Kind::kInvalidMask);
+  const Outcome o = d.run(body);
+  EXPECT_FALSE(o.failed()) << text(o);
+  EXPECT_EQ(o.findings.size(), 1u);
+}
+TEST(Suppressed, WhatNoKernelSurvivesStillEndsIt) {
+  Case c;
+  c.gpu.config.suppressed = ~0u;
+  EXPECT_TRUE(c.run("  st.global.u32 [%rd6+4], %r1;").failed());
+}
+
+TEST(Races, WhenTheyCanBeRecordedNoMoreItIsSaid) {
+  // Every turn of the loop writes another word after another barrier.
+  const std::string body = "  mov.u32 %r4, 0;\nL:\n  bar.warp.sync 0xffffffff;\n  st.global.u32 [%rd6], %r4;\n  add.u32 %r4, %r4, 1;\n"
+                           "  setp.lt.u32 %p1, %r4, 300;\n  @%p1 bra L;";
+  ACCEPTS(body);
+  Case c;
+  c.gpu.config.race_records = 128;
+  const Outcome o = c.run(body);
+  EXPECT_FALSE(o.failed());
+  ASSERT_EQ(o.findings.size(), 1u) << text(o);
+  EXPECT_EQ(o.findings[0].kind, Kind::kIncompleteCheck);
+  EXPECT_EQ(o.findings[0].severity, check::Severity::kInformation);
+  EXPECT_EQ(o.findings[0].access.site.ptx_line, kFirstLine + 3) << text(o);
+  EXPECT_THAT(text(o), HasSubstr("has recorded 128 accesses"));
+  Case d;
+  EXPECT_TRUE(d.run(body).findings.empty()) << "room enough";
+}
+
 TEST(Order, TheFindingOfTheLowestBlockIsReported) {
   Machine gpu;
   gpu.config.host_threads = 4;

@@ -1,13 +1,13 @@
 #include "simulator/engine/cluster.h"
 
 #include <bit>
-#include <cstdio>
 #include <string>
 
 #include "simulator/engine/mbarrier.h"
+#include "simulator/engine/parked.h"
 #include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
-#include "simulator/engine/sync.h"
+#include "simulator/engine/stuck.h"
 
 namespace lockstep::engine {
 namespace {
@@ -15,14 +15,10 @@ namespace {
 // Rounds over the blocks without an end before another cluster of this worker gets a turn, when clusters may wait for one another.
 constexpr int kClusterRounds = 512;
 
-template <class F>
-void each(LaneMask lanes, F f) {
-  for (; lanes != 0; lanes &= lanes - 1) f(std::countr_zero(lanes));
-}
-
 // All threads have arrived: those that wait go on, and the next phase opens.
 void complete_phase(Cluster& c) {
   ++c.blocks[0]->worker->counters.barriers;
+  ++c.blocks[0]->worker->changes;
   c.arrived = 0;
   for (const auto& block : c.blocks) {
     Block& b = *block;
@@ -63,39 +59,24 @@ void report_misuse(Warp& w, LaneMask lanes, const char* what) {
   report(w, std::move(f));
 }
 
-const char* place(Fragment::State state) {
-  switch (state) {
-    case Fragment::State::kAtCluster: return " at the cluster's barrier, ";
-    case Fragment::State::kAtBarrier: return " at a barrier of the block, ";
-    case Fragment::State::kAtMbarrier: return " at an mbarrier, ";
-    default: return " at ";
-  }
-}
-
 // No block can run, and some have not ended.
 void report_stuck(Cluster& c) {
-  std::string list;
+  LaneGroups groups;
   Warp* first_warp = nullptr;
   const Fragment* first = nullptr;
-  int listed = 0;
   for (const auto& b : c.blocks) {
+    groups.add(*b, "block of rank " + std::to_string(b->cluster_rank) + ", ");
     for (Warp& w : b->warps) {
       for (const Fragment& f : w.control->fragments) {
         const bool waits = f.state == Fragment::State::kAtCluster || f.state == Fragment::State::kAtMbarrier;
         if (first == nullptr && waits) first = &f, first_warp = &w;
-        if (++listed > 16) continue;
-        char lanes[16];
-        std::snprintf(lanes, sizeof lanes, "0x%08x", f.mask);
-        list += "\n    block of rank " + std::to_string(b->cluster_rank) + ", warp " + std::to_string(w.index) + " lanes " + lanes +
-                place(f.state) + site_of(*b->program, f.pc).to_string();
       }
     }
   }
-  if (listed > 16) list += "\n    and " + std::to_string(listed - 16) + " more groups";
   check::Finding f = finding_at(*first_warp, first->pc, first->mask, check::Kind::kDeadlock);
   f.where = first->state == Fragment::State::kAtMbarrier ? describe_mbarrier_wait(*first_warp->block, *first_warp, *first)
                                                         : "some threads of the cluster never come to this barrier: they wait elsewhere";
-  f.detail = "Nothing in the cluster can go on. Waiting:" + list;
+  f.detail = "Nothing in the cluster can go on. Of its threads" + groups.text();
   report(*first_warp->block, std::move(f));
 }
 

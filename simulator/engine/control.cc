@@ -6,7 +6,6 @@
 
 #include "simulator/engine/cluster.h"
 #include "simulator/engine/report.h"
-#include "simulator/engine/sync.h"
 #include "simulator/engine/track.h"
 
 namespace lockstep::engine {
@@ -94,6 +93,7 @@ void start_warp(Warp& w) {
   c.cluster_arrived = c.cluster_passed = 0;
   c.timed_out = 0;
   c.instructions = c.slept = 0;
+  c.turns = {};
   std::fill(c.arrived, c.arrived + 16, 0);
   std::fill(c.stack_pointer, c.stack_pointer + kWarpSize, 0);
   if (c.frames.empty()) c.frames.emplace_back();

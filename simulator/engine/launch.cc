@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -15,6 +16,8 @@
 #include "simulator/engine/control.h"
 #include "simulator/engine/module.h"
 #include "simulator/engine/report.h"
+#include "simulator/engine/standstill.h"
+#include "simulator/engine/stuck.h"
 
 namespace lockstep::engine {
 namespace {
@@ -84,6 +87,14 @@ void begin(std::unique_ptr<Cluster>& cluster, Worker& worker, std::uint64_t posi
 Progress run(Block& block) { return run_block(block); }
 Progress run(Cluster& cluster) { return run_cluster(cluster); }
 
+Block& first_of(Block& block) { return block; }
+Block& first_of(Cluster& cluster) { return *cluster.blocks[0]; }
+
+bool all_still(Block& block) { return stands_still(block); }
+bool all_still(Cluster& cluster) {
+  return std::all_of(cluster.blocks.begin(), cluster.blocks.end(), [](const auto& b) { return b->live_warps == 0 || stands_still(*b); });
+}
+
 void end(std::unique_ptr<Block> block) {
   if (spare_blocks.size() < kSpareBlocks) spare_blocks.push_back(std::move(block));
 }
@@ -93,9 +104,42 @@ void end(std::unique_ptr<Cluster> cluster) {
   }
 }
 
+// Somebody may wonder whether a kernel will ever end.
+void tell_if_long(Launch& launch, const Block& b) {
+  if (!launch.config->notice) return;
+  const std::int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - launch.begun).count();
+  std::int64_t due = launch.next_notice.load(std::memory_order_relaxed);
+  if (seconds < due || !launch.next_notice.compare_exchange_strong(due, 2 * due)) return;
+  LaneGroups groups;
+  groups.add(b);
+  launch.config->notice("kernel " + launch.kernel->demangled + " has been running for " + std::to_string(seconds) + " s. Block (" +
+                        std::to_string(b.ctaid.x) + "," + std::to_string(b.ctaid.y) + "," + std::to_string(b.ctaid.z) + ") has executed " +
+                        std::to_string(b.instructions) + " warp instructions; of its threads" + groups.text());
+}
+
+// The search for races has recorded all that it can.
+check::Finding records_used_up(const Launch& launch) {
+  const check::GlobalRaces::Record& r = launch.races->first_unrecorded();
+  const auto in_cluster = static_cast<std::uint32_t>(launch.config->cluster.count());
+  check::Finding f;
+  f.kind = check::Kind::kIncompleteCheck;
+  f.severity = check::Severity::kInformation;
+  f.kernel = launch.kernel->demangled;
+  f.access.site = site_of(*launch.program, r.pc);
+  f.access.block = launch.clustered ? place_of_block(launch, r.block / in_cluster, r.block % in_cluster) : place_of_block(launch, r.block, 0);
+  f.access.thread = thread_of(launch, r.warp * kWarpSize);
+  f.space = "global";
+  f.where = "the search for races has recorded " + std::to_string(launch.races->recorded()) +
+            " accesses of this launch, by instruction, warp and interval between barriers, and has no room for more";
+  f.detail = "Accesses from here on were judged against those recorded before, and not against one another: races among them are missed. A smaller grid is "
+             "checked whole.";
+  return f;
+}
+
 // Unit: what is scheduled, a block or a cluster.
 template <class Unit>
-void work(Launch& launch, Worker& worker) {
+void work(Launch& launch, Worker& worker, std::size_t number) {
+  Standstill standstill(launch, worker, number);
   std::vector<std::unique_ptr<Unit>> active;
   const std::uint64_t units = launch.clustered ? launch.clusters : launch.blocks;
   const bool all_together = launch.config->cooperative;
@@ -108,6 +152,7 @@ void work(Launch& launch, Worker& worker) {
       if (position < units && position <= launch.stop.load()) begin(active.emplace_back(), worker, position);
     }
     if (active.empty()) return;
+    bool still = launch.next.load() >= units || !(all_together || active.size() < kBlocksInFlight);
     for (std::size_t i = 0; i < active.size();) {
       const Progress progress = run(*active[i]);
       // One that spins may wait for a block that a finding has ended.
@@ -115,10 +160,14 @@ void work(Launch& launch, Worker& worker) {
       if (progress == Progress::kDone || forlorn > kMostForlorn) {
         end(std::move(active[i]));
         active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
+        still = false;
       } else {
+        still = still && all_still(*active[i]);
+        tell_if_long(launch, first_of(*active[i]));
         ++i;
       }
     }
+    if (!active.empty()) standstill.after_turns(still, first_of(*active[0]));
   }
 }
 
@@ -275,11 +324,12 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
   unsigned workers = config.host_threads > 0 ? static_cast<unsigned>(config.host_threads) : std::max(1u, std::thread::hardware_concurrency());
   workers = static_cast<unsigned>(std::min({std::uint64_t{workers}, l.clusters, l.blocks * l.warps / kWarpsPerThread + 1}));
   if (l.check_races) {
-    races_of_this_thread.start(memory, l.clustered ? static_cast<std::uint32_t>(cluster.count()) : 1, workers > 1);
+    races_of_this_thread.start(memory, l.clustered ? static_cast<std::uint32_t>(cluster.count()) : 1, workers > 1, config.race_records);
     l.races = &races_of_this_thread;
     l.shared_cells = cluster.count() > 1;
   }
   std::vector<Worker> states(workers);
+  l.still = std::vector<Launch::Still>(workers);
   for (Worker& w : states) {
     w.races = l.races;
     w.between_blocks = l.races != nullptr && l.blocks > 1;
@@ -287,10 +337,10 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
     w.memory = &memory;
     w.counting = config.count;
   }
-  const auto run_all = [&l](Worker& w) { l.clustered ? work<Cluster>(l, w) : work<Block>(l, w); };
+  const auto run_all = [&](unsigned i) { l.clustered ? work<Cluster>(l, states[i], i) : work<Block>(l, states[i], i); };
   std::vector<std::thread> threads;
-  for (unsigned i = 1; i < workers; ++i) threads.emplace_back(run_all, std::ref(states[i]));
-  run_all(states[0]);
+  for (unsigned i = 1; i < workers; ++i) threads.emplace_back(run_all, i);
+  run_all(0);
   for (std::thread& t : threads) t.join();
 
   for (const Worker& w : states) outcome.counters.add(w.counters);
@@ -310,6 +360,8 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
       known->occurrences += finding.occurrences;
     }
   }
+  if (l.races != nullptr && l.races->exhausted()) outcome.findings.push_back(records_used_up(l));
+  outcome.heap = std::move(l.heap);
   outcome.unwritten_stores = std::move(l.unwritten_stores);
   std::sort(outcome.unwritten_stores.begin(), outcome.unwritten_stores.end(),
             [](const UnwrittenStore& a, const UnwrittenStore& b) { return a.begin < b.begin; });

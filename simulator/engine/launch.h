@@ -79,11 +79,14 @@ struct LaunchConfig {
   bool cooperative = false;
   std::span<const std::byte> parameters;    // packed at parameter_offsets()
   std::uint32_t checks = check::kAllChecks;
+  std::uint32_t suppressed = 0;             // bit k: findings of check::Kind k do not end the kernel where it can go on (check/suppressions.h)
+  std::uint32_t race_records = 0;           // what the search for races may keep (check/global_races.h); 0: as much as it can
   std::uint64_t schedule_seed = 0;          // 0: the deterministic order; else permutes blocks, warps and lane groups
   int host_threads = 0;                     // 0: as many as the machine has; 1 where order must be exact
   std::uint64_t instruction_limit = 0;      // warp instructions a block may run before kTimeLimit; 0: none
   bool count = false;                       // fill Outcome::counters' memory counters (instructions are always counted)
   std::function<void(std::string_view)> output;  // device printf; default: stdout
+  std::function<void(std::string_view)> notice;  // is told, in a sentence, that the kernel has been running for a minute, for two, four ...
 };
 
 // A kernel stored into [begin, begin + bytes) of global memory what nobody had written: no mistake yet, but one when somebody reads it.
@@ -93,13 +96,20 @@ struct UnwrittenStore {
   check::Finding by;  // the finding to be, as far as the store knows it
 };
 
+// Memory that a kernel has allocated with malloc(), and may since have freed. Kept when check::kLeaks is among the launch's checks.
+struct HeapAllocation {
+  memory::Address address = 0;
+  check::Finding by;  // the finding to be, as far as the kernel knows it
+};
+
 struct Outcome {
   std::vector<check::Finding> findings;     // at most one a site and kind; the first ends the launch unless it is information
   Counters counters;
   std::vector<UnwrittenStore> unwritten_stores;  // by address; of each instruction the first kMostUnwrittenStores stretches
   static constexpr std::size_t kMostUnwrittenStores = 1024;
+  std::vector<HeapAllocation> heap;
   bool failed() const {
-    for (const auto& f : findings) if (f.severity == check::Severity::kError) return true;
+    for (const auto& f : findings) if (f.severity == check::Severity::kError && !f.survived) return true;
     return false;
   }
 };

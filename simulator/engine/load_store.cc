@@ -194,6 +194,7 @@ inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
 
 template <int kBytes>
 inline void store_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
+  ++w.block->worker->changes;
   if (c.shadowed) set_written(w.block->worker->memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes);
   std::memcpy(reinterpret_cast<std::byte*>(first + static_cast<std::uint64_t>(c.delta)), source<std::byte>(w, op.src[1]), 32 * kBytes);
 }

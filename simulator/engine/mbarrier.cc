@@ -9,7 +9,6 @@
 #include "simulator/engine/lane_addresses.h"
 #include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
-#include "simulator/engine/sync.h"
 #include "simulator/engine/written_bits.h"
 
 namespace lockstep::engine {
@@ -288,6 +287,8 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
       if (places[l].block != nullptr) release_to(w, *places[l].block, places[l].offset);
     });
   }
+  const bool waits = what == MbarrierOp::kTestWait || what == MbarrierOp::kTryWait;
+  w.block->worker->changes += !waits;
   LaneMask complete = 0, waiting = 0;
   for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
     const int l = std::countr_zero(todo);
@@ -330,7 +331,7 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
         }
     }
   }
-  if (what != MbarrierOp::kTestWait && what != MbarrierOp::kTryWait) return;
+  if (!waits) return;
   if (complete != 0 && (op.flags & kAcquire)) {
     acquire(w);
     each(complete, [&](int l) { acquire_from(w, *places[l].block, places[l].offset); });
@@ -387,6 +388,8 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
     const int l = std::countr_zero(lanes);
     const std::uint64_t at = r.address[l];
     const auto in_flight = [&](const Issue& issue, std::uint32_t offset) {
+      if (settled(w, check::Kind::kRace, r.pc)) return true;
+      first_time(w, check::Kind::kRace, r.pc);
       check::Finding f = access_finding(w, r, Space::kShared, 1u << l, check::Kind::kRace);
       f.where = describe_place(*target.launch, static_cast<std::uint32_t>(at)) + ", where an asynchronous copy is on its way";
       check::Access a;
@@ -398,8 +401,7 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
       a.is_write = true;
       f.other = a;
       f.detail = "The copy must be waited for first: by its own thread, or through the mbarrier that it completes on.";
-      report(w, std::move(f));
-      return false;
+      return !report_unless_suppressed(w, std::move(f));
     };
     for (const auto& [offset, m] : target.async->mbarriers) {
       if (overlaps(at, r.size, offset, kObjectBytes)) {
@@ -407,7 +409,8 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
         return false;
       }
       for (const Mbarrier::Arriving& a : m.arriving) {
-        if (overlaps(at, r.size, a.delivery.offset, a.delivery.bytes.size())) return in_flight(a.delivery.issue, a.delivery.offset);
+        if (!overlaps(at, r.size, a.delivery.offset, a.delivery.bytes.size())) continue;
+        if (!in_flight(a.delivery.issue, a.delivery.offset)) return false;
       }
     }
     for (std::uint32_t v = 0; v < target.warps.size(); ++v) {
@@ -415,7 +418,7 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
         for (LaneMask todo = c.lanes; todo != 0; todo &= todo - 1) {
           const int k = std::countr_zero(todo);
           if (!overlaps(at, r.size, c.offset[k], c.size)) continue;
-          return in_flight({c.pc, target.cluster_rank, v * kWarpSize + static_cast<std::uint32_t>(k)}, c.offset[k]);
+          if (!in_flight({c.pc, target.cluster_rank, v * kWarpSize + static_cast<std::uint32_t>(k)}, c.offset[k])) return false;
         }
       }
     }

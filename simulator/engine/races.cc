@@ -41,12 +41,9 @@ const char* advice(const Opponent& other, bool benign) {
 __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space, std::string where, const Opponent& o) {
   Block& b = *w.block;
   const bool benign = writes_what_is_there(w, r, lane, o);
-  if (benign) {
-    // Once a site says it all, and a loop may come here very often.
-    std::vector<std::uint32_t>& informed = b.worker->informed;
-    if (std::find(informed.begin(), informed.end(), r.pc) != informed.end()) return true;
-    informed.push_back(r.pc);
-  }
+  if (settled(w, check::Kind::kRace, r.pc)) return true;
+  // Once a site says it all, and a loop may come here very often.
+  if (benign && !first_time(w, check::Kind::kRace, r.pc)) return true;
   check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kRace);
   if (benign) f.severity = check::Severity::kInformation;
   f.where = std::move(where);
@@ -60,10 +57,13 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   other.is_atomic = o.is_strong && o.is_write;
   f.detail = advice(o, benign);
   if (!o.known) f.detail += " The other thread is one of several; this one did the same.";
+  f.survived = b.launch->config->suppressed >> static_cast<int>(check::Kind::kRace) & 1;
+  const bool goes_on = benign || f.survived;
+  if (f.survived) first_time(w, check::Kind::kRace, r.pc);
   if (o.same_block) {
     f.other = other;
-    report(w, std::move(f));
-    return benign;
+    goes_on ? report(b, std::move(f)) : report(w, std::move(f));
+    return goes_on;
   }
   // Which of two blocks came first is up to the host's threads. The finding tells the write first, and of two writes the one that stands first
   // in the program; it counts for the block that is later in the schedule, as if blocks ran one after another.
@@ -75,7 +75,7 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   }
   const std::uint64_t position = std::max(b.position, o.position);
   report_at(b, position, std::move(f));
-  if (benign || position != b.position) return true;
+  if (goes_on || position != b.position) return true;
   w.event = Event::kAbort;
   return false;
 }

@@ -64,7 +64,7 @@ check::Finding finding_at(const Warp& w, std::uint32_t pc, LaneMask lanes, check
 }
 
 void report_at(Block& b, std::uint64_t position, check::Finding finding) {
-  const bool error = finding.severity == check::Severity::kError;
+  const bool error = finding.severity == check::Severity::kError && !finding.survived;
   Launch& launch = *b.launch;
   // The blocks of a cooperative grid wait for one another: what ends one ends all.
   if (launch.config->cooperative) position = 0;
@@ -95,6 +95,36 @@ void report(Warp& w, check::Finding finding) {
   const bool error = finding.severity == check::Severity::kError;
   report(*w.block, std::move(finding));
   if (error) w.event = Event::kAbort;
+}
+
+namespace {
+
+std::uint64_t name_of_site(check::Kind kind, std::uint32_t pc) { return std::uint64_t{pc} << 8 | static_cast<std::uint8_t>(kind); }
+bool is_suppressed(const Warp& w, check::Kind kind) { return w.block->launch->config->suppressed >> static_cast<int>(kind) & 1; }
+
+}  // namespace
+
+bool settled(const Warp& w, check::Kind kind, std::uint32_t pc) {
+  const std::vector<std::uint64_t>& told = w.block->worker->told;
+  return is_suppressed(w, kind) && std::find(told.begin(), told.end(), name_of_site(kind, pc)) != told.end();
+}
+
+bool first_time(Warp& w, check::Kind kind, std::uint32_t pc) {
+  std::vector<std::uint64_t>& told = w.block->worker->told;
+  if (std::find(told.begin(), told.end(), name_of_site(kind, pc)) != told.end()) return false;
+  told.push_back(name_of_site(kind, pc));
+  return true;
+}
+
+bool report_unless_suppressed(Warp& w, check::Finding finding) {
+  finding.survived = is_suppressed(w, finding.kind);
+  const bool ends = !finding.survived;
+  if (ends) {
+    report(w, std::move(finding));
+  } else {
+    report(*w.block, std::move(finding));
+  }
+  return ends;
 }
 
 void note_unwritten_store(Warp& w, const Request& r) {

@@ -19,6 +19,12 @@ check::Finding finding_at(const Warp& w, std::uint32_t pc, LaneMask lanes, check
 
 // Records it. An error makes the warp and its block stop; information goes on.
 void report(Warp& w, check::Finding finding);
+// The same for a finding after which the kernel could go on. False: it does, because findings of this kind are suppressed in it.
+bool report_unless_suppressed(Warp& w, check::Finding finding);
+// Whether this kind is suppressed in the kernel and has been recorded for the operation at `pc`: a loop may come to it very often.
+bool settled(const Warp& w, check::Kind kind, std::uint32_t pc);
+// Whether this host thread is asked for the first time.
+bool first_time(Warp& w, check::Kind kind, std::uint32_t pc);
 void report(Block& b, check::Finding finding);
 // For the block at `position` of the schedule, which may be another than the one that noticed: only that block stops, unless it is this one.
 void report_at(Block& b, std::uint64_t position, check::Finding finding);

@@ -2,10 +2,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "simulator/engine/barrier.h"
 #include "simulator/engine/block.h"
 #include "simulator/engine/cluster.h"
 #include "simulator/engine/mbarrier.h"
+#include "simulator/engine/parked.h"
 #include "simulator/engine/report.h"
+#include "simulator/engine/standstill.h"
+#include "simulator/engine/stuck.h"
 #include "simulator/engine/sync.h"
 #include "simulator/engine/track.h"
 
@@ -254,6 +258,7 @@ Stop run_warp(Warp& w) {
                                         [](const Fragment& f) { return f.state == Fragment::State::kRunnable; });
         const std::uint64_t limit = w.block->launch->config->instruction_limit;
         w.quota = others ? kFragmentQuota : kWarpQuota;
+        note_turn(w);
         if (limit != 0 && w.block->instructions > limit) return Stop::kQuota;
         if (others) requeue(w, true);
         if (others && !waited) {
@@ -292,6 +297,7 @@ void exit_lanes(Warp& w, LaneMask lanes) {
   if (w.block->cluster != nullptr) leave_cluster(w, lanes);
   for (std::int32_t f = c.frame; f >= 0; f = c.frames[f].caller) c.frames[f].live &= ~lanes;
   c.exited |= lanes;
+  ++w.block->worker->changes;
   w.active &= ~lanes;
   w.event = Event::kReschedule;
   if (c.exited == w.exists) {
@@ -342,12 +348,16 @@ Progress run_block(Block& b) {
       return Progress::kYielded;
     }
     if (yielded) {
+      if (stands_still(b)) return Progress::kYielded;
       ++round;
       const std::uint64_t limit = launch.config->instruction_limit;
       if (limit != 0 && b.instructions > limit) {
         Warp& w = b.warps[std::countr_zero(b.runnable)];
         check::Finding f = finding_at(w, w.pc, w.active ? w.active : living(w), check::Kind::kTimeLimit);
         f.where = "the block ran " + std::to_string(b.instructions) + " warp instructions, the limit is " + std::to_string(limit);
+        LaneGroups groups;
+        groups.add(b);
+        f.detail = "LOCKSTEP_INSTRUCTION_LIMIT sets it; 0 is none. Of the block's threads" + groups.text();
         report(w, std::move(f));
         b.aborted = true;
         return Progress::kDone;

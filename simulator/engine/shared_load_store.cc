@@ -124,6 +124,7 @@ void store_shared(Warp& w, const Op& op, LaneMask mask) {
         shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr) {
       if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells && b.races.write_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, op.flags & kStrong))) {
         if (b.launch->check_initialisation) set_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes);
+        ++b.worker->changes;
         std::memcpy(b.shared.bytes.get() + first, source<std::byte>(w, op.src[1]), 32 * kBytes);
         if (b.worker->counting) add_shared(b.worker->counters, true, 0);
         return;

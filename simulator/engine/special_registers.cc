@@ -56,6 +56,7 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
   const auto special = static_cast<S>(op.target);
   if (op.width == 4 && run_common(w, op, mask, special)) return;
   const Dim3 in_cluster{b.ctaid.x % cluster.x, b.ctaid.y % cluster.y, b.ctaid.z % cluster.z};
+  if (special_needs_clock(op.target)) ++b.worker->changes;  // time passes, and a loop may end by it
   switch (special) {
     case S::kTidX:
       if (block.y == 1 && block.z == 1) {

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <set>
 
-#include "simulator/engine/mbarrier.h"
-#include "simulator/engine/races.h"
+#include "simulator/engine/parked.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/track.h"
 
@@ -34,17 +32,6 @@ void write_mask(const Part& part, Slot slot, LaneMask value) {
   if (slot == kNoSlot) return;
   LaneMask* p = result<LaneMask>(part, slot);
   *p = (*p & ~part.lanes) | (value & part.lanes);
-}
-
-template <class F>
-void each(LaneMask lanes, F f) {
-  for (; lanes != 0; lanes &= lanes - 1) f(std::countr_zero(lanes));
-}
-
-std::string hex(std::uint32_t v) {
-  char s[16];
-  std::snprintf(s, sizeof s, "0x%08x", v);
-  return s;
 }
 
 void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
@@ -225,25 +212,24 @@ void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
   w.control->frame = frame;
 }
 
-bool check_membership(Warp& w, const Op& op, LaneMask mask, const std::uint32_t* members) {
+bool check_membership(Warp& w, LaneMask mask, const std::uint32_t* members) {
   LaneMask outside = 0;
   each(mask, [&](int l) { outside |= LaneMask{!(members[l] >> l & 1)} << l; });
   if (outside == 0) return true;
-  if (!w.block->launch->check_synchronisation) return true;
+  if (!w.block->launch->check_synchronisation || settled(w, check::Kind::kInvalidMask, w.pc - 1)) return true;
+  first_time(w, check::Kind::kInvalidMask, w.pc - 1);
   check::Finding f = finding_at(w, w.pc - 1, outside, check::Kind::kInvalidMask);
-  f.where = "the mask " + hex(members[std::countr_zero(outside)]) + " leaves out lane " + std::to_string(std::countr_zero(outside)) +
+  f.where = "the mask " + hexadecimal(members[std::countr_zero(outside)]) + " leaves out lane " + std::to_string(std::countr_zero(outside)) +
             ", which executes it";
   f.detail = "A thread that executes a *.sync operation must be named in its mask.";
-  (void)op;
-  report(w, std::move(f));
-  return false;
+  return !report_unless_suppressed(w, std::move(f));
 }
 
 }  // namespace
 
 void run_sync(Warp& w, const Op& op, LaneMask mask) {
   const auto* members = source<std::uint32_t>(w, op.src[3]);
-  if (!check_membership(w, op, mask, members)) return;
+  if (!check_membership(w, mask, members)) return;
   // The common case: one mask, and all of its living lanes are here.
   const LaneMask first = members[std::countr_zero(mask)];
   LaneMask differ = 0;
@@ -271,11 +257,7 @@ bool complete_syncs(Warp& w) {
     for (std::size_t i = 0; i < list.size() && !again; ++i) {
       if (list[i].state != Fragment::State::kAtSync) continue;
       const Op& op = ops[list[i].pc];
-      const auto mask_of = [&](const Fragment& f, int lane) {
-        const Slot s = ops[f.pc].src[3];
-        const std::byte* bank = is_constant(s) ? w.bank[1] : w.control->frames[f.frame].bank;
-        return reinterpret_cast<const std::uint32_t*>(bank + (s & ~Slot{1}))[lane];
-      };
+      const auto mask_of = [&](const Fragment& f, int lane) { return parked_operand<LaneMask>(w, f, ops[f.pc].src[3])[lane]; };
       LaneMask todo = list[i].mask;
       while (todo != 0 && !again) {
         const std::uint32_t members = mask_of(list[i], std::countr_zero(todo));
@@ -311,222 +293,6 @@ bool complete_syncs(Warp& w) {
     }
   }
   return any;
-}
-
-namespace {
-
-// Lets the warps that wait at barrier `id` go on.
-void release(Block& b, int id) {
-  Barrier& barrier = b.barriers[id];
-  ++b.worker->counters.barriers;
-  for (std::uint32_t waiting = barrier.waiting; waiting != 0; waiting &= waiting - 1) {
-    Warp& w = b.warps[std::countr_zero(waiting)];
-    for (Fragment& f : w.control->fragments) {
-      if (f.state != Fragment::State::kAtBarrier) continue;
-      const Op& op = b.program->ops[f.pc];
-      const Part part{&op, w.control->frames[f.frame].bank, f.frame, f.mask, f.pc};
-      switch (op.flags & kBarKind) {
-        case kBarRedAnd: write_mask(part, op.dst, barrier.red_and ? kAllLanes : 0); break;
-        case kBarRedOr: write_mask(part, op.dst, barrier.red_or ? kAllLanes : 0); break;
-        case kBarRedPopc: each(f.mask, [&](int l) { result<std::uint32_t>(part, op.dst)[l] = barrier.red_count; }); break;
-        default: break;
-      }
-      f.state = Fragment::State::kRunnable;
-      ++f.pc;
-    }
-    w.control->barrier = -1;
-    b.runnable |= 1u << w.index;
-  }
-  if (b.launch->check_races) {
-    std::uint32_t live = 0;
-    for (const Warp& w : b.warps) live |= std::uint32_t{living(w) != 0} << w.index;
-    if (barrier.waiting == live && barrier.warps == live) {
-      b.races.block_barrier();
-    } else {
-      b.races.complete(id, barrier.waiting);
-    }
-    passed_barrier(b);
-  }
-  barrier = Barrier{};
-}
-
-void release_if_complete(Block& b, int id) {
-  Barrier& barrier = b.barriers[id];
-  if (barrier.warps == 0) return;
-  if (barrier.expected != 0) {
-    if (barrier.arrived >= barrier.expected) release(b, id);
-    return;
-  }
-  for (const Warp& w : b.warps) {
-    if (living(w) != 0 && !(barrier.warps >> w.index & 1)) return;
-  }
-  release(b, id);
-}
-
-// A whole warp arrives, waiting or not.
-bool arrive(Warp& w, const Fragment& f, int id, bool waits) {
-  Block& b = *w.block;
-  Barrier& barrier = b.barriers[id];
-  const Op& op = b.program->ops[f.pc];
-  std::uint32_t count = 0;
-  if (op.src[1] != kNoSlot) {
-    const std::byte* bank = is_constant(op.src[1]) ? w.bank[1] : w.control->frames[f.frame].bank;
-    count = reinterpret_cast<const std::uint32_t*>(bank + (op.src[1] & ~Slot{1}))[std::countr_zero(f.mask)];
-    if (count % kWarpSize != 0 || count == 0) {
-      check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kInvalidInstruction);
-      finding.where = "a barrier for " + std::to_string(count) + " threads: the count must be a positive multiple of 32";
-      report(w, std::move(finding));
-      return false;
-    }
-  }
-  if (barrier.warps != 0 && barrier.expected != count) {
-    check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kBarrierDivergence);
-    const auto text = [](std::uint32_t n) { return n ? std::to_string(n) + " threads" : std::string("all threads"); };
-    finding.where = "barrier " + std::to_string(id) + " for " + text(count) + ", but others wait there for " + text(barrier.expected);
-    report(w, std::move(finding));
-    return false;
-  }
-  if (barrier.warps == 0) barrier.pc = f.pc;
-  barrier.expected = count;
-  barrier.arrived += kWarpSize;
-  barrier.warps |= 1u << w.index;
-  if (waits) barrier.waiting |= 1u << w.index;
-  if (b.launch->check_races && count != 0) b.races.arrive(w.index, id);
-  return true;
-}
-
-}  // namespace
-
-void recheck_barriers(Block& b) {
-  for (int id = 0; id < 16; ++id) {
-    if (b.barriers[id].expected == 0) release_if_complete(b, id);
-  }
-}
-
-void run_bar(Warp& w, const Op& op, LaneMask mask) {
-  const auto* ids = source<std::uint32_t>(w, op.src[0]);
-  const std::uint32_t id = ids[std::countr_zero(mask)];
-  LaneMask differ = 0;
-  each(mask, [&](int l) { differ |= LaneMask{ids[l] != id} << l; });
-  if (id > 15 || differ) {
-    check::Finding f = finding_at(w, w.pc - 1, differ ? differ : mask, check::Kind::kInvalidInstruction);
-    f.where = id > 15 ? "barrier " + std::to_string(id) + ": there are 16, from 0" : "lanes of one warp name different barriers";
-    report(w, std::move(f));
-    return;
-  }
-  if ((op.flags & kBarKind) == kBarArrive) {
-    LaneMask& arrived = w.control->arrived[id];
-    arrived |= mask;
-    if ((arrived & living(w)) == living(w)) {
-      arrived = 0;
-      const Fragment here{w.pc - 1, mask, w.control->frame, Fragment::State::kRunnable, false};
-      if (arrive(w, here, static_cast<int>(id), false)) release_if_complete(*w.block, static_cast<int>(id));
-    }
-    return;
-  }
-  park(w, mask, Fragment::State::kAtBarrier);
-}
-
-bool warp_reaches_barrier(Warp& w) {
-  WarpControl& c = *w.control;
-  Block& b = *w.block;
-  if (c.barrier >= 0) return false;
-  LaneMask here = 0;
-  std::vector<const Fragment*> at;
-  for (const Fragment& f : c.fragments) {
-    if (f.state != Fragment::State::kAtBarrier) continue;
-    here |= f.mask;
-    at.push_back(&f);
-  }
-  if (at.empty() || here != living(w)) return false;
-  const auto id_of = [&](const Fragment& f) {
-    const Slot s = b.program->ops[f.pc].src[0];
-    const std::byte* bank = is_constant(s) ? w.bank[1] : c.frames[f.frame].bank;
-    return static_cast<int>(reinterpret_cast<const std::uint32_t*>(bank + (s & ~Slot{1}))[std::countr_zero(f.mask)]);
-  };
-  const Fragment& first = *at[0];
-  const int id = id_of(first);
-  for (const Fragment* f : at) {
-    const bool aligned = ((b.program->ops[f->pc].flags | b.program->ops[first.pc].flags) & kBarAligned) != 0;
-    if (id_of(*f) == id && (f->pc == first.pc || !aligned)) continue;
-    if (!b.launch->check_synchronisation && id_of(*f) == id) continue;
-    check::Finding finding = finding_at(w, f->pc, f->mask, check::Kind::kBarrierDivergence);
-    finding.where = id_of(*f) == id ? "other lanes of the same warp wait at another barrier instruction"
-                                    : "other lanes of the same warp wait at barrier " + std::to_string(id);
-    finding.access.is_write = false;
-    check::Access other;
-    other.site = site_of(*b.program, first.pc);
-    other.block = b.ctaid;
-    other.thread = thread_of(*b.launch, w.index * kWarpSize + std::countr_zero(first.mask));
-    finding.other = other;
-    finding.detail = "All threads of a warp must execute the same bar.sync; the condition around it differs between threads.";
-    report(w, std::move(finding));
-    return false;
-  }
-  Barrier& barrier = b.barriers[id];
-  LaneMask yes = 0;
-  for (const Fragment* f : at) {
-    const Op& op = b.program->ops[f->pc];
-    if (op.src[2] == kNoSlot) continue;
-    const std::byte* bank = is_constant(op.src[2]) ? w.bank[1] : c.frames[f->frame].bank;
-    yes |= *reinterpret_cast<const LaneMask*>(bank + (op.src[2] & ~Slot{1})) & f->mask;
-  }
-  if (!arrive(w, first, id, true)) return false;
-  if ((b.program->ops[first.pc].flags & kBarKind) >= kBarRedAnd) {
-    barrier.red_or |= yes;
-    barrier.red_and &= yes == here;
-    barrier.red_count += static_cast<std::uint32_t>(std::popcount(yes));
-  }
-  c.barrier = id;
-  release_if_complete(b, id);
-  return c.barrier < 0;
-}
-
-void run_fence(Warp& w, const Op& op, LaneMask) { fence(w, static_cast<check::Reach>(op.reach)); }
-
-void report_stuck(Block& b) {
-  // Every group of lanes that waits, where, and for what.
-  std::string list;
-  bool at_barrier = false, at_sync = false, at_mbarrier = false;
-  std::uint32_t barriers = 0;  // those with a count that warps wait at, a bit each
-  Warp* first_warp = nullptr;
-  const Fragment* first = nullptr;
-  int listed = 0;
-  for (Warp& w : b.warps) {
-    const std::int32_t id = w.control->barrier;
-    if (id >= 0 && b.barriers[id].expected != 0) barriers |= 1u << id;
-    for (const Fragment& f : w.control->fragments) {
-      const bool sync = f.state == Fragment::State::kAtSync, mbarrier = f.state == Fragment::State::kAtMbarrier;
-      // A *.sync that its own lanes leave incomplete is the cause, or else an mbarrier; barriers are where the others end up.
-      if (first == nullptr || (sync && !at_sync) || (mbarrier && !at_sync && !at_mbarrier)) first = &f, first_warp = &w;
-      (sync ? at_sync : mbarrier ? at_mbarrier : at_barrier) = true;
-      if (++listed > 16) continue;
-      list += "\n    warp " + std::to_string(w.index) + " lanes " + hex(f.mask) + " at " + site_of(*b.program, f.pc).to_string();
-    }
-  }
-  if (listed > 16) list += "\n    and " + std::to_string(listed - 16) + " more groups";
-  if (first == nullptr) {
-    b.aborted = true;
-    return;
-  }
-  const bool crossed = (barriers & (barriers - 1)) != 0;
-  check::Finding f = finding_at(*first_warp, first->pc, first->mask,
-                                at_sync                                   ? check::Kind::kInvalidMask
-                                : at_barrier && !at_mbarrier && !crossed ? check::Kind::kBarrierDivergence
-                                                                          : check::Kind::kDeadlock);
-  if (at_sync) {
-    const Slot s = b.program->ops[first->pc].src[3];
-    const std::byte* bank = is_constant(s) ? first_warp->bank[1] : first_warp->control->frames[first->frame].bank;
-    const auto members = reinterpret_cast<const std::uint32_t*>(bank + (s & ~Slot{1}))[std::countr_zero(first->mask)];
-    f.where = "the mask " + hex(members) + " names lanes that never come; " + hex(first->mask) + " wait";
-  } else if (at_mbarrier) {
-    f.where = describe_mbarrier_wait(b, *first_warp, *first);
-  } else {
-    f.where = crossed ? "threads of the block wait for one another at different barriers"
-                      : "some threads of the block never come to this barrier: they wait elsewhere";
-  }
-  f.detail = "Nothing in the block can go on. Waiting:" + list;
-  report(b, std::move(f));
 }
 
 }  // namespace lockstep::engine

@@ -10,7 +10,10 @@ namespace {
 
 using Role = OperandUse::Role;
 
+// False: the launch ends.
 bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, const Validity::Word& word, const char* use) {
+  if (settled(w, word.kind, pc)) return true;
+  first_time(w, word.kind, pc);
   check::Finding f = finding_at(w, pc, lanes, word.kind);
   const check::Site from = site_of(*w.block->program, word.pc);
   if (word.kind == check::Kind::kInactiveLane) {
@@ -22,8 +25,7 @@ bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, const Validity::Word&
                    ? "read at " + from.to_string()
                    : "the register is read before anything was assigned to it on this path";
   }
-  report(w, std::move(f));
-  return false;
+  return !report_unless_suppressed(w, std::move(f));
 }
 
 }  // namespace
@@ -78,7 +80,7 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
   };
   if (op.guard != kNoSlot) {
     if (const Validity::Word* g = word_of(op.guard); g && (g->invalid & active)) {
-      return report_use(w, pc, g->invalid & active, *g, "the condition");
+      if (!report_use(w, pc, g->invalid & active, *g, "the condition")) return false;
     }
   }
   if (mask == 0) return true;
@@ -99,11 +101,17 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
       whole = 0;
       continue;
     }
-    if (u->role == Role::kAddress) return report_use(w, pc, bad, *v, "the address");
-    if (flow == Flow::kControl) return report_use(w, pc, bad, *v, "what decides here");
-    if (flow == Flow::kAtomic) return report_use(w, pc, bad, *v, "the operand");
+    const char* const use = u->role == Role::kAddress ? "the address"
+                            : flow == Flow::kControl  ? "what decides here"
+                            : flow == Flow::kAtomic   ? "the operand"
+                                                      : nullptr;
+    if (use != nullptr) {
+      if (!report_use(w, pc, bad, *v, use)) return false;
+      if (flow != Flow::kAtomic) continue;
+    }
     if (flow == Flow::kStore) {
-      if (const LaneMask computed = bad & v->derived) return report_use(w, pc, computed, *v, "what the value stored was computed from");
+      const LaneMask computed = bad & v->derived;
+      if (computed && !report_use(w, pc, computed, *v, "what the value stored was computed from")) return false;
       continue;  // a copy: the handler marks the memory
     }
     any = true;

@@ -56,7 +56,7 @@ void add_options(CLI::App& app, Options& options) {
   const auto setting = [&](const char* flag, const char* variable, const char* help) {
     app.add_option_function<std::string>(flag, [&options, variable](const std::string& value) { options.set[variable] = value; }, help);
   };
-  setting("--check", "LOCKSTEP_CHECKS", "which checks run: all, none, or some of bounds, initialisation, races, synchronisation; -races: all but races");
+  setting("--check", "LOCKSTEP_CHECKS", "which checks run: all, none, or some of bounds, initialisation, races, synchronisation, leaks; -races: all but races; all,leaks: all, and leaks");
   setting("--device", "LOCKSTEP_DEVICE", "which device is simulated: sm_75, sm_80, sm_90, sm_100, sm_120");
   setting("--devices", "LOCKSTEP_DEVICES", "how many of them");
   setting("--memory", "LOCKSTEP_MEMORY", "GiB of memory of each device");

@@ -35,6 +35,8 @@ constexpr Rule kRules[] = {
     {"host-access", "Host code accessed device memory."},
     {"invalid-program-counter", "An indirect call or branch went to something that is no code."},
     {"mbarrier-misuse", "An mbarrier object was used against its protocol."},
+    {"leak", "Memory was never freed."},
+    {"incomplete-check", "A check could follow only a part of what a kernel did."},
 };
 
 std::string_view description_of(std::string_view kind) {

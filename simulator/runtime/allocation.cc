@@ -32,7 +32,12 @@ namespace {
 constexpr std::uint64_t kAlignment = 256;  // what the programming guide promises
 constexpr std::uint64_t kPitch = 512;      // texture alignment, so that a pitched allocation can be bound
 
-cudaError_t allocate(Runtime& r, Device& d, const char* function, void** result, std::size_t size, Kind kind, bool in_stream = false) {
+// Where the program called the API function in which this stands.
+#define CALLER __builtin_return_address(0)
+
+// `caller`: nullptr where the memory belongs to a graph.
+cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* caller, void** result, std::size_t size, Kind kind,
+                     bool in_stream = false) {
   if (result == nullptr) return cudaErrorInvalidValue;
   if (!in_stream) {
     if (const cudaError_t error = check_unsafe(r, function); error != cudaSuccess) return error;
@@ -45,6 +50,7 @@ cudaError_t allocate(Runtime& r, Device& d, const char* function, void** result,
                             " of " + bytes(r.memory_capacity) + " free (LOCKSTEP_MEMORY sets the GiB a device has)");
     return cudaErrorMemoryAllocation;
   }
+  if (caller != nullptr) r.leaks.allocated(*a, function, caller);
   *result = reinterpret_cast<void*>(a->base);
   return cudaSuccess;
 }
@@ -62,19 +68,20 @@ cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts acc
   if (a->freed) return refuse("was freed before: it lies " + describe_place(*r.memory, address));
   if (a->base != address) return refuse("is not the start of an allocation: it lies " + describe_place(*r.memory, address));
   if (!accepts(a->kind)) return refuse("is " + describe(*a) + ", which this function does not free");
+  r.leaks.freed(address);
   r.memory->release(address);
   return cudaSuccess;
 }
 
 std::size_t pitch_of(std::size_t width) { return (width + kPitch - 1) / kPitch * kPitch; }
 
-cudaError_t allocate_pitched(Runtime& r, Device& d, const char* function, void** result, std::size_t* pitch, std::size_t width,
+cudaError_t allocate_pitched(Runtime& r, Device& d, const char* function, const void* caller, void** result, std::size_t* pitch, std::size_t width,
                              std::size_t rows) {
   if (result == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
   *pitch = pitch_of(width);
   std::size_t size = 0;
   if (*pitch < width || __builtin_mul_overflow(*pitch, rows, &size)) return cudaErrorMemoryAllocation;
-  return allocate(r, d, function, result, size, Kind::kDevice);
+  return allocate(r, d, function, caller, result, size, Kind::kDevice);
 }
 
 bool freed_by_cuda_free(Kind kind) { return kind == Kind::kDevice || kind == Kind::kManaged; }
@@ -84,19 +91,21 @@ bool freed_by_cuda_free(Kind kind) { return kind == Kind::kDevice || kind == Kin
 extern "C" {
 
 cudaError_t cudaMalloc(void** pointer, size_t size) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) { return allocate(r, d, "cudaMalloc", pointer, size, Kind::kDevice); });
+  const void* const caller = CALLER;
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) { return allocate(r, d, "cudaMalloc", caller, pointer, size, Kind::kDevice); });
 }
 
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
+  const void* const caller = CALLER;
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     Stream* s = r.streams.find_stream(stream, d.ordinal);
     if (s == nullptr || !s->capture) {
       if (const cudaError_t error = check_stream(r, d, "cudaMallocAsync", stream); error != cudaSuccess) return error;
-      return allocate(r, d, "cudaMallocAsync", pointer, size, Kind::kDevice, true);
+      return allocate(r, d, "cudaMallocAsync", caller, pointer, size, Kind::kDevice, true);
     }
     // The address is decided now and used at every launch of the graph.
     if (size == 0) return cudaErrorInvalidValue;
-    if (const cudaError_t error = allocate(r, d, "cudaMallocAsync", pointer, size, Kind::kDevice, true); error != cudaSuccess) return error;
+    if (const cudaError_t error = allocate(r, d, "cudaMallocAsync", nullptr, pointer, size, Kind::kDevice, true); error != cudaSuccess) return error;
     AllocateWork work;
     work.parameters.poolProps.allocType = cudaMemAllocationTypePinned;
     work.parameters.poolProps.location = {cudaMemLocationTypeDevice, {d.ordinal}};
@@ -107,23 +116,26 @@ cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
 }
 
 cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned flags) {
+  const void* const caller = CALLER;
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
-    return allocate(r, d, "cudaMallocManaged", pointer, size, Kind::kManaged);
+    return allocate(r, d, "cudaMallocManaged", caller, pointer, size, Kind::kManaged);
   });
 }
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+  const void* const caller = CALLER;
   return api(__func__, Reach::kDevice,
-             [&](Runtime& r, Device& d) { return allocate_pitched(r, d, "cudaMallocPitch", pointer, pitch, width, height); });
+             [&](Runtime& r, Device& d) { return allocate_pitched(r, d, "cudaMallocPitch", caller, pointer, pitch, width, height); });
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
+  const void* const caller = CALLER;
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (result == nullptr) return cudaErrorInvalidValue;
     std::size_t rows = 0;
     if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) return cudaErrorMemoryAllocation;
-    const cudaError_t error = allocate_pitched(r, d, "cudaMalloc3D", &result->ptr, &result->pitch, extent.width, rows);
+    const cudaError_t error = allocate_pitched(r, d, "cudaMalloc3D", caller, &result->ptr, &result->pitch, extent.width, rows);
     result->xsize = extent.width;
     result->ysize = extent.height;
     return error;
@@ -148,16 +160,18 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 }
 
 cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned flags) {
+  const void* const caller = CALLER;
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if ((flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) != 0) return cudaErrorInvalidValue;
-    const cudaError_t error = allocate(r, d, "cudaHostAlloc", pointer, size, Kind::kPinned);
+    const cudaError_t error = allocate(r, d, "cudaHostAlloc", caller, pointer, size, Kind::kPinned);
     if (error == cudaSuccess && size != 0) r.host_flags[reinterpret_cast<Address>(*pointer)] = flags;
     return error;
   });
 }
 
 cudaError_t cudaMallocHost(void** pointer, size_t size) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) { return allocate(r, d, "cudaMallocHost", pointer, size, Kind::kPinned); });
+  const void* const caller = CALLER;
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) { return allocate(r, d, "cudaMallocHost", caller, pointer, size, Kind::kPinned); });
 }
 
 cudaError_t cudaFreeHost(void* pointer) {

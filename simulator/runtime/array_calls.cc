@@ -6,11 +6,13 @@ using namespace lockstep::runtime;
 
 namespace {
 
-cudaError_t create(const char* function, cudaArray_t* array, const cudaChannelFormatDesc* format, const cudaExtent& extent, unsigned flags) {
+cudaError_t create(const char* function, const void* caller, cudaArray_t* array, const cudaChannelFormatDesc* format, const cudaExtent& extent,
+                   unsigned flags) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (array == nullptr || format == nullptr) return cudaErrorInvalidValue;
     Array* made = nullptr;
     const cudaError_t error = arrays().create(r, d, *format, extent, flags, &made);
+    if (error == cudaSuccess) r.leaks.allocated(*r.memory->find(made->image.allocation), function, caller);
     *array = reinterpret_cast<cudaArray_t>(made);
     return error;
   });
@@ -90,10 +92,10 @@ cudaError_t copy_line(const char* function, const Place& place, void* memory, bo
 extern "C" {
 
 cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format, size_t width, size_t height, unsigned flags) {
-  return create(__func__, array, format, {width, height, 0}, flags);
+  return create(__func__, __builtin_return_address(0), array, format, {width, height, 0}, flags);
 }
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format, cudaExtent extent, unsigned flags) {
-  return create(__func__, array, format, extent, flags);
+  return create(__func__, __builtin_return_address(0), array, format, extent, flags);
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array) {

@@ -38,7 +38,8 @@ struct CheckName {
 };
 constexpr CheckName kCheckNames[] = {{"all", check::kAllChecks},   {"none", 0},
                                      {"bounds", check::kBounds},   {"initialisation", check::kInitialisation},
-                                     {"races", check::kRaces},     {"synchronisation", check::kSynchronisation}};
+                                     {"races", check::kRaces},     {"synchronisation", check::kSynchronisation},
+                                     {"leaks", check::kLeaks}};
 
 std::optional<std::uint32_t> read_checks(std::string_view value) {
   std::uint32_t checks = value.starts_with('-') ? std::uint32_t{check::kAllChecks} : 0;
@@ -86,7 +87,8 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
     const auto bits = read_checks(checks);
     if (!bits) {
       return complaint("LOCKSTEP_CHECKS", checks,
-                       "'all', 'none' or a comma-separated list of bounds, initialisation, races, synchronisation ('-races': all but races)");
+                       "'all', 'none' or a comma-separated list of bounds, initialisation, races, synchronisation, leaks ('-races': all but races; "
+                       "'all,leaks': leaks too, which are not looked for by default)");
     }
     settings.checks = *bits;
   }

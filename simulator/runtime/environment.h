@@ -4,11 +4,11 @@
 //   LOCKSTEP_DEVICES=1           how many of them, 0 ... 64
 //   LOCKSTEP_MEMORY=8            device memory in GiB; default: the part's, but at most a quarter of what the host may use, so that memory and its
 //                                shadow (up to 3.2 bytes a byte) fit
-//   LOCKSTEP_CHECKS=all          all, none, or a comma-separated list of bounds, initialisation, races, synchronisation;
+//   LOCKSTEP_CHECKS=all          all, none, or a comma-separated list of bounds, initialisation, races, synchronisation, leaks; all is the first four;
 //                                a leading '-' takes one away from all: "-races"
 //   LOCKSTEP_SCHEDULE=0          seed of the schedule; 0 is the deterministic order
 //   LOCKSTEP_HOST_THREADS=0      host threads that run blocks; 0: as many as the machine has
-//   LOCKSTEP_INSTRUCTION_LIMIT=0 warp instructions a block may run before a time-limit finding; 0: none
+//   LOCKSTEP_INSTRUCTION_LIMIT=N warp instructions a block may run before a time-limit finding; 0: none; default kInstructionLimit
 //   LOCKSTEP_QUIET=0             1: findings and explanations are not printed as they happen
 //   LOCKSTEP_SUPPRESSIONS=FILE   findings that are known and wanted quiet (check/suppressions.h)
 //   LOCKSTEP_RECORD=FILE         where to leave what happened, for `lockstep exec` (record.h)
@@ -27,6 +27,9 @@
 
 namespace lockstep::runtime {
 
+// 2^36: about ten seconds of a GPU's multiprocessor that does nothing else, and a quarter of an hour and more here.
+inline constexpr std::uint64_t kInstructionLimit = std::uint64_t{1} << 36;
+
 struct Settings {
   const Profile* profile = find_profile("sm_90");
   int devices = 1;
@@ -34,7 +37,7 @@ struct Settings {
   std::uint32_t checks = check::kAllChecks;
   std::uint64_t schedule = 0;
   int host_threads = 0;
-  std::uint64_t instruction_limit = 0;
+  std::uint64_t instruction_limit = kInstructionLimit;
   bool quiet = false;
   bool count = false;
   std::string record;

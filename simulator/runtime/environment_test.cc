@@ -44,6 +44,7 @@ TEST(Environment, NothingSetIsOneDeterministicSm90WithAllChecks) {
   EXPECT_EQ(s.checks, check::kAllChecks);
   EXPECT_EQ(s.schedule, 0u);
   EXPECT_EQ(s.host_threads, 0);
+  EXPECT_EQ(s.instruction_limit, kInstructionLimit);
   EXPECT_FALSE(s.quiet);
   EXPECT_FALSE(s.launch_blocking);
 }
@@ -83,6 +84,8 @@ TEST(Environment, ChecksAreNamed) {
   EXPECT_EQ(checks("-races"), check::kAllChecks & ~check::kRaces);
   EXPECT_EQ(checks("-races,-initialisation"), check::kAllChecks & ~check::kRaces & ~check::kInitialisation);
   EXPECT_EQ(checks("all,-bounds"), check::kAllChecks & ~check::kBounds);
+  EXPECT_EQ(checks("all,leaks"), check::kAllChecks | check::kLeaks) << "leaks are looked for when they are named";
+  EXPECT_EQ(checks("leaks"), check::kLeaks);
   for (const char* wrong : {"bound", "bounds;races", "bounds,", "ALL", "--races"}) refused("LOCKSTEP_CHECKS", wrong);
 }
 

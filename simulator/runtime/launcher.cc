@@ -1,8 +1,7 @@
 #include "simulator/runtime/launcher.h"
 
-#include <algorithm>
+#include <cstdio>
 #include <cstring>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,24 +65,19 @@ std::uint32_t suppressed_kinds(const Runtime& runtime, const engine::Kernel& ker
   return runtime.settings.suppressions.empty() ? 0 : runtime.settings.suppressions.kinds_in(demangled(kernel.name()));
 }
 
-void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel, std::uint32_t suppressed, engine::Outcome outcome) {
+void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel, engine::Outcome outcome) {
   ++device.launches;
   device.counters.add(outcome.counters);
   runtime.record.launched(kernel.name(), device.ordinal, outcome.counters);
   for (const check::Finding& f : outcome.findings) {
-    if (f.severity != check::Severity::kError) continue;
+    // What ended the kernel has ended it, suppressed or not; but nothing is said of it.
+    if (f.severity != check::Severity::kError || f.survived) continue;
     device.error = static_cast<cudaError_t>(check::cuda_error(f.kind));
     break;
   }
-  // What ended the kernel has ended it, suppressed or not; but nothing is said of it.
-  const auto wanted = std::stable_partition(outcome.findings.begin(), outcome.findings.end(),
-                                            [&](const check::Finding& f) { return !check::contains(suppressed, f.kind); });
-  const std::vector<check::Finding> quiet(std::make_move_iterator(wanted), std::make_move_iterator(outcome.findings.end()));
-  outcome.findings.erase(wanted, outcome.findings.end());
-  runtime.record.found(quiet, true);
-  runtime.record.found(outcome.findings, false);
   runtime.host_reads.remember(std::move(outcome.unwritten_stores), *runtime.memory);
-  runtime.findings.add(std::move(outcome.findings));
+  runtime.leaks.allocated(std::move(outcome.heap), *runtime.memory);
+  runtime.tell(std::move(outcome.findings));
 }
 
 }  // namespace
@@ -191,13 +185,14 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   config.dynamic_shared = static_cast<std::uint32_t>(request.dynamic_shared);
   config.cooperative = request.cooperative;
   config.parameters = work.parameters;
-  const std::uint32_t suppressed = suppressed_kinds(runtime, *loaded);
-  config.checks = runtime.settings.checks & check::checks_without(suppressed);
+  config.suppressed = suppressed_kinds(runtime, *loaded);
+  config.checks = runtime.settings.checks;
   config.schedule_seed = runtime.settings.schedule;
   config.host_threads = runtime.settings.host_threads;
   config.instruction_limit = runtime.settings.instruction_limit;
   config.count = device.count_memory;
-  keep_outcome(runtime, device, *loaded, suppressed, engine::launch(*loaded, config, *runtime.memory));
+  if (!runtime.findings.quiet()) config.notice = [](std::string_view text) { std::fprintf(stderr, "lockstep: %.*s\n", static_cast<int>(text.size()), text.data()); };
+  keep_outcome(runtime, device, *loaded, engine::launch(*loaded, config, *runtime.memory));
   return runtime.settings.launch_blocking ? device.error : cudaSuccess;
 }
 

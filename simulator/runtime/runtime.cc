@@ -2,11 +2,13 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <stdexcept>
 #include <variant>
@@ -29,11 +31,20 @@ Record& record_file() {
   return *record;
 }
 
+Runtime* the_runtime = nullptr;  // once it has been made
+
+void tell_leaks_at_exit(int /*status*/, void*) {
+  if (the_runtime == nullptr) return;
+  std::unique_lock lock(the_runtime->lock, std::try_to_lock);
+  // Another thread runs a kernel while the process ends: nothing is left to wait for it.
+  if (lock.owns_lock()) the_runtime->tell_leaks();
+}
+
 void finish_record(int /*status*/, void* record) { static_cast<Record*>(record)->finish(); }
 
-// When the library is loaded, so that the handlers run after the program's own (they run in reverse order); the record is finished before the
-// exit status is decided.
-[[maybe_unused]] const bool watching = (watch_exit(&finding_log()), on_exit(finish_record, &record_file()), true);
+// When the library is loaded, so that the handlers run after the program's own (they run in reverse order): leaks are looked for first, the record is
+// finished, and then the exit status is decided.
+[[maybe_unused]] const bool watching = (watch_exit(&finding_log()), on_exit(finish_record, &record_file()), on_exit(tell_leaks_at_exit, nullptr), true);
 
 void record_host_access(const check::Finding& finding) { record_file().found({finding}, false); }
 
@@ -44,6 +55,7 @@ void in_child() {
   if (runtime.used) runtime.start_error = cudaErrorInitializationError;
   runtime.findings.take();
   runtime.record.forget();
+  runtime.leaks.clear();
 }
 
 }  // namespace
@@ -59,6 +71,7 @@ Runtime& Runtime::get() {
 }
 
 Runtime::Runtime() : findings(finding_log()), record(record_file()) {
+  the_runtime = this;
   auto read = read_settings([](const char* name) { return std::getenv(name); });
   if (const auto* error = std::get_if<std::string>(&read)) {
     std::fprintf(stderr, "lockstep: %s\n", error->c_str());
@@ -99,7 +112,27 @@ void Runtime::explain(const char* function, const std::string& sentence) {
   if (!findings.quiet()) std::fprintf(stderr, "lockstep: %s: %s\n", function, sentence.c_str());
 }
 
+void Runtime::tell(std::vector<check::Finding> made) {
+  const auto wanted = std::stable_partition(made.begin(), made.end(), [&](const check::Finding& f) {
+    return settings.suppressions.empty() || !check::contains(settings.suppressions.kinds_in(f.kernel), f.kind);
+  });
+  const std::vector<check::Finding> quiet(std::make_move_iterator(wanted), std::make_move_iterator(made.end()));
+  made.erase(wanted, made.end());
+  record.found(quiet, true);
+  record.found(made, false);
+  findings.add(std::move(made));
+}
+
+void Runtime::tell_leaks(const Device& device) {
+  if ((settings.checks & check::kLeaks) != 0 && device.error == cudaSuccess) tell(leaks.find(*memory, device.ordinal));
+}
+
+void Runtime::tell_leaks() {
+  for (const Device& device : devices) tell_leaks(device);
+}
+
 void Runtime::reset_device(Device& device) {
+  tell_leaks(device);
   modules.unload(*this, device.ordinal);
   for (const memory::Allocation* a : memory->live()) {
     if (a->device == device.ordinal) memory->release(a->base);

@@ -23,6 +23,7 @@
 #include "simulator/runtime/environment.h"
 #include "simulator/runtime/findings.h"
 #include "simulator/runtime/host_reads.h"
+#include "simulator/runtime/leaks.h"
 #include "simulator/runtime/modules.h"
 #include "simulator/runtime/record.h"
 #include "simulator/runtime/streams.h"
@@ -79,6 +80,7 @@ class Runtime {
   FindingLog& findings;
   Record& record;
   HostReads host_reads;
+  Leaks leaks;
   bool used = false;                  // a call has reached a device
   std::uint64_t memory_capacity = 0;  // of each device
   std::map<memory::Address, unsigned> host_flags;  // of pinned and registered memory, by base
@@ -87,6 +89,11 @@ class Runtime {
 
   // A sentence on stderr: "lockstep: cudaMemcpy: ...". Said when a call fails for a reason its error code does not tell.
   void explain(const char* function, const std::string& sentence);
+  // Findings have been made: suppressed ones go to the record alone, the others are printed and kept too.
+  void tell(std::vector<check::Finding> made);
+  // Tells what of the device, or of all, is still allocated, if that is to be checked.
+  void tell_leaks(const Device& device);
+  void tell_leaks();
   // Destroys everything on a device.
   void reset_device(Device& device);
 

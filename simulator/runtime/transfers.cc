@@ -101,7 +101,7 @@ cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const 
   if (source.tracked && !target.tracked && (runtime.settings.checks & check::kInitialisation) != 0) {
     for (std::size_t z = 0; z < shape.depth; ++z) {
       if (auto finding = runtime.host_reads.check(memory, function, source.address + z * from.slice, shape.width, shape.height, from.pitch)) {
-        runtime.findings.add({std::move(*finding)});
+        runtime.tell({std::move(*finding)});
       }
     }
   }

@@ -1,4 +1,6 @@
-// Accesses outside of what the program owns: global, shared, local, constant and heap memory; alignment; memory that has been freed.
+// Accesses outside of what the program owns: global, shared, local, constant and heap memory; alignment; memory that has been freed, or never is.
+#include <cstdio>
+
 #include "tests/checker/checker.h"
 
 namespace {
@@ -247,6 +249,164 @@ __global__ void frees_what_the_host_owns(int* y) {
 PAIR(frees_what_the_host_owns, "use-after-free") {
   Buffer<int> y(4);
   frees_what_the_host_owns<faulty><<<1, 1>>>(y);
+}
+
+template <bool faulty>
+__global__ void managed_past_the_end(int* y) {
+  y[threadIdx.x + faulty] = 1;  // FAULT managed_past_the_end
+}
+PAIR(managed_past_the_end, "out-of-bounds") {
+  int* y = nullptr;
+  cudaMallocManaged(&y, 128);
+  managed_past_the_end<faulty><<<1, 32>>>(y);
+  cudaDeviceSynchronize();
+  cudaFree(y);
+}
+
+template <bool faulty>
+__global__ void pinned_past_the_end(int* y) {
+  y[threadIdx.x + faulty] = 1;  // FAULT pinned_past_the_end
+}
+PAIR(pinned_past_the_end, "out-of-bounds") {
+  int* y = nullptr;
+  cudaMallocHost(&y, 128);
+  pinned_past_the_end<faulty><<<1, 32>>>(y);
+  cudaDeviceSynchronize();
+  cudaFreeHost(y);
+}
+
+template <bool faulty>
+__global__ void after_free_async(int* y) {
+  y[threadIdx.x] = 1;  // FAULT after_free_async
+}
+PAIR(after_free_async, "use-after-free") {
+  int* y = nullptr;
+  cudaMallocAsync(&y, 128, nullptr);
+  if (faulty) cudaFreeAsync(y, nullptr);
+  after_free_async<faulty><<<1, 32>>>(y);
+  if (!faulty) cudaFreeAsync(y, nullptr);
+}
+
+// The old pointer of something that has grown.
+template <bool faulty>
+__global__ void old_pointer(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x];  // FAULT old_pointer
+}
+PAIR(old_pointer, "use-after-free") {
+  Buffer<int> y(32);
+  int *small = nullptr, *large = nullptr;
+  cudaMalloc(&small, 128);
+  cudaMemset(small, 0, 128);
+  cudaMalloc(&large, 256);
+  cudaMemcpy(large, small, 128, cudaMemcpyDeviceToDevice);
+  cudaFree(small);
+  old_pointer<faulty><<<1, 32>>>(faulty ? small : large, y);
+  cudaDeviceSynchronize();
+  cudaFree(large);
+}
+
+__device__ int counters[8];
+template <bool faulty>
+__global__ void device_variable_past_the_end(int n) {
+  counters[threadIdx.x + n] = 1;  // FAULT device_variable_past_the_end
+}
+PAIR(device_variable_past_the_end, "out-of-bounds") { device_variable_past_the_end<faulty><<<1, 4>>>(faulty ? 5 : 4); }
+
+template <bool faulty>
+__global__ void negative_local_index(int* y, int n) {
+  int a[8];
+  for (int k = 0; k < 8; ++k) a[k] = k;
+  for (int k = 7; k >= n; --k) a[k] += a[7 - (k & 7)];  // FAULT negative_local_index
+  int sum = 0;
+  for (int k = 0; k < 8; ++k) sum += a[(k - n) & 7];
+  y[threadIdx.x] = sum;
+}
+PAIR(negative_local_index, "out-of-bounds") {
+  Buffer<int> y(32);
+  negative_local_index<faulty><<<1, 32>>>(y, faulty ? -1 : 0);
+}
+
+template <bool faulty>
+__global__ void misaligned_atomic(char* y) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(y + (faulty ? 4 : 8)), 1ull);  // FAULT misaligned_atomic
+}
+PAIR(misaligned_atomic, "misaligned") {
+  Buffer<char> y(64, 0);
+  misaligned_atomic<faulty><<<1, 1>>>(y);
+}
+
+template <bool faulty>
+__global__ void shared_null_pointer(int* y) {
+  __shared__ int s[32];
+  int* p = faulty ? nullptr : s;
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(p == nullptr ? 0u : static_cast<unsigned>(__cvta_generic_to_shared(p))), "r"(3) : "memory");  // FAULT shared_null_pointer
+  y[0] = 1;
+}
+PAIR(shared_null_pointer, "out-of-bounds") {
+  Buffer<int> y(1);
+  shared_null_pointer<faulty><<<1, 1>>>(y);
+}
+
+// A pointer to what was a shared variable of the kernel before.
+__device__ int* left_behind;
+template <bool faulty>
+__global__ void leaves_a_pointer(int* y) {
+  __shared__ int s[256];
+  s[threadIdx.x] = threadIdx.x;
+  if (threadIdx.x == 0) left_behind = faulty ? s + 128 : y;
+  y[threadIdx.x] = s[threadIdx.x];
+}
+template <bool faulty>
+__global__ void pointer_into_another_kernel(int* y) {
+  y[1] = *left_behind;  // FAULT pointer_into_another_kernel
+}
+PAIR(pointer_into_another_kernel, "out-of-bounds") {
+  Buffer<int> y(32);
+  leaves_a_pointer<faulty><<<1, 32>>>(y);
+  pointer_into_another_kernel<faulty><<<1, 1>>>(y);
+}
+
+template <bool faulty>
+__global__ void prints_from_nowhere(const char* text) {
+  printf("%.0s", text);  // FAULT prints_from_nowhere
+}
+PAIR(prints_from_nowhere, "out-of-bounds") {
+  Buffer<char> text(8, faulty ? 'x' : 0);
+  prints_from_nowhere<faulty><<<1, 1>>>(text);
+}
+
+// Found when the device is reset.
+template <bool faulty>
+__global__ void heap_never_freed(int* y) {
+  int* const p = static_cast<int*>(malloc(16));  // FAULT heap_never_freed
+  *p = threadIdx.x;
+  y[threadIdx.x] = *p;
+  if (!faulty || threadIdx.x % 4 != 0) free(p);
+}
+PAIR(heap_never_freed, "leak") {
+  const lockstep::checker::LookForLeaks look;
+  {
+    Buffer<int> y(8);
+    heap_never_freed<faulty><<<1, 8>>>(y);
+  }
+  cudaDeviceReset();
+}
+
+// A later kernel frees what an earlier one has allocated, all of it or all but the first.
+__device__ void* kept[8];
+template <bool faulty>
+__global__ void heap_kept() {
+  kept[threadIdx.x] = malloc(32);  // FAULT heap_freed_by_a_later_kernel
+}
+template <bool faulty>
+__global__ void free_kept() {
+  if (!faulty || threadIdx.x > 0) free(kept[threadIdx.x]);
+}
+PAIR(heap_freed_by_a_later_kernel, "leak") {
+  const lockstep::checker::LookForLeaks look;
+  heap_kept<faulty><<<1, 8>>>();
+  free_kept<faulty><<<1, 8>>>();
+  cudaDeviceReset();
 }
 
 }  // namespace

@@ -14,6 +14,9 @@
 //
 // The comment says where the finding must be: checker_test reads it from the source. Several lines may carry the name of a pair; each finding must
 // be at one of them, and so must the other side of a race. A correct twin must have no finding but what Information names.
+//
+// All of this holds under other schedules too. Where what is wrong shows itself differently when warps come in another order, the kind names what
+// else it may be: "race, mbarrier-misuse" is a race in the order that programs run in unless they ask for another.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,7 +28,7 @@ namespace lockstep::checker {
 struct Pair {
   const char* file;         // the .cu, as the compiler was given it
   const char* name;
-  const char* kind;         // of the finding that the faulty twin must have
+  const char* kind;         // of the finding that the faulty twin must have; after commas, what it may be under other schedules
   void (*faulty)();
   void (*correct)();
   const char* information;  // kind of the information that the correct twin gives, nullptr when none
@@ -53,6 +56,16 @@ class Buffer {
  private:
   T* data_ = nullptr;
   std::size_t count_ = 0;
+};
+
+// Leaks are looked for as long as it lives. What lies about from before is no leak of this pair.
+class LookForLeaks {
+ public:
+  LookForLeaks();
+  ~LookForLeaks();
+
+ private:
+  unsigned before_;
 };
 
 }  // namespace lockstep::checker

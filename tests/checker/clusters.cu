@@ -99,4 +99,113 @@ PAIR(block_has_left, "use-after-free") {
   block_has_left<faulty><<<2, 32>>>(y);
 }
 
+template <bool faulty>
+__global__ void __cluster_dims__(2) store_to_a_block_that_has_left(int* y) {
+  const auto cluster = cooperative_groups::this_cluster();
+  __shared__ int s[32];
+  s[threadIdx.x] = threadIdx.x;
+  cluster.sync();
+  if (cluster.block_rank() == 0) {
+    for (int k = 0; k < 2000 && faulty; ++k) __nanosleep(1);
+    cluster.map_shared_rank(s, 1)[threadIdx.x] = 1;  // FAULT store_to_a_block_that_has_left
+  }
+  if (!faulty) cluster.sync();
+  y[blockIdx.x * 32 + threadIdx.x] = 1;
+}
+PAIR(store_to_a_block_that_has_left, "use-after-free") {
+  Buffer<int> y(64);
+  store_to_a_block_that_has_left<faulty><<<2, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void __cluster_dims__(2) past_a_variable_of_another_block(int* y) {
+  const auto cluster = cooperative_groups::this_cluster();
+  __shared__ int s[32];
+  s[threadIdx.x] = threadIdx.x;
+  cluster.sync();
+  y[blockIdx.x * 32 + threadIdx.x] = cluster.map_shared_rank(s, 1)[threadIdx.x + faulty];  // FAULT past_a_variable_of_another_block
+  cluster.sync();
+}
+PAIR(past_a_variable_of_another_block, "out-of-bounds") {
+  Buffer<int> y(64);
+  past_a_variable_of_another_block<faulty><<<2, 32>>>(y);
+}
+
+// One block waits where the other never comes: its threads do not exit, they wait for one another elsewhere.
+template <bool faulty>
+__global__ void __cluster_dims__(2) cluster_barrier_of_one_block(int* y) {
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&bar))) : "memory");
+  __syncthreads();
+  if (blockIdx.x == 0 || !faulty) {
+    cooperative_groups::this_cluster().sync();  // FAULT cluster_barrier_of_one_block
+  } else {
+    asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&bar))) : "memory");  // FAULT cluster_barrier_of_one_block
+  }
+  y[blockIdx.x * 32 + threadIdx.x] = 1;
+}
+PAIR(cluster_barrier_of_one_block, "deadlock") {
+  Buffer<int> y(64);
+  cluster_barrier_of_one_block<faulty><<<2, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void __cluster_dims__(2) arrives_twice(int* y) {
+  asm volatile("barrier.cluster.arrive;" ::: "memory");
+  if (faulty) asm volatile("barrier.cluster.arrive;" ::: "memory");  // FAULT arrives_twice
+  asm volatile("barrier.cluster.wait;" ::: "memory");
+  y[blockIdx.x * 32 + threadIdx.x] = 1;
+}
+PAIR(arrives_twice, "invalid-instruction") {
+  Buffer<int> y(64);
+  arrives_twice<faulty><<<2, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void __cluster_dims__(2) waits_without_having_arrived(int* y) {
+  if (!faulty) asm volatile("barrier.cluster.arrive;" ::: "memory");
+  asm volatile("barrier.cluster.wait;" ::: "memory");  // FAULT waits_without_having_arrived
+  y[blockIdx.x * 32 + threadIdx.x] = 1;
+}
+PAIR(waits_without_having_arrived, "invalid-instruction") {
+  Buffer<int> y(64);
+  waits_without_having_arrived<faulty><<<2, 32>>>(y);
+}
+
+// The other block's mbarrier counts an arrival that is never made.
+template <bool faulty>
+__global__ void __cluster_dims__(2) arrival_of_the_other_block(int* y) {
+  const auto cluster = cooperative_groups::this_cluster();
+  __shared__ unsigned long long bar;
+  const unsigned mine = static_cast<unsigned>(__cvta_generic_to_shared(&bar));
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(mine) : "memory");
+  cluster.sync();
+  if (cluster.block_rank() == 0 && threadIdx.x == 0 && !faulty) {
+    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(mine) : "memory");
+  }
+  if (cluster.block_rank() == 1) {
+    asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(mine) : "memory");  // FAULT arrival_of_the_other_block
+  }
+  cluster.sync();  // FAULT arrival_of_the_other_block
+  y[blockIdx.x * 32 + threadIdx.x] = 1;
+}
+PAIR(arrival_of_the_other_block, "deadlock") {
+  Buffer<int> y(64);
+  arrival_of_the_other_block<faulty><<<2, 32>>>(y);
+}
+
+// Tiles of a warp synchronise themselves and no others.
+template <bool faulty>
+__global__ void tiles_of_a_warp(int* y) {
+  __shared__ int s[32];
+  const auto tile = cooperative_groups::tiled_partition<8>(cooperative_groups::this_thread_block());
+  s[threadIdx.x] = threadIdx.x;  // FAULT tiles_of_a_warp
+  tile.sync();
+  y[threadIdx.x] = s[threadIdx.x ^ (faulty ? 8 : 4)];  // FAULT tiles_of_a_warp
+}
+PAIR(tiles_of_a_warp, "race") {
+  Buffer<int> y(32);
+  tiles_of_a_warp<faulty><<<1, 32>>>(y);
+}
+
 }  // namespace

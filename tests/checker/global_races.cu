@@ -496,4 +496,73 @@ PAIR(grid_stride, "race") {
   grid_stride<faulty><<<3, 64>>>(y, 1000);
 }
 
+// A plain read of what other blocks count.
+template <bool faulty>
+__global__ void plain_read_of_a_counter(int* count, int* y) {
+  if (threadIdx.x != 0) return;
+  atomicAdd(count, 1);                                            // FAULT plain_read_of_a_counter
+  y[blockIdx.x] = faulty ? *count : atomicAdd(count, 0);  // FAULT plain_read_of_a_counter
+}
+PAIR(plain_read_of_a_counter, "race") {
+  Buffer<int> count(1, 0), y(4);
+  plain_read_of_a_counter<faulty><<<4, 32>>>(count, y);
+}
+
+// A fence without a flag orders nothing.
+template <bool faulty>
+__global__ void fence_without_a_flag(int* data, int* y) {
+  if (blockIdx.x == 0) {
+    data[threadIdx.x] = 42;  // FAULT fence_without_a_flag
+    __threadfence();
+  } else {
+    __threadfence();
+    y[threadIdx.x] = faulty ? data[threadIdx.x] : 0;  // FAULT fence_without_a_flag
+  }
+}
+PAIR(fence_without_a_flag, "race") {
+  Buffer<int> data(32, 0), y(32);
+  fence_without_a_flag<faulty><<<2, 32>>>(data, y);
+}
+
+// The atomics of a histogram, and its plain normalisation by whoever comes last to this line.
+template <bool faulty>
+__global__ void normalised_too_early(float* bins) {
+  atomicAdd(bins + threadIdx.x, 1.0f);                                // FAULT normalised_too_early
+  if (faulty && blockIdx.x == gridDim.x - 1) bins[threadIdx.x] /= 4;  // FAULT normalised_too_early
+}
+PAIR(normalised_too_early, "race") {
+  Buffer<float> bins(32, 0);
+  normalised_too_early<faulty><<<4, 32>>>(bins);
+}
+
+// Tiles of 16 columns, written as if they had 17.
+template <bool faulty>
+__global__ void overlapping_tiles(float* y, int width) {
+  const int x = blockIdx.x * 16 + threadIdx.x;
+  if (threadIdx.x < 16 + faulty && x < width) y[blockIdx.y * width + x] = blockIdx.x;  // FAULT overlapping_tiles
+}
+PAIR(overlapping_tiles, "race") {
+  Buffer<float> y(64 * 4);
+  overlapping_tiles<faulty><<<dim3(4, 4), 32>>>(y, 64);
+}
+
+// A work queue whose elements are taken without an atomic.
+template <bool faulty>
+__global__ void queue_without_atomics(unsigned* head, int* taken) {
+  if (threadIdx.x != 0) return;
+  unsigned i;
+  if (faulty) {
+    i = *head;      // FAULT queue_without_atomics
+    *head = i + 1;  // FAULT queue_without_atomics
+  } else {
+    i = atomicAdd(head, 1u);
+  }
+  taken[blockIdx.x] = i;
+}
+PAIR(queue_without_atomics, "race") {
+  Buffer<unsigned> head(1, 0);
+  Buffer<int> taken(4);
+  queue_without_atomics<faulty><<<4, 32>>>(head, taken);
+}
+
 }  // namespace

@@ -175,4 +175,122 @@ PAIR(byte_of_a_word, "uninitialised") {
   byte_of_a_word<faulty><<<1, 32>>>(x, y);
 }
 
+template <bool faulty>
+__global__ void atomic_on_shared(int* y) {
+  __shared__ int bins[32];
+  if (!faulty || threadIdx.x > 0) bins[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(bins + (threadIdx.x & 7), 1);  // FAULT atomic_on_shared
+  __syncthreads();
+  y[threadIdx.x] = threadIdx.x;
+}
+PAIR(atomic_on_shared, "uninitialised") {
+  Buffer<int> y(32);
+  atomic_on_shared<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void dynamic_shared_read_first(int* y) {
+  extern __shared__ int dynamic[];
+  if (!faulty) dynamic[threadIdx.x] = 1;
+  dynamic[threadIdx.x] += threadIdx.x;  // FAULT dynamic_shared_read_first
+  y[threadIdx.x] = dynamic[threadIdx.x];
+}
+PAIR(dynamic_shared_read_first, "uninitialised") {
+  Buffer<int> y(32);
+  dynamic_shared_read_first<faulty><<<1, 32, 128>>>(y);
+}
+
+// The value goes through a shuffle, and is used by another lane.
+template <bool faulty>
+__global__ void shuffled_and_used(const int* x, int* y) {
+  const int v = __shfl_xor_sync(~0u, x[threadIdx.x], 1);
+  y[threadIdx.x] = v * 2;  // FAULT shuffled_and_used
+}
+PAIR(shuffled_and_used, "uninitialised") {
+  Buffer<int> x(32), y(32);
+  cudaMemset(x, 1, faulty ? 100 : 128);
+  shuffled_and_used<faulty><<<1, 32>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void voted_on(const int* x, int* y) {
+  const bool any = __any_sync(~0u, x[threadIdx.x] > 3);  // FAULT voted_on
+  y[threadIdx.x] = any;                                  // FAULT voted_on
+}
+PAIR(voted_on, "uninitialised") {
+  Buffer<int> x(32), y(32);
+  cudaMemset(x, 1, faulty ? 124 : 128);
+  voted_on<faulty><<<1, 32>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void one_of_a_vector(const float4* x, float* y) {
+  const float4 v = x[threadIdx.x];
+  y[threadIdx.x] = v.x + (faulty ? v.w : v.z);  // FAULT one_of_a_vector
+}
+PAIR(one_of_a_vector, "uninitialised") {
+  Buffer<float> x(128), y(32);
+  cudaMemset2D(x, 16, 0, 12, 32);
+  one_of_a_vector<faulty><<<1, 32>>>(reinterpret_cast<const float4*>(static_cast<float*>(x)), y);
+}
+
+// Memory that is allocated anew holds nothing, whatever the one before held.
+template <bool faulty>
+__global__ void allocated_anew(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x] + 1;  // FAULT allocated_anew
+}
+PAIR(allocated_anew, "uninitialised") {
+  Buffer<int> y(32);
+  {
+    Buffer<int> x(32, 1);
+    allocated_anew<faulty><<<1, 32>>>(x, y);
+  }
+  Buffer<int> x(32);
+  if (!faulty) cudaMemset(x, 0, 128);
+  allocated_anew<faulty><<<1, 32>>>(x, y);
+}
+
+// The upper half of a pitched row is nobody's.
+template <bool faulty>
+__global__ void reads_the_pitch(const char* x, int pitch, int width, int* y) {
+  const char* const row = x + threadIdx.x * pitch;
+  y[threadIdx.x] = row[width - 1 + faulty] + 1;  // FAULT reads_the_pitch
+}
+PAIR(reads_the_pitch, "uninitialised") {
+  char* x = nullptr;
+  std::size_t pitch = 0;
+  cudaMallocPitch(&x, &pitch, 100, 8);
+  cudaMemset2D(x, pitch, 1, 100, 8);
+  Buffer<int> y(8);
+  reads_the_pitch<faulty><<<1, 8>>>(x, static_cast<int>(pitch), 100, y);
+  cudaDeviceSynchronize();
+  cudaFree(x);
+}
+
+template <bool faulty>
+__global__ void chosen_by_what_nobody_wrote(const int* x, const int* which, int* y) {
+  y[threadIdx.x] = x[threadIdx.x] > 2 ? which[0] : which[1];  // FAULT chosen_by_what_nobody_wrote
+}
+PAIR(chosen_by_what_nobody_wrote, "uninitialised") {
+  Buffer<int> x(32), which(2, 1), y(32);
+  cudaMemset(x, 1, faulty ? 64 : 128);
+  chosen_by_what_nobody_wrote<faulty><<<1, 32>>>(x, which, y);
+}
+
+// An array on the stack that a function fills in part.
+__device__ __noinline__ void fill_part(int* a, int n) {
+  for (int k = 0; k < n; ++k) a[k] = k;
+}
+template <bool faulty>
+__global__ void filled_in_part(int* y) {
+  int a[4];
+  fill_part(a, faulty ? 3 : 4);
+  y[threadIdx.x] = a[threadIdx.x & 3] + 1;  // FAULT filled_in_part
+}
+PAIR(filled_in_part, "uninitialised") {
+  Buffer<int> y(8);
+  filled_in_part<faulty><<<1, 8>>>(y);
+}
+
 }  // namespace

@@ -154,4 +154,127 @@ PAIR(bytes_in_shared, "race") {
   bytes_in_shared<faulty><<<1, 64>>>(y);
 }
 
+// __syncwarp for halves of the warp, and a read across them.
+template <bool faulty>
+__global__ void half_a_warp(int* y) {
+  __shared__ int s[32];
+  s[threadIdx.x] = threadIdx.x;  // FAULT half_a_warp
+  __syncwarp(faulty ? (threadIdx.x < 16 ? 0xffffu : 0xffff0000u) : ~0u);
+  y[threadIdx.x] = s[threadIdx.x ^ 16];  // FAULT half_a_warp
+}
+PAIR(half_a_warp, "race") {
+  Buffer<int> y(32);
+  half_a_warp<faulty><<<1, 32>>>(y);
+}
+
+// A vote brings lanes together and orders nothing.
+template <bool faulty>
+__global__ void vote_as_a_barrier(int* y) {
+  __shared__ int s[32];
+  s[threadIdx.x] = threadIdx.x;  // FAULT vote_as_a_barrier
+  const bool all = __all_sync(~0u, s[threadIdx.x] >= 0);
+  if (!faulty) __syncwarp();
+  y[threadIdx.x] = s[31 - threadIdx.x] + all;  // FAULT vote_as_a_barrier
+}
+PAIR(vote_as_a_barrier, "race") {
+  Buffer<int> y(32);
+  vote_as_a_barrier<faulty><<<1, 32>>>(y);
+}
+
+// A barrier of two warps does not cover the third.
+template <bool faulty>
+__global__ void barrier_of_two_of_three(int* y) {
+  __shared__ int s[96];
+  s[threadIdx.x] = threadIdx.x;  // FAULT barrier_of_two_of_three
+  if (threadIdx.x < 64) asm volatile("bar.sync 1, 64;" ::: "memory");
+  if (threadIdx.x < 32) y[threadIdx.x] = s[threadIdx.x + (faulty ? 64 : 32)];  // FAULT barrier_of_two_of_three
+}
+PAIR(barrier_of_two_of_three, "race") {
+  Buffer<int> y(32);
+  barrier_of_two_of_three<faulty><<<1, 96>>>(y);
+}
+
+// A scan by doubling: the read of one step and the write of the next.
+template <bool faulty>
+__global__ void scan_by_doubling(const int* x, int* y) {
+  __shared__ int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  for (int d = 1; d < 64; d *= 2) {
+    const int left = threadIdx.x >= d ? s[threadIdx.x - d] : 0;  // FAULT scan_by_doubling
+    if (!faulty) __syncthreads();
+    s[threadIdx.x] += left;  // FAULT scan_by_doubling
+    __syncthreads();
+  }
+  y[threadIdx.x] = s[threadIdx.x];
+}
+PAIR(scan_by_doubling, "race") {
+  Buffer<int> x(64, 1), y(64);
+  scan_by_doubling<faulty><<<1, 64>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void transposed_tile(const float* x, float* y) {
+  __shared__ float tile[8][9];
+  const int i = threadIdx.x % 8, j = threadIdx.x / 8;
+  tile[j][i] = x[j * 8 + i];  // FAULT transposed_tile
+  if (!faulty) __syncthreads();
+  y[j * 8 + i] = tile[i][j];  // FAULT transposed_tile
+}
+PAIR(transposed_tile, "race") {
+  Buffer<float> x(64, 0), y(64);
+  transposed_tile<faulty><<<1, 64>>>(x, y);
+}
+
+// One thread reads the sum while others still add to it.
+template <bool faulty>
+__global__ void plain_read_of_a_sum(int* y) {
+  __shared__ int sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  atomicAdd(&sum, 1);  // FAULT plain_read_of_a_sum
+  if (!faulty) __syncthreads();
+  if (threadIdx.x == 0) *y = sum;  // FAULT plain_read_of_a_sum
+}
+PAIR(plain_read_of_a_sum, "race") {
+  Buffer<int> y(1);
+  plain_read_of_a_sum<faulty><<<1, 64>>>(y);
+}
+
+// Two buffers in turn save one of the two barriers of a loop; one buffer does not.
+template <bool faulty>
+__global__ void buffers_in_turn(const int* x, int* y) {
+  extern __shared__ int dynamic[];
+  int sum = 0;
+  for (int t = 0; t < 4; ++t) {
+    int* const s = dynamic + (faulty ? 0 : (t & 1) * 64);
+    s[threadIdx.x] = x[t * 64 + threadIdx.x];  // FAULT buffers_in_turn
+    __syncthreads();
+    sum += s[63 - threadIdx.x];  // FAULT buffers_in_turn
+  }
+  y[threadIdx.x] = sum;
+}
+PAIR(buffers_in_turn, "race") {
+  Buffer<int> x(256, 1), y(64);
+  buffers_in_turn<faulty><<<1, 64, 512>>>(x, y);
+}
+
+// One word, the value of a broadcast, written again for the next round.
+template <bool faulty>
+__global__ void broadcast_word(int* y) {
+  __shared__ int word;
+  int sum = 0;
+  for (int t = 0; t < 3; ++t) {
+    if (threadIdx.x == 0) word = t;  // FAULT broadcast_word
+    __syncthreads();
+    sum += word;  // FAULT broadcast_word
+    if (!faulty) __syncthreads();
+  }
+  y[threadIdx.x] = sum;
+}
+PAIR(broadcast_word, "race") {
+  Buffer<int> y(64);
+  broadcast_word<faulty><<<1, 64>>>(y);
+}
+
 }  // namespace

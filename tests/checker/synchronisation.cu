@@ -135,7 +135,7 @@ __global__ void never_ends(volatile int* flag, int* y) {
   }
   *y = 1;
 }
-PAIR(never_ends, "time-limit") {
+PAIR(never_ends, "deadlock") {
   Buffer<int> flag(1, faulty ? 0 : 1), y(1);
   never_ends<faulty><<<1, 1>>>(flag, y);
 }
@@ -174,6 +174,222 @@ __global__ void recursion_without_end(int* y) {
 PAIR(recursion_without_end, "stack-overflow") {
   Buffer<int> y(1);
   recursion_without_end<faulty><<<1, 1>>>(y);
+}
+
+// Lanes leave the loop one by one, and the mask still names them; they wait at the barrier after it.
+template <bool faulty>
+__global__ void mask_of_a_loop(const int* trips, int* y) {
+  int sum = 0;
+  const int n = trips[threadIdx.x];
+  for (int k = 0; k < (faulty ? n : 4); ++k) sum += __shfl_down_sync(~0u, k, 1);  // FAULT mask_of_a_loop
+  __syncthreads();
+  y[threadIdx.x] = sum;
+}
+PAIR(mask_of_a_loop, "invalid-mask") {
+  Buffer<int> trips(32), y(32);
+  int counts[32];
+  for (int i = 0; i < 32; ++i) counts[i] = i % 4 + 1;
+  cudaMemcpy(trips, counts, sizeof counts, cudaMemcpyHostToDevice);
+  mask_of_a_loop<faulty><<<1, 32>>>(trips, y);
+}
+
+template <bool faulty>
+__global__ void syncwarp_without_the_caller(int* y) {
+  __syncwarp(faulty ? 0x7fffffff : ~0u);  // FAULT syncwarp_without_the_caller
+  y[threadIdx.x] = 1;
+}
+PAIR(syncwarp_without_the_caller, "invalid-mask") {
+  Buffer<int> y(32);
+  syncwarp_without_the_caller<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void reduction_with_a_wrong_mask(int* y) {
+  y[threadIdx.x] = __reduce_add_sync(faulty ? 0xffff : ~0u, threadIdx.x);  // FAULT reduction_with_a_wrong_mask
+}
+PAIR(reduction_with_a_wrong_mask, "invalid-mask") {
+  Buffer<int> y(32);
+  reduction_with_a_wrong_mask<faulty><<<1, 32>>>(y);
+}
+
+// Each half names the other and waits for it at another operation.
+template <bool faulty>
+__global__ void two_operations_of_one_warp(int* y) {
+  int v;
+  if (!faulty || threadIdx.x < 16) {
+    v = __shfl_sync(~0u, static_cast<int>(threadIdx.x), 3);  // FAULT two_operations_of_one_warp
+  } else {
+    v = __any_sync(~0u, threadIdx.x == 17);  // FAULT two_operations_of_one_warp
+  }
+  y[threadIdx.x] = v;
+}
+PAIR(two_operations_of_one_warp, "invalid-mask") {
+  Buffer<int> y(32);
+  two_operations_of_one_warp<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void barrier_that_is_none(int* y, int id) {
+  asm volatile("barrier.sync %0;" ::"r"(id) : "memory");  // FAULT barrier_that_is_none
+  y[threadIdx.x] = 1;
+}
+PAIR(barrier_that_is_none, "invalid-instruction") {
+  Buffer<int> y(64);
+  barrier_that_is_none<faulty><<<1, 64>>>(y, faulty ? 16 : 15);
+}
+
+template <bool faulty>
+__global__ void barriers_of_one_warp_differ(int* y) {
+  asm volatile("barrier.sync %0, 32;" ::"r"(faulty ? threadIdx.x / 16 + 1 : 1) : "memory");  // FAULT barriers_of_one_warp_differ
+  y[threadIdx.x] = 1;
+}
+PAIR(barriers_of_one_warp_differ, "invalid-instruction") {
+  Buffer<int> y(32);
+  barriers_of_one_warp_differ<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void counting_barrier_in_a_branch(int* y) {
+  int n = 0;
+  if (!faulty || threadIdx.x % 2 == 0) {
+    n = __syncthreads_count(threadIdx.x < 7);  // FAULT counting_barrier_in_a_branch
+  } else {
+    __syncthreads();  // FAULT counting_barrier_in_a_branch
+  }
+  y[threadIdx.x] = n;
+}
+PAIR(counting_barrier_in_a_branch, "barrier-divergence") {
+  Buffer<int> y(64);
+  counting_barrier_in_a_branch<faulty><<<1, 64>>>(y);
+}
+
+// One warp leaves the loop, and its barrier, a turn before the other.
+template <bool faulty>
+__global__ void barrier_in_a_loop(int* y) {
+  const int turns = faulty ? 2 + threadIdx.x / 32 : 3;
+  for (int t = 0; t < turns; ++t) __syncthreads();      // FAULT barrier_in_a_loop
+  asm volatile("barrier.sync 1, 64;" ::: "memory");  // FAULT barrier_in_a_loop
+  y[threadIdx.x] = 1;
+}
+PAIR(barrier_in_a_loop, "barrier-divergence") {
+  Buffer<int> y(64);
+  barrier_in_a_loop<faulty><<<1, 64>>>(y);
+}
+
+// The consumers wait for a producer that has gone past.
+template <bool faulty>
+__global__ void nobody_arrives(int* y) {
+  if (threadIdx.x < 32) {
+    if (!faulty) asm volatile("barrier.arrive 1, 64;" ::: "memory");
+    asm volatile("barrier.sync 2, 64;" ::: "memory");  // FAULT nobody_arrives
+  } else {
+    asm volatile("barrier.sync 1, 64;" ::: "memory");  // FAULT nobody_arrives
+    asm volatile("barrier.sync 2, 64;" ::: "memory");
+  }
+  y[threadIdx.x] = 1;
+}
+PAIR(nobody_arrives, "deadlock") {
+  Buffer<int> y(64);
+  nobody_arrives<faulty><<<1, 64>>>(y);
+}
+
+// ---- kernels that cannot end --------------------------------------------------------------------------------------
+
+template <bool faulty>
+__global__ void lock_never_released(int* lock, int* count) {
+  if (threadIdx.x != 0) return;
+  while (atomicCAS(lock, 0, 1) != 0) {  // FAULT lock_never_released
+  }
+  __threadfence();
+  atomicAdd(count, 1);
+  __threadfence();
+  if (!faulty || blockIdx.x != 1) atomicExch(lock, 0);
+}
+PAIR(lock_never_released, "deadlock") {
+  Buffer<int> lock(1, 0), count(1, 0);
+  lock_never_released<faulty><<<4, 32>>>(lock, count);
+}
+
+// The same between the lanes of one warp.
+template <bool faulty>
+__global__ void lock_taken_twice(int* lock, int* y) {
+  if (threadIdx.x < 2) {
+    for (int round = 0; round < 2; ++round) {
+      while (atomicCAS(lock, 0, 1) != 0) {  // FAULT lock_taken_twice
+      }
+      if (!faulty) atomicExch(lock, 0);
+    }
+  }
+  y[threadIdx.x] = 1;
+}
+PAIR(lock_taken_twice, "deadlock") {
+  Buffer<int> lock(1, 0), y(32);
+  lock_taken_twice<faulty><<<1, 32>>>(lock, y);
+}
+
+// A barrier of the grid by hand, that counts one block too many.
+template <bool faulty>
+__global__ void counts_one_block_too_many(volatile unsigned* arrived, int* y) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(const_cast<unsigned*>(arrived), 1u);
+    while (*arrived < gridDim.x + faulty) __nanosleep(20);  // FAULT counts_one_block_too_many
+  }
+  __syncthreads();  // FAULT counts_one_block_too_many
+  y[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+}
+PAIR(counts_one_block_too_many, "deadlock") {
+  Buffer<unsigned> arrived(1, 0);
+  Buffer<int> y(256);
+  counts_one_block_too_many<faulty><<<4, 64>>>(arrived, y);
+}
+
+// Backs off longer and longer for a flag that nobody sets.
+template <bool faulty>
+__global__ void backs_off_for_ever(int* flag, int* y) {
+  if (threadIdx.x == 0) {
+    unsigned wait = 8;
+    while (atomicAdd(flag, 0) == 0) {  // FAULT backs_off_for_ever
+      __nanosleep(wait);               // FAULT backs_off_for_ever
+      if (wait < 256) wait *= 2;       // FAULT backs_off_for_ever
+    }
+  }
+  __syncthreads();  // FAULT backs_off_for_ever
+  y[threadIdx.x] = 1;
+}
+PAIR(backs_off_for_ever, "deadlock") {
+  Buffer<int> flag(1, faulty ? 0 : 1), y(64);
+  backs_off_for_ever<faulty><<<1, 64>>>(flag, y);
+}
+
+// Always something new to do: no deadlock, and no end.
+template <bool faulty>
+__global__ void list_with_a_loop(const int* next, int* visits) {
+  int k = 0;
+  do {
+    atomicAdd(visits + k, 1);  // FAULT list_with_a_loop
+    k = next[k];               // FAULT list_with_a_loop
+  } while (k != 0 || faulty);  // FAULT list_with_a_loop
+}
+PAIR(list_with_a_loop, "time-limit") {
+  Buffer<int> next(4), visits(4, 0);
+  const int links[4] = {2, 0, 3, 1};
+  cudaMemcpy(next, links, sizeof links, cudaMemcpyHostToDevice);
+  list_with_a_loop<faulty><<<1, 1>>>(next, visits);
+}
+
+template <bool faulty>
+__global__ void calls_no_function(int (**table)(int), int* y) {
+  y[threadIdx.x] = table[0](threadIdx.x);  // FAULT calls_no_function
+}
+__device__ int twice(int v) { return 2 * v; }
+__global__ void fill_table(int (**table)(int)) { *table = twice; }
+PAIR(calls_no_function, "invalid-program-counter") {
+  Buffer<int (*)(int)> table(1, 0);
+  Buffer<int> y(32);
+  if (!faulty) fill_table<<<1, 1>>>(table);
+  calls_no_function<faulty><<<1, 32>>>(table, y);
 }
 
 }  // namespace

@@ -22,6 +22,14 @@ int main(int argc, char** argv) {
     if (std::strcmp(what, "last") == 0) std::printf("last %d\n", cudaGetLastError());
     if (std::strcmp(what, "print") == 0) kernels::print(2);
     if (std::strcmp(what, "host") == 0) *p = 1;
+    if (std::strcmp(what, "free") == 0) cudaFree(p);
+    if (std::strcmp(what, "reset") == 0) cudaDeviceReset();
+    if (std::strcmp(what, "more") == 0) {
+      for (int k = 0; k < 3; ++k) {
+        void* managed = nullptr;
+        cudaMallocManaged(&managed, 1000, cudaMemAttachGlobal);
+      }
+    }
     if (std::strcmp(what, "take") == 0) std::free(reinterpret_cast<char* (*)()>(dlsym(RTLD_DEFAULT, "lockstepTakeFindings"))());
     if (std::strcmp(what, "exit3") == 0) std::exit(3);
     if (std::strcmp(what, "properties") == 0) {

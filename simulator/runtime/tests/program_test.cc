@@ -75,6 +75,44 @@ TEST(Environment, BlockingLaunchesReturnTheErrorThemselves) {
 
 TEST(Environment, ChecksCanBeLeftOut) { EXPECT_EQ(run("PROGRAM", "fine sync", "LOCKSTEP_CHECKS=bounds").out, "sync 0\n"); }
 
+TEST(Leaks, AreNotLookedForByDefault) {
+  EXPECT_EQ(run("PROGRAM", "fine sync").status, 0);
+  EXPECT_EQ(run("PROGRAM", "fine sync", "LOCKSTEP_CHECKS=all").status, 0);
+}
+
+TEST(Leaks, AreFoundWhenTheProcessEnds) {
+  const Outcome o = run("PROGRAM", "fine sync", "LOCKSTEP_CHECKS=all,leaks");
+  EXPECT_EQ(o.status, 86) << o.out;
+  EXPECT_TRUE(says(o, "leak: cudaMalloc #1 (40 bytes) was never freed\n  by the host\n  allocated with cudaMalloc by a call at ")) << o.out;
+  EXPECT_TRUE(says(o, "addr2line -Cfe ")) << o.out;
+}
+
+TEST(Leaks, OfOnePlaceInTheProgramAreOneFinding) {
+  const Outcome o = run("PROGRAM", "free more", "LOCKSTEP_CHECKS=leaks");
+  EXPECT_EQ(o.status, 86) << o.out;
+  EXPECT_TRUE(says(o, "leak: 3 allocations of 3000 bytes together were never freed, the first is managed allocation #2 (1000 bytes)")) << o.out;
+  EXPECT_FALSE(says(o, "#1")) << o.out;
+}
+
+TEST(Leaks, OfMemoryThatIsFreedThereAreNone) {
+  const Outcome o = run("PROGRAM", "fine sync free", "LOCKSTEP_CHECKS=all,leaks");
+  EXPECT_EQ(o.status, 0) << o.out;
+}
+
+TEST(Leaks, AreFoundOnceWhenTheDeviceIsReset) {
+  const Outcome o = run("PROGRAM", "fine reset sync", "LOCKSTEP_CHECKS=all,leaks");
+  EXPECT_EQ(o.status, 86) << o.out;
+  const std::size_t at = o.out.find("leak: cudaMalloc #1");
+  ASSERT_NE(at, std::string::npos) << o.out;
+  EXPECT_LT(at, o.out.find("sync 0")) << o.out;
+  EXPECT_EQ(o.out.find("leak: ", at + 1), std::string::npos) << o.out;
+}
+
+TEST(Leaks, OfAProgramWhoseDeviceHasFailedAreNotItsFault) {
+  const Outcome o = run("PROGRAM", "oob free", "LOCKSTEP_CHECKS=all,leaks");
+  EXPECT_FALSE(says(o, "leak")) << o.out;
+}
+
 TEST(Environment, DevicesDiffer) {
   const Outcome sm90 = run("PROGRAM", "properties");
   EXPECT_TRUE(says(sm90, "count 0 1\nname Lockstep simulated GPU (sm_90)\ncc 9.0\nSMs 132\noptin 232448\n")) << sm90.out;

@@ -1,0 +1,227 @@
+// What orders the threads of one block (BlockOrder) and those of different blocks (GridOrder), and what does not.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "simulator/check/grid_order.h"
+#include "simulator/check/shared_races.h"
+
+namespace lockstep::check {
+namespace {
+
+// SharedRaces is the block's order with its barrier of all threads.
+class InABlock : public ::testing::Test {
+ protected:
+  void SetUp() override { order.start(0, 2); }
+  bool is_ordered(std::uint32_t other, std::uint32_t at, std::uint32_t thread) const { return order.ordered(other, at, thread); }
+  std::uint32_t now(std::uint32_t thread) const { return order.clock(thread / 32); }
+  SharedRaces order;
+};
+
+TEST_F(InABlock, NothingIsOrderedByItself) {
+  EXPECT_FALSE(is_ordered(0, now(0), 1)) << "lanes of a warp";
+  EXPECT_FALSE(is_ordered(0, now(0), 40)) << "warps of a block";
+}
+
+TEST_F(InABlock, ASynchronisationOfAllLanesOrdersTheWarpAndNoOther) {
+  const std::uint32_t before = now(0);
+  order.warp_sync(0, ~0u, true);
+  EXPECT_TRUE(is_ordered(0, before, 1));
+  EXPECT_FALSE(is_ordered(0, now(0), 1)) << "what comes after it";
+  EXPECT_FALSE(is_ordered(0, before, 40));
+}
+
+TEST_F(InABlock, ASynchronisationOfSomeLanesOrdersTheseAndWhatTheyHaveLearnt) {
+  const std::uint32_t before = now(0);
+  order.warp_sync(0, 0b011, false);
+  EXPECT_TRUE(is_ordered(0, before, 1));
+  EXPECT_FALSE(is_ordered(0, before, 2));
+  order.warp_sync(0, 0b110, false);
+  EXPECT_TRUE(is_ordered(0, before, 2)) << "told by lane 1";
+  EXPECT_FALSE(is_ordered(2, before, 0)) << "lane 0 has heard nothing of lane 2";
+}
+
+TEST_F(InABlock, ABarrierOrdersThoseWhoWaitAfterThoseWhoArrive) {
+  const std::uint32_t before[] = {now(0), now(32)};
+  order.arrive(0, 3);
+  order.arrive(1, 3);
+  order.complete(3, 0b10);
+  EXPECT_TRUE(is_ordered(5, before[0], 40)) << "warp 0 arrived, warp 1 waited";
+  EXPECT_FALSE(is_ordered(40, before[1], 5)) << "warp 0 did not wait";
+  EXPECT_FALSE(is_ordered(5, before[0], 70)) << "warp 2 was not there";
+}
+
+TEST_F(InABlock, BarriersPassOnWhatWarpsKnow) {
+  const std::uint32_t before = now(0);
+  order.arrive(0, 1);
+  order.arrive(1, 1);
+  order.complete(1, 0b10);
+  order.arrive(1, 2);
+  order.arrive(2, 2);
+  order.complete(2, 0b100);
+  EXPECT_TRUE(is_ordered(5, before, 70));
+}
+
+TEST_F(InABlock, AFenceOrdersAfterEarlierFencesOnly) {
+  const std::uint32_t before = now(0);
+  order.fence(0);
+  EXPECT_FALSE(is_ordered(0, before, 40));
+  order.fence(1);
+  EXPECT_TRUE(is_ordered(0, before, 40));
+  EXPECT_FALSE(is_ordered(0, now(0), 40)) << "what came after the fence";
+  EXPECT_FALSE(is_ordered(32, now(32), 0));
+}
+
+TEST_F(InABlock, AnIntervalForgetsAllOfThis) {
+  order.arrive(0, 1);
+  order.fence(0);
+  order.warp_sync(1, 0b11, false);
+  const std::uint32_t interval = order.interval();
+  order.block_barrier();
+  EXPECT_EQ(order.interval(), interval + 1);
+  for (std::uint32_t w = 0; w < 4; ++w) {
+    EXPECT_EQ(order.clock(w), 0u);
+    EXPECT_FALSE(order.partly_ordered(w)) << w;
+  }
+  order.complete(1, 0b10);
+  EXPECT_FALSE(is_ordered(0, 0, 40)) << "an arrival from before";
+}
+
+TEST_F(InABlock, AClockThatIsCountedOutOrdersEverything) {
+  for (std::uint32_t i = 0; i < 2 * BlockOrder::kClockMax; ++i) order.warp_sync(0, ~0u, true);
+  EXPECT_EQ(now(0), BlockOrder::kClockMax);
+  EXPECT_TRUE(is_ordered(0, now(0), 40)) << "a race may be missed; none is made up";
+}
+
+// One block's side.
+struct Side {
+  explicit Side(std::uint32_t serial) : serial(serial) {
+    order.start(0, 2);
+    knowledge.start(serial);
+  }
+  std::uint32_t serial;
+  SharedRaces order;
+  BlockKnowledge knowledge;
+};
+
+class BetweenBlocks : public ::testing::Test {
+ protected:
+  void SetUp() override { grid.start(); }
+  // __threadfence by a warp.
+  void fence(Side& s, std::uint32_t warp) {
+    s.order.fence(warp);
+    s.knowledge.fence(s.order, warp, grid);
+  }
+  void write(Side& s, std::uint64_t address) {
+    if (s.knowledge.published()) grid.leave(address, s.knowledge);
+  }
+  void read(Side& s, std::uint64_t address, std::uint32_t warp = 0, bool acquires = false) { grid.find(address, s.knowledge, warp, acquires); }
+  void barrier(Side& s) {
+    s.order.block_barrier();
+    s.knowledge.barrier(grid);
+  }
+  // Whether what `warp` of `reader` does now is ordered after an access that `writer` made at `clock` of its warp, in `interval`.
+  bool knows(const Side& reader, std::uint32_t warp, const Side& writer, std::uint32_t interval, std::uint32_t at_warp, std::uint32_t clock) const {
+    return reader.knowledge.covers(grid, warp, writer.serial, interval, at_warp, clock);
+  }
+  bool knows(const Side& reader, const Side& writer) const { return knows(reader, 0, writer, 0, 0, 0); }
+
+  static constexpr std::uint64_t kFlag = 0x1000, kOther = 0x2000;
+  GridOrder grid;
+  Side a{0}, b{1}, c{2};
+};
+
+TEST_F(BetweenBlocks, AFenceAWriteAReadAndAFenceOrder) {
+  EXPECT_FALSE(grid.used());
+  fence(a, 0);
+  write(a, kFlag);
+  EXPECT_TRUE(grid.used());
+  EXPECT_FALSE(knows(b, a));
+  read(b, kFlag);
+  EXPECT_FALSE(knows(b, a)) << "no fence after the read yet";
+  fence(b, 0);
+  EXPECT_TRUE(knows(b, a));
+  EXPECT_FALSE(knows(a, b)) << "the other way round nobody has told anything";
+}
+
+TEST_F(BetweenBlocks, WithoutTheWritersFenceNothingIsKnown) {
+  write(a, kFlag);
+  read(b, kFlag);
+  fence(b, 0);
+  EXPECT_FALSE(knows(b, a));
+  EXPECT_FALSE(grid.used());
+}
+
+TEST_F(BetweenBlocks, AnotherAddressSaysNothing) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kOther);
+  fence(b, 0);
+  EXPECT_FALSE(knows(b, a));
+}
+
+TEST_F(BetweenBlocks, WhatComesAfterTheFenceIsNotPublished) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 0, true);
+  EXPECT_TRUE(knows(b, 0, a, 0, 0, 0));
+  EXPECT_FALSE(knows(b, 0, a, 0, 0, a.order.clock(0))) << "the same warp, later";
+  EXPECT_FALSE(knows(b, 0, a, 0, 1, 0)) << "another warp of the block, of which the fencing one knows nothing";
+  EXPECT_FALSE(knows(b, 0, a, 1, 0, 0)) << "after a barrier";
+}
+
+TEST_F(BetweenBlocks, AFenceAfterABarrierPublishesTheWholeBlock) {
+  barrier(a);
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 0, true);
+  for (std::uint32_t warp = 0; warp < 4; ++warp) EXPECT_TRUE(knows(b, 0, a, 0, warp, 5)) << warp;
+  EXPECT_FALSE(knows(b, 0, a, 1, 1, 0));
+}
+
+TEST_F(BetweenBlocks, OneWarpsAcquireIsItsOwnUntilABarrier) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 2, true);
+  EXPECT_TRUE(knows(b, 2, a, 0, 0, 0));
+  EXPECT_FALSE(knows(b, 1, a, 0, 0, 0));
+  barrier(b);
+  EXPECT_TRUE(knows(b, 1, a, 0, 0, 0));
+}
+
+TEST_F(BetweenBlocks, ChainsAreFollowed) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 0, true);
+  fence(b, 0);
+  write(b, kOther);
+  read(c, kOther, 0, true);
+  EXPECT_TRUE(knows(c, a)) << "told by b";
+  EXPECT_TRUE(knows(c, b));
+}
+
+TEST_F(BetweenBlocks, OfManyBlocksAllThatWasPublishedCounts) {
+  std::vector<std::unique_ptr<Side>> many;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    many.push_back(std::make_unique<Side>(10 + i));
+    fence(*many.back(), 0);
+    write(*many.back(), kFlag);
+  }
+  read(b, kFlag, 0, true);
+  for (const auto& s : many) EXPECT_TRUE(knows(b, *s)) << s->serial;
+  EXPECT_FALSE(knows(b, 0, *many[50], 0, 0, many[50]->order.clock(0))) << "and no more than was published";
+  EXPECT_FALSE(knows(b, c)) << "a block that has published nothing";
+}
+
+TEST_F(BetweenBlocks, ALaunchBeginsWithNothing) {
+  fence(a, 0);
+  write(a, kFlag);
+  grid.start();
+  EXPECT_FALSE(grid.used());
+  read(b, kFlag, 0, true);
+  EXPECT_FALSE(knows(b, a));
+}
+
+}  // namespace
+}  // namespace lockstep::check

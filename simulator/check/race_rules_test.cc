@@ -1,0 +1,197 @@
+// Two accesses to global memory: which pairs race, which do not, and what is said of the other side.
+#include "simulator/check/global_races.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+
+#include "simulator/check/shared_races.h"
+
+namespace lockstep::check {
+namespace {
+
+enum Strength { kWeak, kStrongBlock, kStrongGrid };
+
+class Races : public ::testing::Test {
+ protected:
+  static constexpr std::uint32_t kBlocks = 4;
+  Races() {
+    word = memory.allocate(4096, 256, memory::Kind::kDevice, 0)->base;
+    begin();
+  }
+  void begin(std::uint32_t cluster = 1, std::uint32_t most = 0) {
+    races.start(memory, cluster, false, most);
+    memo = {};
+    for (std::uint32_t b = 0; b < kBlocks; ++b) {
+      order[b].start(0, 2);
+      knowledge[b].start(b);
+    }
+  }
+  GlobalRaces::Side side(std::uint32_t block, std::uint32_t warp, bool write, Strength strength) const {
+    const std::uint32_t pc = write ? 20 : 10;
+    return {&order[block], &knowledge[block], block, warp, pc, strength != kWeak, write, strength == kStrongBlock ? Reach::kBlock : Reach::kGrid};
+  }
+  // The race that an access makes, if it makes one. `bytes`: which of the granule's four, a bit each.
+  std::optional<GlobalRaces::Conflict> access(std::uint32_t block, std::uint32_t thread, bool write, Strength strength = kWeak, std::uint32_t bytes = 15,
+                                              std::uint64_t at = 0) {
+    GlobalRaces::Access me(races, side(block, thread / 32, write, strength), memo);
+    GlobalRaces::Conflict conflict;
+    if (!races.access(*memory.race_shadow(word + at), bytes, thread % 32, me, conflict)) return std::nullopt;
+    return conflict;
+  }
+  bool reads(std::uint32_t block, std::uint32_t thread, Strength s = kWeak, std::uint32_t bytes = 15) { return access(block, thread, false, s, bytes).has_value(); }
+  bool writes(std::uint32_t block, std::uint32_t thread, Strength s = kWeak, std::uint32_t bytes = 15) { return access(block, thread, true, s, bytes).has_value(); }
+  template <int kCells>
+  bool row(std::uint32_t block, std::uint32_t warp, bool write, std::uint64_t at = 0) {
+    GlobalRaces::Access me(races, side(block, warp, write, kWeak), memo);
+    return races.row<kCells>(memory.race_shadow(word + at), me);
+  }
+  void fence(std::uint32_t block, std::uint32_t warp) {
+    order[block].fence(warp);
+    knowledge[block].fence(order[block], warp, races.grid());
+  }
+
+  memory::DeviceMemory memory;
+  GlobalRaces races;
+  GlobalRaces::Memo memo;
+  SharedRaces order[kBlocks];
+  BlockKnowledge knowledge[kBlocks];
+  memory::Address word = 0;
+};
+
+TEST_F(Races, AThreadDoesNotRaceWithItself) {
+  EXPECT_FALSE(writes(0, 3));
+  EXPECT_FALSE(reads(0, 3));
+  EXPECT_FALSE(writes(0, 3, kStrongGrid));
+}
+
+TEST_F(Races, ReadsDoNotRace) {
+  EXPECT_FALSE(reads(0, 3));
+  EXPECT_FALSE(reads(0, 50));
+  EXPECT_FALSE(reads(1, 3));
+}
+
+TEST_F(Races, AWriteRacesWithAReadAndWithAWriteOfAnotherBlock) {
+  EXPECT_FALSE(writes(0, 37));
+  const auto read = access(1, 3, false);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->other.block, 0u);
+  EXPECT_EQ(read->other.warp, 1u);
+  EXPECT_EQ(read->other_lane, 5u);
+  EXPECT_EQ(read->other.pc, 20u);
+  EXPECT_TRUE(read->other.write);
+  EXPECT_FALSE(read->other.strong);
+  EXPECT_TRUE(writes(2, 0));
+}
+
+TEST_F(Races, ALaterWriteRacesWithAnEarlierReader) {
+  EXPECT_FALSE(reads(0, 3));
+  const auto write = access(1, 3, true);
+  ASSERT_TRUE(write.has_value());
+  EXPECT_FALSE(write->other.write);
+}
+
+TEST_F(Races, OneOfSeveralReadersIsEnough) {
+  EXPECT_FALSE(reads(0, 3));
+  EXPECT_FALSE(reads(1, 3));
+  EXPECT_TRUE(writes(1, 3)) << "the reader in block 0";
+}
+
+TEST_F(Races, WarpsAndLanesOfABlockRaceToo) {
+  EXPECT_FALSE(writes(0, 0));
+  EXPECT_TRUE(reads(0, 1)) << "the same warp";
+  EXPECT_TRUE(reads(0, 40)) << "another warp";
+}
+
+TEST_F(Races, ABarrierOfTheBlockOrdersItAndNoOther) {
+  EXPECT_FALSE(writes(0, 0));
+  order[0].block_barrier();
+  order[1].block_barrier();
+  EXPECT_FALSE(reads(0, 40));
+  EXPECT_TRUE(reads(1, 40));
+}
+
+TEST_F(Races, BytesOfAWordAreToldApart) {
+  EXPECT_FALSE(writes(0, 0, kWeak, 0b0001));
+  EXPECT_FALSE(writes(1, 0, kWeak, 0b0010));
+  EXPECT_TRUE(writes(2, 0, kWeak, 0b0110));
+}
+
+TEST_F(Races, StrongAccessesDoNotRaceWithEachOther) {
+  EXPECT_FALSE(writes(0, 0, kStrongGrid));
+  EXPECT_FALSE(writes(1, 0, kStrongGrid));
+  EXPECT_FALSE(reads(2, 0, kStrongGrid));
+  EXPECT_TRUE(reads(3, 0, kWeak)) << "with a weak one they do";
+}
+
+TEST_F(Races, AnAtomicOfTheBlockDoesNotReachAnother) {
+  EXPECT_FALSE(writes(0, 0, kStrongBlock));
+  EXPECT_FALSE(writes(0, 40, kStrongBlock)) << "in its block";
+  EXPECT_TRUE(writes(1, 0, kStrongBlock));
+  EXPECT_TRUE(writes(2, 0, kStrongGrid)) << "both must reach";
+}
+
+TEST_F(Races, AWeakWriteIsNotHiddenByStrongOnesThatFollow) {
+  EXPECT_FALSE(writes(0, 0, kWeak));
+  EXPECT_FALSE(writes(0, 0, kStrongGrid)) << "the same thread";
+  EXPECT_TRUE(writes(1, 0, kStrongGrid));
+}
+
+TEST_F(Races, AFlagWithFencesOrdersTwoBlocks) {
+  constexpr std::uint64_t kFlag = 64;
+  EXPECT_FALSE(writes(0, 0));
+  fence(0, 0);
+  races.grid().leave(word + kFlag, knowledge[0]);
+  races.grid().find(word + kFlag, knowledge[1], 0, false);
+  fence(1, 0);
+  EXPECT_FALSE(reads(1, 0));
+  EXPECT_TRUE(reads(2, 0)) << "who has not looked at the flag";
+}
+
+TEST_F(Races, LaunchesAreOrdered) {
+  EXPECT_FALSE(writes(0, 0));
+  begin();
+  EXPECT_FALSE(reads(1, 0)) << "the writer was of the launch before";
+  EXPECT_TRUE(writes(2, 0)) << "the reader is of this one";
+}
+
+TEST_F(Races, RowsFindWhatSingleAccessesFind) {
+  EXPECT_TRUE(row<1>(0, 0, true)) << "nobody was there";
+  EXPECT_TRUE(row<1>(0, 0, false)) << "each lane reads what it wrote";
+  EXPECT_FALSE(row<1>(0, 1, false)) << "another warp: to be looked at lane by lane";
+  const auto conflict = access(0, 32 + 7, false, kWeak, 15, 4 * 7);
+  ASSERT_TRUE(conflict.has_value());
+  EXPECT_EQ(conflict->other_lane, 7u);
+  EXPECT_FALSE(row<1>(1, 0, true));
+  order[0].block_barrier();
+  EXPECT_TRUE(row<1>(0, 1, true)) << "ordered by the barrier";
+}
+
+TEST_F(Races, WideRowsGiveALaneSeveralWords) {
+  EXPECT_TRUE(row<4>(0, 0, true, 512));
+  EXPECT_FALSE(access(0, 2, false, kWeak, 15, 512 + 2 * 16 + 12).has_value()) << "the last word of lane 2's sixteen bytes";
+  EXPECT_TRUE(access(0, 3, false, kWeak, 15, 512 + 2 * 16).has_value());
+  EXPECT_TRUE(row<2>(0, 0, true, 1536));
+  EXPECT_TRUE(access(1, 9, false, kWeak, 15, 1536 + 9 * 8 + 4).has_value());
+}
+
+TEST_F(Races, RunningOutOfRecordsIsKnownAndOldOnesStillCount) {
+  begin(1, 128);
+  EXPECT_FALSE(writes(0, 0));
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    order[0].block_barrier();
+    EXPECT_FALSE(access(0, 0, true, kWeak, 15, 256 + 4 * i).has_value()) << i;
+  }
+  EXPECT_TRUE(races.exhausted());
+  EXPECT_EQ(races.recorded(), 128u);
+  EXPECT_EQ(races.first_unrecorded().block, 0u);
+  EXPECT_EQ(races.first_unrecorded().pc, 20u);
+  EXPECT_TRUE(reads(1, 0)) << "the first write is recorded";
+  EXPECT_FALSE(access(1, 0, false, kWeak, 15, 256 + 4 * 190).has_value()) << "the last ones are not: a race is missed";
+  begin();
+  EXPECT_FALSE(races.exhausted());
+}
+
+}  // namespace
+}  // namespace lockstep::check

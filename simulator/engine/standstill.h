@@ -1,0 +1,47 @@
+// Kernels that run and get nowhere: every thread that could run only looks, again and again, at memory that nobody changes any more.
+//
+// Proved, not guessed. A turn of a warp that ends with the registers and places of its lanes as they were after an earlier turn, while nothing at
+// all has been changed in between (memory, barriers, threads that end, a clock read), will come to the same place again for ever. When this holds of
+// all blocks that run, of all host threads at once, the launch stands still: a deadlock, as it would be on a GPU. Loops that change something,
+// however useless, are left to LaunchConfig::instruction_limit.
+//
+// Memory that the host sees may be changed by another thread of the host: where there is any, the verdict waits kHostPatience.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "simulator/engine/block.h"
+
+namespace lockstep::engine {
+
+// How long a launch stands still before it is a finding when a host thread might still write managed, pinned or registered memory.
+inline constexpr std::chrono::seconds kHostPatience{10};
+
+// The warp has used up a turn: remembers where it is, and whether it has been there before.
+void note_turn(Warp& w);
+// Whether the block is where it was and nothing that its threads can see has changed; false when virtual time can still pass for some of them.
+bool stands_still(Block& b);
+
+// One host thread's part in finding out that all stand still.
+class Standstill {
+ public:
+  Standstill(Launch& launch, Worker& worker, std::size_t number) : launch_(launch), worker_(worker), number_(number) {}
+  // This host thread has no more to run.
+  ~Standstill();
+  // All of this thread's blocks have had a turn: `still`, they stand still and no further ones can begin. `first`: the one that comes first in the
+  // schedule. Says so when this holds of all threads, and ends the launch.
+  void after_turns(bool still, Block& first);
+
+ private:
+  bool host_may_help();
+  void report(Block& b);
+
+  Launch& launch_;
+  Worker& worker_;
+  const std::size_t number_;
+  std::uint64_t published_ = 0, seen_ = 0;         // changes of this thread, and progress, when it was last asked
+  std::chrono::steady_clock::time_point since_{};  // this thread has stood still
+};
+
+}  // namespace lockstep::engine

@@ -1,0 +1,138 @@
+// Kernels that run and get nowhere are found, and those that only look as if they did are not.
+#include "simulator/engine/standstill.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "simulator/engine/testing.h"
+
+namespace lockstep::engine {
+namespace {
+
+using check::Kind;
+using ::testing::HasSubstr;
+using testing::Machine;
+using testing::text;
+
+// r1: the thread, r2: the block, p0: thread 0; d0: the address of `flag`, d1: of the thread's word of `out`. s: a shared word.
+std::string kernel(const std::string& body) {
+  return R"(
+.visible .entry k(.param .u64 flag, .param .u64 out)
+{
+.shared .align 4 .u32 s;
+.reg .pred p<8>; .reg .b32 r<16>; .reg .b64 d<8>;
+ld.param.u64 d0, [flag];
+ld.param.u64 d2, [out];
+mov.u32 r1, %tid.x;
+mov.u32 r2, %ctaid.x;
+mov.u32 r3, %ntid.x;
+mad.lo.u32 r4, r2, r3, r1;
+mad.wide.u32 d1, r4, 4, d2;
+setp.eq.u32 p0, r1, 0;
+)" + body + "\nst.global.u32 [d1], r1;\nret;\n}\n";
+}
+
+class Standing : public ::testing::Test {
+ protected:
+  Outcome run(const std::string& body, std::uint32_t blocks = 1, std::uint32_t threads = 32) {
+    gpu.load(kernel(body));
+    return gpu.launch("k", blocks, threads, gpu.buffer<std::uint32_t>({0, 0, 0, 0}, "flag"), gpu.unwritten(1 << 16, "out"));
+  }
+  void expect_deadlock(const Outcome& o, const std::string& words) {
+    ASSERT_EQ(o.findings.size(), 1u) << text(o);
+    EXPECT_EQ(o.findings[0].kind, Kind::kDeadlock) << text(o);
+    EXPECT_THAT(text(o), HasSubstr(words));
+  }
+  void expect_end(const Outcome& o) { EXPECT_TRUE(o.findings.empty()) << text(o); }
+  Machine gpu;
+};
+
+constexpr char kWait[] = "W: ld.volatile.global.u32 r5, [d0];\nsetp.eq.u32 p1, r5, 0;\n@p1 bra W;\n";
+
+TEST_F(Standing, AFlagThatNobodySets) {
+  const Outcome o = run(kWait);
+  expect_deadlock(o, "no thread of the grid changes any memory");
+  EXPECT_THAT(text(o), HasSubstr("warp 0 lanes 0xffffffff run at PTX line"));
+}
+
+TEST_F(Standing, AFlagThatALaterBlockSets) {
+  expect_end(run("setp.ne.u32 p2, r2, 3;\n@p2 bra W;\nmov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\n" + std::string(kWait), 4));
+}
+
+TEST_F(Standing, AFlagThatAnotherWarpSetsMuchLater) {
+  // 20,000 turns of a loop that stores nothing.
+  expect_end(run("setp.lt.u32 p2, r1, 32;\n@p2 bra W;\nmov.u32 r6, 0;\nL: add.u32 r6, r6, 1;\nsetp.lt.u32 p3, r6, 20000000;\n@p3 bra L;\n"
+                 "st.volatile.global.u32 [d0], r6;\n" + std::string(kWait),
+                 1, 64));
+}
+
+TEST_F(Standing, OthersWaitAtABarrierForTheOneThatSpins) {
+  expect_deadlock(run("@!p0 bra B;\n" + std::string(kWait) + "B: bar.sync 0;\n", 1, 64), "warp 1 lanes 0xffffffff wait at the barrier PTX line");
+}
+
+TEST_F(Standing, AnAtomicThatChangesNothingIsNoProgress) {
+  const std::string lock = "W: atom.global.cas.b32 r5, [d0], 0, 1;\nsetp.ne.u32 p1, r5, 0;\n@p1 bra W;\n";
+  expect_deadlock(run("@!p0 bra E;\n" + lock + "E:\n", 3), "lanes 0x00000001 run at");
+  expect_end(run("@!p0 bra E;\n" + lock + "atom.global.exch.b32 r5, [d0], 0;\nE:\n", 3));
+}
+
+TEST_F(Standing, LongCyclesAreFound) {
+  // Seven looks, then the count begins anew.
+  expect_deadlock(run("mov.u32 r6, 0;\nW: add.u32 r6, r6, 1;\nsetp.eq.u32 p2, r6, 7;\nselp.u32 r6, 0, r6, p2;\nld.volatile.global.u32 r5, [d0];\n"
+                      "setp.eq.u32 p1, r5, 0;\n@p1 bra W;\n"),
+                  "changes any memory");
+}
+
+TEST_F(Standing, ALoopThatCountsOrLooksAtTheClockIsNotStandingStill) {
+  // Gives up after a number of looks, or after some time.
+  expect_end(run("mov.u32 r6, 0;\nW: add.u32 r6, r6, 1;\nld.volatile.global.u32 r5, [d0];\nsetp.eq.u32 p1, r5, 0;\nsetp.lt.and.u32 p2, r6, 3000000, p1;\n@p2 bra W;\n"));
+  expect_end(run("mov.u64 d3, %clock64;\nW: mov.u64 d4, %clock64;\nsub.u64 d4, d4, d3;\nld.volatile.global.u32 r5, [d0];\nsetp.eq.u32 p1, r5, 0;\n"
+                 "setp.lt.and.u64 p2, d4, 9000000, p1;\n@p2 bra W;\n"));
+}
+
+TEST_F(Standing, EndlessWorkIsATimeLimit) {
+  gpu.config.instruction_limit = 1'000'000;
+  const Outcome o = run("W: atom.global.add.u32 r5, [d0], 1;\nsetp.ge.u32 p1, r1, 0;\n@p1 bra W;\n");
+  ASSERT_EQ(o.findings.size(), 1u) << text(o);
+  EXPECT_EQ(o.findings[0].kind, Kind::kTimeLimit) << text(o);
+}
+
+TEST_F(Standing, OnSeveralHostThreadsTheFirstBlockSpeaks) {
+  gpu.config.host_threads = 3;
+  for (int i = 0; i < 5; ++i) {
+    const Outcome o = run("setp.ne.u32 p2, r2, 1;\n@!p2 bra E;\n" + std::string(kWait) + "E:\n", 6, 1024);
+    expect_deadlock(o, "changes any memory");
+    EXPECT_EQ(o.findings[0].access.block.x, 0u) << text(o);
+  }
+  // The one that sets the flag runs in another thread.
+  expect_end(run("setp.ne.u32 p2, r2, 5;\n@p2 bra W;\nmov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\n" + std::string(kWait), 6, 1024));
+}
+
+TEST_F(Standing, BlocksThatHaveNotBegunAreMentioned) {
+  // More wait than run at once.
+  const Outcome o = run("setp.ne.u32 p2, r2, 99;\n@p2 bra W;\nmov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\n" + std::string(kWait), 100);
+  expect_deadlock(o, "36 blocks have not begun");
+}
+
+TEST_F(Standing, TheHostMaySetAFlagThatItCanReach) {
+  const auto* flag = gpu.memory.allocate(4096, 4096, memory::Kind::kPinned, 0, "flag");
+  ASSERT_NE(flag, nullptr);
+  auto* word = reinterpret_cast<std::atomic<std::uint32_t>*>(flag->base);
+  *word = 0;
+  gpu.config.instruction_limit = 0;
+  gpu.load(kernel(kWait));
+  std::thread host([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    *word = 1;
+  });
+  const Outcome o = gpu.launch("k", 1, 32, flag->base, gpu.unwritten(1 << 16, "out"));
+  host.join();
+  expect_end(o);
+}
+
+}  // namespace
+}  // namespace lockstep::engine
