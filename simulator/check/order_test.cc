@@ -99,8 +99,9 @@ struct Side {
   explicit Side(std::uint32_t serial) : serial(serial) {
     order.start(0, 2);
     knowledge.start(serial);
+    first = order.interval();
   }
-  std::uint32_t serial;
+  std::uint32_t serial, first = 0;  // number of its first interval
   SharedRaces order;
   BlockKnowledge knowledge;
 };
@@ -121,9 +122,9 @@ class BetweenBlocks : public ::testing::Test {
     s.order.block_barrier();
     s.knowledge.barrier(grid);
   }
-  // Whether what `warp` of `reader` does now is ordered after an access that `writer` made at `clock` of its warp, in `interval`.
+  // Whether what `warp` of `reader` does now is ordered after an access that `writer` made at `clock` of its warp, in `interval` counted from 0.
   bool knows(const Side& reader, std::uint32_t warp, const Side& writer, std::uint32_t interval, std::uint32_t at_warp, std::uint32_t clock) const {
-    return reader.knowledge.covers(grid, warp, writer.serial, interval, at_warp, clock);
+    return reader.knowledge.covers(grid, warp, writer.serial, writer.first + interval, at_warp, clock);
   }
   bool knows(const Side& reader, const Side& writer) const { return knows(reader, 0, writer, 0, 0, 0); }
 

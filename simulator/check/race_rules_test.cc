@@ -164,8 +164,10 @@ TEST_F(Races, RowsFindWhatSingleAccessesFind) {
   ASSERT_TRUE(conflict.has_value());
   EXPECT_EQ(conflict->other_lane, 7u);
   EXPECT_FALSE(row<1>(1, 0, true));
+  EXPECT_TRUE(row<1>(0, 0, true, 2048));
+  EXPECT_FALSE(row<1>(0, 1, true, 2048));
   order[0].block_barrier();
-  EXPECT_TRUE(row<1>(0, 1, true)) << "ordered by the barrier";
+  EXPECT_TRUE(row<1>(0, 1, true, 2048)) << "ordered by the barrier";
 }
 
 TEST_F(Races, WideRowsGiveALaneSeveralWords) {

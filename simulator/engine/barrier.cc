@@ -40,7 +40,9 @@ void release(Block& b, int id) {
   if (b.launch->check_races) {
     std::uint32_t live = 0;
     for (const Warp& w : b.warps) live |= std::uint32_t{living(w) != 0} << w.index;
-    if (barrier.waiting == live && barrier.warps == live) {
+    // A count names as many warps and not all that are left: those that have ended were not among them.
+    const bool all = barrier.expected == 0 || live == (b.launch->warps == 32 ? ~0u : (1u << b.launch->warps) - 1);
+    if (all && barrier.waiting == live && barrier.warps == live) {
       b.races.block_barrier();
     } else {
       b.races.complete(id, barrier.waiting);

@@ -83,6 +83,7 @@ struct WarpControl {
     std::uint64_t changes = 0, progress = 0;  // Worker's and Launch's: until now
     std::uint64_t count = 0;                  // turns since the last change
     std::uint64_t state = 0;                  // a digest of registers and places after one of them
+    LaneMask ran = 0;                         // lanes that have run since
     bool repeats = false;                     // it has been met again
   };
   Turns turns;

@@ -74,7 +74,7 @@ bool select(Warp& w) {
   const std::uint64_t seed = w.block->launch->config->schedule_seed;
   if (seed != 0 && runnable > 1) {
     // Another schedule: now and then a fragment that is not the lowest goes first, for a short turn.
-    const std::uint64_t r = mix(seed ^ (w.block->index << 20) ^ (std::uint64_t{w.index} << 48) ^ w.block->instructions ^ c.instructions);
+    const std::uint64_t r = mix(seed ^ (w.block->index << 20) ^ (std::uint64_t{w.index} << 48) ^ (w.block->instructions + 0x9e3779b97f4a7c15ull * c.instructions));
     if (r % 4 == 0) {
       int pick = static_cast<int>((r >> 8) % runnable);
       for (int i = 0; i < static_cast<int>(list.size()); ++i) {
@@ -104,6 +104,7 @@ bool select(Warp& w) {
     }
     ++i;
   }
+  c.turns.ran |= w.active;
   c.budgeted = turn;
   // Only a used-up quota is renewed: lanes that part and meet in every iteration of a spin loop must not spin for ever.
   if (!list.empty()) w.quota = std::min(w.quota, kFragmentQuota);

@@ -70,17 +70,21 @@ void note_turn(Warp& w) {
     return;
   }
   if (t.repeats) return;
-  // A state is kept after 64 turns, 128, 256 ... and compared with those of the 64 turns that follow: that costs next to nothing in a loop that
-  // computes for long without a store, and finds every cycle that is no longer.
-  constexpr std::uint64_t kWindow = 64;
+  // A state is kept after 8 turns, 16, 32 ... and compared with those of the turns that follow, 8 of them or an eighth of as many as there were: that
+  // costs next to nothing in a loop that computes for long without a store, and finds cycles of any length in time.
+  constexpr std::uint64_t kWindow = 8;
   const std::uint64_t turn = ++t.count, kept = std::bit_floor(turn);
-  if (turn < kWindow || turn - kept > kWindow) return;
+  if (turn < kWindow || turn - kept > std::max(kWindow, kept / 8)) return;
   const std::uint64_t state = state_of(w);
   if (turn == kept) {
     t.state = state;
-  } else {
-    t.repeats = state == t.state;
+    t.ran = 0;
+    return;
   }
+  // Lanes that could have run and have not had their turn yet may still change everything.
+  LaneMask runnable = 0;
+  for (const Fragment& f : w.control->fragments) runnable |= f.state == Fragment::State::kRunnable ? f.mask : 0;
+  t.repeats = state == t.state && (runnable & ~t.ran) == 0;
 }
 
 bool stands_still(Block& b) {

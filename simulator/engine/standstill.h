@@ -1,7 +1,7 @@
 // Kernels that run and get nowhere: every thread that could run only looks, again and again, at memory that nobody changes any more.
 //
-// Proved, not guessed. A turn of a warp that ends with the registers and places of its lanes as they were after an earlier turn, while nothing at
-// all has been changed in between (memory, barriers, threads that end, a clock read), will come to the same place again for ever. When this holds of
+// Proved, not guessed. A turn of a warp that ends with the registers and places of its lanes as they were after an earlier turn, while all of them have
+// run and nothing at all has been changed in between (memory, barriers, threads that end, a clock read), will come to the same place again for ever. When this holds of
 // all blocks that run, of all host threads at once, the launch stands still: a deadlock, as it would be on a GPU. Loops that change something,
 // however useless, are left to LaunchConfig::instruction_limit.
 //

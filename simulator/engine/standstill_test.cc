@@ -64,8 +64,8 @@ TEST_F(Standing, AFlagThatALaterBlockSets) {
 }
 
 TEST_F(Standing, AFlagThatAnotherWarpSetsMuchLater) {
-  // 20,000 turns of a loop that stores nothing.
-  expect_end(run("setp.lt.u32 p2, r1, 32;\n@p2 bra W;\nmov.u32 r6, 0;\nL: add.u32 r6, r6, 1;\nsetp.lt.u32 p3, r6, 20000000;\n@p3 bra L;\n"
+  // A loop of several turns that stores nothing.
+  expect_end(run("setp.lt.u32 p2, r1, 32;\n@p2 bra W;\nmov.u32 r6, 0;\nL: add.u32 r6, r6, 1;\nsetp.lt.u32 p3, r6, 300000;\n@p3 bra L;\n"
                  "st.volatile.global.u32 [d0], r6;\n" + std::string(kWait),
                  1, 64));
 }
@@ -89,13 +89,13 @@ TEST_F(Standing, LongCyclesAreFound) {
 
 TEST_F(Standing, ALoopThatCountsOrLooksAtTheClockIsNotStandingStill) {
   // Gives up after a number of looks, or after some time.
-  expect_end(run("mov.u32 r6, 0;\nW: add.u32 r6, r6, 1;\nld.volatile.global.u32 r5, [d0];\nsetp.eq.u32 p1, r5, 0;\nsetp.lt.and.u32 p2, r6, 3000000, p1;\n@p2 bra W;\n"));
+  expect_end(run("mov.u32 r6, 0;\nW: add.u32 r6, r6, 1;\nld.volatile.global.u32 r5, [d0];\nsetp.eq.u32 p1, r5, 0;\nsetp.lt.and.u32 p2, r6, 100000, p1;\n@p2 bra W;\n"));
   expect_end(run("mov.u64 d3, %clock64;\nW: mov.u64 d4, %clock64;\nsub.u64 d4, d4, d3;\nld.volatile.global.u32 r5, [d0];\nsetp.eq.u32 p1, r5, 0;\n"
-                 "setp.lt.and.u64 p2, d4, 9000000, p1;\n@p2 bra W;\n"));
+                 "setp.lt.and.u64 p2, d4, 300000, p1;\n@p2 bra W;\n"));
 }
 
 TEST_F(Standing, EndlessWorkIsATimeLimit) {
-  gpu.config.instruction_limit = 1'000'000;
+  gpu.config.instruction_limit = 100'000;
   const Outcome o = run("W: atom.global.add.u32 r5, [d0], 1;\nsetp.ge.u32 p1, r1, 0;\n@p1 bra W;\n");
   ASSERT_EQ(o.findings.size(), 1u) << text(o);
   EXPECT_EQ(o.findings[0].kind, Kind::kTimeLimit) << text(o);

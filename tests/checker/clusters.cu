@@ -52,6 +52,7 @@ PAIR(writes_of_two_blocks, "race") {
   writes_of_two_blocks<faulty><<<2, 32>>>(y);
 }
 
+// The other block may come before there is anything to add to.
 template <bool faulty>
 __global__ void __cluster_dims__(2) atomics_of_two_blocks(int* y) {
   const auto cluster = cooperative_groups::this_cluster();
@@ -62,7 +63,7 @@ __global__ void __cluster_dims__(2) atomics_of_two_blocks(int* y) {
   cluster.sync();
   if (cluster.block_rank() == 0 && threadIdx.x == 0) *y = count;
 }
-PAIR(atomics_of_two_blocks, "race") {
+PAIR(atomics_of_two_blocks, "race, uninitialised") {
   Buffer<int> y(1);
   atomics_of_two_blocks<faulty><<<2, 32>>>(y);
 }

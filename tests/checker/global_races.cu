@@ -382,8 +382,8 @@ __global__ void chained_sum(const int* x, int* sums, int* flags) {
   *static_cast<volatile int*>(flags + blockIdx.x) = 1;
 }
 PAIR(chained_sum, "race") {
-  Buffer<int> x(80, 1), sums(80), flags(80, 0);
-  chained_sum<faulty><<<80, 32>>>(x, sums, flags);
+  Buffer<int> x(40, 1), sums(40), flags(40, 0);
+  chained_sum<faulty><<<40, 32>>>(x, sums, flags);
 }
 
 // A lock around a plain counter.
@@ -438,10 +438,10 @@ __global__ void many_at_a_grid_barrier(int* x, int* y) {
   }
 }
 PAIR(many_at_a_grid_barrier, "race") {
-  Buffer<int> x(64 * 60, 0), y(64 * 60);
+  Buffer<int> x(64 * 40, 0), y(64 * 40);
   int *px = x, *py = y;
   void* arguments[] = {&px, &py};
-  cudaLaunchCooperativeKernel(many_at_a_grid_barrier<faulty>, 60, 64, arguments, 0, nullptr);
+  cudaLaunchCooperativeKernel(many_at_a_grid_barrier<faulty>, 40, 64, arguments, 0, nullptr);
 }
 
 // Elements of a byte: neighbours in one word are no race, the same byte is one.
