@@ -45,7 +45,7 @@ class Races : public ::testing::Test {
   template <int kCells>
   bool row(std::uint32_t block, std::uint32_t warp, bool write, std::uint64_t at = 0) {
     GlobalRaces::Access me(races, side(block, warp, write, kWeak), memo);
-    return races.row<kCells>(memory.race_shadow(word + at), me);
+    return races.row(memory.race_shadow(word + at), kCells, 0, 32, me);
   }
   void fence(std::uint32_t block, std::uint32_t warp) {
     order[block].fence(warp);
