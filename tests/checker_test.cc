@@ -89,9 +89,9 @@ std::string all_texts(const nlohmann::json& findings) {
   return s;
 }
 
-// The line of a finding's side: in the file itself, or where the function of another file was inlined.
+// The line of a finding's side: in the file itself, or where a function was inlined.
 bool at_marked_line(const nlohmann::json& side, const Pair& pair, const std::set<int>& lines) {
-  if (base_name(side["file"]) == base_name(pair.file)) return lines.count(side["line"].get<int>()) != 0;
+  if (base_name(side["file"]) == base_name(pair.file) && lines.count(side["line"].get<int>()) != 0) return true;
   const std::string caller = side["inlined_into"];
   const auto colon = caller.rfind(':');
   return colon != std::string::npos && base_name(caller.substr(0, colon)) == base_name(pair.file) &&

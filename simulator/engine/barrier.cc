@@ -87,6 +87,7 @@ bool arrive(Warp& w, const Fragment& f, int id, bool waits) {
     report(w, std::move(finding));
     return false;
   }
+  ++b.worker->changes;
   if (barrier.warps == 0) barrier.pc = f.pc;
   barrier.expected = count;
   barrier.arrived += kWarpSize;

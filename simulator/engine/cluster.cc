@@ -163,6 +163,7 @@ void run_cluster_arrive(Warp& w, const Op&, LaneMask mask) {
   control.cluster_passed &= ~fresh;
   control.cluster_arrived |= fresh;
   w.block->cluster->arrived += static_cast<std::uint32_t>(std::popcount(fresh));
+  ++w.block->worker->changes;
   check_cluster_phase(*w.block);
 }
 

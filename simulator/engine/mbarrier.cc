@@ -194,6 +194,7 @@ void forget_written(Block& b, std::uint32_t offset, std::uint32_t bytes) {
 
 void deliver(Block& b, const Delivery& d) {
   if (d.bytes.empty()) return;  // a copy of no bytes has no addresses either
+  ++b.worker->changes;
   std::memcpy(b.shared.bytes.get() + d.offset, d.bytes.data(), d.bytes.size());
   if (!b.launch->check_initialisation) return;
   auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());

@@ -1,35 +1,41 @@
 // Clusters: their barrier, and the shared memory of other blocks.
-#include <cooperative_groups.h>
-
 #include "tests/checker/checker.h"
 
 namespace {
 
 using lockstep::checker::Buffer;
 
+// What cooperative_groups::cluster_group does, without its headers, which cost as much time as all of the rest.
+__device__ void cluster_sync() {
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+}
+template <class T>
+__device__ T* of_rank(T* p, unsigned rank) {
+  return static_cast<T*>(__cluster_map_shared_rank(p, rank));
+}
+
 template <bool faulty>
 __global__ void __cluster_dims__(2) block_has_left(int* y) {
-  const auto cluster = cooperative_groups::this_cluster();
   __shared__ int s[32];
   s[threadIdx.x] = threadIdx.x;
-  cluster.sync();
-  if (cluster.block_rank() == 0) {
+  cluster_sync();
+  if (__clusterRelativeBlockRank() == 0) {
     for (int k = 0; k < 2000 && faulty; ++k) __nanosleep(1);
-    y[threadIdx.x] = cluster.map_shared_rank(s, 1)[threadIdx.x];  // FAULT block_has_left
+    y[threadIdx.x] = of_rank(s, 1)[threadIdx.x];  // FAULT block_has_left
   }
-  if (!faulty) cluster.sync();
+  if (!faulty) cluster_sync();
 }
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) reads_before_the_barrier(int* y) {
-  const auto cluster = cooperative_groups::this_cluster();
   __shared__ int s[32];
   s[threadIdx.x] = 0;
-  cluster.sync();
+  cluster_sync();
   s[threadIdx.x] = threadIdx.x;  // FAULT reads_before_the_barrier
-  if (!faulty) cluster.sync();
-  y[blockIdx.x * 32 + threadIdx.x] = cluster.map_shared_rank(s, cluster.block_rank() ^ 1)[31 - threadIdx.x];  // FAULT reads_before_the_barrier
-  cluster.sync();
+  if (!faulty) cluster_sync();
+  y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[31 - threadIdx.x];  // FAULT reads_before_the_barrier
+  cluster_sync();
 }
 PAIR(reads_before_the_barrier, "race") {
   Buffer<int> y(64);
@@ -39,13 +45,12 @@ PAIR(reads_before_the_barrier, "race") {
 // Both blocks write the first one's array.
 template <bool faulty>
 __global__ void __cluster_dims__(2) writes_of_two_blocks(int* y) {
-  const auto cluster = cooperative_groups::this_cluster();
   __shared__ int s[64];
-  int* const first = cluster.map_shared_rank(s, 0);
-  cluster.sync();
-  first[faulty ? threadIdx.x : cluster.block_rank() * 32 + threadIdx.x] = cluster.block_rank();  // FAULT writes_of_two_blocks
-  cluster.sync();
-  if (cluster.block_rank() == 0) y[threadIdx.x] = s[threadIdx.x] + (faulty ? 0 : s[32 + threadIdx.x]);
+  int* const first = of_rank(s, 0);
+  cluster_sync();
+  first[faulty ? threadIdx.x : __clusterRelativeBlockRank() * 32 + threadIdx.x] = __clusterRelativeBlockRank();  // FAULT writes_of_two_blocks
+  cluster_sync();
+  if (__clusterRelativeBlockRank() == 0) y[threadIdx.x] = s[threadIdx.x] + (faulty ? 0 : s[32 + threadIdx.x]);
 }
 PAIR(writes_of_two_blocks, "race") {
   Buffer<int> y(32);
@@ -55,13 +60,12 @@ PAIR(writes_of_two_blocks, "race") {
 // The other block may come before there is anything to add to.
 template <bool faulty>
 __global__ void __cluster_dims__(2) atomics_of_two_blocks(int* y) {
-  const auto cluster = cooperative_groups::this_cluster();
   __shared__ int count;
   if (threadIdx.x == 0) count = 0;  // FAULT atomics_of_two_blocks
-  if (!faulty) cluster.sync();
-  atomicAdd(cluster.map_shared_rank(&count, 0), 1);  // FAULT atomics_of_two_blocks
-  cluster.sync();
-  if (cluster.block_rank() == 0 && threadIdx.x == 0) *y = count;
+  if (!faulty) cluster_sync();
+  atomicAdd(of_rank(&count, 0), 1);  // FAULT atomics_of_two_blocks
+  cluster_sync();
+  if (__clusterRelativeBlockRank() == 0 && threadIdx.x == 0) *y = count;
 }
 PAIR(atomics_of_two_blocks, "race, uninitialised") {
   Buffer<int> y(1);
@@ -83,12 +87,11 @@ PAIR(warps_in_a_cluster, "race") {
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) rank_outside(int* y) {
-  const auto cluster = cooperative_groups::this_cluster();
   __shared__ int s[32];
   s[threadIdx.x] = threadIdx.x;
-  cluster.sync();
-  y[blockIdx.x * 32 + threadIdx.x] = cluster.map_shared_rank(s, faulty ? 2 : 1)[threadIdx.x];  // FAULT rank_outside
-  cluster.sync();
+  cluster_sync();
+  y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, faulty ? 2 : 1)[threadIdx.x];  // FAULT rank_outside
+  cluster_sync();
 }
 PAIR(rank_outside, "out-of-bounds") {
   Buffer<int> y(64);
@@ -102,15 +105,14 @@ PAIR(block_has_left, "use-after-free") {
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) store_to_a_block_that_has_left(int* y) {
-  const auto cluster = cooperative_groups::this_cluster();
   __shared__ int s[32];
   s[threadIdx.x] = threadIdx.x;
-  cluster.sync();
-  if (cluster.block_rank() == 0) {
+  cluster_sync();
+  if (__clusterRelativeBlockRank() == 0) {
     for (int k = 0; k < 2000 && faulty; ++k) __nanosleep(1);
-    cluster.map_shared_rank(s, 1)[threadIdx.x] = 1;  // FAULT store_to_a_block_that_has_left
+    of_rank(s, 1)[threadIdx.x] = 1;  // FAULT store_to_a_block_that_has_left
   }
-  if (!faulty) cluster.sync();
+  if (!faulty) cluster_sync();
   y[blockIdx.x * 32 + threadIdx.x] = 1;
 }
 PAIR(store_to_a_block_that_has_left, "use-after-free") {
@@ -120,12 +122,11 @@ PAIR(store_to_a_block_that_has_left, "use-after-free") {
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) past_a_variable_of_another_block(int* y) {
-  const auto cluster = cooperative_groups::this_cluster();
   __shared__ int s[32];
   s[threadIdx.x] = threadIdx.x;
-  cluster.sync();
-  y[blockIdx.x * 32 + threadIdx.x] = cluster.map_shared_rank(s, 1)[threadIdx.x + faulty];  // FAULT past_a_variable_of_another_block
-  cluster.sync();
+  cluster_sync();
+  y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, 1)[threadIdx.x + faulty];  // FAULT past_a_variable_of_another_block
+  cluster_sync();
 }
 PAIR(past_a_variable_of_another_block, "out-of-bounds") {
   Buffer<int> y(64);
@@ -139,7 +140,7 @@ __global__ void __cluster_dims__(2) cluster_barrier_of_one_block(int* y) {
   if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&bar))) : "memory");
   __syncthreads();
   if (blockIdx.x == 0 || !faulty) {
-    cooperative_groups::this_cluster().sync();  // FAULT cluster_barrier_of_one_block
+    cluster_sync();  // FAULT cluster_barrier_of_one_block
   } else {
     asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&bar))) : "memory");  // FAULT cluster_barrier_of_one_block
   }
@@ -176,37 +177,22 @@ PAIR(waits_without_having_arrived, "invalid-instruction") {
 // The other block's mbarrier counts an arrival that is never made.
 template <bool faulty>
 __global__ void __cluster_dims__(2) arrival_of_the_other_block(int* y) {
-  const auto cluster = cooperative_groups::this_cluster();
   __shared__ unsigned long long bar;
   const unsigned mine = static_cast<unsigned>(__cvta_generic_to_shared(&bar));
   if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(mine) : "memory");
-  cluster.sync();
-  if (cluster.block_rank() == 0 && threadIdx.x == 0 && !faulty) {
+  cluster_sync();
+  if (__clusterRelativeBlockRank() == 0 && threadIdx.x == 0 && !faulty) {
     asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(mine) : "memory");
   }
-  if (cluster.block_rank() == 1) {
+  if (__clusterRelativeBlockRank() == 1) {
     asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(mine) : "memory");  // FAULT arrival_of_the_other_block
   }
-  cluster.sync();  // FAULT arrival_of_the_other_block
+  cluster_sync();  // FAULT arrival_of_the_other_block
   y[blockIdx.x * 32 + threadIdx.x] = 1;
 }
 PAIR(arrival_of_the_other_block, "deadlock") {
   Buffer<int> y(64);
   arrival_of_the_other_block<faulty><<<2, 32>>>(y);
-}
-
-// Tiles of a warp synchronise themselves and no others.
-template <bool faulty>
-__global__ void tiles_of_a_warp(int* y) {
-  __shared__ int s[32];
-  const auto tile = cooperative_groups::tiled_partition<8>(cooperative_groups::this_thread_block());
-  s[threadIdx.x] = threadIdx.x;  // FAULT tiles_of_a_warp
-  tile.sync();
-  y[threadIdx.x] = s[threadIdx.x ^ (faulty ? 8 : 4)];  // FAULT tiles_of_a_warp
-}
-PAIR(tiles_of_a_warp, "race") {
-  Buffer<int> y(32);
-  tiles_of_a_warp<faulty><<<1, 32>>>(y);
 }
 
 }  // namespace

@@ -1,0 +1,178 @@
+// cp.async: data used before it is there, groups that are miscounted, addresses and sizes that are wrong.
+#include "tests/checker/async.cuh"
+#include "tests/checker/checker.h"
+
+namespace {
+
+using lockstep::checker::Buffer;
+
+template <bool faulty>
+__global__ void copy_read_before_its_wait(const int4* x, int* y) {
+  __shared__ int4 tile[32];
+  COPY(tile + threadIdx.x, x + threadIdx.x);  // FAULT copy_read_before_its_wait
+  COMMIT();
+  if (!faulty) WAIT_GROUPS(0);
+  y[threadIdx.x] = tile[threadIdx.x].x;  // FAULT copy_read_before_its_wait
+}
+PAIR(copy_read_before_its_wait, "race") {
+  Buffer<int> x(128, 1), y(32);
+  copy_read_before_its_wait<faulty><<<1, 32>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
+}
+
+// Two stages: at the end of the loop the newest group is the one that is needed.
+template <bool faulty>
+__global__ void copy_groups_miscounted(const int4* x, int* y) {
+  __shared__ int4 stage[2][32];
+  COPY(&stage[0][threadIdx.x], x + threadIdx.x);
+  COMMIT();
+  int sum = 0;
+  for (int t = 0; t < 4; ++t) {
+    if (t < 3) {
+      COPY(&stage[(t + 1) & 1][threadIdx.x], x + (t + 1) * 32 + threadIdx.x);  // FAULT copy_groups_miscounted
+      COMMIT();
+    }
+    if (faulty || t < 3) {
+      WAIT_GROUPS(1);
+    } else {
+      WAIT_GROUPS(0);
+    }
+    sum += stage[t & 1][threadIdx.x].x;  // FAULT copy_groups_miscounted
+  }
+  y[threadIdx.x] = sum;
+}
+PAIR(copy_groups_miscounted, "race") {
+  Buffer<int> x(512, 1), y(32);
+  copy_groups_miscounted<faulty><<<1, 32>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
+}
+
+template <bool faulty>
+__global__ void copy_never_committed(const int4* x, int* y) {
+  __shared__ int4 tile[32];
+  COPY(tile + threadIdx.x, x + threadIdx.x);  // FAULT copy_never_committed
+  if (!faulty) COMMIT();
+  WAIT_GROUPS(0);
+  y[threadIdx.x] = tile[threadIdx.x].x;  // FAULT copy_never_committed
+}
+PAIR(copy_never_committed, "race") {
+  Buffer<int> x(128, 1), y(32);
+  copy_never_committed<faulty><<<1, 32>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
+}
+
+// A thread's wait says nothing about the copies of others.
+template <bool faulty>
+__global__ void copies_of_other_threads(const int4* x, int* y) {
+  __shared__ int4 tile[64];
+  COPY(tile + threadIdx.x, x + threadIdx.x);  // FAULT copies_of_other_threads
+  COMMIT();
+  WAIT_GROUPS(0);
+  if (!faulty) __syncthreads();
+  y[threadIdx.x] = tile[63 - threadIdx.x].x;  // FAULT copies_of_other_threads
+}
+PAIR(copies_of_other_threads, "race") {
+  Buffer<int> x(256, 1), y(64);
+  copies_of_other_threads<faulty><<<1, 64>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
+}
+
+// The barrier stands on the wrong side of the wait.
+template <bool faulty>
+__global__ void barrier_before_the_wait(const int4* x, int* y) {
+  __shared__ int4 tile[64];
+  COPY(tile + threadIdx.x, x + threadIdx.x);  // FAULT barrier_before_the_wait
+  COMMIT();
+  if (faulty) __syncthreads();
+  WAIT_GROUPS(0);
+  if (!faulty) __syncthreads();
+  y[threadIdx.x] = tile[63 - threadIdx.x].x;  // FAULT barrier_before_the_wait
+}
+PAIR(barrier_before_the_wait, "race") {
+  Buffer<int> x(256, 1), y(64);
+  barrier_before_the_wait<faulty><<<1, 64>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
+}
+
+template <bool faulty>
+__global__ void copy_over_what_others_read(const int4* x, int* y) {
+  __shared__ int4 tile[64];
+  tile[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  const int other = tile[63 - threadIdx.x].x;  // FAULT copy_over_what_others_read
+  if (!faulty) __syncthreads();
+  COPY(tile + threadIdx.x, x + threadIdx.x);  // FAULT copy_over_what_others_read
+  COMMIT();
+  WAIT_GROUPS(0);
+  y[threadIdx.x] = other + tile[threadIdx.x].y;
+}
+PAIR(copy_over_what_others_read, "race") {
+  Buffer<int> x(256, 1), y(64);
+  copy_over_what_others_read<faulty><<<1, 64>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
+}
+
+template <bool faulty>
+__global__ void copy_from_a_misaligned_source(const int* x, int* y) {
+  __shared__ int4 tile[8];
+  COPY(tile + threadIdx.x, x + 4 * threadIdx.x + (faulty ? 2 : 4));  // FAULT copy_from_a_misaligned_source
+  COMMIT();
+  WAIT_GROUPS(0);
+  y[threadIdx.x] = tile[threadIdx.x].x;
+}
+PAIR(copy_from_a_misaligned_source, "misaligned") {
+  Buffer<int> x(64, 1), y(8);
+  copy_from_a_misaligned_source<faulty><<<1, 8>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void copy_past_the_source(const int4* x, int* y) {
+  __shared__ int4 tile[8];
+  COPY(tile + threadIdx.x, x + threadIdx.x + faulty);  // FAULT copy_past_the_source
+  COMMIT();
+  WAIT_GROUPS(0);
+  y[threadIdx.x] = tile[threadIdx.x].x;
+}
+PAIR(copy_past_the_source, "out-of-bounds") {
+  Buffer<int> x(32, 1), y(8);
+  copy_past_the_source<faulty><<<1, 8>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
+}
+
+template <bool faulty>
+__global__ void copy_larger_than_it_is(const int4* x, int* y) {
+  __shared__ int4 tile[8];
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(tile + threadIdx.x)), "l"(x + threadIdx.x), "r"(faulty ? 20 : 12) : "memory");  // FAULT copy_larger_than_it_is
+  COMMIT();
+  WAIT_GROUPS(0);
+  y[threadIdx.x] = tile[threadIdx.x].x;
+}
+PAIR(copy_larger_than_it_is, "invalid-instruction") {
+  Buffer<int> x(32, 1), y(8);
+  copy_larger_than_it_is<faulty><<<1, 8>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
+}
+
+template <bool faulty>
+__global__ void copy_of_what_nobody_wrote(const int4* x, int* y) {
+  __shared__ int4 tile[32];
+  COPY(tile + threadIdx.x, x + threadIdx.x);
+  COMMIT();
+  WAIT_GROUPS(0);
+  y[threadIdx.x] = tile[threadIdx.x].x + 1;  // FAULT copy_of_what_nobody_wrote
+}
+PAIR(copy_of_what_nobody_wrote, "uninitialised") {
+  Buffer<int> x(128), y(32);
+  cudaMemset(x, 1, faulty ? 496 : 512);
+  copy_of_what_nobody_wrote<faulty><<<1, 32>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
+}
+
+template <bool faulty>
+__global__ void copies_that_arrive_at_an_mbarrier(const int4* x, int* y) {
+  __shared__ int4 tile[64];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 64);
+  __syncthreads();
+  COPY(tile + threadIdx.x, x + threadIdx.x);  // FAULT copies_that_arrive_at_an_mbarrier
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(&bar)) : "memory");
+  if (!faulty) WAIT_PHASE(&bar, 0);
+  y[threadIdx.x] = tile[63 - threadIdx.x].x;  // FAULT copies_that_arrive_at_an_mbarrier
+}
+PAIR(copies_that_arrive_at_an_mbarrier, "race") {
+  Buffer<int> x(256, 1), y(64);
+  copies_that_arrive_at_an_mbarrier<faulty><<<1, 64>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
+}
+
+}  // namespace

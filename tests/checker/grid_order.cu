@@ -1,0 +1,308 @@
+// What orders the blocks of a grid, and what only looks as if it did: fences, flags, tickets, locks, chains and barriers of the grid.
+#include "tests/checker/checker.h"
+
+namespace {
+
+using lockstep::checker::Buffer;
+
+// A barrier of the grid such as that of cooperative_groups::grid_group, whose headers cost more time than all of the rest: one thread a block counts
+// itself in with a fence before, and waits for all others with a fence behind. `arrived` begins as zero and is for `turn` 0, 1, 2, ...
+__device__ void grid_sync(unsigned* arrived, unsigned turn) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(arrived, 1u);
+    while (*static_cast<volatile unsigned*>(arrived) < gridDim.x * (turn + 1)) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+}
+
+// The last block adds up what the others left: with a fence before the ticket, and all threads' work before the fence.
+template <bool faulty>
+__global__ void last_block_without_fence(const int* x, int* part, unsigned* tickets, int* y) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    part[blockIdx.x] = x[blockIdx.x];  // FAULT last_block_without_fence
+    if (!faulty) __threadfence();
+    last = atomicInc(tickets, gridDim.x) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last && threadIdx.x < gridDim.x) y[threadIdx.x] = part[threadIdx.x];  // FAULT last_block_without_fence
+}
+PAIR(last_block_without_fence, "race") {
+  Buffer<int> x(8, 1), part(8), y(8);
+  Buffer<unsigned> tickets(1, 0);
+  last_block_without_fence<faulty><<<8, 32>>>(x, part, tickets, y);
+}
+
+template <bool faulty>
+__global__ void last_block_of_many_threads(const int* x, int* part, unsigned* tickets, int* y) {
+  __shared__ bool last;
+  part[blockIdx.x * blockDim.x + threadIdx.x] = x[threadIdx.x];  // FAULT last_block_of_many_threads
+  if (!faulty) __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicInc(tickets, gridDim.x) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last) {
+    int sum = 0;
+    for (int b = 0; b < gridDim.x; ++b) sum += part[b * blockDim.x + threadIdx.x];  // FAULT last_block_of_many_threads
+    y[threadIdx.x] = sum;
+  }
+}
+PAIR(last_block_of_many_threads, "race") {
+  Buffer<int> x(64, 1), part(64 * 6), y(64);
+  Buffer<unsigned> tickets(1, 0);
+  last_block_of_many_threads<faulty><<<6, 64>>>(x, part, tickets, y);
+}
+
+// The same with more blocks than anybody keeps apart, every thread fencing for itself.
+template <bool faulty>
+__global__ void last_of_many_blocks(const int* x, int* part, unsigned* tickets, int* y) {
+  __shared__ bool last;
+  part[blockIdx.x * blockDim.x + threadIdx.x] = x[threadIdx.x];  // FAULT last_of_many_blocks
+  if (!faulty) __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicInc(tickets, gridDim.x) == gridDim.x - 1;
+  __syncthreads();
+  if (last) {
+    int sum = 0;
+    for (int b = 0; b < gridDim.x; ++b) sum += part[b * blockDim.x + threadIdx.x];  // FAULT last_of_many_blocks
+    y[threadIdx.x] = sum;
+  }
+}
+PAIR(last_of_many_blocks, "race") {
+  Buffer<int> x(64, 1), part(64 * 100), y(64);
+  Buffer<unsigned> tickets(1, 0);
+  last_of_many_blocks<faulty><<<100, 64>>>(x, part, tickets, y);
+}
+
+// A fence that reaches the block only.
+template <bool faulty>
+__global__ void fence_of_the_block(int* part, unsigned* tickets, int* y) {
+  if (threadIdx.x != 0) return;
+  part[blockIdx.x] = 1;  // FAULT fence_of_the_block
+  if (faulty) {
+    __threadfence_block();
+  } else {
+    __threadfence();
+  }
+  if (atomicInc(tickets, gridDim.x) == gridDim.x - 1) {
+    __threadfence();
+    int sum = 0;
+    for (int b = 0; b < gridDim.x; ++b) sum += part[b];  // FAULT fence_of_the_block
+    *y = sum;
+  }
+}
+PAIR(fence_of_the_block, "race") {
+  Buffer<int> part(8), y(1);
+  Buffer<unsigned> tickets(1, 0);
+  fence_of_the_block<faulty><<<8, 32>>>(part, tickets, y);
+}
+
+// Message passing: a flag with release and acquire.
+template <bool faulty>
+__global__ void message_by_release(int* data, int* flag, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *data = 42;  // FAULT message_by_release
+    if (faulty) {
+      __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+    } else {
+      __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+    }
+  } else {
+    while (__nv_atomic_load_n(flag, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE) == 0) {
+    }
+    *y = *data;  // FAULT message_by_release
+  }
+}
+PAIR(message_by_release, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), y(1);
+  message_by_release<faulty><<<2, 32>>>(data, flag, y);
+}
+
+template <bool faulty>
+__global__ void message_by_acquire(int* data, int* flag, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *data = 42;  // FAULT message_by_acquire
+    __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+  } else {
+    while ((faulty ? __nv_atomic_load_n(flag, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE)
+                   : __nv_atomic_load_n(flag, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE)) == 0) {
+    }
+    *y = *data;  // FAULT message_by_acquire
+  }
+}
+PAIR(message_by_acquire, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), y(1);
+  message_by_acquire<faulty><<<2, 32>>>(data, flag, y);
+}
+
+// The older idiom: volatile flags and fences.
+template <bool faulty>
+__global__ void message_by_volatile(int* data, volatile int* flag, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *data = 42;  // FAULT message_by_volatile
+    if (!faulty) __threadfence();
+    *flag = 1;
+  } else {
+    while (*flag == 0) {
+    }
+    __threadfence();
+    *y = *data;  // FAULT message_by_volatile
+  }
+}
+PAIR(message_by_volatile, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), y(1);
+  message_by_volatile<faulty><<<2, 32>>>(data, flag, y);
+}
+
+// A flag that nobody else can see change: neither volatile nor atomic.
+template <bool faulty>
+__global__ void plain_flag(int* data, int* flag, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *data = 42;
+    __threadfence();
+    if (faulty) {
+      *flag = 1;  // FAULT plain_flag
+    } else {
+      atomicExch(flag, 1);
+    }
+  } else {
+    const int seen = faulty ? *flag : atomicAdd(flag, 0);  // FAULT plain_flag
+    __threadfence();
+    *y = seen != 0 ? *data : 0;
+  }
+}
+PAIR(plain_flag, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), y(1);
+  plain_flag<faulty><<<2, 32>>>(data, flag, y);
+}
+
+// The rest of the block reads before the waiting thread has told it to.
+template <bool faulty>
+__global__ void one_thread_waits(int* data, int* flag, int* y) {
+  if (blockIdx.x == 0) {
+    data[threadIdx.x] = 42;  // FAULT one_thread_waits
+    __syncthreads();
+    if (threadIdx.x == 0) __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+  } else {
+    if (threadIdx.x == 0) {
+      while (__nv_atomic_load_n(flag, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE) == 0) {
+      }
+    }
+    if (!faulty) __syncthreads();
+    y[threadIdx.x] = data[threadIdx.x];  // FAULT one_thread_waits
+  }
+}
+PAIR(one_thread_waits, "race") {
+  Buffer<int> data(64, 0), flag(1, 0), y(64);
+  one_thread_waits<faulty><<<2, 64>>>(data, flag, y);
+}
+
+// A chain: each block waits for the one before it, as a decoupled look-back does.
+template <bool faulty>
+__global__ void chained_sum(const int* x, int* sums, int* flags) {
+  if (threadIdx.x != 0) return;
+  int before = 0;
+  if (blockIdx.x > 0) {
+    volatile int* const flag = flags + blockIdx.x - 1;
+    while (*flag == 0) {
+    }
+    __threadfence();
+    before = sums[blockIdx.x - 1];  // FAULT chained_sum
+  }
+  sums[blockIdx.x] = before + x[blockIdx.x];  // FAULT chained_sum
+  if (!faulty) __threadfence();
+  *static_cast<volatile int*>(flags + blockIdx.x) = 1;
+}
+PAIR(chained_sum, "race") {
+  Buffer<int> x(40, 1), sums(40), flags(40, 0);
+  chained_sum<faulty><<<40, 32>>>(x, sums, flags);
+}
+
+// A lock around a plain counter.
+template <bool faulty>
+__global__ void locked_counter(int* lock, int* count) {
+  if (threadIdx.x != 0) return;
+  while (atomicCAS(lock, 0, 1) != 0) {
+  }
+  __threadfence();
+  *count = *count + 1;  // FAULT locked_counter
+  if (!faulty) __threadfence();
+  atomicExch(lock, 0);
+}
+PAIR(locked_counter, "race") {
+  Buffer<int> lock(1, 0), count(1, 0);
+  locked_counter<faulty><<<6, 32>>>(lock, count);
+}
+
+// Two phases with a barrier of the grid between them.
+template <bool faulty>
+__global__ void grid_barrier(int* x, int* y, unsigned* arrived) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+  x[i] = i;  // FAULT grid_barrier
+  if (!faulty) {
+    grid_sync(arrived, 0);
+  } else {
+    __syncthreads();
+  }
+  y[i] = x[n - 1 - i];  // FAULT grid_barrier
+  if (!faulty) {
+    grid_sync(arrived, 1);
+    x[i] = y[n - 1 - i];
+  }
+}
+PAIR(grid_barrier, "race") {
+  Buffer<int> x(256, 0), y(256);
+  Buffer<unsigned> arrived(1, 0);
+  int *px = x, *py = y;
+  unsigned* pa = arrived;
+  void* arguments[] = {&px, &py, &pa};
+  cudaLaunchCooperativeKernel(grid_barrier<faulty>, 4, 64, arguments, 0, nullptr);
+}
+
+template <bool faulty>
+__global__ void many_at_a_grid_barrier(int* x, int* y, unsigned* arrived) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+  unsigned turn = 0;
+  for (int round = 0; round < 3; ++round) {
+    x[i] = round;  // FAULT many_at_a_grid_barrier
+    grid_sync(arrived, turn++);
+    y[i] = x[n - 1 - i];  // FAULT many_at_a_grid_barrier
+    if (!faulty) grid_sync(arrived, turn++);
+  }
+}
+PAIR(many_at_a_grid_barrier, "race") {
+  Buffer<int> x(64 * 40, 0), y(64 * 40);
+  Buffer<unsigned> arrived(1, 0);
+  int *px = x, *py = y;
+  unsigned* pa = arrived;
+  void* arguments[] = {&px, &py, &pa};
+  cudaLaunchCooperativeKernel(many_at_a_grid_barrier<faulty>, 40, 64, arguments, 0, nullptr);
+}
+
+// A fence without a flag orders nothing.
+template <bool faulty>
+__global__ void fence_without_a_flag(int* data, int* y) {
+  if (blockIdx.x == 0) {
+    data[threadIdx.x] = 42;  // FAULT fence_without_a_flag
+    __threadfence();
+  } else {
+    __threadfence();
+    y[threadIdx.x] = faulty ? data[threadIdx.x] : 0;  // FAULT fence_without_a_flag
+  }
+}
+PAIR(fence_without_a_flag, "race") {
+  Buffer<int> data(32, 0), y(32);
+  fence_without_a_flag<faulty><<<2, 32>>>(data, y);
+}
+
+}  // namespace
