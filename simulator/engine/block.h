@@ -172,6 +172,7 @@ struct Block {
   std::uint32_t next_warp = 0;
   bool aborted = false;
   bool gives_way = false;          // the others first: see passed_barrier
+  bool waits = false;              // it stood still when its turn ended, and has changed nothing since
 };
 
 // Last-hit cache of global allocations, a slot chosen by the instruction.

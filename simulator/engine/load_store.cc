@@ -119,7 +119,10 @@ void load_any(Warp& w, const Op& op, LaneMask mask) {
   if (synchronises) std::memcpy(places, r.address, sizeof places);
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   fill(w, op, r, mask);
-  if (synchronises) after_strong_read(w, op, places, mask);
+  if (synchronises) {
+    after_strong_read(w, op, places, mask);
+    w.quota -= 16;  // most loops that look at what other blocks may change wait for it
+  }
   if (op.flags & kAcquire) acquire(w);
   if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r, mask);
 }

@@ -21,6 +21,8 @@ namespace {
 constexpr std::int32_t kFragmentQuota = 512;
 // Backward branches before the next warp of the block gets a turn.
 constexpr std::int32_t kWarpQuota = 1024;
+// Of a block that only waits: enough looks to see that nothing has come, few enough for a chain of blocks that wait for one another.
+constexpr std::int32_t kWaitingQuota = 64;
 // Operations in the turn of a fragment that is not the lowest: enough to leave a critical section, few enough to meet again.
 constexpr int kTurn = 256;
 // Rounds over the warps without an end before another block of this worker gets a turn (blocks that wait for one another).
@@ -258,7 +260,7 @@ Stop run_warp(Warp& w) {
         const bool others = std::any_of(c.fragments.begin(), c.fragments.end(),
                                         [](const Fragment& f) { return f.state == Fragment::State::kRunnable; });
         const std::uint64_t limit = w.block->launch->config->instruction_limit;
-        w.quota = others ? kFragmentQuota : kWarpQuota;
+        w.quota = w.block->waits ? kWaitingQuota : others ? kFragmentQuota : kWarpQuota;
         note_turn(w);
         if (limit != 0 && w.block->instructions > limit) return Stop::kQuota;
         if (others) requeue(w, true);
@@ -312,6 +314,7 @@ Progress run_block(Block& b) {
   const Launch& launch = *b.launch;
   const std::uint32_t count = launch.warps;
   const int patience = launch.config->cooperative || launch.clustered ? 1 : kBlockRounds;
+  const std::uint64_t changes = b.worker->changes;
   for (int round = 0; round < patience;) {
     if (b.live_warps == 0) return Progress::kDone;
     if (b.position > launch.stop.load(std::memory_order_relaxed) || launch.abandoned.load(std::memory_order_relaxed)) return Progress::kDone;
@@ -349,7 +352,12 @@ Progress run_block(Block& b) {
       return Progress::kYielded;
     }
     if (yielded) {
-      if (stands_still(b)) return Progress::kYielded;
+      if (stands_still(b)) {
+        b.waits = true;
+        return Progress::kYielded;
+      }
+      b.waits = b.waits && b.worker->changes == changes;
+      if (b.waits) return Progress::kYielded;
       ++round;
       const std::uint64_t limit = launch.config->instruction_limit;
       if (limit != 0 && b.instructions > limit) {

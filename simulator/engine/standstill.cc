@@ -70,9 +70,9 @@ void note_turn(Warp& w) {
     return;
   }
   if (t.repeats) return;
-  // A state is kept after 8 turns, 16, 32 ... and compared with those of the turns that follow, 8 of them or an eighth of as many as there were: that
+  // A state is kept after 2 turns, 4, 8 ... and compared with those of the turns that follow, 2 of them or an eighth of as many as there were: that
   // costs next to nothing in a loop that computes for long without a store, and finds cycles of any length in time.
-  constexpr std::uint64_t kWindow = 8;
+  constexpr std::uint64_t kWindow = 2;
   const std::uint64_t turn = ++t.count, kept = std::bit_floor(turn);
   if (turn < kWindow || turn - kept > std::max(kWindow, kept / 8)) return;
   const std::uint64_t state = state_of(w);
