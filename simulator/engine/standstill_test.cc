@@ -6,7 +6,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "simulator/engine/testing.h"
 
@@ -20,11 +22,15 @@ using testing::text;
 
 // r1: the thread, r2: the block, p0: thread 0; d0: the address of `flag`, d1: of the thread's word of `out`. s: a shared word.
 std::string kernel(const std::string& body) {
-  return R"(
+  return R"(.version 9.0
+.target sm_90
+.address_size 64
 .visible .entry k(.param .u64 flag, .param .u64 out)
 {
 .shared .align 4 .u32 s;
-.reg .pred p<8>; .reg .b32 r<16>; .reg .b64 d<8>;
+.shared .align 4 .b32 words[64];
+.local .align 4 .u32 own;
+.reg .pred p<8>; .reg .b32 r<16>; .reg .b64 d<8>; .reg .b128 q<2>;
 ld.param.u64 d0, [flag];
 ld.param.u64 d2, [out];
 mov.u32 r1, %tid.x;
@@ -39,7 +45,7 @@ setp.eq.u32 p0, r1, 0;
 class Standing : public ::testing::Test {
  protected:
   Outcome run(const std::string& body, std::uint32_t blocks = 1, std::uint32_t threads = 32) {
-    gpu.load(kernel(body));
+    gpu.load_text(kernel(body));
     return gpu.launch("k", blocks, threads, gpu.buffer<std::uint32_t>({0, 0, 0, 0}, "flag"), gpu.unwritten(1 << 16, "out"));
   }
   void expect_deadlock(const Outcome& o, const std::string& words) {
@@ -94,6 +100,38 @@ TEST_F(Standing, ALoopThatCountsOrLooksAtTheClockIsNotStandingStill) {
                  "setp.lt.and.u64 p2, d4, 300000, p1;\n@p2 bra W;\n"));
 }
 
+// Loops that find their count in memory and leave nothing of it in registers: whoever writes there must say so. Each thread writes its own word.
+TEST_F(Standing, NoWriterGoesUnnoticed) {
+  const struct {
+    const char *who, *before, *step;  // r5: the count after the step
+  } kWriters[] = {
+      {"a row of global memory", "st.global.u32 [d1], 0;", "ld.global.u32 r5, [d1]; add.u32 r5, r5, 1; st.global.u32 [d1], r5;"},
+      {"every other word of global memory", "mad.wide.u32 d1, r4, 8, d2; st.global.u32 [d1], 0;",
+       "ld.global.u32 r5, [d1]; add.u32 r5, r5, 1; st.global.u32 [d1], r5;"},
+      {"a row of shared memory", "mov.u32 r6, words; mad.lo.u32 r6, r1, 4, r6; st.shared.u32 [r6], 0;",
+       "ld.shared.u32 r5, [r6]; add.u32 r5, r5, 1; st.shared.u32 [r6], r5;"},
+      {"every other word of shared memory", "mov.u32 r6, words; mad.lo.u32 r6, r1, 8, r6; st.shared.u32 [r6], 0;",
+       "ld.shared.u32 r5, [r6]; add.u32 r5, r5, 1; st.shared.u32 [r6], r5;"},
+      {"local memory", "st.local.u32 [own], 0;", "ld.local.u32 r5, [own]; add.u32 r5, r5, 1; st.local.u32 [own], r5;"},
+      {"generic addresses", "mov.u64 d3, own; cvta.local.u64 d3, d3; st.u32 [d3], 0;", "ld.u32 r5, [d3]; add.u32 r5, r5, 1; st.u32 [d3], r5;"},
+      {"an atomic in global memory", "st.global.u32 [d1], 0;", "atom.global.add.u32 r5, [d1], 1;"},
+      {"an atomic in shared memory", "mov.u32 r6, words; mad.lo.u32 r6, r1, 4, r6; st.shared.u32 [r6], 0;", "atom.shared.add.u32 r5, [r6], 1;"},
+      {"an atomic of 16 bytes", "mad.wide.u32 d1, r4, 16, d2; mov.u64 d4, 0; st.global.v2.u64 [d1], {d4, d4};",
+       "ld.global.v2.u64 {d3, d4}, [d1]; add.u64 d3, d3, 1; cvt.u32.u64 r5, d3; mov.b128 q0, {d3, d4}; atom.global.exch.b128 q1, [d1], q0;"
+       "mov.u64 d3, 0; mov.b128 q0, {d4, d4}; mov.b128 q1, {d4, d4};"},
+      {"an asynchronous copy", "mov.u32 r6, words; mad.lo.u32 r6, r1, 4, r6; st.shared.u32 [r6], 0;",
+       "ld.shared.u32 r5, [r6]; mad.wide.u32 d3, r5, 4, d0; cp.async.ca.shared.global [r6], [d3], 4; cp.async.wait_all; ld.shared.u32 r5, [r6]; mov.u64 d3, 0;"},
+      {"time", "", "mov.u32 r5, %clock; shr.u32 r5, r5, 3;"},
+  };
+  std::vector<std::uint32_t> next(401);
+  for (std::uint32_t i = 0; i < next.size(); ++i) next[i] = i + 1;
+  for (const auto& w : kWriters) {
+    gpu.load_text(kernel(std::string(w.before) + "\nW: " + w.step + "\nsetp.lt.u32 p1, r5, 400;\nmov.u32 r5, 0;\nnanosleep.u32 1;\n@p1 bra W;\n"));
+    const Outcome o = gpu.launch("k", 1, 32, gpu.buffer(next, "next"), gpu.unwritten(1 << 16, "out"));
+    EXPECT_TRUE(o.findings.empty()) << w.who << "\n" << text(o);
+  }
+}
+
 TEST_F(Standing, EndlessWorkIsATimeLimit) {
   gpu.config.instruction_limit = 100'000;
   const Outcome o = run("W: atom.global.add.u32 r5, [d0], 1;\nsetp.ge.u32 p1, r1, 0;\n@p1 bra W;\n");
@@ -124,7 +162,7 @@ TEST_F(Standing, TheHostMaySetAFlagThatItCanReach) {
   auto* word = reinterpret_cast<std::atomic<std::uint32_t>*>(flag->base);
   *word = 0;
   gpu.config.instruction_limit = 0;
-  gpu.load(kernel(kWait));
+  gpu.load_text(kernel(kWait));
   std::thread host([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     *word = 1;
