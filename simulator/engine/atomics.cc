@@ -89,7 +89,8 @@ bool in_shared_memory(const Warp& w, const Request& r, int lane) {
   return (r.host[lane] >= shared && r.host[lane] < shared + w.block->shared.size) || (r.remote >> lane & 1);
 }
 
-template <class U, class Update>
+// Counts as a change what changes the memory, or kKnown: the caller has seen to it.
+template <class U, bool kKnown = false, class Update>
 void update_lanes(Warp& w, LaneMask mask, const Request& r, const Element& element, Update update) {
   const U* b = source<U>(w, element.b);
   const U* c = element.c == kNoSlot ? b : source<U>(w, element.c);
@@ -106,7 +107,7 @@ void update_lanes(Warp& w, LaneMask mask, const Request& r, const Element& eleme
         now = update(old, vb, vc, true);
       } while (!__atomic_compare_exchange_n(p, &old, now, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     }
-    changed |= now != old;
+    if constexpr (!kKnown) changed |= now != old;
     if (d) d[i] = old;
   });
   w.block->worker->changes += changed;
@@ -118,7 +119,11 @@ void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r, const 
   const auto type = op.flags & kFloatResult ? AtomicType::kFloat : op.flags & kSignExtend ? AtomicType::kSigned : AtomicType::kUnsigned;
   if (what == AtomOp::kAdd && type != AtomicType::kFloat) {
     // Counters: most atomics are such.
-    update_lanes<U>(w, mask, r, element, [](U old, U b, U, bool) { return static_cast<U>(old + b); });
+    const U* b = source<U>(w, element.b);
+    U any = 0;
+    for (int i = 0; i < kWarpSize; ++i) any |= mask >> i & 1 ? b[i] : U{0};
+    w.block->worker->changes += any != 0;
+    update_lanes<U, true>(w, mask, r, element, [](U old, U b, U, bool) { return static_cast<U>(old + b); });
     return;
   }
   update_lanes<U>(w, mask, r, element, [&](U old, U b, U c, bool global) { return updated<U, S>(what, type, old, b, c, global); });
