@@ -39,7 +39,7 @@ cudaError_t about(const char* function, cudaLibrary_t handle, Body&& body) {
 }
 
 // Makes a library of code whose first bytes say what it is.
-cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, std::string bytes, cudaLibrary_t* result) {
+cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, std::string&& bytes, cudaLibrary_t* result) {
   constexpr std::uint32_t kWrapper = 0x466243b1, kContainer = 0xba55ed50;
   std::uint32_t magic = 0;
   std::memcpy(&magic, code, sizeof magic);
