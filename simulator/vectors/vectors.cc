@@ -23,7 +23,7 @@ bool is_exchange(Opcode op) {
 }
 
 bool touches_memory(Opcode op) {
-  return op == Opcode::k_ld || op == Opcode::k_st || op == Opcode::k_atom || op == Opcode::k_red;
+  return op == Opcode::k_ld || op == Opcode::k_ldu || op == Opcode::k_st || op == Opcode::k_atom || op == Opcode::k_red;
 }
 
 // Sections 9.7.1 to 9.7.9 as far as they compute, and the video instruction.
@@ -45,22 +45,55 @@ bool computes(Opcode op) {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
+// Loads through a path that need not see what the kernel itself has written.
+bool reads_only_inputs(const ptx::Spelling& s) { return s.modifiers.non_coherent || s.form->row->opcode == Opcode::k_ldu; }
+
+// A memory operation in memory that every thread has 32 bytes of.
+bool reaches_its_own_bytes(const ptx::Spelling& s) {
+  switch (s.modifiers.space) {
+    case Space::kNone: case Space::kGeneric: case Space::kGlobal: case Space::kShared: case Space::kSharedCluster: return true;
+    default: return false;
+  }
+}
+
 // Memory operations by the plainest spelling: no hint, no order, no scope.
 bool is_plain(const ptx::Spelling& s) {
   const Modifiers& m = s.modifiers;
-  if (contains(s.text, "::") || contains(s.text, ".weak") || m.semantics != ptx::Semantics::kNone || m.scope != ptx::Scope::kNone ||
-      m.cache != ptx::CacheOp::kNone) {
-    return false;
-  }
-  // What a kernel has written itself, ld.nc need not see.
-  return !m.non_coherent && (m.space == Space::kNone || m.space == Space::kGlobal || m.space == Space::kShared);
+  return !contains(s.text, "::") && !contains(s.text, ".weak") && m.semantics == ptx::Semantics::kNone &&
+         m.scope == ptx::Scope::kNone && m.cache == ptx::CacheOp::kNone && !reads_only_inputs(s) && m.space != Space::kSharedCluster;
 }
 
+// A barrier that reduces a predicate over the block.
+bool reduces_at_a_barrier(const ptx::Spelling& s) {
+  const Opcode op = s.form->row->opcode;
+  return (op == Opcode::k_bar || op == Opcode::k_barrier) && contains(s.text, ".red.");
+}
+
+bool exists_on_sm_90(const ptx::Example& e) { return e.spelling.form->row->sm <= 90 && e.spelling.form->row->suffix == 0; }
+
 bool belongs(const ptx::Example& e) {
-  const ptx::FormRow& row = *e.spelling.form->row;
-  if (row.sm > 90 || row.suffix != 0) return false;
-  if (touches_memory(row.opcode)) return is_plain(e.spelling) && !contains(e.spelling.text, "L2");
-  return computes(row.opcode) || is_exchange(row.opcode);
+  const Opcode op = e.spelling.form->row->opcode;
+  if (touches_memory(op)) return is_plain(e.spelling) && reaches_its_own_bytes(e.spelling);
+  return computes(op) || is_exchange(op) || reduces_at_a_barrier(e.spelling);
+}
+
+// Memory operations whose spelling has a hint, an order or a scope compute what the plain ones do. Of every row a few, from its
+// beginning to its end, show that they do.
+constexpr std::size_t kHintedPerRow = 4;
+
+std::vector<const ptx::Example*> hinted_representatives(const std::vector<ptx::Example>& examples) {
+  std::vector<const ptx::Example*> chosen;
+  for (std::size_t begin = 0, end; begin < examples.size(); begin = end) {
+    const ptx::Form* form = examples[begin].spelling.form;
+    std::vector<const ptx::Example*> of_row;
+    for (end = begin; end < examples.size() && examples[end].spelling.form == form; ++end) {
+      const ptx::Example& e = examples[end];
+      if (touches_memory(form->row->opcode) && exists_on_sm_90(e) && !is_plain(e.spelling) && reaches_its_own_bytes(e.spelling)) of_row.push_back(&e);
+    }
+    const std::size_t count = std::min(kHintedPerRow, of_row.size());
+    for (std::size_t k = 0; k < count; ++k) chosen.push_back(of_row[count == 1 ? 0 : k * (of_row.size() - 1) / (count - 1)]);
+  }
+  return chosen;
 }
 
 bool reads_carry(const Modifiers& m, Opcode op) {
@@ -136,6 +169,14 @@ class KernelWriter {
           before_ += "mov.b32 " + register_name(type, n) + ", 0xffffffff;\n";
           break;
         }
+        if (rule.name == "policy") {
+          before_ += "createpolicy.fractional.L2::evict_last.b64 " + register_name(type, n) + ", 0f3f800000;\n";
+          break;
+        }
+        if (reduces_at_a_barrier(example_.spelling)) {  // which barrier, and how many threads
+          before_ += "mov.b32 " + register_name(type, n) + ", " + std::to_string(rule.name == "a" ? 3 : kBlock) + ";\n";
+          break;
+        }
         for (int e = 0; e < elements; ++e) source(type, n + e, position);
         break;
       case Role::kAddress: memory(type, n, position); break;
@@ -188,11 +229,16 @@ class KernelWriter {
     output({Word::Kind::kRegister, type, bytes == 1 ? 2 : bytes, position}, "x4");
   }
 
-  // The thread's own 32 bytes of global or shared memory.
+  // The thread's own 32 bytes of global or shared memory, or its inputs where they lie.
   void memory(Type type, int n, int position) {
     const Modifiers& m = example_.spelling.modifiers;
     const int words = (ptx::size_of(type) * m.vector + 7) / 8;
-    shared_ = m.space == Space::kShared;
+    if (reads_only_inputs(example_.spelling)) {
+      before_ += "add.u64 d" + std::to_string(n) + ", x0, " + std::to_string(8 * inputs_.size()) + ";\n";
+      inputs_.insert(inputs_.end(), static_cast<std::size_t>(words), {Word::Kind::kMemory, type, 8, position});
+      return;
+    }
+    shared_ = m.space == Space::kShared || m.space == Space::kSharedCluster;
     before_ += shared_ ? "mov.u64 x6, cells;\nmad.wide.u32 x6, y4, 32, x6;\n" : "mov.u64 x6, memory;\nmad.wide.u32 x6, y5, 32, x6;\n";
     const std::string space = shared_ ? ".shared" : ".global";
     const Word word{Word::Kind::kMemory, type, 8, position};
@@ -230,8 +276,11 @@ std::vector<VectorForm> vector_forms() {
     f.entry = "form" + std::to_string(forms.size() - 1);
     KernelWriter(e).write(f);
   };
-  for (ptx::Example& e : ptx::all_examples()) {
-    if (!belongs(e)) continue;
+  const std::vector<ptx::Example> examples = ptx::all_examples();
+  const std::vector<const ptx::Example*> hinted = hinted_representatives(examples);
+  for (const ptx::Example& example : examples) {
+    if (!exists_on_sm_90(example) || !belongs(example)) continue;
+    ptx::Example e = example;
     if (e.spelling.form->row->opcode == Opcode::k_lop3) {
       const std::size_t at = e.text.find("0xEA");
       for (const char* table : kTables) {
@@ -242,6 +291,7 @@ std::vector<VectorForm> vector_forms() {
       add(e);
     }
   }
+  for (const ptx::Example* e : hinted) add(*e);
   return forms;
 }
 

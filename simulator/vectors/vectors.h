@@ -40,8 +40,9 @@ struct VectorForm {
   std::vector<Word> inputs, outputs;
 };
 
-// All forms that one thread, or one warp, can execute on data alone and that exist on sm_90: what computes, exchanges among lanes,
-// loads, stores and atomics. Spellings that differ in cache hints, scopes or memory order only are represented by the plainest.
+// All forms that one thread, one warp or one block can execute on data alone and that exist on sm_90: what computes, exchanges among
+// lanes, reduces at a barrier, loads, stores and atomics. Of memory operations every plain spelling, and of each row a few of those
+// that differ in cache hints, scopes or memory order.
 std::vector<VectorForm> vector_forms();
 
 // kThreads * inputs.size() words: special values crossed, then random ones. The same for every call.
