@@ -108,7 +108,7 @@ TEST(Conform, ASuiteThatDiesLosesOnePropertyAndTheOthersRunInANewProcess) {
        {std::pair<const char*, const char*>{"killed", "signal SIGKILL"}, {"exit", "exit status 70"}}) {
     const Conformed c = conform({"leaves"}, {"--cases=5"}, {{"LEAVES", how}});
     EXPECT_EQ(c.status, 1) << c.output;
-    EXPECT_EQ(c.passport["counts"]["pass"], 2) << c.output;
+    EXPECT_EQ(c.passport["counts"]["pass"], 4) << c.output;
     EXPECT_EQ(c.passport["counts"]["not_run"], 1);
     EXPECT_EQ(c.passport["suites"][0]["end"], end);
     EXPECT_THAT(c.output,
@@ -118,12 +118,21 @@ TEST(Conform, ASuiteThatDiesLosesOnePropertyAndTheOthersRunInANewProcess) {
   }
 }
 
+TEST(Conform, AnErrorThatSticksToTheDeviceCostsOneProperty) {
+  const Conformed c = conform({"leaves", "right"}, {"--cases=5"}, {{"LEAVES", "sticky"}});
+  EXPECT_EQ(c.status, 1) << c.output;
+  EXPECT_EQ(c.passport["suites"][0]["counts"]["fail"], 1);
+  EXPECT_EQ(c.passport["suites"][0]["counts"]["pass"], 4);
+  EXPECT_THAT(c.output, ContainsRegex("Leaves\\.Computes failed"));
+  EXPECT_THAT(c.output, HasSubstr("[2/2] right: green"));
+}
+
 TEST(Conform, APropertyThatHangsIsEndedAtItsLimitAndTheOthersRun) {
   const Conformed c = conform({"leaves", "right"}, {"--cases=5", "--property-limit=2"}, {{"LEAVES", "hangs"}});
   EXPECT_EQ(c.status, 1) << c.output;
   EXPECT_THAT(c.output, HasSubstr("Leaves.Ends did not run to its end: the process ended while it ran: the limit of 2 s "
                                   "for one property"));
-  EXPECT_EQ(c.passport["suites"][0]["counts"]["pass"], 2);
+  EXPECT_EQ(c.passport["suites"][0]["counts"]["pass"], 4);
   EXPECT_THAT(c.output, HasSubstr("[2/2] right: green"));
 }
 

@@ -63,6 +63,14 @@ __global__ void adds_one_beyond_100_kernel(const float* x, float* y, int n) {
   if (i < n) y[i] = 2 * x[i] + (i >= 100 ? 1 : 0);
 }
 
+__global__ void writes_nowhere_kernel(float* y) {
+  if (threadIdx.x == 0) *y = 0;  // planted: nowhere
+}
+
+__global__ void never_ends_kernel() {
+  while (true) __nanosleep(1000);
+}
+
 cudaError_t finish() {
   const cudaError_t launch = cudaGetLastError();
   return launch != cudaSuccess ? launch : cudaDeviceSynchronize();
@@ -117,6 +125,16 @@ cudaError_t changes_its_input(const float* x, float* y, int n, int threads) {
 
 cudaError_t adds_one_beyond_100(const float* x, float* y, int n, int threads) {
   adds_one_beyond_100_kernel<<<1, threads>>>(x, y, n);
+  return finish();
+}
+
+cudaError_t writes_nowhere(const float*, float*, int, int threads) {
+  writes_nowhere_kernel<<<1, threads>>>(nullptr);
+  return finish();
+}
+
+cudaError_t never_ends(const float*, float*, int, int threads) {
+  never_ends_kernel<<<1, threads>>>();
   return finish();
 }
 
