@@ -7,7 +7,7 @@ here=$(dirname "$(readlink -f "$0")")
 LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 RUNFILES_DIR=$here/runfiles
 LOCKSTEP_COMMIT=$(cat "$here/COMMIT" 2> /dev/null || true)
-LOCKSTEP_COMMAND=$0
+LOCKSTEP_COMMAND="$0 run"
 export LD_LIBRARY_PATH RUNFILES_DIR LOCKSTEP_COMMIT LOCKSTEP_COMMAND
 unset BUILD_WORKSPACE_DIRECTORY BUILD_WORKING_DIRECTORY
 conform=$here/runfiles/lockstep/harness/conform

@@ -55,7 +55,8 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-Table::Table(std::string_view align, const std::vector<std::string>& heads) : align_(align) {
+Table::Table(std::string_view align, const std::vector<std::string>& heads, std::string_view css_class)
+    : align_(align), css_class_(css_class) {
   rows_ = "<thead><tr>";
   for (std::size_t i = 0; i < heads.size(); ++i) rows_ += cell(i, "th", escape(heads[i]));
   rows_ += "</tr></thead>\n<tbody>\n";
@@ -67,7 +68,10 @@ void Table::row(const std::vector<std::string>& cells, std::string_view css_clas
   rows_ += "</tr>\n";
 }
 
-std::string Table::end() const { return "<div class=\"scroll\"><table>" + rows_ + "</tbody></table></div>\n"; }
+std::string Table::end() const {
+  return fmt::format("<div class=\"scroll\"><table{}>{}</tbody></table></div>\n",
+                     css_class_.empty() ? "" : " class=\"" + css_class_ + "\"", rows_);
+}
 
 std::string Table::cell(std::size_t column, std::string_view tag, const std::string& content) const {
   const char kind = column < align_.size() ? align_[column] : 'l';

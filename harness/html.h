@@ -14,16 +14,17 @@ std::string script(std::string_view program);
 std::string base64(std::string_view bytes);
 
 // A table that scrolls sideways where it is too wide. Cells are HTML. Columns are aligned by `align`, one letter each: l
-// left, n right (numbers), and a capital where a phone leaves the column out.
+// left, n right (numbers), and a capital where a phone leaves the column out. A table of class "named" has long first cells,
+// which have a line of their own on a phone.
 class Table {
  public:
-  Table(std::string_view align, const std::vector<std::string>& heads);
+  Table(std::string_view align, const std::vector<std::string>& heads, std::string_view css_class = "");
   void row(const std::vector<std::string>& cells, std::string_view css_class = "");
   std::string end() const;
 
  private:
   std::string cell(std::size_t column, std::string_view tag, const std::string& content) const;
-  std::string align_, rows_;
+  std::string align_, css_class_, rows_;
 };
 
 }  // namespace lockstep::html

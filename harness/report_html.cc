@@ -86,7 +86,9 @@ std::string failures(const Passport& p) {
       body += fmt::format("<div class=\"failure\">\n<h3>{} {}</h3>\n<p>{}</p>\n", escape(name), badge(r.verdict),
                           escape(r.reason));
       body += pre("smallest case", r.minimal_case) + pre("what was seen", r.message) + pre("replay", r.replay);
-      body += fmt::format("<p class=\"soft\">{} cases, seed {}</p>\n</div>\n", r.cases, escape(r.seed));
+      if (r.cases > 0)
+        body += fmt::format("<p class=\"soft\">{} case{}, seed {}</p>\n", r.cases, r.cases == 1 ? "" : "s", escape(r.seed));
+      body += "</div>\n";
     }
   }
   return body.empty() ? "" : section("failures", "Failures", body);
@@ -107,7 +109,7 @@ std::string properties(const PassportSuite& s) {
 }
 
 std::string ledger(const Passport& p) {
-  Table t("lnnnNNnnnN", {"family", "planned", "pass", "fail", "waived", "n/a", "not run", "cases", "budget", "seconds"});
+  Table t("lnnnNNnNNN", {"family", "planned", "pass", "fail", "waived", "n/a", "not run", "cases", "budget", "seconds"});
   std::string details;
   const auto cells = [](std::map<Verdict, std::uint64_t>& n, const std::string& who, std::uint64_t planned,
                         std::uint64_t cases, double budget, double seconds) {
@@ -190,20 +192,50 @@ std::string budgets(const Passport& p) {
                  "left of the dashed line. Families that are not here are exact.</p>\n" + body);
 }
 
+// Whether a stands before b where numbers in them count as numbers: "256 bins" before "1024 bins".
+bool natural_order(const std::string& a, const std::string& b) {
+  const auto digit = [](const std::string& s, std::size_t at) { return at < s.size() && s[at] >= '0' && s[at] <= '9'; };
+  std::size_t i = 0, k = 0;
+  while (i < a.size() && k < b.size()) {
+    if (digit(a, i) && digit(b, k)) {
+      std::size_t m = i, n = k;
+      while (digit(a, m)) ++m;
+      while (digit(b, n)) ++n;
+      if (m - i != n - k) return m - i < n - k;
+      if (const int order = a.compare(i, m - i, b, k, n - k); order != 0) return order < 0;
+      i = m, k = n;
+    } else {
+      if (a[i] != b[k]) return a[i] < b[k];
+      ++i, ++k;
+    }
+  }
+  return a.size() - i < b.size() - k;
+}
+
+// Copies, since a ledger keeps them by name.
+template <class Named>
+std::vector<Named> in_natural_order(std::vector<Named> all) {
+  std::stable_sort(all.begin(), all.end(), [](const Named& a, const Named& b) { return natural_order(a.name, b.name); });
+  return all;
+}
+
+// Three digits that say something.
+std::string ratio(double r) { return r < 0.1 ? fmt::format("{:.3g}", r) : fmt::format("{:.3f}", r); }
+
 std::string timings(const Passport& p) {
   ordered_json ratios = ordered_json::array(), durations = ordered_json::array();
-  Table verdicts("llnlN", {"comparison", "verdict", "ratio", "interval", "same within"});
-  Table times("lnln", {"measured", "median", "interval", "samples"});
+  Table verdicts("llnlN", {"comparison", "verdict", "ratio", "interval", "same within"}, "named");
+  Table times("lnln", {"measured", "median", "interval", "samples"}, "named");
   for (const PassportSuite& s : p.suites) {
     for (const std::string& name : s.order) {
-      for (const TimingVerdict& v : s.properties.at(name).timing_verdicts) {
-        verdicts.row({escape(v.name), escape(v.verdict), fmt::format("&times;{:.3f}", v.ratio),
-                      fmt::format("{:.3f} &hellip; {:.3f}", v.low, v.high), fmt::format("{:g} %", 100 * v.minimum_effect)});
+      for (const TimingVerdict& v : in_natural_order(s.properties.at(name).timing_verdicts)) {
+        verdicts.row({escape(v.name), escape(v.verdict), "&times;" + ratio(v.ratio), ratio(v.low) + " &hellip; " + ratio(v.high),
+                      fmt::format("{:g} %", 100 * v.minimum_effect)});
         if (!(v.low > 0) || !std::isfinite(v.high)) continue;
         ratios.push_back({{"name", v.name}, {"verdict", v.verdict}, {"ratio", v.ratio}, {"low", v.low}, {"high", v.high},
                           {"band", v.minimum_effect}});
       }
-      for (const Timing& t : s.properties.at(name).timings) {
+      for (const Timing& t : in_natural_order(s.properties.at(name).timings)) {
         times.row({escape(t.name), fmt::format("{:.2f} &micro;s", t.median),
                    fmt::format("{:.2f} &hellip; {:.2f} &micro;s", t.low, t.high), std::to_string(t.samples)});
         if (!std::isfinite(t.low) || !std::isfinite(t.high)) continue;

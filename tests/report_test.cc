@@ -93,6 +93,21 @@ TEST(Report, HasPicturesChartsAndTables) {
   EXPECT_THAT(text, AllOf(HasSubstr("b against a"), HasSubstr("SLOWER")));
 }
 
+TEST(Report, NumbersInNamesCountAsNumbers) {
+  MadeRun run;
+  for (const char* bins : {"1024", "256", "64"}) {
+    run.records[2].notes[std::string("timing_verdict.") + bins] = std::string(R"({"name": "histogram, )") + bins +
+        R"( bins", "verdict": "FASTER", "ratio": 0.0123, "low": 0.0122, "high": 0.0124, "minimum_effect": 0.02})";
+  }
+  const std::string text = page(run, {});
+  const auto of64 = text.find("<td>histogram, 64 bins"), of256 = text.find("<td>histogram, 256 bins"),
+             of1024 = text.find("<td>histogram, 1024 bins");
+  EXPECT_LT(of64, of256);
+  EXPECT_LT(of256, of1024);
+  EXPECT_NE(of1024, std::string::npos);
+  EXPECT_THAT(text, HasSubstr("&times;0.0123</td>"));
+}
+
 TEST(Report, Base64IsThatOfRfc4648) {
   EXPECT_EQ(html::base64(""), "");
   EXPECT_EQ(html::base64("f"), "Zg==");

@@ -37,9 +37,9 @@ chmod +x "$top/runfiles/lockstep/harness/conform"
 echo 0123abcd > "$top/COMMIT"
 run() { (cd "$scratch" && lockstep-bundle/lockstep "$@" 2>&1); }
 expect "a bundle runs on the GPU unless told otherwise" "$(run run --cases=5)" \
-  "run --device=gpu --cases=5 | runfiles | 0123abcd | lockstep | $top/lib"
+  "run --device=gpu --cases=5 | runfiles | 0123abcd | lockstep run | $top/lib"
 expect "or where it is told to" "$(run run --device=simulator)" \
-  "run --device=simulator | runfiles | 0123abcd | lockstep | $top/lib"
+  "run --device=simulator | runfiles | 0123abcd | lockstep run | $top/lib"
 expect_match "list" "$(run list)" '^list  *\|'
 expect_match "help" "$(run help)" 'Exit status: 0 all green'
 run frobnicate > /dev/null

@@ -5,15 +5,25 @@
 
   // Labels stand above their marks, so that a phone needs no smaller type.
   // The column at the right is for values.
-  var ROW = 30, TOP = 22, WIDE = 760, NARROW = 340, VALUE = 96;
+  var ROW = 30, LINE = 14, TOP = 22, WIDE = 760, NARROW = 340, VALUE = 96, NARROW_VALUE = 64;
 
-  function frame(figure, rows) {
-    var width = figure.clientWidth && figure.clientWidth < 520 ? NARROW : WIDE;
+  // A label on a phone: two lines where it says what was compared, then which with which.
+  function lines(f, name) {
+    var at = f.width === NARROW ? name.indexOf(': ') : -1;
+    return at < 0 ? [name] : [name.slice(0, at + 1), name.slice(at + 2)];
+  }
+
+  function frame(figure, data) {
+    var narrow = figure.clientWidth && figure.clientWidth < 520;
+    var f = {width: narrow ? NARROW : WIDE, value: narrow ? NARROW_VALUE : VALUE};
+    f.lines = d3.max(data, function (d) { return lines(f, d.name).length; });
+    f.row = ROW + (f.lines - 1) * LINE;
+    f.height = TOP + data.length * f.row;
     d3.select(figure).select('svg').remove();
-    var svg = d3.select(figure).append('svg')
-        .attr('viewBox', '0 0 ' + width + ' ' + (TOP + rows * ROW + 8))
+    f.svg = d3.select(figure).append('svg')
+        .attr('viewBox', '0 0 ' + f.width + ' ' + (f.height + 8))
         .attr('role', 'img').attr('aria-label', figure.getAttribute('aria-label'));
-    return {svg: svg, width: width, height: TOP + rows * ROW};
+    return f;
   }
 
   function axis(f, scale, ticks, format) {
@@ -23,23 +33,28 @@
 
   function row(f, data) {
     return f.svg.selectAll('.row').data(data).enter().append('g').attr('class', 'row')
-        .attr('transform', function (d, i) { return 'translate(0,' + (TOP + i * ROW) + ')'; });
+        .attr('transform', function (d, i) { return 'translate(0,' + (TOP + i * f.row) + ')'; });
   }
 
-  function label(rows, text, f, value) {
-    rows.append('text').attr('x', 8).attr('y', 13).text(text);
-    rows.append('text').attr('x', f.width - 4).attr('y', 24).attr('text-anchor', 'end').text(value);
+  // What follows in a row is drawn below its label: in the group that this returns.
+  function label(rows, f, value) {
+    for (var n = 0; n < f.lines; ++n) {
+      rows.append('text').attr('x', 8).attr('y', 13 + n * LINE)
+          .text(function (d) { return lines(f, d.name)[n] || ''; });
+    }
+    var marks = rows.append('g').attr('transform', 'translate(0,' + (f.lines - 1) * LINE + ')');
+    marks.append('text').attr('x', f.width - 4).attr('y', 24).attr('text-anchor', 'end').text(value);
+    return marks;
   }
 
   // Share of the error bound, a bar a property.
   function budget(figure, data) {
-    var f = frame(figure, data.length);
+    var f = frame(figure, data);
     var x = d3.scale.linear().domain([0, Math.max(1, d3.max(data, function (d) { return d.budget; }))])
-        .range([8, f.width - VALUE]);
+        .range([8, f.width - f.value]);
     axis(f, x, [0, 0.25, 0.5, 0.75, 1], d3.format('.2f'));
     f.svg.append('line').attr('class', 'bound').attr('x1', x(1)).attr('x2', x(1)).attr('y1', TOP - 6).attr('y2', f.height + 4);
-    var rows = row(f, data);
-    label(rows, function (d) { return d.name; }, f, function (d) { return d3.format('.3f')(d.budget); });
+    var rows = label(row(f, data), f, function (d) { return d3.format('.3f')(d.budget); });
     rows.append('rect').attr('class', function (d) { return d.budget > 1 ? 'bar full' : 'bar'; })
         .attr('x', x(0)).attr('y', 17).attr('height', 7).attr('rx', 2)
         .attr('width', function (d) { return Math.max(1, x(d.budget) - x(0)); });
@@ -47,20 +62,21 @@
 
   // Ratio of two durations with its interval, on a logarithmic scale; the grey band counts as the same.
   function ratio(figure, data) {
-    var f = frame(figure, data.length);
+    var f = frame(figure, data);
     var low = d3.min(data, function (d) { return Math.min(d.low, 1 / (1 + d.band)); });
     var high = d3.max(data, function (d) { return Math.max(d.high, 1 + d.band); });
-    var x = d3.scale.log().domain([low / 1.05, high * 1.05]).range([8, f.width - VALUE]);
-    var candidates = [0.05, 0.1, 0.2, 0.33, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20];
-    var ticks = candidates.filter(function (t) { return t >= low / 1.05 && t <= high * 1.05; });
-    // Neighbours that would overlap give way to 1.
-    ticks = ticks.filter(function (t, i) { return t === 1 || i === 0 || Math.abs(x(t) - x(ticks[i - 1])) > 34; });
+    var x = d3.scale.log().domain([low / 1.05, high * 1.05]).range([8, f.width - f.value]);
+    // The rounder a number, the sooner it has its place; what would touch another's has none.
+    var ticks = [];
+    [1, 0.1, 10, 0.01, 100, 0.5, 2, 0.2, 5, 0.05, 0.02, 20, 50, 0.7, 1.5, 3, 0.8, 1.25, 0.9, 1.1].forEach(function (t) {
+      if (t < low / 1.05 || t > high * 1.05) return;
+      if (ticks.every(function (other) { return Math.abs(x(t) - x(other)) > 34; })) ticks.push(t);
+    });
     axis(f, x, ticks, function (t) { return '\u00d7' + t; });
-    var rows = row(f, data);
+    var rows = label(row(f, data), f, function (d) { return '\u00d7' + d3.format(d.ratio < 0.1 ? '.3g' : '.3f')(d.ratio); });
     rows.append('rect').attr('class', 'band').attr('y', 14).attr('height', 14)
         .attr('x', function (d) { return x(1 / (1 + d.band)); })
         .attr('width', function (d) { return x(1 + d.band) - x(1 / (1 + d.band)); });
-    label(rows, function (d) { return d.name; }, f, function (d) { return '\u00d7' + d3.format('.3f')(d.ratio); });
     rows.append('line').attr('class', function (d) { return 'whisker ' + d.verdict.toLowerCase(); })
         .attr('x1', function (d) { return x(d.low); }).attr('x2', function (d) { return x(d.high); })
         .attr('y1', 21).attr('y2', 21);
@@ -70,11 +86,10 @@
 
   // A duration with its interval, from 0, so that lengths can be compared.
   function duration(figure, data) {
-    var f = frame(figure, data.length);
-    var x = d3.scale.linear().domain([0, d3.max(data, function (d) { return d.high; })]).nice().range([8, f.width - VALUE]);
-    axis(f, x, x.ticks(5), function (t) { return t + ' \u00b5s'; });
-    var rows = row(f, data);
-    label(rows, function (d) { return d.name; }, f, function (d) { return d3.format('.1f')(d.median) + ' \u00b5s'; });
+    var f = frame(figure, data);
+    var x = d3.scale.linear().domain([0, d3.max(data, function (d) { return d.high; })]).nice().range([8, f.width - f.value]);
+    axis(f, x, x.ticks(f.width === NARROW ? 3 : 5), function (t) { return t + ' \u00b5s'; });
+    var rows = label(row(f, data), f, function (d) { return d3.format('.1f')(d.median) + ' \u00b5s'; });
     rows.append('rect').attr('class', 'bar').attr('x', x(0)).attr('y', 17).attr('height', 7).attr('rx', 2)
         .attr('width', function (d) { return x(d.median) - x(0); });
     rows.append('line').attr('class', 'whisker').attr('y1', 20.5).attr('y2', 20.5).style('stroke', 'var(--ink)')
