@@ -19,6 +19,10 @@ std::vector<Row>& rows() {
   static std::vector<Row> rows;
   return rows;
 }
+std::vector<Defendant>& not_tried() {
+  static std::vector<Defendant> all;
+  return all;
+}
 
 void try_defendant(const Defendant& d) {
   // Without a device every kernel would be rejected, some even for a label that is theirs.
@@ -27,7 +31,8 @@ void try_defendant(const Defendant& d) {
     const CaseOutcome clause = run_case([] { require_capability({.capability = Capability::kSimulator}); });
     current_record().verdict = Verdict::kNotApplicable;
     current_record().reason = clause.not_applicable.value();
-    GTEST_SKIP() << "not applicable: " << current_record().reason;
+    not_tried().push_back(d);
+    GTEST_SKIP() << "not applicable: " << current_record().reason << "; " << d.not_tried;
   }
   const Judgement j = d.bad ? d.judge(kRoundsToReject) : d.judge(kRoundsToAccept);
   rows().push_back({d, j});
@@ -56,8 +61,11 @@ class Table : public ::testing::Environment {
     for (const auto& [d, j] : rows()) {
       fmt::print("{:<36} {:<58} {:<28} {:>6}  {}\n", d.full_name(), d.trap, j.label, j.cases, j.minimal_case);
     }
+    for (const Defendant& d : not_tried())
+      fmt::print("{:<36} {:<58} {}\n", d.full_name(), d.trap, "only simulated: " + d.not_tried);
     const auto bad = std::ranges::count_if(rows(), [](const Row& r) { return r.defendant.bad; });
     fmt::print("\n{} known-bad kernels and {} known-good twins judged\n", bad, rows().size() - bad);
+    if (!not_tried().empty()) fmt::print("{} known-bad kernels can be judged on the simulated GPU alone\n", not_tried().size());
   }
 };
 

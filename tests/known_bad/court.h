@@ -40,6 +40,7 @@ struct Defendant {
   bool bad = false;
   Labels rejected_for;  // on the device at hand
   bool tried_here = true;
+  std::string not_tried;  // why silicon cannot show it
   std::function<Judgement(std::span<const int> rounds)> judge;
 
   std::string full_name() const { return family + "/" + name; }
@@ -82,6 +83,7 @@ bool summon(const std::string& family, const std::vector<Suspect<Launcher>>& sus
                     .bad = s.is_bad(),
                     .rejected_for = is_simulator() ? s.rejected_for : s.on_silicon,
                     .tried_here = is_simulator() || s.simulator_only.empty(),
+                    .not_tried = s.simulator_only,
                     .judge = [&s, &laws](std::span<const int> rounds) { return judge(s.launch, laws, rounds); }});
   }
   return true;
