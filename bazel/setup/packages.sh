@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Sourced by ../../lockstep: the Debian packages that Lockstep is built with.
 
-# Bazel itself (with a compiler and a JDK), and what Bazel needs to pack a test's outputs.
-readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file xz-utils)
+# Bazel itself (with a compiler and a JDK), what Bazel needs to pack a test's outputs, and the remote engine of //tests:remote_test.
+readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file xz-utils python3-grpcio)
 
 # The libraries: WORKSPACE names the packages of each.
 library_packages() {
