@@ -92,7 +92,7 @@ void memory_kernels() {
       return text(kernels::transpose(v, x.as<std::uint32_t>(), kSide, kSide, y.as<std::uint32_t>(), s));
     });
   }
-  for (const int bytes : {1, 4, 8, 16}) {
+  for (const int bytes : {1, 2, 4, 8, 16}) {
     memory_row(fmt::format("memory_access: copy, elements of {} byte{}, 1 GiB", bytes, bytes == 1 ? "" : "s"), 2.0 * kGiB,
                copy, [&, bytes](cudaStream_t s) {
                  return text(kernels::gather(kernels::LoadPath::kDefault, {}, bytes, x.as<void>(), kGiB / bytes,
