@@ -39,7 +39,7 @@
   // What follows in a row is drawn below its label: in the group that this returns.
   function label(rows, f, value) {
     for (var n = 0; n < f.lines; ++n) {
-      rows.append('text').attr('x', 8).attr('y', 13 + n * LINE)
+      rows.append('text').attr('x', 14).attr('y', 13 + n * LINE)
           .text(function (d) { return lines(f, d.name)[n] || ''; });
     }
     var marks = rows.append('g').attr('transform', 'translate(0,' + (f.lines - 1) * LINE + ')');
@@ -51,7 +51,7 @@
   function budget(figure, data) {
     var f = frame(figure, data);
     var x = d3.scale.linear().domain([0, Math.max(1, d3.max(data, function (d) { return d.budget; }))])
-        .range([8, f.width - f.value]);
+        .range([14, f.width - f.value]);
     axis(f, x, [0, 0.25, 0.5, 0.75, 1], d3.format('.2f'));
     f.svg.append('line').attr('class', 'bound').attr('x1', x(1)).attr('x2', x(1)).attr('y1', TOP - 6).attr('y2', f.height + 4);
     var rows = label(row(f, data), f, function (d) { return d3.format('.3f')(d.budget); });
@@ -65,7 +65,7 @@
     var f = frame(figure, data);
     var low = d3.min(data, function (d) { return Math.min(d.low, 1 / (1 + d.band)); });
     var high = d3.max(data, function (d) { return Math.max(d.high, 1 + d.band); });
-    var x = d3.scale.log().domain([low / 1.05, high * 1.05]).range([8, f.width - f.value]);
+    var x = d3.scale.log().domain([low / 1.05, high * 1.05]).range([14, f.width - f.value]);
     // The rounder a number, the sooner it has its place; what would touch another's has none.
     var ticks = [];
     [1, 0.1, 10, 0.01, 100, 0.5, 2, 0.2, 5, 0.05, 0.02, 20, 50, 0.7, 1.5, 3, 0.8, 1.25, 0.9, 1.1].forEach(function (t) {
@@ -87,7 +87,7 @@
   // A duration with its interval, from 0, so that lengths can be compared.
   function duration(figure, data) {
     var f = frame(figure, data);
-    var x = d3.scale.linear().domain([0, d3.max(data, function (d) { return d.high; })]).nice().range([8, f.width - f.value]);
+    var x = d3.scale.linear().domain([0, d3.max(data, function (d) { return d.high; })]).nice().range([14, f.width - f.value]);
     axis(f, x, x.ticks(f.width === NARROW ? 3 : 5), function (t) { return t + ' \u00b5s'; });
     var rows = label(row(f, data), f, function (d) { return d3.format('.1f')(d.median) + ' \u00b5s'; });
     rows.append('rect').attr('class', 'bar').attr('x', x(0)).attr('y', 17).attr('height', 7).attr('rx', 2)
