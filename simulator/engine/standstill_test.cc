@@ -28,7 +28,7 @@ std::string kernel(const std::string& body) {
 .visible .entry k(.param .u64 flag, .param .u64 out)
 {
 .shared .align 4 .u32 s;
-.shared .align 4 .b32 words[64];
+.shared .align 8 .b32 words[64];
 .local .align 4 .u32 own;
 .reg .pred p<8>; .reg .b32 r<16>; .reg .b64 d<8>; .reg .b128 q<2>;
 ld.param.u64 d0, [flag];
@@ -73,6 +73,21 @@ TEST_F(Standing, AFlagThatAnotherWarpSetsMuchLater) {
   // A loop of several turns that stores nothing.
   expect_end(run("setp.lt.u32 p2, r1, 32;\n@p2 bra W;\nmov.u32 r6, 0;\nL: add.u32 r6, r6, 1;\nsetp.lt.u32 p3, r6, 300000;\n@p3 bra L;\n"
                  "st.volatile.global.u32 [d0], r6;\n" + std::string(kWait),
+                 1, 64));
+}
+
+TEST_F(Standing, LanesThatHaveNotHadTheirTurnMaySetTheFlag) {
+  // Some schedules let the lanes that spin go first several times in a row.
+  for (gpu.config.schedule_seed = 1; gpu.config.schedule_seed <= 100; ++gpu.config.schedule_seed) {
+    expect_end(run("setp.eq.u32 p2, r1, 31;\n@p2 bra S;\n" + std::string(kWait) + "bra E;\nS: mov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\nE:\n"));
+    if (HasFailure()) break;
+  }
+}
+
+TEST_F(Standing, AnAttemptToWaitAtAnMbarrierEndsSomeTime) {
+  expect_end(run("setp.lt.u32 p2, r1, 32;\n@!p2 bra W;\n@!p0 bra E;\nmov.u32 r6, words;\nmbarrier.init.shared.b64 [r6], 1;\n"
+                 "mbarrier.try_wait.parity.shared.b64 p3, [r6], 0;\nmov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\nbra E;\n" +
+                     std::string(kWait) + "E:\n",
                  1, 64));
 }
 
