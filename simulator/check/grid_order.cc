@@ -55,13 +55,17 @@ void BlockKnowledge::start(std::uint32_t block) {
   pending_.clear();
 }
 
-void BlockKnowledge::fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order) {
+void BlockKnowledge::release(const BlockOrder& block, std::uint32_t warp) {
   Published now;
   now.block = mine_.block;
   now.interval = block.interval();
   for (std::uint32_t v = 0; v < 32; ++v) now.clock[v] = static_cast<std::uint16_t>(block.known_clock(warp, v));
   mine_.join(now);
   has_published_ = true;
+}
+
+void BlockKnowledge::fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order) {
+  release(block, warp);
   if (pending_.empty()) return;
   fresh_.join(pending_, order);
   fresh_warps_ |= 1u << warp;

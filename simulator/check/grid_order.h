@@ -64,7 +64,9 @@ class BlockKnowledge {
            ((fresh_warps_ >> warp & 1) && fresh_.covers(order, block, interval, at_warp, clock));
   }
 
-  // A fence by `warp`, after BlockOrder::fence.
+  // A release by `warp`, after BlockOrder::fence: what it found before stays pending.
+  void release(const BlockOrder& block, std::uint32_t warp);
+  // A fence by `warp`, after BlockOrder::fence: a release, and an acquire of what strong reads have found.
   void fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order);
   // A barrier of the block, of all warps or of some. Whether all warps know more now.
   bool barrier(const GridOrder& order);
@@ -74,6 +76,10 @@ class BlockKnowledge {
   void found(const Knowledge& at, std::uint32_t warp, bool acquires, const GridOrder& order);
   // The barrier of a cluster: what another block had done.
   void learn(const Published& other, const GridOrder& order) { known_.join(other, order); }
+  // The same where it says nothing of what it has done but by its fences.
+  void learn_published(const BlockKnowledge& other, const GridOrder& order) {
+    if (other.has_published_) known_.join(other.mine_, order);
+  }
 
  private:
   friend class GridOrder;

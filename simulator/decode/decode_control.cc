@@ -3,6 +3,7 @@
 
 #include "simulator/decode/function_decoder.h"
 #include "simulator/engine/cluster.h"
+#include "simulator/engine/memory_ops.h"
 #include "simulator/engine/control.h"
 #include "simulator/engine/barrier.h"
 #include "simulator/engine/sync.h"
@@ -74,6 +75,7 @@ bool FunctionDecoder::decode_control(const Instruction& i) {
     case Opcode::k_barrier_cluster_arrive: case Opcode::k_barrier_cluster_wait:
       program_.cluster_barriers = true;
       op.run = i.opcode == Opcode::k_barrier_cluster_arrive ? &engine::run_cluster_arrive : &engine::run_cluster_wait;
+      if (i.modifiers.semantics != ptx::Semantics::kRelaxed) op.flags |= engine::kRelease;
       emit(i, op, Flow::kControl, {});
       return true;
     case Opcode::k_alloca: {

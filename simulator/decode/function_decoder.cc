@@ -30,6 +30,22 @@ std::int64_t sum(std::uint32_t base, std::int64_t offset) { return static_cast<s
 
 int bytes_of(Type t) { return t == Type::kPred ? 0 : ptx::size_of(t); }
 
+bool is_integer(Type t) { return t >= Type::kB8 && t <= Type::kS64 && t != Type::kB128; }
+
+// What an operation that computes does with single bytes of its operand.
+Flow flow_of_bytes(const ptx::Instruction& i, const Op& op) {
+  const ptx::Modifiers& m = i.modifiers;
+  const bool by_constant = op.src[1] != kNoSlot && engine::is_constant(op.src[1]);
+  switch (i.opcode) {
+    case Opcode::k_shr: return by_constant && m.type < Type::kS8 ? Flow::kShiftRight : Flow::kCompute;
+    case Opcode::k_shl: return by_constant ? Flow::kShiftLeft : Flow::kCompute;
+    case Opcode::k_and: return by_constant && bytes_of(m.type) != 0 ? Flow::kMask : Flow::kCompute;
+    case Opcode::k_cvt:
+      return is_integer(m.type) && is_integer(m.source_type) && bytes_of(m.type) < bytes_of(m.source_type) && !m.sat ? Flow::kTruncate : Flow::kCompute;
+    default: return Flow::kCompute;
+  }
+}
+
 }  // namespace
 
 int operand_bytes(const ptx::Instruction& i, std::size_t n) {
@@ -341,7 +357,9 @@ void FunctionDecoder::decode_compute(const Instruction& i) {
   const bool copies = i.opcode == Opcode::k_mov ||
                       (i.opcode == Opcode::k_cvt && bytes_of(i.modifiers.type) == bytes_of(i.modifiers.source_type) &&
                        i.modifiers.rounding == ptx::Rounding::kNone);
-  emit(i, op, i.opcode == Opcode::k_selp ? Flow::kSelect : copies ? Flow::kCopy : Flow::kCompute, std::move(uses));
+  const Flow flow = i.opcode == Opcode::k_selp ? Flow::kSelect : copies ? Flow::kCopy : flow_of_bytes(i, op);
+  if (flow == Flow::kShiftLeft || flow == Flow::kMask || flow == Flow::kTruncate) op.register_bytes = static_cast<std::uint8_t>(bytes_of(i.modifiers.type));
+  emit(i, op, flow, std::move(uses));
 }
 
 bool FunctionDecoder::decode_move(const Instruction& i) {

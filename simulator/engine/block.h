@@ -156,6 +156,7 @@ struct Block {
   Dim3 ctaid;
   Cluster* cluster = nullptr;      // cluster.h; none when Launch::clustered is false
   std::uint32_t cluster_rank = 0;
+  bool cluster_release = false;    // some thread has arrived at the open phase of the cluster's barrier with release semantics
   std::vector<Warp> warps;
   std::vector<WarpControl> controls;
   AlignedBytes banks;

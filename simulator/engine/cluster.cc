@@ -2,8 +2,10 @@
 
 #include <bit>
 #include <string>
+#include <utility>
 
 #include "simulator/engine/mbarrier.h"
+#include "simulator/engine/memory_ops.h"
 #include "simulator/engine/parked.h"
 #include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
@@ -34,20 +36,30 @@ void complete_phase(Cluster& c) {
         b.runnable |= 1u << w.index;
       }
     }
-    // A barrier of all threads of the block, too. What a thread does between its arrival and the end of the phase is taken to be
-    // ordered before what others do after it, which it is not: a race there is missed.
+    // A barrier of all threads of the block, too, unless they said nothing of what they had done before. What a thread does between its arrival and
+    // the end of the phase is taken to be ordered before what others do after it, which it is not: a race there is missed.
     if (b.launch->check_races && b.live_warps != 0) {
-      b.races.block_barrier();
+      if (b.cluster_release) {
+        b.races.block_barrier();
+      } else {
+        for (const Warp& w : b.warps) b.races.fence(w.index);
+      }
       passed_barrier(b);
     }
   }
-  if (!c.blocks[0]->launch->shared_cells) return;
   for (const auto& from : c.blocks) {
+    const bool releases = std::exchange(from->cluster_release, false) || from->live_warps == 0;
+    if (!from->launch->shared_cells) continue;
     check::Published all;
     all.block = from->serial;
     all.interval = from->races.interval() + (from->live_warps == 0);
     for (const auto& to : c.blocks) {
-      if (to != from) to->knowledge.learn(all, to->worker->races->grid());
+      if (to == from) continue;
+      if (releases) {
+        to->knowledge.learn(all, to->worker->races->grid());
+      } else {
+        to->knowledge.learn_published(from->knowledge, to->worker->races->grid());
+      }
     }
   }
 }
@@ -152,7 +164,7 @@ bool waits_for_cluster(const Block& b) {
   return false;
 }
 
-void run_cluster_arrive(Warp& w, const Op&, LaneMask mask) {
+void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask) {
   WarpControl& control = *w.control;
   const LaneMask again = mask & (control.cluster_arrived | control.cluster_passed);
   if (again != 0 && w.block->launch->check_synchronisation) {
@@ -164,6 +176,7 @@ void run_cluster_arrive(Warp& w, const Op&, LaneMask mask) {
   control.cluster_arrived |= fresh;
   w.block->cluster->arrived += static_cast<std::uint32_t>(std::popcount(fresh));
   ++w.block->worker->changes;
+  w.block->cluster_release |= (op.flags & kRelease) != 0;
   check_cluster_phase(*w.block);
 }
 

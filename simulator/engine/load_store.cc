@@ -154,7 +154,7 @@ void store_any(Warp& w, const Op& op, LaneMask mask) {
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.writes = true;
-  if (op.flags & kRelease) fence(w, static_cast<check::Reach>(op.reach));
+  if (op.flags & kRelease) release(w, static_cast<check::Reach>(op.reach));
   load_addresses(w, op, r.address);
   if (op.flags & kStrong) before_strong_write(w, op, r.address, mask);
   if (w.control->tracking) find_invalid(w, op, r, mask);

@@ -49,6 +49,8 @@ enum class Flow : std::uint8_t {
   kCompute,   // the destination is derived from every source
   kCopy,      // the destination is a source, bit for bit
   kSelect,    // selp: a copy of one of the first two sources; the last is a condition
+  kShiftRight, kShiftLeft, kMask,  // by a constant, the second source: bytes that it takes away count no longer
+  kTruncate,  // the low bytes of a wider integer
   kLoad, kStore, kAtomic,
   kExchange,  // shfl: a copy from another lane
   kControl,   // sources decide what happens

@@ -294,6 +294,14 @@ void fence(Warp& w, check::Reach reach) {
   if (b.worker->between_blocks && reach != check::Reach::kBlock) b.knowledge.fence(b.races, w.index, b.worker->races->grid());
 }
 
+void release(Warp& w, check::Reach reach) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  Block& b = *w.block;
+  if (!b.launch->check_races) return;
+  b.races.fence(w.index);
+  if (b.worker->between_blocks && reach != check::Reach::kBlock) b.knowledge.release(b.races, w.index);
+}
+
 void acquire(Warp& w) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (w.block->launch->check_races) w.block->races.fence(w.index);

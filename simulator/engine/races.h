@@ -16,9 +16,10 @@ bool check_global_races(Warp& w, Request& r, LaneMask lanes);
 // changes. A strong read finds it: to be called after memory has been read. `addresses` are the operation's own, not resolved.
 void before_strong_write(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes);
 void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes);
-// membar and fence; also part of an access with .acquire or .release.
+// membar and fence.
 void fence(Warp& w, check::Reach reach);
-// The part of it that a load with .acquire does: it publishes nothing.
+// The parts of it that accesses with .release and .acquire do. What relaxed reads found before is no part of a release; an acquire publishes nothing.
+void release(Warp& w, check::Reach reach);
 void acquire(Warp& w);
 // The same at a place in the shared memory of a block of the cluster: an mbarrier object.
 void release_to(Warp& w, const Block& owner, std::uint32_t offset);

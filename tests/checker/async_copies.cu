@@ -1,4 +1,4 @@
-// cp.async: data used before it is there, groups that are miscounted, addresses and sizes that are wrong.
+// cp.async and bulk copies: data used before it is there, groups and bytes that are miscounted, addresses and sizes that are wrong.
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 
@@ -173,6 +173,135 @@ __global__ void copies_that_arrive_at_an_mbarrier(const int4* x, int* y) {
 PAIR(copies_that_arrive_at_an_mbarrier, "race") {
   Buffer<int> x(256, 1), y(64);
   copies_that_arrive_at_an_mbarrier<faulty><<<1, 64>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
+}
+
+// ---- bulk copies ----------------------------------------------------------------------------------------------------
+
+template <bool faulty>
+__global__ void bulk_data_before_its_phase(const int* x, int* y) {
+  __shared__ __align__(16) int tile[128];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    EXPECT(&bar, 512);
+    BULK_LOAD(tile, x, 512, &bar);  // FAULT bulk_data_before_its_phase
+  }
+  __syncthreads();
+  if (!faulty) WAIT_PHASE(&bar, 0);
+  y[threadIdx.x] = tile[threadIdx.x];  // FAULT bulk_data_before_its_phase
+}
+PAIR(bulk_data_before_its_phase, "race") {
+  Buffer<int> x(128, 1), y(128);
+  bulk_data_before_its_phase<faulty><<<1, 128>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void bulk_expects_too_much(const int* x, int* y) {
+  __shared__ __align__(16) int tile[128];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    EXPECT(&bar, faulty ? 528 : 512);
+    BULK_LOAD(tile, x, 512, &bar);
+  }
+  WAIT_PHASE(&bar, 0);  // FAULT bulk_expects_too_much
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+PAIR(bulk_expects_too_much, "deadlock") {
+  Buffer<int> x(128, 1), y(128);
+  bulk_expects_too_much<faulty><<<1, 128>>>(x, y);
+}
+
+// Two copies of which only one was announced.
+template <bool faulty>
+__global__ void bulk_expects_too_little(const int* x, int* y) {
+  __shared__ __align__(16) int tile[128];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    EXPECT(&bar, faulty ? 256 : 512);
+    BULK_LOAD(tile, x, 256, &bar);
+    BULK_LOAD(tile + 64, x + 64, 256, &bar);  // FAULT bulk_expects_too_little
+  }
+  WAIT_PHASE(&bar, 0);
+  y[threadIdx.x] = tile[threadIdx.x];  // FAULT bulk_expects_too_little
+}
+PAIR(bulk_expects_too_little, "race") {
+  Buffer<int> x(128, 1), y(128);
+  bulk_expects_too_little<faulty><<<1, 128>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void bulk_of_an_odd_size(const int* x, int* y) {
+  __shared__ __align__(16) int tile[8];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) {
+    INIT(&bar, 1);
+    EXPECT(&bar, faulty ? 20 : 32);
+    BULK_LOAD(tile, x, faulty ? 20 : 32, &bar);  // FAULT bulk_of_an_odd_size
+    WAIT_PHASE(&bar, 0);
+    *y = tile[0];
+  }
+}
+PAIR(bulk_of_an_odd_size, "invalid-instruction") {
+  Buffer<int> x(8, 1), y(1);
+  bulk_of_an_odd_size<faulty><<<1, 32>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void bulk_misaligned(const int* x, int* y) {
+  __shared__ __align__(16) int tile[8];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) {
+    INIT(&bar, 1);
+    EXPECT(&bar, 32);
+    BULK_LOAD(tile, x + (faulty ? 2 : 4), 32, &bar);  // FAULT bulk_misaligned
+    WAIT_PHASE(&bar, 0);
+    *y = tile[0];
+  }
+}
+PAIR(bulk_misaligned, "misaligned") {
+  Buffer<int> x(12, 1), y(1);
+  bulk_misaligned<faulty><<<1, 32>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void bulk_past_the_source(const int* x, int* y) {
+  __shared__ __align__(16) int tile[16];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) {
+    INIT(&bar, 1);
+    EXPECT(&bar, faulty ? 48 : 32);
+    BULK_LOAD(tile, x, faulty ? 48 : 32, &bar);  // FAULT bulk_past_the_source
+    WAIT_PHASE(&bar, 0);
+    *y = tile[0];
+  }
+}
+PAIR(bulk_past_the_source, "out-of-bounds") {
+  Buffer<int> x(8, 1), y(1);
+  bulk_past_the_source<faulty><<<1, 32>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void bulk_source_overwritten(int* y) {
+  __shared__ __align__(16) int tile[32];
+  tile[threadIdx.x] = threadIdx.x;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BULK_STORE(y, tile, 128);  // FAULT bulk_source_overwritten
+    BULK_COMMIT();
+    if (!faulty) BULK_WAIT();
+    tile[5] = 99;
+    if (faulty) BULK_WAIT();
+  }
+}
+PAIR(bulk_source_overwritten, "race") {
+  Buffer<int> y(32);
+  bulk_source_overwritten<faulty><<<1, 32>>>(y);
 }
 
 }  // namespace

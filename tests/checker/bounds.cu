@@ -1,4 +1,4 @@
-// Accesses outside of what the program owns: global, shared, local, constant and heap memory; alignment; memory that has been freed, or never is.
+// Accesses outside of what the program owns: global, shared, local and constant memory, and alignment. Memory that comes and goes is in lifetimes.cu.
 #include <cstdio>
 
 #include "tests/checker/checker.h"
@@ -176,82 +176,6 @@ PAIR(misaligned_shared, "misaligned") {
 }
 
 template <bool faulty>
-__global__ void after_cuda_free(int* y) {
-  y[threadIdx.x] = 1;  // FAULT after_cuda_free
-}
-PAIR(after_cuda_free, "use-after-free") {
-  int* y = nullptr;
-  cudaMalloc(&y, 128);
-  if (faulty) cudaFree(y);
-  after_cuda_free<faulty><<<1, 32>>>(y);
-  cudaDeviceSynchronize();
-  if (!faulty) cudaFree(y);
-}
-
-template <bool faulty>
-__global__ void heap_past_the_end(int* y) {
-  int* const p = static_cast<int*>(malloc(8 * sizeof(int)));
-  for (int k = 0; k < 8; ++k) p[k] = k;
-  p[7 + faulty] = 1;  // FAULT heap_past_the_end
-  y[threadIdx.x] = p[3];
-  free(p);
-}
-PAIR(heap_past_the_end, "out-of-bounds") {
-  Buffer<int> y(4);
-  heap_past_the_end<faulty><<<1, 4>>>(y);
-}
-
-template <bool faulty>
-__global__ void heap_after_free(int* y) {
-  volatile int* const p = static_cast<int*>(malloc(8 * sizeof(int)));
-  p[0] = 1;
-  if (faulty) free(const_cast<int*>(p));
-  y[threadIdx.x] = p[0];  // FAULT heap_after_free
-  if (!faulty) free(const_cast<int*>(p));
-}
-PAIR(heap_after_free, "use-after-free") {
-  Buffer<int> y(4);
-  heap_after_free<faulty><<<1, 4>>>(y);
-}
-
-template <bool faulty>
-__global__ void heap_freed_twice(int* y) {
-  int* const p = static_cast<int*>(malloc(32));
-  p[0] = 1;
-  y[threadIdx.x] = p[0];
-  free(p);
-  if (faulty) free(p);  // FAULT heap_freed_twice
-}
-PAIR(heap_freed_twice, "use-after-free") {
-  Buffer<int> y(4);
-  heap_freed_twice<faulty><<<1, 4>>>(y);
-}
-
-template <bool faulty>
-__global__ void heap_uninitialised(int* y) {
-  int* const p = static_cast<int*>(malloc(2 * sizeof(int)));
-  p[0] = 1;
-  if (!faulty) p[1] = 1;
-  y[threadIdx.x] = p[threadIdx.x & 1] + 1;  // FAULT heap_uninitialised
-  free(p);
-}
-PAIR(heap_uninitialised, "uninitialised") {
-  Buffer<int> y(4);
-  heap_uninitialised<faulty><<<1, 4>>>(y);
-}
-
-// free() of memory that the host allocated.
-template <bool faulty>
-__global__ void frees_what_the_host_owns(int* y) {
-  void* const p = faulty ? static_cast<void*>(y) : malloc(16);
-  free(p);  // FAULT frees_what_the_host_owns
-}
-PAIR(frees_what_the_host_owns, "use-after-free") {
-  Buffer<int> y(4);
-  frees_what_the_host_owns<faulty><<<1, 1>>>(y);
-}
-
-template <bool faulty>
 __global__ void managed_past_the_end(int* y) {
   y[threadIdx.x + faulty] = 1;  // FAULT managed_past_the_end
 }
@@ -271,36 +195,6 @@ PAIR(pinned_past_the_end, "out-of-bounds") {
   cudaMallocHost(&y, 128);
   pinned_past_the_end<faulty><<<1, 32>>>(y);
   cudaDeviceReset();
-}
-
-template <bool faulty>
-__global__ void after_free_async(int* y) {
-  y[threadIdx.x] = 1;  // FAULT after_free_async
-}
-PAIR(after_free_async, "use-after-free") {
-  int* y = nullptr;
-  cudaMallocAsync(&y, 128, nullptr);
-  if (faulty) cudaFreeAsync(y, nullptr);
-  after_free_async<faulty><<<1, 32>>>(y);
-  if (!faulty) cudaFreeAsync(y, nullptr);
-}
-
-// The old pointer of something that has grown.
-template <bool faulty>
-__global__ void old_pointer(const int* x, int* y) {
-  y[threadIdx.x] = x[threadIdx.x];  // FAULT old_pointer
-}
-PAIR(old_pointer, "use-after-free") {
-  Buffer<int> y(32);
-  int *small = nullptr, *large = nullptr;
-  cudaMalloc(&small, 128);
-  cudaMemset(small, 0, 128);
-  cudaMalloc(&large, 256);
-  cudaMemcpy(large, small, 128, cudaMemcpyDeviceToDevice);
-  cudaFree(small);
-  old_pointer<faulty><<<1, 32>>>(faulty ? small : large, y);
-  cudaDeviceSynchronize();
-  cudaFree(large);
 }
 
 __device__ int counters[8];
@@ -345,25 +239,6 @@ PAIR(shared_null_pointer, "out-of-bounds") {
   shared_null_pointer<faulty><<<1, 1>>>(y);
 }
 
-// A pointer to what was a shared variable of the kernel before.
-__device__ int* left_behind;
-template <bool faulty>
-__global__ void leaves_a_pointer(int* y) {
-  __shared__ int s[256];
-  s[threadIdx.x] = threadIdx.x;
-  if (threadIdx.x == 0) left_behind = faulty ? s + 128 : y;
-  y[threadIdx.x] = s[threadIdx.x];
-}
-template <bool faulty>
-__global__ void pointer_into_another_kernel(int* y) {
-  y[1] = *left_behind;  // FAULT pointer_into_another_kernel
-}
-PAIR(pointer_into_another_kernel, "out-of-bounds") {
-  Buffer<int> y(32);
-  leaves_a_pointer<faulty><<<1, 32>>>(y);
-  pointer_into_another_kernel<faulty><<<1, 1>>>(y);
-}
-
 template <bool faulty>
 __global__ void prints_from_nowhere(const char* text) {
   printf("%.0s", text);  // FAULT prints_from_nowhere
@@ -373,38 +248,46 @@ PAIR(prints_from_nowhere, "out-of-bounds") {
   prints_from_nowhere<faulty><<<1, 1>>>(text);
 }
 
-// Found when the device is reset.
-template <bool faulty>
-__global__ void heap_never_freed(int* y) {
-  int* const p = static_cast<int*>(malloc(16));  // FAULT heap_never_freed
-  *p = threadIdx.x;
-  y[threadIdx.x] = *p;
-  if (!faulty || threadIdx.x % 4 != 0) free(p);
+// A pointer to a variable of a function that has returned.
+__device__ __noinline__ int* leaves_a_pointer(int n, int* keep) {
+  int a[8];
+  for (int k = 0; k < 8; ++k) a[k] = n + k;
+  int* p = a;
+  asm volatile("" : "+l"(p)::"memory");
+  *keep = p[n & 7];
+  return p;
 }
-PAIR(heap_never_freed, "leak") {
-  const lockstep::checker::LookForLeaks look;
-  {
-    Buffer<int> y(8);
-    heap_never_freed<faulty><<<1, 8>>>(y);
-  }
-  cudaDeviceReset();
+template <bool faulty>
+__global__ void variable_of_a_function_that_returned(int* y) {
+  int kept;
+  int* const p = leaves_a_pointer(threadIdx.x, &kept);
+  y[threadIdx.x] = faulty ? p[1] : kept;  // FAULT variable_of_a_function_that_returned
+}
+PAIR(variable_of_a_function_that_returned, "out-of-bounds") {
+  Buffer<int> y(32);
+  variable_of_a_function_that_returned<faulty><<<1, 32>>>(y);
 }
 
-// A later kernel frees what an earlier one has allocated, all of it or all but the first.
-__device__ void* kept[8];
+// Memory from alloca, one element too far.
 template <bool faulty>
-__global__ void heap_kept() {
-  kept[threadIdx.x] = malloc(32);  // FAULT heap_freed_by_a_later_kernel
+__global__ void stack_past_the_end(int* y, int n) {
+  int* const a = static_cast<int*>(__builtin_alloca(n * sizeof(int)));
+  for (int k = 0; k < n + 4 * faulty; ++k) a[k] = k;  // FAULT stack_past_the_end
+  y[threadIdx.x] = a[threadIdx.x % n];
 }
+PAIR(stack_past_the_end, "out-of-bounds") {
+  Buffer<int> y(32);
+  stack_past_the_end<faulty><<<1, 32>>>(y, 12);
+}
+
+__constant__ int small_table[4] = {1, 2, 3, 4};
 template <bool faulty>
-__global__ void free_kept() {
-  if (!faulty || threadIdx.x > 0) free(kept[threadIdx.x]);
+__global__ void constant_before_the_start(int* y, int n) {
+  y[threadIdx.x] = small_table[static_cast<int>(threadIdx.x % 4) - n];  // FAULT constant_before_the_start
 }
-PAIR(heap_freed_by_a_later_kernel, "leak") {
-  const lockstep::checker::LookForLeaks look;
-  heap_kept<faulty><<<1, 8>>>();
-  free_kept<faulty><<<1, 8>>>();
-  cudaDeviceReset();
+PAIR(constant_before_the_start, "out-of-bounds") {
+  Buffer<int> y(8);
+  constant_before_the_start<faulty><<<1, 8>>>(y, faulty ? 1 : 0);
 }
 
 }  // namespace

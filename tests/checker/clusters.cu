@@ -1,4 +1,5 @@
 // Clusters: their barrier, and the shared memory of other blocks.
+#include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 
 namespace {
@@ -193,6 +194,71 @@ __global__ void __cluster_dims__(2) arrival_of_the_other_block(int* y) {
 PAIR(arrival_of_the_other_block, "deadlock") {
   Buffer<int> y(64);
   arrival_of_the_other_block<faulty><<<2, 32>>>(y);
+}
+
+// An arrival that is relaxed says nothing about what was written before it.
+template <bool faulty>
+__global__ void __cluster_dims__(2) arrives_relaxed_at_the_cluster(int* y) {
+  __shared__ int s[32];
+  s[threadIdx.x] = threadIdx.x;  // FAULT arrives_relaxed_at_the_cluster
+  if (faulty) {
+    __cluster_barrier_arrive_relaxed();
+  } else {
+    __cluster_barrier_arrive();
+  }
+  __cluster_barrier_wait();
+  y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[31 - threadIdx.x];  // FAULT arrives_relaxed_at_the_cluster
+  cluster_sync();
+}
+PAIR(arrives_relaxed_at_the_cluster, "race") {
+  Buffer<int> y(64);
+  arrives_relaxed_at_the_cluster<faulty><<<2, 32>>>(y);
+}
+
+// Atomics of cluster scope reach the blocks of a cluster and no others.
+template <bool faulty>
+__global__ void __cluster_dims__(2) cluster_scope_atomic(int* count) {
+  int* const mine = count + (faulty ? 0 : blockIdx.x / 2);
+  asm volatile("red.relaxed.cluster.global.add.s32 [%0], 1;" ::"l"(mine) : "memory");  // FAULT cluster_scope_atomic
+}
+PAIR(cluster_scope_atomic, "race") {
+  Buffer<int> count(2, 0);
+  cluster_scope_atomic<faulty><<<4, 32>>>(count);
+}
+
+// An arrival at the mbarrier of a block that has left.
+template <bool faulty>
+__global__ void __cluster_dims__(2) arrives_at_a_block_that_has_left(int* y) {
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  cluster_sync();
+  if (__clusterRelativeBlockRank() == 0 && threadIdx.x == 0) {
+    for (int k = 0; k < 2000 && faulty; ++k) __nanosleep(1);
+    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(&bar)) : "memory");  // FAULT arrives_at_a_block_that_has_left
+  }
+  if (!faulty) cluster_sync();
+  y[blockIdx.x * 32 + threadIdx.x] = 1;
+}
+PAIR(arrives_at_a_block_that_has_left, "use-after-free") {
+  Buffer<int> y(64);
+  arrives_at_a_block_that_has_left<faulty><<<2, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void __cluster_dims__(2) atomic_on_a_block_that_has_left(int* y) {
+  __shared__ int count;
+  if (threadIdx.x == 0) count = 0;
+  cluster_sync();
+  if (__clusterRelativeBlockRank() == 0) {
+    for (int k = 0; k < 2000 && faulty; ++k) __nanosleep(1);
+    atomicAdd(of_rank(&count, 1), 1);  // FAULT atomic_on_a_block_that_has_left
+  }
+  if (!faulty) cluster_sync();
+  y[blockIdx.x * 32 + threadIdx.x] = 1;
+}
+PAIR(atomic_on_a_block_that_has_left, "use-after-free") {
+  Buffer<int> y(64);
+  atomic_on_a_block_that_has_left<faulty><<<2, 32>>>(y);
 }
 
 }  // namespace

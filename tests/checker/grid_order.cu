@@ -305,4 +305,49 @@ PAIR(fence_without_a_flag, "race") {
   fence_without_a_flag<faulty><<<2, 32>>>(data, y);
 }
 
+// A release that reaches the block only.
+template <bool faulty>
+__global__ void release_of_the_block(int* data, int* flag, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *data = 42;  // FAULT release_of_the_block
+    if (faulty) {
+      __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_BLOCK);  // FAULT release_of_the_block
+    } else {
+      __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+    }
+  } else {
+    while (__nv_atomic_load_n(flag, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE) == 0) {  // FAULT release_of_the_block
+    }
+    *y = *data;  // FAULT release_of_the_block
+  }
+}
+PAIR(release_of_the_block, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), y(1);
+  release_of_the_block<faulty><<<2, 32>>>(data, flag, y);
+}
+
+// From block to block to block: each must have seen what it tells on.
+template <bool faulty>
+__global__ void told_on(int* data, int* flags, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *data = 42;  // FAULT told_on
+    __nv_atomic_store_n(flags, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+  } else if (blockIdx.x == 1) {
+    while ((faulty ? __nv_atomic_load_n(flags, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE)
+                   : __nv_atomic_load_n(flags, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE)) == 0) {
+    }
+    __nv_atomic_store_n(flags + 1, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+  } else {
+    while (__nv_atomic_load_n(flags + 1, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE) == 0) {
+    }
+    *y = *data;  // FAULT told_on
+  }
+}
+PAIR(told_on, "race") {
+  Buffer<int> data(1, 0), flags(2, 0), y(1);
+  told_on<faulty><<<3, 32>>>(data, flags, y);
+}
+
 }  // namespace

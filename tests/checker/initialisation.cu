@@ -293,4 +293,30 @@ PAIR(filled_in_part, "uninitialised") {
   filled_in_part<faulty><<<1, 8>>>(y);
 }
 
+template <bool faulty>
+__global__ void copied_on_the_device(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x] + 1;  // FAULT copied_on_the_device
+}
+PAIR(copied_on_the_device, "uninitialised") {
+  Buffer<int> a(32), b(32), y(32);
+  if (!faulty) cudaMemset(a, 0, 128);
+  cudaMemcpy(b, a, 128, cudaMemcpyDeviceToDevice);
+  copied_on_the_device<faulty><<<1, 32>>>(b, y);
+}
+
+// Two fields read as one: only the half that was written counts.
+struct Two { int low, high; };
+template <bool faulty>
+__global__ void half_of_a_wide_word(Two* s, int* y) {
+  s[threadIdx.x].high = threadIdx.x;
+  unsigned long long both;
+  asm volatile("ld.global.u64 %0, [%1];" : "=l"(both) : "l"(s + threadIdx.x) : "memory");
+  y[threadIdx.x] = 1 + static_cast<int>(faulty ? both : both >> 32);  // FAULT half_of_a_wide_word
+}
+PAIR(half_of_a_wide_word, "uninitialised") {
+  Buffer<Two> s(32);
+  Buffer<int> y(32);
+  half_of_a_wide_word<faulty><<<1, 32>>>(s, y);
+}
+
 }  // namespace

@@ -1,12 +1,10 @@
-// mbarrier objects used against their protocol, phases that are miscounted, and bulk copies, which complete on them.
+// mbarrier objects: used against their protocol, phases that are miscounted, arrivals and waits that order nothing.
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 
 namespace {
 
 using lockstep::checker::Buffer;
-
-// ---- mbarrier objects -----------------------------------------------------------------------------------------------
 
 template <bool faulty>
 __global__ void mbarrier_never_initialised(int* y) {
@@ -231,133 +229,105 @@ PAIR(ring_given_back_early, "race") {
   ring_given_back_early<faulty><<<1, 64>>>(x, y);
 }
 
-// ---- bulk copies ----------------------------------------------------------------------------------------------------
-
+// Invalidated while the other warp still waits.
 template <bool faulty>
-__global__ void bulk_data_before_its_phase(const int* x, int* y) {
-  __shared__ __align__(16) int tile[128];
+__global__ void mbarrier_ended_while_awaited(int* y) {
   __shared__ unsigned long long bar;
   if (threadIdx.x == 0) INIT(&bar, 1);
   __syncthreads();
-  if (threadIdx.x == 0) {
-    EXPECT(&bar, 512);
-    BULK_LOAD(tile, x, 512, &bar);  // FAULT bulk_data_before_its_phase
+  if (threadIdx.x >= 32) {
+    WAIT_PHASE(&bar, 0);  // FAULT mbarrier_ended_while_awaited
+  } else if (threadIdx.x == 0) {
+    if (faulty) __nanosleep(100000);
+    if (!faulty) ARRIVE(&bar);
   }
-  __syncthreads();
-  if (!faulty) WAIT_PHASE(&bar, 0);
-  y[threadIdx.x] = tile[threadIdx.x];  // FAULT bulk_data_before_its_phase
+  if (!faulty) __syncthreads();
+  if (threadIdx.x == 0) INVALIDATE(&bar);  // FAULT mbarrier_ended_while_awaited
+  y[threadIdx.x] = 1;
 }
-PAIR(bulk_data_before_its_phase, "race") {
-  Buffer<int> x(128, 1), y(128);
-  bulk_data_before_its_phase<faulty><<<1, 128>>>(x, y);
-}
-
-template <bool faulty>
-__global__ void bulk_expects_too_much(const int* x, int* y) {
-  __shared__ __align__(16) int tile[128];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    EXPECT(&bar, faulty ? 528 : 512);
-    BULK_LOAD(tile, x, 512, &bar);
-  }
-  WAIT_PHASE(&bar, 0);  // FAULT bulk_expects_too_much
-  y[threadIdx.x] = tile[threadIdx.x];
-}
-PAIR(bulk_expects_too_much, "deadlock") {
-  Buffer<int> x(128, 1), y(128);
-  bulk_expects_too_much<faulty><<<1, 128>>>(x, y);
+PAIR(mbarrier_ended_while_awaited, "mbarrier-misuse") {
+  Buffer<int> y(64);
+  mbarrier_ended_while_awaited<faulty><<<1, 64>>>(y);
 }
 
-// Two copies of which only one was announced.
+// A loop of its own around test_wait: nothing sleeps, and nothing comes.
 template <bool faulty>
-__global__ void bulk_expects_too_little(const int* x, int* y) {
-  __shared__ __align__(16) int tile[128];
+__global__ void asks_again_and_again(int* y) {
   __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) INIT(&bar, 1);
+  if (threadIdx.x == 0) INIT(&bar, 32 + faulty);
   __syncthreads();
-  if (threadIdx.x == 0) {
-    EXPECT(&bar, faulty ? 256 : 512);
-    BULK_LOAD(tile, x, 256, &bar);
-    BULK_LOAD(tile + 64, x + 64, 256, &bar);  // FAULT bulk_expects_too_little
+  ARRIVE(&bar);
+  asm volatile("{ .reg .pred p; AGAIN: mbarrier.test_wait.parity.shared.b64 p, [%0], 0; @!p bra AGAIN; }" ::"r"(shared_address(&bar)) : "memory");  // FAULT asks_again_and_again
+  y[threadIdx.x] = 1;
+}
+PAIR(asks_again_and_again, "deadlock") {
+  Buffer<int> y(32);
+  asks_again_and_again<faulty><<<1, 32>>>(y);
+}
+
+// Half of the threads drop out; one then arrives for all that there were.
+template <bool faulty>
+__global__ void arrives_for_those_who_dropped_out(int* y) {
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 32);
+  __syncthreads();
+  if (threadIdx.x >= 16) {
+    asm volatile("mbarrier.arrive_drop.shared.b64 _, [%0];" ::"r"(shared_address(&bar)) : "memory");
+  } else {
+    ARRIVE(&bar);
   }
   WAIT_PHASE(&bar, 0);
-  y[threadIdx.x] = tile[threadIdx.x];  // FAULT bulk_expects_too_little
-}
-PAIR(bulk_expects_too_little, "race") {
-  Buffer<int> x(128, 1), y(128);
-  bulk_expects_too_little<faulty><<<1, 128>>>(x, y);
-}
-
-template <bool faulty>
-__global__ void bulk_of_an_odd_size(const int* x, int* y) {
-  __shared__ __align__(16) int tile[8];
-  __shared__ unsigned long long bar;
+  __syncwarp();
   if (threadIdx.x == 0) {
-    INIT(&bar, 1);
-    EXPECT(&bar, faulty ? 20 : 32);
-    BULK_LOAD(tile, x, faulty ? 20 : 32, &bar);  // FAULT bulk_of_an_odd_size
-    WAIT_PHASE(&bar, 0);
-    *y = tile[0];
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0], %1;" ::"r"(shared_address(&bar)), "r"(faulty ? 32 : 16) : "memory");  // FAULT arrives_for_those_who_dropped_out
   }
+  WAIT_PHASE(&bar, 1);
+  y[threadIdx.x] = 1;
 }
-PAIR(bulk_of_an_odd_size, "invalid-instruction") {
-  Buffer<int> x(8, 1), y(1);
-  bulk_of_an_odd_size<faulty><<<1, 32>>>(x, y);
-}
-
-template <bool faulty>
-__global__ void bulk_misaligned(const int* x, int* y) {
-  __shared__ __align__(16) int tile[8];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) {
-    INIT(&bar, 1);
-    EXPECT(&bar, 32);
-    BULK_LOAD(tile, x + (faulty ? 2 : 4), 32, &bar);  // FAULT bulk_misaligned
-    WAIT_PHASE(&bar, 0);
-    *y = tile[0];
-  }
-}
-PAIR(bulk_misaligned, "misaligned") {
-  Buffer<int> x(12, 1), y(1);
-  bulk_misaligned<faulty><<<1, 32>>>(x, y);
-}
-
-template <bool faulty>
-__global__ void bulk_past_the_source(const int* x, int* y) {
-  __shared__ __align__(16) int tile[16];
-  __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) {
-    INIT(&bar, 1);
-    EXPECT(&bar, faulty ? 48 : 32);
-    BULK_LOAD(tile, x, faulty ? 48 : 32, &bar);  // FAULT bulk_past_the_source
-    WAIT_PHASE(&bar, 0);
-    *y = tile[0];
-  }
-}
-PAIR(bulk_past_the_source, "out-of-bounds") {
-  Buffer<int> x(8, 1), y(1);
-  bulk_past_the_source<faulty><<<1, 32>>>(x, y);
-}
-
-template <bool faulty>
-__global__ void bulk_source_overwritten(int* y) {
-  __shared__ __align__(16) int tile[32];
-  tile[threadIdx.x] = threadIdx.x;
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    BULK_STORE(y, tile, 128);  // FAULT bulk_source_overwritten
-    BULK_COMMIT();
-    if (!faulty) BULK_WAIT();
-    tile[5] = 99;
-    if (faulty) BULK_WAIT();
-  }
-}
-PAIR(bulk_source_overwritten, "race") {
+PAIR(arrives_for_those_who_dropped_out, "mbarrier-misuse") {
   Buffer<int> y(32);
-  bulk_source_overwritten<faulty><<<1, 32>>>(y);
+  arrives_for_those_who_dropped_out<faulty><<<1, 32>>>(y);
+}
+
+// A relaxed arrival counts and orders nothing.
+template <bool faulty>
+__global__ void arrives_relaxed(int* y) {
+  __shared__ unsigned long long bar;
+  __shared__ int s[64];
+  if (threadIdx.x == 0) INIT(&bar, 64);
+  __syncthreads();
+  s[threadIdx.x] = threadIdx.x;  // FAULT arrives_relaxed
+  if (faulty) {
+    asm volatile("mbarrier.arrive.relaxed.cta.shared.b64 _, [%0];" ::"r"(shared_address(&bar)) : "memory");
+  } else {
+    ARRIVE(&bar);
+  }
+  WAIT_PHASE(&bar, 0);
+  y[threadIdx.x] = s[63 - threadIdx.x];  // FAULT arrives_relaxed
+}
+PAIR(arrives_relaxed, "race") {
+  Buffer<int> y(64);
+  arrives_relaxed<faulty><<<1, 64>>>(y);
+}
+
+template <bool faulty>
+__global__ void waits_relaxed(int* y) {
+  __shared__ unsigned long long bar;
+  __shared__ int s[64];
+  if (threadIdx.x == 0) INIT(&bar, 64);
+  __syncthreads();
+  s[threadIdx.x] = threadIdx.x;  // FAULT waits_relaxed
+  ARRIVE(&bar);
+  if (faulty) {
+    asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.relaxed.cta.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(shared_address(&bar)) : "memory");
+  } else {
+    WAIT_PHASE(&bar, 0);
+  }
+  y[threadIdx.x] = s[63 - threadIdx.x];  // FAULT waits_relaxed
+}
+PAIR(waits_relaxed, "race") {
+  Buffer<int> y(64);
+  waits_relaxed<faulty><<<1, 64>>>(y);
 }
 
 }  // namespace

@@ -290,4 +290,61 @@ PAIR(tiles_of_a_warp, "race") {
   tiles_of_a_warp<faulty><<<1, 32>>>(y);
 }
 
+// Two barriers that do not meet.
+template <bool faulty>
+__global__ void barriers_that_do_not_meet(int* y) {
+  __shared__ int s[128];
+  s[threadIdx.x] = threadIdx.x;  // FAULT barriers_that_do_not_meet
+  if (faulty) {
+    asm volatile("bar.sync %0, 64;" ::"r"(1 + threadIdx.x / 64) : "memory");
+  } else {
+    asm volatile("bar.sync 1, 128;" ::: "memory");
+  }
+  y[threadIdx.x] = s[127 - threadIdx.x];  // FAULT barriers_that_do_not_meet
+}
+PAIR(barriers_that_do_not_meet, "race") {
+  Buffer<int> y(128);
+  barriers_that_do_not_meet<faulty><<<1, 128>>>(y);
+}
+
+// A flag in shared memory, as an atomic: the data needs a fence.
+template <bool faulty>
+__global__ void shared_flag_without_fence(const int* x, int* y) {
+  __shared__ int data[8], flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    data[x[0]] = 42;  // FAULT shared_flag_without_fence
+    if (!faulty) __threadfence_block();
+    atomicExch(&flag, 1);
+  } else if (threadIdx.x == 32) {
+    while (atomicAdd(&flag, 0) == 0) {
+    }
+    if (!faulty) __threadfence_block();
+    *y = data[x[1]];  // FAULT shared_flag_without_fence
+  }
+}
+PAIR(shared_flag_without_fence, "race") {
+  Buffer<int> x(2, 0), y(1);
+  shared_flag_without_fence<faulty><<<1, 64>>>(x, y);
+}
+
+// Reading first, writing after: the lanes must meet in between.
+template <bool faulty>
+__global__ void shifted_in_place(int* y) {
+  __shared__ int s[33];
+  s[threadIdx.x] = threadIdx.x;
+  if (threadIdx.x == 0) s[32] = 0;
+  __syncwarp();
+  const int next = s[threadIdx.x + 1];  // FAULT shifted_in_place
+  if (!faulty) __syncwarp();
+  s[threadIdx.x] = next;  // FAULT shifted_in_place
+  __syncwarp();
+  y[threadIdx.x] = s[threadIdx.x];
+}
+PAIR(shifted_in_place, "race") {
+  Buffer<int> y(32);
+  shifted_in_place<faulty><<<1, 32>>>(y);
+}
+
 }  // namespace

@@ -392,4 +392,21 @@ PAIR(calls_no_function, "invalid-program-counter") {
   calls_no_function<faulty><<<1, 32>>>(table, y);
 }
 
+__device__ void take(int* lock) {
+  while (atomicCAS(lock, 0, 1) != 0) {  // FAULT locks_in_opposite_order
+  }
+}
+template <bool faulty>
+__global__ void locks_in_opposite_order(int* locks, int* y) {
+  const int warp = threadIdx.x / 32;
+  if (threadIdx.x % 32 == 0) take(locks + (faulty ? warp : 2 * warp));
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) take(locks + (faulty ? 1 - warp : 2 * warp + 1));  // FAULT locks_in_opposite_order
+  y[threadIdx.x] = 1;
+}
+PAIR(locks_in_opposite_order, "deadlock") {
+  Buffer<int> locks(4, 0), y(64);
+  locks_in_opposite_order<faulty><<<1, 64>>>(locks, y);
+}
+
 }  // namespace
