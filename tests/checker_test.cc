@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(, Checker, testing::ValuesIn([] {
                          }()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST(CheckerSuite, HasEnoughPairs) { EXPECT_GE(pairs().size(), 150u); }
+TEST(CheckerSuite, HasEnoughPairs) { EXPECT_GE(pairs().size(), 200u); }
 
 TEST(CheckerSuite, CoversEveryKindOfFinding) {
   std::map<std::string, int> kinds;
