@@ -202,6 +202,21 @@ TEST_F(BetweenBlocks, ChainsAreFollowed) {
   EXPECT_TRUE(knows(c, b));
 }
 
+TEST_F(BetweenBlocks, AReleaseAcquiresNothing) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag);
+  b.order.fence(0);
+  b.knowledge.release(b.order, 0);
+  write(b, kOther);
+  read(c, kOther, 0, true);
+  EXPECT_FALSE(knows(b, a)) << "the read was relaxed";
+  EXPECT_FALSE(knows(c, a));
+  EXPECT_TRUE(knows(c, b));
+  fence(b, 0);
+  EXPECT_TRUE(knows(b, a)) << "a fence takes up what was read before the release";
+}
+
 TEST_F(BetweenBlocks, OfManyBlocksAllThatWasPublishedCounts) {
   std::vector<std::unique_ptr<Side>> many;
   for (std::uint32_t i = 0; i < 100; ++i) {
