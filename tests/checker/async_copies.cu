@@ -304,4 +304,19 @@ PAIR(bulk_source_overwritten, "race") {
   bulk_source_overwritten<faulty><<<1, 32>>>(y);
 }
 
+// An asynchronous copy that fills up with zeros may name any source for what it does not read.
+template <bool faulty>
+__global__ void copy_that_ignores_its_source(const int4* x, int* y, int n) {
+  __shared__ int4 tile[32];
+  const int size = faulty || threadIdx.x < n ? 16 : 0;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(tile + threadIdx.x)), "l"(x + threadIdx.x), "r"(size) : "memory");  // FAULT copy_that_ignores_its_source
+  COMMIT();
+  WAIT_GROUPS(0);
+  y[threadIdx.x] = tile[threadIdx.x].x;
+}
+PAIR(copy_that_ignores_its_source, "out-of-bounds") {
+  Buffer<int> x(4 * 20, 1), y(32);
+  copy_that_ignores_its_source<faulty><<<1, 32>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y, 20);
+}
+
 }  // namespace

@@ -261,4 +261,47 @@ PAIR(atomic_on_a_block_that_has_left, "use-after-free") {
   atomic_on_a_block_that_has_left<faulty><<<2, 32>>>(y);
 }
 
+// Objects that other blocks use are made known by a fence of their own; the barrier's arrival may then be relaxed.
+template <bool faulty>
+__global__ void __cluster_dims__(2) mbarrier_made_known_to_the_cluster(int* y) {
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) {
+    INIT(&bar, 1);  // FAULT mbarrier_made_known_to_the_cluster
+    if (!faulty) asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  __cluster_barrier_arrive_relaxed();
+  __cluster_barrier_wait();
+  if (threadIdx.x == 0) {
+    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(&bar)), "r"(__clusterRelativeBlockRank() ^ 1) : "memory");  // FAULT mbarrier_made_known_to_the_cluster
+  }
+  WAIT_PHASE(&bar, 0);  // FAULT mbarrier_made_known_to_the_cluster
+  y[blockIdx.x * 64 + threadIdx.x] = 1;
+  cluster_sync();
+}
+PAIR(mbarrier_made_known_to_the_cluster, "race") {
+  Buffer<int> y(128);
+  mbarrier_made_known_to_the_cluster<faulty><<<2, 64>>>(y);
+}
+
+// Data, not an object, under a relaxed arrival with a fence of the cluster in front.
+template <bool faulty>
+__global__ void __cluster_dims__(2) fence_before_a_relaxed_arrival(int* y) {
+  __shared__ int s[32];
+  s[threadIdx.x] = threadIdx.x;  // FAULT fence_before_a_relaxed_arrival
+  if (faulty) {
+    __threadfence_block();
+  } else {
+    __threadfence();
+  }
+  __cluster_barrier_arrive_relaxed();
+  __cluster_barrier_wait();
+  const int* const there = of_rank(s, __clusterRelativeBlockRank() ^ 1);
+  y[blockIdx.x * 32 + threadIdx.x] = there[threadIdx.x];  // FAULT fence_before_a_relaxed_arrival
+  cluster_sync();
+}
+PAIR(fence_before_a_relaxed_arrival, "race") {
+  Buffer<int> y(64);
+  fence_before_a_relaxed_arrival<faulty><<<2, 32>>>(y);
+}
+
 }  // namespace

@@ -281,4 +281,20 @@ PAIR(queue_without_atomics, "race") {
   queue_without_atomics<faulty><<<4, 32>>>(head, taken);
 }
 
+// 16-byte atomics: exchange beside a plain half of it.
+template <bool faulty>
+__global__ void plain_half_of_a_wide_atomic(int4* slot, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    asm volatile("{ .reg .b128 v, o; .reg .b64 z; mov.b64 z, 1; mov.b128 v, {z, z}; atom.global.exch.b128 o, [%0], v; }" ::"l"(slot) : "memory");  // FAULT plain_half_of_a_wide_atomic
+  } else {
+    y[0] = faulty ? reinterpret_cast<int*>(slot)[2] : 0;  // FAULT plain_half_of_a_wide_atomic
+  }
+}
+PAIR(plain_half_of_a_wide_atomic, "race") {
+  Buffer<int4> slot(1, 0);
+  Buffer<int> y(1);
+  plain_half_of_a_wide_atomic<faulty><<<2, 32>>>(slot, y);
+}
+
 }  // namespace

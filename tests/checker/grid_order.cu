@@ -350,4 +350,23 @@ PAIR(told_on, "race") {
   told_on<faulty><<<3, 32>>>(data, flags, y);
 }
 
+// A ticket that is a relaxed atomic with the fences around it, by all threads of many blocks: legal. Without the reader's fence: not.
+template <bool faulty>
+__global__ void reader_without_fence(int* part, unsigned* tickets, int* y) {
+  if (threadIdx.x != 0) return;
+  part[blockIdx.x] = 1;  // FAULT reader_without_fence
+  __threadfence();
+  if (atomicInc(tickets, gridDim.x) == gridDim.x - 1) {
+    if (!faulty) __threadfence();
+    int sum = 0;
+    for (int b = 0; b < gridDim.x; ++b) sum += part[b];  // FAULT reader_without_fence
+    *y = sum;
+  }
+}
+PAIR(reader_without_fence, "race") {
+  Buffer<int> part(8), y(1);
+  Buffer<unsigned> tickets(1, 0);
+  reader_without_fence<faulty><<<8, 32>>>(part, tickets, y);
+}
+
 }  // namespace

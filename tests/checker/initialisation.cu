@@ -319,4 +319,32 @@ PAIR(half_of_a_wide_word, "uninitialised") {
   half_of_a_wide_word<faulty><<<1, 32>>>(s, y);
 }
 
+// Words put together from halves: what is left of what nobody wrote is nothing.
+template <bool faulty>
+__global__ void bytes_masked_away(unsigned* x, int* y) {
+  reinterpret_cast<unsigned char*>(x + threadIdx.x)[1] = 7;
+  unsigned word;
+  asm volatile("ld.global.u32 %0, [%1];" : "=r"(word) : "l"(x + threadIdx.x) : "memory");
+  y[threadIdx.x] = (word & (faulty ? 0xffff : 0xff00)) + 1;  // FAULT bytes_masked_away
+  y[threadIdx.x + 32] = ((word << 16) >> 24) + 1;
+  y[threadIdx.x + 64] = static_cast<unsigned char>(word >> 8) * 3;
+}
+PAIR(bytes_masked_away, "uninitialised") {
+  Buffer<unsigned> x(32);
+  Buffer<int> y(96);
+  bytes_masked_away<faulty><<<1, 32>>>(x, y);
+}
+
+// Used after a call has passed it on.
+__device__ __noinline__ int twice(int v) { return 2 * v; }
+template <bool faulty>
+__global__ void passed_through_a_call(const int* x, int* y) {
+  int v = faulty ? x[threadIdx.x] : 1;
+  y[threadIdx.x] = twice(v) + 1;  // FAULT passed_through_a_call
+}
+PAIR(passed_through_a_call, "uninitialised") {
+  Buffer<int> x(32), y(32);
+  passed_through_a_call<faulty><<<1, 32>>>(x, y);
+}
+
 }  // namespace
