@@ -1,12 +1,26 @@
 """cc_library and cc_binary: rules_cc's, for sources that open with headers that are parsed already.
 
-A third of what this project costs to compile is the standard library's headers, over and over. Each source is compiled
+A fifth of what this project costs to compile is the standard library's headers, over and over. Each source is compiled
 with `-include` of one of the headers of //bazel/precompiled, which GCC has in parsed form. A source includes what it
 uses all the same: `bazel build --config=own-headers` compiles every source without them.
 """
 
+load(":copts.bzl", "ENGINE_COPTS")
 load("@rules_cc//cc:cc_binary.bzl", _cc_binary = "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", _cc_library = "cc_library")
+
+# The options under which headers are parsed. GCC does not tell -O2 from -O3, nor strict aliasing from none: a source that
+# opened with a header parsed under other options than its own would be compiled under the header's, without a word.
+VARIANTS = {
+    "optimised": ["-O2"],
+    "plain": [],
+}
+
+def _parsed(copts, headers):
+    """Whether the headers are there as parsed under these options."""
+    options = sorted([copt for copt in copts if copt[:2] in ["-O", "-f", "-g", "-m"]])
+    variants = VARIANTS.values() + ([ENGINE_COPTS] if headers == "standard" else [])
+    return options in [sorted(variant) for variant in variants]
 
 def _sources(srcs):
     # A *_test.cc opens with GoogleTest's header already (.bazelrc).
@@ -31,20 +45,19 @@ def cc_library(name, srcs = [], copts = [], deps = [], precompiled = "standard",
     Args:
       name: its name.
       srcs: its sources.
-      copts: its compiler options. One that decides what a parsed header is good for (-m..., -fno-exceptions) wants a
-        variant in //bazel/precompiled, or `precompiled = None`.
+      copts: its compiler options. With others than those of VARIANTS it opens with no header.
       deps: what it depends on.
       precompiled: the header of //bazel/precompiled that its sources open with, or None.
       **kwargs: whatever else a cc_library takes.
     """
-    if precompiled and _sources(srcs):
+    if precompiled and _sources(srcs) and _parsed(copts, precompiled):
         _cc_library(name = name, srcs = srcs, **dict(kwargs, **_opening(precompiled, copts, deps)))
     else:
         _cc_library(name = name, srcs = srcs, copts = copts, deps = deps, **kwargs)
 
 def cc_binary(name, srcs = [], copts = [], deps = [], precompiled = "standard", **kwargs):
     """A cc_binary; arguments as of cc_library."""
-    if precompiled and _sources(srcs):
+    if precompiled and _sources(srcs) and _parsed(copts, precompiled):
         _cc_binary(name = name, srcs = srcs, **dict(kwargs, **_opening(precompiled, copts, deps)))
     else:
         _cc_binary(name = name, srcs = srcs, copts = copts, deps = deps, **kwargs)

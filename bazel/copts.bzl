@@ -9,6 +9,19 @@ SIMULATOR_COPTS = [
     "-Wextra",
 ]
 
+# The loops that run warps and check every access. AVX2 is the least that the simulated GPU runs on; every processor that
+# has it has the others.
+ENGINE_COPTS = [
+    "-O3",
+    "-fno-strict-aliasing",  # a register is read as whatever the instruction's type says
+    "-mavx2",
+    "-mbmi",
+    "-mbmi2",
+    "-mf16c",
+    "-mlzcnt",
+    "-mpopcnt",
+]
+
 # Host code that computes a lot per case (references, generators, comparison).
 HOT_HOST_COPTS = [
     "-O2",

@@ -1,8 +1,9 @@
 """precompiled_header: headers of a library, parsed once for all the sources that open with them.
 
 GoogleTest's header is half of what a small test costs to compile, and there are more than a hundred. GCC takes the
-parsed form wherever a source that is compiled with the same options includes the header first, and the header itself
-everywhere else: nothing depends on the parsed form but time. `-include` in .bazelrc puts it first.
+parsed form wherever a source includes the header first and is compiled with options that it takes for the same, and the
+header itself everywhere else. It takes -O2 and -O3 for the same, and some others: each set of options wants its variant.
+`-include` puts it first: in .bazelrc for tests, in cc.bzl for the rest.
 """
 
 load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
