@@ -22,6 +22,7 @@ RepeatedRuns repeat_suites(const std::vector<Suite>& suites, const SuiteOptions&
   }
   for (const Suite& s : suites) all.sums.push_back({s.family, {}, 0});
   struct Run {
+    bool has_folder = false;
     std::size_t green = 0;  // suites
     Tally tally;
   };
@@ -30,10 +31,14 @@ RepeatedRuns repeat_suites(const std::vector<Suite>& suites, const SuiteOptions&
   run_tasks(jobs, suites.size() * runs, [&](std::size_t task) {
     const std::size_t run = task / suites.size(), suite = task % suites.size();
     const std::filesystem::path folder = out / "runs" / std::to_string(run + 1);
-    if (std::string problem = make_run_folder(folder); !problem.empty()) {
+    {
+      // Once a run: other suites of the same run write there already.
       const std::lock_guard lock(mutex);
-      all.error = std::move(problem);
-      return false;
+      if (std::string problem = state[run].has_folder ? "" : make_run_folder(folder); !problem.empty()) {
+        all.error = std::move(problem);
+        return false;
+      }
+      state[run].has_folder = true;
     }
     SuiteOptions with = options;
     with.random_seed += run;

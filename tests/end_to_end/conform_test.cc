@@ -194,6 +194,12 @@ TEST(Conform, RepeatedRunsHaveRandomSeedsOfTheirOwnAndAddUp) {
     EXPECT_TRUE(seeds.contains(property["seed"])) << "a run by itself has the seeds that it had among the others";
 }
 
+TEST(Conform, TheSuitesOfARepeatedRunLeaveEachOthersOutputsAlone) {
+  const Conformed c = conform({"right", "leaves"}, {"--cases=5", "--repeat=2", "--jobs=1"}, {{"LEAVES", "properly"}});
+  EXPECT_EQ(c.status, 0) << c.output;
+  for (const char* suite : {"right", "leaves"}) EXPECT_TRUE(fs::exists(c.out + "/runs/2/outputs/" + suite)) << suite;
+}
+
 TEST(Conform, RepeatedRunsStopAtTheFirstFailureAndShowIt) {
   const Conformed c = conform({"right", "properties"}, {"--cases=60", "--repeat=50", "--jobs=1"});
   EXPECT_EQ(c.status, 1) << c.output;
