@@ -382,7 +382,7 @@ bool FunctionDecoder::decode_move(const Instruction& i) {
 void FunctionDecoder::decode(const Instruction& i) {
   scratch_used_ = 0;
   program_.origins.push_back({i.text, i.source, ref_.module_index, i.ptx_line, index_});
-  if (decode_memory(i) || decode_control(i) || decode_exchange(i) || decode_async(i) || decode_move(i)) return;
+  if (decode_memory(i) || decode_control(i) || decode_exchange(i) || decode_async(i) || decode_image(i) || decode_move(i)) return;
   decode_compute(i);
 }
 

@@ -47,6 +47,11 @@ class FunctionDecoder {
   bool decode_control(const Instruction& i);  // decode_control.cc
   bool decode_exchange(const Instruction& i);
   bool decode_async(const Instruction& i);    // decode_async.cc
+  bool decode_image(const Instruction& i);    // decode_image.cc
+  void decode_texture(const Instruction& i);
+  void decode_surface(const Instruction& i);
+  // The object's handle and the coordinates of [image, {..}].
+  void decode_coordinates(const Instruction& i, const Operand& image, engine::Op& op, std::vector<engine::OperandUse>& uses);
   void decode_mbarrier(const Instruction& i);
   void decode_copy(const Instruction& i);
   void decode_bulk_copy(const Instruction& i);

@@ -20,6 +20,7 @@ bool writes_nothing(const Instruction& i) {
     case Opcode::k_st: case Opcode::k_red: case Opcode::k_bra: case Opcode::k_brx_idx: case Opcode::k_ret: case Opcode::k_exit:
     case Opcode::k_trap: case Opcode::k_brkpt: case Opcode::k_bar_warp_sync: case Opcode::k_membar: case Opcode::k_fence:
     case Opcode::k_nanosleep: case Opcode::k_prefetch: case Opcode::k_prefetchu: case Opcode::k_stackrestore: case Opcode::k_pmevent:
+    case Opcode::k_sust: case Opcode::k_sured:
       return true;
     case Opcode::k_bar: case Opcode::k_barrier: return i.modifiers.bar != ptx::BarMode::kRed;
     default: return false;

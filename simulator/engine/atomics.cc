@@ -196,12 +196,16 @@ void update_element(Warp& w, const Op& op, LaneMask mask, const Request& r, cons
 
 void run_atomic(Warp& w, const Op& op, LaneMask mask) {
   Request r;
+  load_addresses(w, op, r.address);
+  run_atomic_at(w, op, r, mask);
+}
+
+void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.op = &op;
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.reads = r.writes = true;
   if (op.flags & kRelease) release(w, static_cast<check::Reach>(op.reach));
-  load_addresses(w, op, r.address);
   std::uint64_t places[kWarpSize];
   const bool between_blocks = w.block->worker->between_blocks;
   if (between_blocks) {

@@ -13,6 +13,10 @@
 #include "simulator/check/finding.h"
 #include "simulator/memory/device_memory.h"
 
+namespace lockstep::memory {
+class Images;
+}
+
 namespace lockstep::engine {
 
 using check::Dim3;
@@ -85,6 +89,7 @@ struct LaunchConfig {
   int host_threads = 0;                     // 0: as many as the machine has; 1 where order must be exact
   std::uint64_t instruction_limit = 0;      // warp instructions a block may run before kTimeLimit; 0: none
   bool count = false;                       // fill Outcome::counters' memory counters (instructions are always counted)
+  const memory::Images* images = nullptr;   // texture and surface objects; nullptr: there are none
   std::function<void(std::string_view)> output;  // device printf; default: stdout
   std::function<void(std::string_view)> notice;  // is told, in a sentence, that the kernel has been running for a minute, for two, four ...
 };

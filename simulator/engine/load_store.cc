@@ -109,11 +109,15 @@ void fill(Warp& w, const Op& op, const Request& r, LaneMask mask) {
 
 void load_any(Warp& w, const Op& op, LaneMask mask) {
   Request r;
+  load_addresses(w, op, r.address);
+  load_from(w, op, r, mask);
+}
+
+void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.op = &op;
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.reads = true;
-  load_addresses(w, op, r.address);
   std::uint64_t places[kWarpSize];
   const bool synchronises = (op.flags & kStrong) != 0 && w.block->worker->between_blocks;
   if (synchronises) std::memcpy(places, r.address, sizeof places);
@@ -150,12 +154,16 @@ bool same_lane(Warp& w, const Request& r, int lane) {
 
 void store_any(Warp& w, const Op& op, LaneMask mask) {
   Request r;
+  load_addresses(w, op, r.address);
+  store_to(w, op, r, mask);
+}
+
+void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.op = &op;
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.writes = true;
   if (op.flags & kRelease) release(w, static_cast<check::Reach>(op.reach));
-  load_addresses(w, op, r.address);
   if (op.flags & kStrong) before_strong_write(w, op, r.address, mask);
   if (w.control->tracking) find_invalid(w, op, r, mask);
   if (w.block->launch->check_races) {

@@ -55,6 +55,9 @@ struct Request {
 // Checks the accesses of `lanes` (bounds, alignment, races; notes unwritten bytes) and finds their bytes. False: a finding ends the launch.
 bool resolve(Warp& w, Request& r, ptx::Space space, LaneMask lanes);
 
+// run_atomic() with the addresses in r.address found already.
+void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask);
+
 // Reads for the built-in functions (format strings, their arguments), unchecked for races: nullptr when out of bounds.
 const std::byte* peek(Warp& w, int lane, std::uint64_t generic_address, std::uint32_t size);
 

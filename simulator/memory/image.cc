@@ -87,6 +87,15 @@ float from_half(std::uint16_t bits) {
 
 }  // namespace
 
+std::uint16_t to_half(std::uint32_t bits) {
+  return static_cast<std::uint16_t>(_cvtss_sh(std::bit_cast<float>(bits), _MM_FROUND_TO_NEAREST_INT));
+}
+
+void Images::forget(Address allocation) {
+  for (auto& [handle, texture] : textures_) texture.image.freed |= !texture.linear_memory && texture.image.allocation == allocation;
+  for (auto& [handle, image] : surfaces_) image.freed |= image.allocation == allocation;
+}
+
 std::uint64_t Images::add(const Texture& texture) {
   textures_.emplace(next_, texture);
   return next_++;
@@ -126,6 +135,21 @@ Texel read_element(const std::byte* at, const Format& format, bool normalized_re
   return result;
 }
 
+void write_element(std::byte* to, const Format& format, const Texel& texel) {
+  for (int c = 0; c < format.channels; ++c) {
+    std::uint32_t v = texel[static_cast<std::size_t>(c)];
+    if (format.kind == ChannelKind::kFloat) {
+      if (format.bits == 16) v = to_half(v);
+    } else if (format.kind == ChannelKind::kSigned && format.bits < 32) {
+      const std::int32_t most = (1 << (format.bits - 1)) - 1;
+      v = static_cast<std::uint32_t>(std::clamp(static_cast<std::int32_t>(v), -most - 1, most));
+    } else if (format.bits < 32) {
+      v = std::min(v, (1u << format.bits) - 1);
+    }
+    std::memcpy(to + c * format.bits / 8, &v, static_cast<std::size_t>(format.bits / 8));
+  }
+}
+
 Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t layer) {
   const Image& image = texture.image;
   const std::uint32_t extents[3] = {image.width, image.height, image.depth};
@@ -140,6 +164,37 @@ Sample fetch(const Texture& texture, const std::int32_t coordinates[3], std::uin
   Axis axes[3];
   for (int d = 0; d < image.dimensions; ++d) axes[d].index[0] = settle(coordinates[d], extents[d], AddressMode::kBorder);
   return combine(texture, axes, layer);
+}
+
+Sample gather(const Texture& texture, const float coordinates[3], std::uint32_t layer) {
+  const Image& image = texture.image;
+  const std::uint32_t extents[2] = {image.width, image.height};
+  Texture around = texture;
+  around.linear = true;
+  Axis axes[2];
+  for (int d = 0; d < 2; ++d) {
+    axes[d] = axis_of(around, d, extents[d], coordinates[d]);
+  }
+  Sample result;
+  constexpr int kOrder[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
+  for (const auto& o : kOrder) {
+    Axis one[3];
+    one[0].index[0] = axes[0].index[o[0]];
+    one[1].index[0] = axes[1].index[o[1]];
+    result.taps[static_cast<std::size_t>(result.count++)] = combine(texture, one, layer).taps[0];
+  }
+  return result;
+}
+
+Texel gathered(const Texture& texture, const Sample& sample, const Texel elements[], int component) {
+  Texel result{};
+  for (std::size_t i = 0; i < 4; ++i) {
+    Sample one;
+    one.count = 1;
+    one.taps[0] = sample.taps[i];
+    result[i] = filter(texture, one, &elements[i])[static_cast<std::size_t>(component)];
+  }
+  return result;
 }
 
 Texel filter(const Texture& texture, const Sample& sample, const Texel elements[]) {

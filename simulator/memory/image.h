@@ -16,6 +16,9 @@ namespace lockstep::memory {
 
 enum class ChannelKind : std::uint8_t { kSigned, kUnsigned, kFloat };
 
+// Bits of an f16 for the bits of an f32, rounded to nearest even.
+std::uint16_t to_half(std::uint32_t bits);
+
 // An element: up to four channels, all of the same width (8, 16 or 32 bits).
 struct Format {
   ChannelKind kind = ChannelKind::kFloat;
@@ -34,6 +37,8 @@ struct Image {
   std::uint64_t pitch = 0;                         // bytes from row to row
   std::uint64_t slice = 0;                         // bytes from slice to slice
   Address allocation = 0;                          // base of the allocation it lies in
+  bool for_surfaces = false;                       // made with cudaArraySurfaceLoadStore
+  bool freed = false;                              // the array that it looked at is no more
 };
 
 enum class AddressMode : std::uint8_t { kWrap, kClamp, kMirror, kBorder };
@@ -55,6 +60,10 @@ class Images {
   std::uint64_t add(const Image& surface);
   bool remove_texture(std::uint64_t handle) { return textures_.erase(handle) != 0; }
   bool remove_surface(std::uint64_t handle) { return surfaces_.erase(handle) != 0; }
+  // The array at `allocation` is freed: whatever looks at it must not be used any more.
+  void forget(Address allocation);
+  // Whether there was an object of this handle, which has been destroyed.
+  bool was(std::uint64_t handle) const { return handle != 0 && handle < next_ && texture(handle) == nullptr && surface(handle) == nullptr; }
   // nullptr: there is none of this handle. Kernels ask in parallel; nothing is added or removed while one runs.
   const Texture* texture(std::uint64_t handle) const;
   const Image* surface(std::uint64_t handle) const;
@@ -72,6 +81,9 @@ using Texel = std::array<std::uint32_t, 4>;
 // The element at `at`; with `normalized_read`, integers become floats in [0, 1] or [-1, 1].
 Texel read_element(const std::byte* at, const Format& format, bool normalized_read);
 
+// The reverse, for sust.p: channels of f32 or integers become those of the format, integers clamped to its range.
+void write_element(std::byte* to, const Format& format, const Texel& texel);
+
 // The elements that a fetch reads, and their weights, which add up to 1: one, or with a linear filter 2, 4 or 8.
 struct Sample {
   struct Tap {
@@ -87,6 +99,12 @@ struct Sample {
 Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t layer);
 // A fetch by integer coordinates: no filter, and outside of the image is the border.
 Sample fetch(const Texture& texture, const std::int32_t coordinates[3], std::uint32_t layer);
+
+// The four elements that a linear filter would look at around a place in two dimensions, in the order of tld4's results: from the lower left against
+// the clock, where y grows upwards.
+Sample gather(const Texture& texture, const float coordinates[3], std::uint32_t layer);
+// One component of each of them.
+Texel gathered(const Texture& texture, const Sample& sample, const Texel elements[], int component);
 
 // What the elements make together; elements[i] belongs to taps[i] and is not read where that is outside.
 Texel filter(const Texture& texture, const Sample& sample, const Texel elements[]);

@@ -60,13 +60,20 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int positi
       return register_for(type, n);
     case Role::kDestinationPredicate: return register_for(Type::kPred, n);
     case Role::kSourcePredicate: return (rule.may_negate ? "!" : "") + register_for(Type::kPred, n);
-    case Role::kDestinationPair: return register_for(type, n) + "|" + register_for(rule.second, n + 1);
+    case Role::kDestinationPair:
+      return (rule.follows_vector && m.vector > 1 ? vector_of(type, m.vector, n) : register_for(type, n)) + "|" + register_for(rule.second, n + 1);
     case Role::kDestinationVector:
     case Role::kSourceVector: return vector_of(half_of(type), 2, n);
     case Role::kAddress: {
       if (rule.name == "[a]" && m.space == Space::kParam) return is_store ? "[outgoing]" : "[argument]";
       return "[d" + std::to_string(n) + "]";
     }
+    case Role::kImage: {
+      std::string c;
+      for (int i = 0; i < coordinates_of(m.geometry); ++i) c += (i ? ", " : "") + register_for(type, n + 1 + i);
+      return "[d" + std::to_string(n) + ", {" + c + "}]";
+    }
+    case Role::kGradient: return vector_of(type, gradients_of(m.geometry), n);
     case Role::kInteger: return integer_for(rule.name);
     case Role::kLabel: return "$end";
     case Role::kLabelList: return "$targets";

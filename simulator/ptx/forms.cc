@@ -135,9 +135,14 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
   if (second != 0) {
     if (text[0] == 'p') rule.fixed = Type::kPred;
     rule.second = Type::kPred;
+    rule.follows_vector = text[0] == 'd';
     return rule;
   }
-  if (text[0] == '[') {
+  if (text == "[a, c]") {
+    rule.role = Role::kImage;
+  } else if (text == "g") {
+    rule.role = Role::kGradient;
+  } else if (text[0] == '[') {
     rule.role = Role::kAddress;
   } else if (text == "_") {
     rule.role = Role::kSink;
@@ -193,7 +198,7 @@ void expand_operands(const FormRow& row, std::string_view rest, std::vector<Oper
     return;
   }
   // One operand: up to a comma or a "{," group.
-  std::size_t end = 0;
+  std::size_t end = rest[0] == '[' ? rest.find(']') : 0;  // the comma of "[a, c]" is its own
   while (end < rest.size() && rest[end] != ',' && !(rest[end] == '{' && end + 1 < rest.size() && rest[end + 1] == ',')) ++end;
   so_far.push_back(parse_operand(row, trim(rest.substr(0, end))));
   expand_operands(row, rest.substr(end), std::move(so_far), out);

@@ -13,6 +13,8 @@
 //   p q       destination predicate            {!}c       source predicate, which may be negated
 //   d|p p|q   pair of destinations; with "{|q}" the second may be left out; a type stands after the first
 //   [a]       address                          imm..      integer constant
+//   [a, c]:T  image and the vector of coordinates that its geometry wants, each of type T, layers of .u32
+//   g:T       gradients: a vector of as many as the image has dimensions (four of three)
 //   label tlist fname  branch target, target list, function (call)
 //   v  vd     {a, b, ..}: source or destination vector that makes up one register of the type
 //   _         the sink itself
@@ -51,7 +53,7 @@ struct FormRow {
 struct OperandRule {
   enum class Role : std::uint8_t {
     kDestination, kDestinationPredicate, kDestinationPair, kDestinationVector,
-    kSource, kSourcePredicate, kSourceVector, kAddress, kInteger, kLabel, kLabelList, kFunction, kSink,
+    kSource, kSourcePredicate, kSourceVector, kAddress, kImage, kGradient, kInteger, kLabel, kLabelList, kFunction, kSink,
   };
   Role role = Role::kSource;
   std::string_view name;     // as in the row

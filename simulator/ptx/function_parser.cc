@@ -293,7 +293,7 @@ class BodyParser {
         o.elements.push_back(operand(depth + 1));
       } while (in_.accept(','));
       in_.expect('}');
-      return o;
+      return in_.accept('|') ? pair(std::move(o)) : o;
     }
     if (in_.at('!')) {
       in_.take();
@@ -307,14 +307,16 @@ class BodyParser {
     if (!in_.at_word() || in_.at("WARP_SZ")) return immediate();
     Operand o = named(in_.take());
     if (o.kind == Operand::Kind::kSymbol) o.offset = offset();
-    if (in_.accept('|')) {
-      Operand pair;
-      pair.kind = Operand::Kind::kPair;
-      pair.elements.push_back(std::move(o));
-      if (!in_.at_word()) in_.unexpected("a register");
-      pair.elements.push_back(named(in_.take()));
-      return pair;
-    }
+    return in_.accept('|') ? pair(std::move(o)) : o;
+  }
+
+  // What follows "p|".
+  Operand pair(Operand first) {
+    Operand o;
+    o.kind = Operand::Kind::kPair;
+    o.elements.push_back(std::move(first));
+    if (!in_.at_word()) in_.unexpected("a register");
+    o.elements.push_back(named(in_.take()));
     return o;
   }
 

@@ -25,7 +25,7 @@ bool is_multiply(Opcode op) {
 bool is_compare(Opcode op) { return op == Opcode::k_set || op == Opcode::k_setp; }
 
 bool is_atomic(Opcode op) {
-  return op == Opcode::k_atom || op == Opcode::k_red || op == Opcode::k_redux_sync;
+  return op == Opcode::k_atom || op == Opcode::k_red || op == Opcode::k_redux_sync || op == Opcode::k_sured;
 }
 
 struct Field {
@@ -166,6 +166,47 @@ AtomOp atom_from(std::string_view w) {
   return it == m->end() ? AtomOp::kNone : it->second;
 }
 
+bool is_image(Opcode op) {
+  switch (op) {
+    case Opcode::k_tex: case Opcode::k_tld4: case Opcode::k_txq: case Opcode::k_suld: case Opcode::k_sust: case Opcode::k_sured: case Opcode::k_suq:
+      return true;
+    default: return false;
+  }
+}
+
+// The words of textures and surfaces.
+bool apply_image_word(Opcode opcode, std::string_view w, Modifiers& m) {
+  static const auto* const geometries = new std::unordered_map<std::string_view, Geometry>{
+      {"1d", Geometry::k1d}, {"2d", Geometry::k2d}, {"3d", Geometry::k3d}, {"a1d", Geometry::kA1d}, {"a2d", Geometry::kA2d}};
+  static const auto* const queries = new std::unordered_map<std::string_view, ImageQuery>{
+      {"width", ImageQuery::kWidth},
+      {"height", ImageQuery::kHeight},
+      {"depth", ImageQuery::kDepth},
+      {"channel_data_type", ImageQuery::kChannelDataType},
+      {"channel_order", ImageQuery::kChannelOrder},
+      {"normalized_coords", ImageQuery::kNormalizedCoords},
+      {"array_size", ImageQuery::kArraySize},
+      {"num_mipmap_levels", ImageQuery::kNumMipmapLevels},
+      {"num_samples", ImageQuery::kNumSamples},
+      {"memory_layout", ImageQuery::kMemoryLayout}};
+  if (const auto it = geometries->find(w); it != geometries->end()) return m.geometry = it->second, true;
+  if (const auto it = queries->find(w); it != queries->end()) return m.query = it->second, true;
+  if (w == "base") return m.level = Level::kBase, true;
+  if (w == "level") return m.level = Level::kLevel, true;
+  if (w == "grad") return m.level = Level::kGrad, true;
+  if (w == "trap") return m.border = Border::kTrap, true;
+  if (w == "clamp") return m.border = Border::kClamp, true;
+  if (w == "zero") return m.border = Border::kZero, true;
+  if (w == "p") return m.formatted = true, true;
+  if (opcode == Opcode::k_tld4 && w.size() == 1) {
+    const std::size_t component = std::string_view("rgba").find(w);
+    if (component == std::string_view::npos) return false;
+    m.component = static_cast<std::uint8_t>(component);
+    return true;
+  }
+  return w == "b";
+}
+
 // Words whose meaning depends on the opcode. True when handled.
 bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   if (is_multiply(opcode)) {
@@ -200,6 +241,7 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
     return m.atom = w == "inc" ? AtomOp::kInc : AtomOp::kDec, true;
   }
   if (opcode == Opcode::k_setmaxnreg && w == "sync") return true;
+  if (is_image(opcode) && apply_image_word(opcode, w, m)) return true;
   if (opcode == Opcode::k_vabsdiff4 && w == "add") return m.atom = AtomOp::kAdd, true;
   return false;
 }

@@ -53,6 +53,12 @@ enum class ShflMode : std::uint8_t { kNone, kUp, kDown, kBfly, kIdx };
 enum class VoteMode : std::uint8_t { kNone, kAll, kAny, kUni, kBallot };
 enum class PrmtMode : std::uint8_t { kNone, kF4e, kB4e, kRc8, kEcl, kEcr, kRc16 };
 enum class BarMode : std::uint8_t { kNone, kSync, kArrive, kRed };
+enum class Geometry : std::uint8_t { kNone, k1d, k2d, k3d, kA1d, kA2d };       // tex, suld ..: of the image; a: layers of such
+enum class Border : std::uint8_t { kNone, kTrap, kClamp, kZero };             // suld, sust, sured: outside of the surface
+enum class Level : std::uint8_t { kNone, kBase, kLevel, kGrad };              // tex: how the mipmap level is chosen
+enum class ImageQuery : std::uint8_t {                                        // txq, suq
+  kNone, kWidth, kHeight, kDepth, kChannelDataType, kChannelOrder, kNormalizedCoords, kArraySize, kNumMipmapLevels, kNumSamples, kMemoryLayout,
+};
 enum class TestpOp : std::uint8_t { kNone, kFinite, kInfinite, kNumber, kNotANumber, kNormal, kSubnormal };
 
 // Every modifier an instruction can carry. Absent ones are kNone, false or 0.
@@ -75,7 +81,12 @@ struct Modifiers {
   PrmtMode prmt = PrmtMode::kNone;
   BarMode bar = BarMode::kNone;
   TestpOp testp = TestpOp::kNone;
-  std::uint8_t vector = 1;         // .v2 .v4 .v8: elements of a ld, st, atom, red
+  Geometry geometry = Geometry::kNone;
+  Border border = Border::kNone;
+  Level level = Level::kNone;
+  ImageQuery query = ImageQuery::kNone;
+  std::uint8_t component = 0;      // tld4: 0 .r, 1 .g, 2 .b, 3 .a
+  std::uint8_t vector = 1;         // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
   std::uint8_t variant = 0;        // distinguishes sub-forms that no other field tells apart; see forms.h
   bool ftz = false;
   bool sat = false;
@@ -102,7 +113,16 @@ struct Modifiers {
   bool no_complete = false;        // mbarrier.arrive.noComplete
   bool no_increment = false;       // cp.async.mbarrier.arrive.noinc
   bool read = false;               // cp.async.bulk.wait_group.read
+  bool formatted = false;          // sust.p, sured.p: as the surface's format says
 };
+
+// What the operands of an image instruction look like.
+constexpr bool is_layered(Geometry g) { return g == Geometry::kA1d || g == Geometry::kA2d; }
+constexpr int dimensions_of(Geometry g) { return g == Geometry::k3d ? 3 : g == Geometry::k2d || g == Geometry::kA2d ? 2 : 1; }
+// Registers in the vector of coordinates, the layer first; of four with three dimensions or two and a layer, the last is not looked at.
+constexpr int coordinates_of(Geometry g) { return g == Geometry::k1d ? 1 : g == Geometry::k3d || g == Geometry::kA2d ? 4 : 2; }
+// Registers in each gradient of tex.grad.
+constexpr int gradients_of(Geometry g) { return dimensions_of(g) == 3 ? 4 : dimensions_of(g); }
 
 enum class Opcode : std::uint16_t {
   kInvalid,

@@ -11,7 +11,7 @@ using Role = OperandRule::Role;
 
 // These widen into, or take from, registers that are larger than their type (PTX ISA 9.4.1).
 bool allows_wider_registers(Opcode op) {
-  return op == Opcode::k_ld || op == Opcode::k_ldu || op == Opcode::k_st || op == Opcode::k_cvt;
+  return op == Opcode::k_ld || op == Opcode::k_ldu || op == Opcode::k_st || op == Opcode::k_cvt || op == Opcode::k_suld || op == Opcode::k_sust;
 }
 
 enum class Class { kBits, kInteger, kFloat, kOther };
@@ -101,7 +101,28 @@ struct Checker {
     return {};
   }
 
-  std::string one(const OperandRule& rule, const Operand& o) const {
+  // [a, {x, y}]: an object's handle, and its coordinates, which may stand alone where there is one.
+  std::string image(const Operand& o, Type type) const {
+    if (o.kind != Kind::kAddress || !o.has_register || o.offset != 0 || o.elements.size() != 1) return "[image, {coordinates}] is wanted";
+    if (size_of(registers[o.index].type) != 8) return "an image is named by its handle, in a register of 64 bits";
+    const Geometry g = match.modifiers.geometry;
+    const Operand& c = o.elements[0];
+    if (c.kind != Kind::kVector) return coordinates_of(g) == 1 ? scalar(c, type, false) : "a vector of coordinates is wanted";
+    if (c.elements.size() != static_cast<std::size_t>(coordinates_of(g))) return std::to_string(coordinates_of(g)) + " coordinates are wanted";
+    for (std::size_t i = 0; i < c.elements.size(); ++i) {
+      if (std::string why = scalar(c.elements[i], is_layered(g) && i == 0 ? Type::kU32 : type, false); !why.empty()) return why;
+    }
+    return {};
+  }
+  std::string gradient(const Operand& o, Type type) const {
+    const auto count = static_cast<std::size_t>(gradients_of(match.modifiers.geometry));
+    return o.kind != Kind::kVector && count == 1 ? scalar(o, type, false) : vector(o, type, count, false);
+  }
+
+  std::string one(const OperandRule& rule, const Operand& given) const {
+    // Braces around the one register of a surface access change nothing.
+    const bool braced = (opcode == Opcode::k_suld || opcode == Opcode::k_sust) && given.kind == Kind::kVector && given.elements.size() == 1;
+    const Operand& o = braced ? given.elements[0] : given;
     const Type type = operand_type(rule, match.modifiers);
     const bool is_vector = rule.follows_vector && match.modifiers.vector > 1;
     switch (rule.role) {
@@ -116,7 +137,9 @@ struct Checker {
       case Role::kDestinationPredicate: return scalar(o, Type::kPred, true);
       case Role::kDestinationPair:
         if (o.kind != Kind::kPair) return rule.second_optional ? scalar(o, type, true) : "a pair a|b is wanted";
-        if (std::string why = scalar(o.elements[0], type, true); !why.empty()) return why;
+        if (std::string why = is_vector ? vector(o.elements[0], type, match.modifiers.vector, true) : scalar(o.elements[0], type, true); !why.empty()) {
+          return why;
+        }
         return scalar(o.elements[1], rule.second, true);
       case Role::kSourcePredicate:
         if (o.kind == Kind::kNegatedPredicate) return reg(o, Type::kPred);
@@ -124,6 +147,8 @@ struct Checker {
       case Role::kDestinationVector: return packed(o, type, true);
       case Role::kSourceVector: return packed(o, type, false);
       case Role::kAddress: return o.kind == Kind::kAddress ? std::string() : "an address [..] is wanted";
+      case Role::kImage: return image(o, type);
+      case Role::kGradient: return gradient(o, type);
       case Role::kInteger:
         return o.kind == Kind::kImmediate && !o.is_float ? std::string() : "an integer constant is wanted";
       case Role::kLabel: return o.kind == Kind::kSymbol && o.offset == 0 ? std::string() : "a label is wanted";
@@ -167,6 +192,13 @@ void settle_operands(const Match& match, const std::vector<OperandRule>& rules, 
     Operand& o = operands[i];
     if (rules[i].role == Role::kInteger) continue;
     settle_immediate(o, type);
+    if (rules[i].role == Role::kImage) {
+      const bool layered = is_layered(match.modifiers.geometry);
+      Operand& c = o.elements[0];
+      settle_immediate(c, type);
+      for (std::size_t n = 0; n < c.elements.size(); ++n) settle_immediate(c.elements[n], layered && n == 0 ? Type::kU32 : type);
+      continue;
+    }
     if (o.kind == Kind::kVector && !takes_vector(rules[i]))
       for (Operand& e : o.elements) settle_immediate(e, type);
   }

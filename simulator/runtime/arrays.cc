@@ -29,15 +29,21 @@ cudaError_t Arrays::create(Runtime& runtime, Device& device, const cudaChannelFo
   auto array = std::make_unique<Array>();
   memory::Image& image = array->image;
   if ((flags & ~kKnown) != 0) {
-    runtime.explain("cudaMalloc3DArray", "cube maps and sparse arrays are not supported by the simulated GPU");
+    constexpr unsigned kRefused = cudaArrayCubemap | cudaArrayColorAttachment | cudaArraySparse | cudaArrayDeferredMapping;
+    if ((flags & ~(kKnown | kRefused)) != 0) return cudaErrorInvalidValue;
+    runtime.explain("cudaMalloc3DArray", "cube maps, sparse arrays and those of other interfaces are not supported by the simulated GPU");
     return cudaErrorNotSupported;
   }
-  if (!read_format(format, &image.format) || extent.width == 0) return cudaErrorInvalidValue;
+  if (!read_format(format, &image.format)) return cudaErrorInvalidChannelDescriptor;
+  if (extent.width == 0) return cudaErrorInvalidValue;
   const bool layered = (flags & cudaArrayLayered) != 0;
   if (layered && extent.depth == 0) return cudaErrorInvalidValue;
   if (!layered && extent.height == 0 && extent.depth != 0) return cudaErrorInvalidValue;
-  constexpr std::size_t kMost = std::size_t{1} << 31;
-  if (extent.width >= kMost || extent.height >= kMost || extent.depth >= kMost) return cudaErrorInvalidValue;
+  // The limits of compute capability 9.0; the depth of three dimensions was found to have none of its own on an H100.
+  const bool flat = layered || extent.depth == 0;
+  const std::size_t widest = layered ? 32768 : extent.depth == 0 ? 131072 : 16384, highest = layered ? 32768 : extent.depth == 0 ? 65536 : 16384;
+  if (extent.width > widest || extent.height > highest || extent.depth > (layered ? 2048 : 32768)) return cudaErrorInvalidValue;
+  if ((flags & cudaArrayTextureGather) != 0 && (!flat || layered || extent.height == 0)) return cudaErrorInvalidValue;
   image.width = static_cast<std::uint32_t>(extent.width);
   image.height = static_cast<std::uint32_t>(std::max<std::size_t>(extent.height, 1));
   image.depth = static_cast<std::uint32_t>(std::max<std::size_t>(extent.depth, 1));
@@ -52,6 +58,7 @@ cudaError_t Arrays::create(Runtime& runtime, Device& device, const cudaChannelFo
   const memory::Allocation* a = runtime.memory->allocate(bytes, 512, memory::Kind::kDevice, device.ordinal, "array");
   if (a == nullptr) return cudaErrorMemoryAllocation;
   image.base = image.allocation = a->base;
+  image.for_surfaces = (flags & cudaArraySurfaceLoadStore) != 0;
   array->format = format;
   array->extent = extent;
   array->flags = flags;
@@ -69,6 +76,7 @@ Array* Arrays::find(cudaArray_const_t handle) const {
 bool Arrays::destroy(Runtime& runtime, Array* array) {
   const auto it = arrays_.find(array);
   if (it == arrays_.end()) return false;
+  runtime.images.forget(array->image.base);
   runtime.memory->release(array->image.base);
   arrays_.erase(it);
   return true;

@@ -1,6 +1,7 @@
 // Texture and surface objects: descriptions of how kernels look at arrays and memory (memory/image.h).
 #include <algorithm>
 #include <map>
+#include <string>
 
 #include "simulator/runtime/arrays.h"
 #include "simulator/runtime/describe.h"
@@ -28,11 +29,21 @@ std::map<unsigned long long, cudaResourceDesc>& surfaces() {
   return *all;
 }
 
+// cudaDeviceProp::textureAlignment is 512; what cudaMalloc returns is good, and is aligned to no more than this here.
+constexpr std::uint64_t kTextureAlignment = 256;
+// Elements in memory, and rows of memory with a pitch, that a texture can look at (compute capability 9.0).
+constexpr std::size_t kMostElements = std::size_t{1} << 28, kMostColumns = 131072, kMostRows = 65000;
+
 // Linear memory that a texture looks at: a live allocation that holds all of it.
 cudaError_t look_at_memory(Runtime& r, const void* pointer, std::uint64_t bytes, const cudaChannelFormatDesc& format, Image* image) {
   const Address address = reinterpret_cast<Address>(pointer);
   const auto* a = r.memory->find(address);
-  if (!read_format(format, &image->format) || bytes == 0) return cudaErrorInvalidValue;
+  if (!read_format(format, &image->format)) return cudaErrorInvalidChannelDescriptor;
+  if (bytes == 0) return cudaErrorInvalidValue;
+  if (address % kTextureAlignment != 0) {
+    r.explain("cudaCreateTextureObject", "the memory of a texture begins at an address that is no multiple of " + std::to_string(kTextureAlignment));
+    return cudaErrorInvalidValue;
+  }
   if (a == nullptr || a->freed || !r.memory->in_window(address) || bytes > a->base + a->size - address) {
     r.explain("cudaCreateTextureObject", "the memory is not within one allocation: it begins " + describe_place(*r.memory, address));
     return cudaErrorInvalidValue;
@@ -54,6 +65,7 @@ cudaError_t image_of(Runtime& r, const cudaResourceDesc& resource, Texture* text
     case cudaResourceTypeLinear: {
       const auto& linear = resource.res.linear;
       if (const cudaError_t error = look_at_memory(r, linear.devPtr, linear.sizeInBytes, linear.desc, &image); error != cudaSuccess) return error;
+      if (linear.sizeInBytes / static_cast<std::uint64_t>(image.format.bytes()) > kMostElements) return cudaErrorInvalidValue;
       image.width = static_cast<std::uint32_t>(linear.sizeInBytes / static_cast<std::uint64_t>(image.format.bytes()));
       image.pitch = image.slice = linear.sizeInBytes;
       texture->linear_memory = true;
@@ -61,9 +73,9 @@ cudaError_t image_of(Runtime& r, const cudaResourceDesc& resource, Texture* text
     }
     case cudaResourceTypePitch2D: {
       const auto& rows = resource.res.pitch2D;
-      if (rows.width == 0 || rows.height == 0) return cudaErrorInvalidValue;
+      if (rows.width == 0 || rows.height == 0 || rows.width > kMostColumns || rows.height > kMostRows) return cudaErrorInvalidValue;
       lockstep::memory::Format format;
-      if (!read_format(rows.desc, &format)) return cudaErrorInvalidValue;
+      if (!read_format(rows.desc, &format)) return cudaErrorInvalidChannelDescriptor;
       const std::uint64_t row = rows.width * static_cast<std::uint64_t>(format.bytes());
       if (rows.pitchInBytes < row || rows.pitchInBytes % 32 != 0) return cudaErrorInvalidValue;
       if (const cudaError_t error = look_at_memory(r, rows.devPtr, (rows.height - 1) * rows.pitchInBytes + row, rows.desc, &image); error != cudaSuccess) {
@@ -77,6 +89,7 @@ cudaError_t image_of(Runtime& r, const cudaResourceDesc& resource, Texture* text
       return cudaSuccess;
     }
     default:
+      if (resource.resType != cudaResourceTypeMipmappedArray) return cudaErrorInvalidValue;
       r.explain("cudaCreateTextureObject", "mipmapped arrays are not supported by the simulated GPU");
       return cudaErrorNotSupported;
   }
@@ -98,6 +111,7 @@ cudaError_t describe_texture(Runtime& r, const cudaTextureDesc& d, Texture* text
     if (d.addressMode[i] < cudaAddressModeWrap || d.addressMode[i] > cudaAddressModeBorder) return cudaErrorInvalidValue;
     texture->address[static_cast<std::size_t>(i)] = mode_of(d.addressMode[i]);
   }
+  if ((d.filterMode != cudaFilterModePoint && d.filterMode != cudaFilterModeLinear) || d.seamlessCubemap != 0) return cudaErrorInvalidValue;
   texture->linear = d.filterMode == cudaFilterModeLinear;
   texture->normalized_read = d.readMode == cudaReadModeNormalizedFloat;
   texture->normalized_coordinates = d.normalizedCoords != 0;
@@ -158,14 +172,24 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description, cudaTe
   });
 }
 
+// No object here has a view of its own.
+cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view, cudaTextureObject_t object) {
+  return api(__func__, Reach::kDevice, [&](Runtime&, Device&) -> cudaError_t {
+    if (view == nullptr || !textures().contains(object)) return cudaErrorInvalidValue;
+    *view = {};
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     if (object == nullptr || resource == nullptr) return cudaErrorInvalidValue;
-    const Array* array = resource->resType == cudaResourceTypeArray ? arrays().find(resource->res.array.array) : nullptr;
-    if (array == nullptr || (array->flags & cudaArraySurfaceLoadStore) == 0) {
-      r.explain("cudaCreateSurfaceObject", "a surface needs an array made with cudaArraySurfaceLoadStore");
-      return cudaErrorInvalidValue;
+    if (resource->resType != cudaResourceTypeArray) {
+      r.explain("cudaCreateSurfaceObject", "a surface looks at an array");
+      return cudaErrorInvalidChannelDescriptor;
     }
+    const Array* array = arrays().find(resource->res.array.array);
+    if (array == nullptr) return cudaErrorInvalidResourceHandle;
     *object = r.images.add(array->image);
     surfaces()[*object] = *resource;
     return cudaSuccess;

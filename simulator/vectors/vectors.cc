@@ -180,7 +180,7 @@ class KernelWriter {
         for (int e = 0; e < elements; ++e) source(type, n + e, position);
         break;
       case Role::kAddress: memory(type, n, position); break;
-      case Role::kInteger: case Role::kLabel: case Role::kLabelList: case Role::kFunction: case Role::kSink: break;
+      case Role::kImage: case Role::kGradient: case Role::kInteger: case Role::kLabel: case Role::kLabelList: case Role::kFunction: case Role::kSink: break;
     }
   }
 

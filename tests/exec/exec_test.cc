@@ -52,7 +52,7 @@ TEST_P(Newcomer, RunsUnmodifiedAndIsRight) {
 
 INSTANTIATE_TEST_SUITE_P(Exec, Newcomer,
                          testing::Values("vector_add", "reduction", "printf", "streams", "managed", "graph", "dynamic_shared", "thrust", "cub", "linked",
-                                         "per_thread_stream", "grid_sync"),
+                                         "per_thread_stream", "grid_sync", "textures"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Exec, HoldsUnderOtherSchedulesAndDevices) {

@@ -42,10 +42,13 @@ CUDA_TEST(Array, RefusesFormatsAndShapesThatNoneHas) {
   const cudaChannelFormatDesc three = cudaCreateChannelDesc(8, 8, 8, 0, cudaChannelFormatKindUnsigned);
   const cudaChannelFormatDesc mixed = cudaCreateChannelDesc(8, 16, 0, 0, cudaChannelFormatKindUnsigned);
   const cudaChannelFormatDesc good = cudaCreateChannelDesc(8, 8, 8, 8, cudaChannelFormatKindUnsigned);
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(&array, &three, 4, 4, 0));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(&array, &mixed, 4, 4, 0));
+  EXPECT_CUDA(cudaErrorInvalidChannelDescriptor, cudaMallocArray(&array, &three, 4, 4, 0));
+  EXPECT_CUDA(cudaErrorInvalidChannelDescriptor, cudaMallocArray(&array, &mixed, 4, 4, 0));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(&array, &good, 0, 4, 0));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(nullptr, &good, 4, 4, 0));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(&array, &good, 131073, 0, 0));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(&array, &good, 4, 0, cudaArrayTextureGather)) << "gathering wants two dimensions";
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMalloc3DArray(&array, &good, cudaExtent{1, 1, 2049}, cudaArrayLayered));
 }
 
 CUDA_TEST(Array, KeepsWhatIsCopiedIntoARectangle) {
@@ -119,15 +122,61 @@ CUDA_TEST(TextureObject, KeepsItsDescription) {
   EXPECT_CUDA(cudaErrorInvalidFilterSetting, cudaCreateTextureObject(&object, &resource, &description, nullptr)) << "integers cannot be mixed";
 }
 
-CUDA_TEST(SurfaceObject, NeedsAnArrayMadeForIt) {
+CUDA_TEST(SurfaceObject, LooksAtAnArray) {
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypeArray;
-  resource.res.array.array = make_array(8, 2);
   cudaSurfaceObject_t object = 0;
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaCreateSurfaceObject(&object, &resource));
   resource.res.array.array = make_array(8, 2, cudaArraySurfaceLoadStore);
   EXPECT_CUDA(cudaSuccess, cudaCreateSurfaceObject(&object, &resource));
+  cudaResourceDesc got{};
+  EXPECT_CUDA(cudaSuccess, cudaGetSurfaceObjectResourceDesc(&got, object));
+  EXPECT_EQ(got.res.array.array, resource.res.array.array);
   EXPECT_CUDA(cudaSuccess, cudaDestroySurfaceObject(object));
+  resource.resType = cudaResourceTypeLinear;
+  EXPECT_CUDA(cudaErrorInvalidChannelDescriptor, cudaCreateSurfaceObject(&object, &resource));
+}
+
+CUDA_TEST(TextureObject, RefusesWhatHardwareRefuses) {
+  int* memory = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaMalloc(&memory, 4096));
+  cudaResourceDesc linear{}, rows{};
+  linear.resType = cudaResourceTypeLinear;
+  linear.res.linear = {memory, cudaCreateChannelDesc<int>(), 1024};
+  rows.resType = cudaResourceTypePitch2D;
+  rows.res.pitch2D = {memory, cudaCreateChannelDesc<int>(), 8, 8, 64};
+  const cudaTextureDesc plain{};
+  const auto create = [](const cudaResourceDesc& resource, const cudaTextureDesc& description) {
+    cudaTextureObject_t object = 0;
+    const cudaError_t error = cudaCreateTextureObject(&object, &resource, &description, nullptr);
+    if (error == cudaSuccess) EXPECT_CUDA(cudaSuccess, cudaDestroyTextureObject(object));
+    return error;
+  };
+  EXPECT_CUDA(cudaSuccess, create(linear, plain));
+  EXPECT_CUDA(cudaSuccess, create(rows, plain));
+  linear.res.linear.devPtr = memory + 1;
+  EXPECT_CUDA(cudaErrorInvalidValue, create(linear, plain)) << "a texture's memory is aligned";
+  linear.res.linear = {memory, cudaCreateChannelDesc(8, 8, 8, 0, cudaChannelFormatKindUnsigned), 1024};
+  EXPECT_CUDA(cudaErrorInvalidChannelDescriptor, create(linear, plain));
+  rows.res.pitch2D.pitchInBytes = 68;
+  EXPECT_CUDA(cudaErrorInvalidValue, create(rows, plain)) << "a pitch is a multiple of 32 bytes";
+  rows.res.pitch2D.pitchInBytes = 64;
+  cudaTextureDesc d{};
+  d.readMode = cudaReadModeNormalizedFloat;
+  EXPECT_CUDA(cudaErrorInvalidNormSetting, create(rows, d)) << "32 bits are not normalised";
+  d = {};
+  d.filterMode = cudaFilterModeLinear;
+  EXPECT_CUDA(cudaErrorInvalidFilterSetting, create(rows, d)) << "integers are not mixed";
+  d = {};
+  d.addressMode[0] = static_cast<cudaTextureAddressMode>(9);
+  EXPECT_CUDA(cudaErrorInvalidValue, create(rows, d));
+  cudaTextureObject_t object = 0;
+  cudaResourceViewDesc view{};
+  view.width = 77;
+  ASSERT_CUDA(cudaSuccess, cudaCreateTextureObject(&object, &rows, &plain, nullptr));
+  EXPECT_CUDA(cudaSuccess, cudaGetTextureObjectResourceViewDesc(&view, object));
+  EXPECT_EQ(view.width, 0u);
+  EXPECT_CUDA(cudaSuccess, cudaDestroyTextureObject(object));
+  EXPECT_CUDA(cudaSuccess, cudaFree(memory));
 }
 
 }  // namespace

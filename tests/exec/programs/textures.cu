@@ -1,11 +1,15 @@
-// A picture in an array, read through a texture with linear filtering, written through a surface.
+// A picture in an array: turned with the texture's linear filter, changed through a surface and read back through the texture; and a byte
+// picture in memory with a pitch, read as numbers from 0 to 1.
+#include <cmath>
 #include <vector>
 
 #include "check.h"
 
-__global__ void sample(cudaTextureObject_t picture, float* out, int width, int height) {
+__global__ void turn(cudaTextureObject_t picture, float* out, int width, int height, float angle) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x < width && y < height) out[y * width + x] = tex2D<float>(picture, x + 1.0f, y + 0.5f);  // halfway to the next column
+  if (x >= width || y >= height) return;
+  const float u = x - width / 2.0f, v = y - height / 2.0f;
+  out[y * width + x] = tex2D<float>(picture, u * cosf(angle) - v * sinf(angle) + width / 2.0f + 0.5f, v * cosf(angle) + u * sinf(angle) + height / 2.0f + 0.5f);
 }
 
 __global__ void invert(cudaSurfaceObject_t picture, int width, int height) {
@@ -15,10 +19,31 @@ __global__ void invert(cudaSurfaceObject_t picture, int width, int height) {
   surf2Dwrite(-v, picture, x * 4, y);
 }
 
+__global__ void sharpness(cudaTextureObject_t picture, float* out, int width, int height) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  // Neighbours outside of the picture are those at its edge.
+  out[y * width + x] = 4 * tex2D<float>(picture, x, y) - tex2D<float>(picture, x - 1, y) - tex2D<float>(picture, x + 1, y) -
+                       tex2D<float>(picture, x, y - 1) - tex2D<float>(picture, x, y + 1);
+}
+
+constexpr int width = 40, height = 20;
+
+float at(const std::vector<float>& picture, int x, int y) {
+  x = x < 0 ? 0 : x >= width ? width - 1 : x;
+  y = y < 0 ? 0 : y >= height ? height - 1 : y;
+  return picture[y * width + x];
+}
+
+float interpolated(const std::vector<float>& picture, double x, double y) {
+  const int i = static_cast<int>(std::floor(x)), j = static_cast<int>(std::floor(y));
+  const double a = x - i, b = y - j;
+  return static_cast<float>((1 - b) * ((1 - a) * at(picture, i, j) + a * at(picture, i + 1, j)) + b * ((1 - a) * at(picture, i, j + 1) + a * at(picture, i + 1, j + 1)));
+}
+
 int main() {
-  constexpr int width = 40, height = 20;
   std::vector<float> host(width * height), out(width * height);
-  for (int i = 0; i < width * height; ++i) host[i] = static_cast<float>(i);
+  for (int i = 0; i < width * height; ++i) host[i] = static_cast<float>(i * i % 101) / 101;
   cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
   cudaArray_t array;
   CUDA(cudaMallocArray(&array, &format, width, height, cudaArraySurfaceLoadStore));
@@ -37,14 +62,16 @@ int main() {
   float* device;
   CUDA(cudaMalloc(&device, host.size() * 4));
   const dim3 block(16, 8), grid((width + 15) / 16, (height + 7) / 8);
+  const float angle = 0.3f;
   for (int pass = 0; pass < 2; ++pass) {
     const float sign = pass == 0 ? 1.0f : -1.0f;
-    sample<<<grid, block>>>(texture, device, width, height);
+    turn<<<grid, block>>>(texture, device, width, height, angle);
     CUDA(cudaMemcpy(out.data(), device, out.size() * 4, cudaMemcpyDeviceToHost));
     for (int y = 0; y < height; ++y) {
       for (int x = 0; x < width; ++x) {
-        const float expected = static_cast<float>(y * width + x) + (x + 1 < width ? 0.5f : 0.0f);
-        EXPECT(out[y * width + x] == sign * expected);
+        const double u = x - width / 2.0, v = y - height / 2.0;
+        const float expected = interpolated(host, u * std::cos(angle) - v * std::sin(angle) + width / 2.0, v * std::cos(angle) + u * std::sin(angle) + height / 2.0);
+        EXPECT(std::fabs(out[y * width + x] - sign * expected) < 1.0f / 64);  // weights have 8 bits
       }
     }
     invert<<<grid, block>>>(surface, width, height);
@@ -55,5 +82,35 @@ int main() {
   CUDA(cudaDestroyTextureObject(texture));
   CUDA(cudaDestroySurfaceObject(surface));
   CUDA(cudaFreeArray(array));
+
+  std::vector<unsigned char> bytes(width * height);
+  for (int i = 0; i < width * height; ++i) bytes[i] = static_cast<unsigned char>(7 * i);
+  unsigned char* rows;
+  size_t pitch;
+  CUDA(cudaMallocPitch(&rows, &pitch, width, height));
+  CUDA(cudaMemcpy2D(rows, pitch, bytes.data(), width, width, height, cudaMemcpyHostToDevice));
+  resource = {};
+  resource.resType = cudaResourceTypePitch2D;
+  resource.res.pitch2D.devPtr = rows;
+  resource.res.pitch2D.desc = cudaCreateChannelDesc<unsigned char>();
+  resource.res.pitch2D.width = width;
+  resource.res.pitch2D.height = height;
+  resource.res.pitch2D.pitchInBytes = pitch;
+  description.filterMode = cudaFilterModePoint;
+  description.readMode = cudaReadModeNormalizedFloat;
+  CUDA(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+  sharpness<<<grid, block>>>(texture, device, width, height);
+  CUDA(cudaMemcpy(out.data(), device, out.size() * 4, cudaMemcpyDeviceToHost));
+  std::vector<float> numbers(bytes.size());
+  for (size_t i = 0; i < bytes.size(); ++i) numbers[i] = static_cast<float>(bytes[i]) / 255;
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const float expected = 4 * at(numbers, x, y) - at(numbers, x - 1, y) - at(numbers, x + 1, y) - at(numbers, x, y - 1) - at(numbers, x, y + 1);
+      EXPECT(std::fabs(out[y * width + x] - expected) < 1e-5f);
+    }
+  }
+  CUDA(cudaDestroyTextureObject(texture));
+  CUDA(cudaFree(rows));
+  CUDA(cudaFree(device));
   std::printf("PASSED\n");
 }
