@@ -50,6 +50,8 @@ std::string judged_by(const FormRow& row, const Modifiers& m) {
     case Opcode::k_shfl_sync: case Opcode::k_vote_sync: case Opcode::k_match_sync: case Opcode::k_redux_sync: case Opcode::k_activemask:
     case Opcode::k_elect_sync: case Opcode::k_bar: case Opcode::k_barrier: case Opcode::k_bar_warp_sync:
       return "exchange_test, checks_test";
+    case Opcode::k_tex: case Opcode::k_tld4: case Opcode::k_txq: case Opcode::k_suld: case Opcode::k_sust: case Opcode::k_sured: case Opcode::k_suq:
+      return "image_ops_test, image_test";
     case Opcode::k_mapa: case Opcode::k_getctarank: case Opcode::k_barrier_cluster_arrive: case Opcode::k_barrier_cluster_wait: return "cluster_test";
     case Opcode::k_cp_async: case Opcode::k_cp_async_commit_group: case Opcode::k_cp_async_wait_group: case Opcode::k_cp_async_wait_all:
     case Opcode::k_cp_async_mbarrier_arrive: case Opcode::k_cp_async_bulk: case Opcode::k_cp_async_bulk_commit_group:

@@ -111,7 +111,7 @@ bool fetch_lanes(Warp& w, const Op& op, const Texture& texture, LaneMask lanes, 
     });
     if (reading == 0) continue;
     each(~reading, [&](int i) { r.address[i] = r.address[std::countr_zero(reading)]; });
-    if (!resolve_global(w, r, reading)) return false;
+    if (!resolve(w, r, ptx::Space::kGlobal, reading)) return false;
     unwritten |= r.unwritten;
     each(reading, [&](int i) { elements[i][n] = memory::read_element(r.host[i], texture.image.format, texture.normalized_read); });
   }

@@ -164,19 +164,25 @@ void run_surface_store_formatted(Warp& w, const Op& op, LaneMask mask) {
     r.size = t.size;
     r.writes = true;
     const Slot* slots = &w.block->program->slots[op.target];
-    const Frame& frame = w.control->frames[static_cast<std::size_t>(w.control->frame)];
+    Frame& frame = w.control->frames[static_cast<std::size_t>(w.control->frame)];
     each(t.inside, [&](int i) {
       memory::Texel texel{};
       for (int e = 0; e < op.elements; ++e) texel[static_cast<std::size_t>(e)] = source<std::uint32_t>(w, slots[e])[i];
       memory::write_element(r.bytes[i], t.image->format, texel);
     });
-    for (int e = 0; e < op.elements && e < t.image->format.channels; ++e) r.invalid |= invalid_lanes(w, frame, slots[e], t.inside);
+    for (int e = 0; e < op.elements && e < t.image->format.channels; ++e) {
+      const Validity::Word* word = validity_word(frame, slots[e]);
+      if (word == nullptr || (word->invalid & t.inside) == 0) continue;
+      r.invalid |= word->invalid & t.inside;
+      r.invalid_word = word;
+    }
     each(r.invalid, [&](int i) { r.missing[i] = (1u << r.size) - 1; });
     if (w.block->launch->check_races) {
       r.store = [](Warp&, const Request& q, int lane) { std::memcpy(q.host[lane], static_cast<const Elements&>(q).bytes[lane], q.size); };
       r.same = [](Warp&, const Request& q, int lane) { return std::memcmp(q.host[lane], static_cast<const Elements&>(q).bytes[lane], q.size) == 0; };
     }
-    if (!resolve_global(w, r, t.inside)) return;
+    if (!resolve(w, r, ptx::Space::kGlobal, t.inside)) return;
+    if (r.invalid != 0) note_unwritten_store(w, r);
     each(t.inside & ~r.stored, [&](int i) { std::memcpy(r.host[i], r.bytes[i], r.size); });
   });
 }

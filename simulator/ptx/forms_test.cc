@@ -164,7 +164,7 @@ TEST(Forms, EveryOpcodeHasARow) {
   for (const Form& f : forms()) with_row.insert(f.row->opcode);
   for (int i = 1; i < static_cast<int>(Opcode::kCount); ++i) {
     const auto opcode = static_cast<Opcode>(i);
-    if (opcode == Opcode::k_istypep) continue;  // of textures, which are not read yet
+    if (opcode == Opcode::k_istypep) continue;  // of textures: whether an address is that of a reference; handles are none
     EXPECT_TRUE(with_row.contains(opcode)) << opcode_name(opcode);
   }
 }

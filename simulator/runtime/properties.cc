@@ -1,4 +1,4 @@
-// cudaGetDeviceProperties and cudaDeviceGetAttribute: the profile, in CUDA's words. Textures and surfaces are not simulated: their limits are 0.
+// cudaGetDeviceProperties and cudaDeviceGetAttribute: the profile, in CUDA's words. Of the limits of textures only the alignments are told; the others are 0.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
