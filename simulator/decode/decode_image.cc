@@ -88,10 +88,14 @@ void FunctionDecoder::decode_texture(const Instruction& i) {
     program_.slots.push_back(optional_destination(e));
     uses.push_back({program_.slots.back(), Role::kWrite});
   }
-  // Level and gradients change nothing in an image of one level, but what was never assigned is a mistake there too.
+  // Gradients change nothing in an image of one level, but what was never assigned is a mistake there too.
   for (std::size_t n = 2; n < i.operands.size(); ++n) {
     const Operand& o = i.operands[n];
-    if (o.kind != Operand::Kind::kVector) uses.push_back({source(i, o, 4), Role::kAddress});
+    if (o.kind != Operand::Kind::kVector) {
+      const Slot level = source(i, o, 4);
+      if (m.level == ptx::Level::kLevel) op.src[1] = level;
+      uses.push_back({level, Role::kAddress});
+    }
     for (std::size_t d = 0; d < o.elements.size() && d < static_cast<std::size_t>(dimensions_of(m.geometry)); ++d) {
       uses.push_back({source(i, o.elements[d], 4), Role::kAddress});
     }

@@ -94,6 +94,8 @@ bool fetch_lanes(Warp& w, const Op& op, const Texture& texture, LaneMask lanes, 
   int most = 0;
   each(lanes, [&](int i) {
     samples[i] = sample_of(texture, form, image_place(w, op, i));
+    // There is one level. Levels that are no whole numbers are clamped to it; of others there is nothing.
+    if (op.src[1] != kNoSlot && !form.float_coordinates && source<std::uint32_t>(w, op.src[1])[i] != 0) samples[i].taps[0].outside = true;
     most = samples[i].count > most ? samples[i].count : most;
   });
   const Uncounted uncounted(*w.block->worker);
@@ -152,6 +154,21 @@ bool check_image(Warp& w, const Op& op, int lane, const char* what, const Image&
   return false;
 }
 
+namespace {
+
+// In one dimension integers fetch from linear memory and floats from arrays: anything else gives nothing on silicon.
+bool check_kind(Warp& w, const Op& op, int lane, const Texture& texture) {
+  const ImageForm form = ImageForm::of(op);
+  if (form.geometry != ptx::Geometry::k1d || form.float_coordinates != texture.linear_memory) return true;
+  check::Finding f = finding_at(w, w.pc - 1, 1u << lane, check::Kind::kInvalidInstruction);
+  f.where = texture.linear_memory ? "the texture object is of linear memory, which is fetched by integers only (tex1Dfetch)"
+                                  : "the texture object is of an array, which in one dimension is fetched by floats only (tex1D)";
+  report(w, std::move(f));
+  return false;
+}
+
+}  // namespace
+
 void run_texture(Warp& w, const Op& op, LaneMask mask) {
   const memory::Images* images = w.block->launch->config->images;
   const auto* handles = source<std::uint64_t>(w, op.src[0]);
@@ -163,7 +180,7 @@ void run_texture(Warp& w, const Op& op, LaneMask mask) {
     rest &= ~lanes;
     const Texture* texture = images == nullptr ? nullptr : images->texture(handles[first]);
     if (texture == nullptr) return static_cast<void>(report_no_object(w, first, "texture", handles[first]));
-    if (!check_image(w, op, first, "texture", texture->image)) return;
+    if (!check_image(w, op, first, "texture", texture->image) || !check_kind(w, op, first, *texture)) return;
     if (!fetch_lanes(w, op, *texture, lanes, unwritten)) return;
   }
   if (op.dst2 != kNoSlot) set_predicate(w, op.dst2, mask, mask);

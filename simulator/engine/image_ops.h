@@ -35,7 +35,7 @@ static_assert(sizeof(ImageForm) == 8);
 
 inline constexpr int kImageSlots = 4;  // layer, x, y, z
 
-// dst2: predicate that says whether the elements are resident, which they always are.
+// src[1]: the level, or kNoSlot. dst2: predicate that says whether the elements are resident, which they always are.
 void run_texture(Warp& w, const Op& op, LaneMask mask);
 void run_surface_load(Warp& w, const Op& op, LaneMask mask);
 void run_surface_store(Warp& w, const Op& op, LaneMask mask);

@@ -95,6 +95,24 @@ TEST_F(Pictures, TexturesAreReadByFloatsAndByIntegers) {
   EXPECT_EQ(values(t, "tex.2d.v4.u32.f32 {%r11, %r12, %r13, %r14}|%p1, [%rd1, {%f1, %f1}];\nselp.u32 %r10, 5, 6, %p1;", 3), (Values{5, 5, 5})) << "resident";
 }
 
+TEST_F(Pictures, ThereIsOneLevel) {
+  const std::uint64_t t = texture(picture(8, 3));
+  EXPECT_EQ(values(t, "tex.level.2d.v4.u32.f32 {%r10, %r11, %r12, %r13}, [%rd1, {%f1, %f1}], 0f40A00000;", 3), (Values{0, 101, 202}));
+  EXPECT_EQ(values(t, "tex.level.2d.v4.u32.s32 {%r10, %r11, %r12, %r13}, [%rd1, {5, 1}], %r1;", 3), (Values{105, 0, 0}));
+}
+
+TEST_F(Pictures, FormattedStoresConvert) {
+  Image i = picture(8, 1);
+  i.format = {memory::ChannelKind::kUnsigned, 8, 4};
+  values(images_.add(i), "mov.u32 %r4, 300;\nmov.u32 %r5, 7;\nsust.p.1d.v4.b32.trap [%rd1, {2}], {%r4, %r5, %r4, %r1};", 1);
+  EXPECT_EQ(gpu_.fetch<std::uint32_t>(i.base, 4), (Values{0, 1, 0x00ff07ff, 3})) << "x counts elements";
+  i.format = {memory::ChannelKind::kSigned, 32, 1};
+  const std::uint64_t s = images_.add(i);
+  values(s, "sured.p.min.1d.b32.trap [%rd1, {1}], -5;", 1);
+  values(s, "sured.b.max.1d.u32.zero [%rd1, {20}], 9;\nsured.b.max.1d.u32.zero [%rd1, {40}], 9;", 1);
+  EXPECT_EQ(gpu_.fetch<std::uint32_t>(i.base, 8), (Values{0, 0xfffffffb, 0x00ff07ff, 3, 4, 9, 6, 7}));
+}
+
 TEST_F(Pictures, GatherTakesOneComponentOfFour) {
   const std::uint64_t t = texture(picture(8, 3));
   for (const auto& [element, value] : {std::pair{0, 101u}, {1, 102u}, {2, 2u}, {3, 1u}}) {
@@ -222,6 +240,8 @@ TEST_F(Pictures, LinearMemoryIsCheckedAsMemoryIs) {
   t.linear_memory = true;
   const std::uint64_t handle = images_.add(t);
   EXPECT_EQ(values(handle, "tex.1d.v4.u32.s32 {%r10, %r11, %r12, %r13}, [%rd1, {%r1}];"), (Values{0, 1, 2, 3}));
+  expect(run(handle, "tex.1d.v4.u32.f32 {%r10, %r11, %r12, %r13}, [%rd1, {%f1}];"), Kind::kInvalidInstruction, 1, "fetched by integers only");
+  expect(run(texture(i), "tex.1d.v4.u32.s32 {%r10, %r11, %r12, %r13}, [%rd1, {%r1}];"), Kind::kInvalidInstruction, 1, "fetched by floats only");
   gpu_.memory.release(i.base);
   expect(run(handle, "tex.1d.v4.u32.s32 {%r10, %r11, %r12, %r13}, [%rd1, {%r1}];"), Kind::kUseAfterFree, 1, "picture");
 }

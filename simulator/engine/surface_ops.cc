@@ -69,6 +69,9 @@ bool find_place(Warp& w, const Op& op, int lane, Targets& t) {
   const std::uint32_t step = form.formatted ? element : 1;
   const std::uint64_t row = std::uint64_t{image.width} * element;
   const std::uint64_t ends[3] = {row / step, image.height, image.depth};
+  if (std::uint64_t{p.at[0]} * step % size != 0) {
+    return report_place(w, op, lane, image, p, size, check::Kind::kMisaligned, " is no multiple of the " + std::to_string(size) + " bytes of the access");
+  }
   bool inside = !image.layered || p.layer < image.depth;
   for (int d = 0; d < image.dimensions; ++d) inside = inside && p.at[d] < ends[d];
   inside = inside && std::uint64_t{p.at[0]} * step + size <= row;
@@ -76,17 +79,13 @@ bool find_place(Warp& w, const Op& op, int lane, Targets& t) {
     return report_place(w, op, lane, image, p, size, check::Kind::kOutOfBounds, " is outside of the surface of " + extents(image));
   }
   if (!inside && form.border == Border::kClamp) {
-    p.at[0] = clamped(p.at[0], (row - std::min<std::uint64_t>(row, size)) / step);
+    p.at[0] = clamped(p.at[0], (row - std::min<std::uint64_t>(row, size)) / size * size / step);
     for (int d = 1; d < image.dimensions; ++d) p.at[d] = clamped(p.at[d], ends[d] - 1);
     p.layer = std::min(p.layer, image.depth - 1);
     inside = true;
   }
   if (!inside) return true;
-  const std::uint64_t x = std::uint64_t{p.at[0]} * step;
-  if (x % size != 0) {
-    return report_place(w, op, lane, image, p, size, check::Kind::kMisaligned, " is no multiple of the " + std::to_string(size) + " bytes of the access");
-  }
-  t.address[lane] = image.base + (image.layered ? p.layer : p.at[2]) * image.slice + p.at[1] * image.pitch + x;
+  t.address[lane] = image.base + (image.layered ? p.layer : p.at[2]) * image.slice + p.at[1] * image.pitch + std::uint64_t{p.at[0]} * step;
   t.inside |= 1u << lane;
   return true;
 }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace lockstep::memory {
 namespace {
@@ -25,35 +26,49 @@ std::int64_t settle(std::int64_t i, std::uint32_t extent, AddressMode mode) {
   return -1;
 }
 
+// Subnormal coordinates count as 0.
+double as_coordinate(float x) { return std::abs(x) < std::numeric_limits<float>::min() ? 0.0 : static_cast<double>(x); }
+
 // Far more than any extent; NaN goes to 0.
 std::int64_t floor_index(double x) { return x != x ? 0 : static_cast<std::int64_t>(std::floor(std::clamp(x, -1e12, 1e12))); }
 
-// What one dimension contributes: one or two indices with their weights.
+// What one dimension contributes: one index, or two and how far the place is from the first to the second, in steps of 1/256.
 struct Axis {
   std::int64_t index[2] = {0, 0};
-  double weight[2] = {1, 0};
+  int fraction = 0;
   int count = 1;
 };
+
+// The coordinate in elements. A normalised one is cut to 21 bits behind the point first; of one that repeats, whole turns are left out.
+double in_elements(const Texture& t, AddressMode mode, std::uint32_t extent, float coordinate) {
+  double x = as_coordinate(coordinate);
+  if (!t.normalized_coordinates) return x;
+  const double turn = mode == AddressMode::kWrap ? 1 : mode == AddressMode::kMirror ? 2 : 0;
+  if (turn != 0) x = std::isfinite(x) ? std::fmod(x, turn) : 0;
+  constexpr double kSteps = 1 << 21;
+  return std::isfinite(x) && std::abs(x) < 1e12 ? std::floor(x * kSteps) / kSteps * extent : x;
+}
 
 Axis axis_of(const Texture& t, int dimension, std::uint32_t extent, float coordinate) {
   Axis axis;
   // Wrapping and mirroring are for normalised coordinates; otherwise they clamp (cudaTextureDesc::addressMode).
   AddressMode mode = t.address[static_cast<std::size_t>(dimension)];
   if (!t.normalized_coordinates && (mode == AddressMode::kWrap || mode == AddressMode::kMirror)) mode = AddressMode::kClamp;
-  const double x = t.normalized_coordinates ? static_cast<double>(coordinate) * extent : coordinate;
+  const double x = in_elements(t, mode, extent, coordinate);
   if (!t.linear) {
     axis.index[0] = settle(floor_index(x), extent, mode);
     return axis;
   }
   // The fraction has 8 bits (Programming Guide, "Linear Filtering": 9-bit fixed point with 8 bits of fraction).
-  const double steps = std::floor((x - 0.5) * 256 + 0.5);
+  const double centred = x != x ? -0.5 : std::clamp(x, -1e12, 1e12) - 0.5;
+  const double steps = std::floor(centred * 256 + 0.5);
   const std::int64_t first = floor_index(steps / 256);
-  const double fraction = x != x ? 0 : std::clamp(steps / 256 - static_cast<double>(first), 0.0, 1.0);
+  axis.fraction = static_cast<int>(steps - static_cast<double>(first) * 256);
+  // Between an element and itself there is no way to go.
+  if (mode == AddressMode::kClamp && (first < 0 || first >= static_cast<std::int64_t>(extent) - 1)) axis.fraction = 0;
   axis.index[0] = settle(first, extent, mode);
   axis.index[1] = settle(first + 1, extent, mode);
-  axis.weight[0] = 1 - fraction;
-  axis.weight[1] = fraction;
-  axis.count = fraction == 0 ? 1 : 2;
+  axis.count = axis.fraction == 0 ? 1 : 2;
   return axis;
 }
 
@@ -62,15 +77,38 @@ Address address_of(const Image& image, const std::int64_t index[3]) {
          static_cast<std::uint64_t>(index[0]) * static_cast<std::uint64_t>(image.format.bytes());
 }
 
+// The weights of the 2, 4 or 8 elements around a place, [z][y][x], in steps of 1/256. Products are rounded so that the sum stays 256: of x and z, or x and y,
+// the far corner is rounded and the others make up what is left; y divides them once more where there are three dimensions.
+void weigh(const Axis axes[3], int weights[2][2][2]) {
+  const int x = axes[0].fraction, y = axes[1].fraction, z = axes[2].fraction;
+  const int other = axes[2].count == 1 ? y : z;
+  const int both = (x * other + 128) >> 8;
+  const int corner[2][2] = {{256 - x - other + both, x - both}, {other - both, both}};
+  for (int o = 0; o < 2; ++o) {
+    for (int i = 0; i < 2; ++i) {
+      if (axes[2].count == 1) {
+        weights[0][o][i] = corner[o][i];
+        weights[1][o][i] = 0;
+      } else {
+        const int far = (corner[o][i] * y + (i == 0 ? 127 : 128)) >> 8;
+        weights[o][1][i] = far;
+        weights[o][0][i] = corner[o][i] - far;
+      }
+    }
+  }
+}
+
 Sample combine(const Texture& t, const Axis axes[3], std::uint32_t layer) {
   const Image& image = t.image;
   Sample result;
+  int weights[2][2][2];
+  weigh(axes, weights);
   for (int z = 0; z < axes[2].count; ++z) {
     for (int y = 0; y < axes[1].count; ++y) {
       for (int x = 0; x < axes[0].count; ++x) {
         Sample::Tap& tap = result.taps[static_cast<std::size_t>(result.count++)];
         std::int64_t index[3] = {axes[0].index[x], axes[1].index[y], axes[2].index[z]};
-        tap.weight = axes[0].weight[x] * axes[1].weight[y] * axes[2].weight[z];
+        tap.weight = weights[z][y][x];
         tap.outside = index[0] < 0 || index[1] < 0 || index[2] < 0;
         if (tap.outside) continue;
         if (image.layered) index[2] = std::min(layer, image.depth - 1);
@@ -81,8 +119,63 @@ Sample combine(const Texture& t, const Axis axes[3], std::uint32_t layer) {
   return result;
 }
 
-float from_half(std::uint16_t bits) {
-  return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(bits)));
+// Bits of the f32 for those of an f16. A NaN that signals goes on to do so.
+std::uint32_t from_half(std::uint16_t half) {
+  if ((half & 0x7c00) == 0x7c00) return (half & 0x8000u) << 16 | 0x7f800000u | (half & 0x3ffu) << 13;
+  return std::bit_cast<std::uint32_t>(_mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(half))));
+}
+
+constexpr std::uint32_t kNotANumber = 0x7fffffff;
+
+// The channel `c` of the border's colour, as an element of the format would give it.
+std::uint32_t border_channel(const Texture& t, std::size_t c) {
+  const Format& format = t.image.format;
+  if (static_cast<int>(c) >= format.channels) return 0;
+  const bool is_signed = format.kind == ChannelKind::kSigned;
+  if (format.kind != ChannelKind::kFloat && t.normalized_read) {
+    return std::bit_cast<std::uint32_t>(std::clamp(t.border[c], is_signed ? -1.0f : 0.0f, 1.0f));
+  }
+  const auto bits = std::bit_cast<std::uint32_t>(t.border[c]);
+  if (format.kind == ChannelKind::kFloat || format.bits == 32) return bits;
+  const int up = 32 - format.bits;  // of integers the colour's bits are taken, as many as there are
+  return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(bits << up) >> up) : bits << up >> up;
+}
+
+// A sum of floats of `digits` binary digits: all are cut to four digits more than the largest has, added up, and the sum is rounded to nearest, ties away
+// from zero. Found on an H100.
+std::uint32_t mix(const float values[], const int weights[], int count, int digits) {
+  float largest = 0, endless = 0;
+  bool negative = true;
+  for (int i = 0; i < count; ++i) {
+    if (weights[i] == 0) continue;
+    if (values[i] != values[i]) return kNotANumber;
+    if (std::isinf(values[i])) {
+      if (endless != 0 && endless != values[i]) return kNotANumber;
+      endless = values[i];
+    }
+    largest = std::max(largest, std::abs(values[i]));
+    negative &= std::signbit(values[i]);
+  }
+  if (endless != 0) return std::bit_cast<std::uint32_t>(endless);
+  if (largest == 0) return negative ? 0x80000000u : 0;
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  const int unit = exponent - digits - 4;  // a value is less than 2^(digits + 4) units
+  std::int64_t sum = 0;
+  for (int i = 0; i < count; ++i) sum += weights[i] * static_cast<std::int64_t>(std::ldexp(static_cast<double>(values[i]), -unit));
+  // In units of 2^(unit - 8). As many digits are left as the format has.
+  const std::uint64_t size = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
+  const int least = digits == 11 ? -24 : -149;  // the smallest subnormal's exponent
+  const int drop = std::max({static_cast<int>(std::bit_width(size)) - digits, least - (unit - 8), 0});
+  const double rounded = std::ldexp(static_cast<double>(drop == 0 ? size : ((size >> (drop - 1)) + 1) >> 1), drop + unit - 8);
+  return std::bit_cast<std::uint32_t>(static_cast<float>(sum < 0 ? -rounded : rounded));
+}
+
+// An integer channel that is read as a float in [0, 1] or [-1, 1]: filters mix numbers of 16 bits, to which those of 8 are widened.
+std::int32_t widened(float value, const Format& format) {
+  const bool is_signed = format.kind == ChannelKind::kSigned;
+  if (is_signed && format.bits == 8) return static_cast<std::int32_t>(std::lround(value * 127)) * 258 - (value < 0 ? 1 : 0);
+  return static_cast<std::int32_t>(std::floor(static_cast<double>(value) * (is_signed ? 32767 : 65535) + 0.5));
 }
 
 }  // namespace
@@ -122,7 +215,7 @@ Texel read_element(const std::byte* at, const Format& format, bool normalized_re
     std::uint32_t& out = result[static_cast<std::size_t>(c)];
     std::memcpy(&out, at + c * format.bits / 8, static_cast<std::size_t>(format.bits / 8));
     if (format.kind == ChannelKind::kFloat) {
-      if (format.bits == 16) out = std::bit_cast<std::uint32_t>(from_half(static_cast<std::uint16_t>(out)));
+      if (format.bits == 16) out = from_half(static_cast<std::uint16_t>(out));
       continue;
     }
     const bool is_signed = format.kind == ChannelKind::kSigned;
@@ -139,7 +232,7 @@ void write_element(std::byte* to, const Format& format, const Texel& texel) {
   for (int c = 0; c < format.channels; ++c) {
     std::uint32_t v = texel[static_cast<std::size_t>(c)];
     if (format.kind == ChannelKind::kFloat) {
-      if (format.bits == 16) v = to_half(v);
+      if (format.bits == 16) v = static_cast<std::uint16_t>(_cvtss_sh(std::bit_cast<float>(v), _MM_FROUND_TO_ZERO));
     } else if (format.kind == ChannelKind::kSigned && format.bits < 32) {
       const std::int32_t most = (1 << (format.bits - 1)) - 1;
       v = static_cast<std::uint32_t>(std::clamp(static_cast<std::int32_t>(v), -most - 1, most));
@@ -155,6 +248,8 @@ Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t 
   const std::uint32_t extents[3] = {image.width, image.height, image.depth};
   Axis axes[3];
   for (int d = 0; d < image.dimensions; ++d) axes[d] = axis_of(texture, d, extents[d], coordinates[d]);
+  // With one dimension the hardware filters in two, at 0 of the second, where a border would lie half beside the image.
+  if (image.dimensions == 1 && texture.linear && texture.address[1] == AddressMode::kBorder) axes[1] = axis_of(texture, 1, 1, 0);
   return combine(texture, axes, layer);
 }
 
@@ -163,7 +258,10 @@ Sample fetch(const Texture& texture, const std::int32_t coordinates[3], std::uin
   const std::uint32_t extents[3] = {image.width, image.height, image.depth};
   Axis axes[3];
   for (int d = 0; d < image.dimensions; ++d) axes[d].index[0] = settle(coordinates[d], extents[d], AddressMode::kBorder);
-  return combine(texture, axes, layer);
+  Sample result = combine(texture, axes, layer);
+  result.integers = true;
+  if (image.layered && layer >= image.depth) result.taps[0].outside = true;
+  return result;
 }
 
 Sample gather(const Texture& texture, const float coordinates[3], std::uint32_t layer) {
@@ -198,21 +296,33 @@ Texel gathered(const Texture& texture, const Sample& sample, const Texel element
 }
 
 Texel filter(const Texture& texture, const Sample& sample, const Texel elements[]) {
-  const auto border = [&](std::size_t c) { return texture.border[c]; };
-  const bool floats = texture.image.format.kind == ChannelKind::kFloat || texture.normalized_read;
   Texel result{};
-  if (sample.count == 1) {
-    if (!sample.taps[0].outside) return elements[0];
-    for (std::size_t c = 0; c < 4; ++c) result[c] = floats ? std::bit_cast<std::uint32_t>(border(c)) : static_cast<std::uint32_t>(border(c));
-    return result;
-  }
-  for (std::size_t c = 0; c < 4; ++c) {
-    double sum = 0;
-    for (int i = 0; i < sample.count; ++i) {
-      const Sample::Tap& tap = sample.taps[static_cast<std::size_t>(i)];
-      sum += tap.weight * (tap.outside ? border(c) : std::bit_cast<float>(elements[i][c]));
+  const Format& format = texture.image.format;
+  const auto channel = [&](int tap, std::size_t c) {
+    return sample.taps[static_cast<std::size_t>(tap)].outside ? border_channel(texture, c) : elements[tap][c];
+  };
+  for (std::size_t c = 0; c < static_cast<std::size_t>(format.channels); ++c) {
+    // A filter that has one element to look at is an operation all the same: it flushes subnormals and knows one NaN.
+    const bool passes = texture.linear && !sample.integers && format.kind == ChannelKind::kFloat && format.bits == 32;
+    if (sample.count == 1 && !passes) {
+      result[c] = sample.integers && sample.taps[0].outside ? 0 : channel(0, c);
+      continue;
     }
-    result[c] = std::bit_cast<std::uint32_t>(static_cast<float>(sum));
+    float values[8];
+    int weights[8];
+    for (int i = 0; i < sample.count; ++i) {
+      values[i] = std::bit_cast<float>(channel(i, c));
+      if (std::abs(values[i]) < std::numeric_limits<float>::min()) values[i] = std::copysign(0.0f, values[i]);
+      weights[i] = sample.taps[static_cast<std::size_t>(i)].weight;
+    }
+    if (format.kind == ChannelKind::kFloat) {
+      result[c] = mix(values, weights, sample.count, format.bits == 16 ? 11 : 24);
+      continue;
+    }
+    const bool is_signed = format.kind == ChannelKind::kSigned;
+    std::int32_t sum = 128;
+    for (int i = 0; i < sample.count; ++i) sum += weights[i] * widened(values[i], format);
+    result[c] = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<double>(sum >> 8) / (is_signed ? 32767 : 65535)));
   }
   return result;
 }

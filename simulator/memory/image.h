@@ -1,7 +1,7 @@
 // Arrays, and how textures and surfaces look at them: what the runtime makes of cudaMallocArray and cudaCreateTextureObject, and the engine reads.
 //
-// An array lies in device memory row by row without padding: element (x, y, z) at base + ((z * height + y) * width + x) * element bytes. Layers
-// are slices.
+// An array lies in device memory row by row, each of a multiple of 16 bytes: element (x, y, z) at base + z * slice + y * pitch + x * element bytes.
+// Layers are slices. What a fetch gives is that of an NVIDIA H100, bit for bit but for what docs/textures.md names.
 // Source: CUDA C++ Programming Guide, "Texture and Surface Memory" and appendix "Texture Fetching"; PTX ISA, tex, suld, sust.
 #pragma once
 
@@ -81,23 +81,25 @@ using Texel = std::array<std::uint32_t, 4>;
 // The element at `at`; with `normalized_read`, integers become floats in [0, 1] or [-1, 1].
 Texel read_element(const std::byte* at, const Format& format, bool normalized_read);
 
-// The reverse, for sust.p: channels of f32 or integers become those of the format, integers clamped to its range.
+// The reverse, for sust.p: channels of f32 or integers become those of the format, halves rounded to zero, integers
+// clamped to its range.
 void write_element(std::byte* to, const Format& format, const Texel& texel);
 
-// The elements that a fetch reads, and their weights, which add up to 1: one, or with a linear filter 2, 4 or 8.
+// The elements that a fetch reads, and their weights in steps of 1/256, which add up to 1: one, or with a linear filter up to 8.
 struct Sample {
   struct Tap {
     Address address = 0;
-    double weight = 0;
-    bool outside = false;  // the border's colour instead
+    int weight = 0;
+    bool outside = false;    // the border's colour instead, or 0
   };
   std::array<Tap, 8> taps;
   int count = 0;
+  bool integers = false;     // coordinates: outside is 0, whatever the border
 };
 
 // A fetch by floating-point coordinates. `layer` counts only in layered images, and is clamped to those there are.
 Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t layer);
-// A fetch by integer coordinates: no filter, and outside of the image is the border.
+// A fetch by integer coordinates: no filter, and outside of the image or its layers is 0.
 Sample fetch(const Texture& texture, const std::int32_t coordinates[3], std::uint32_t layer);
 
 // The four elements that a linear filter would look at around a place in two dimensions, in the order of tld4's results: from the lower left against

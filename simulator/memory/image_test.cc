@@ -87,9 +87,11 @@ TEST(Linear, WeighsNeighboursByEightBits) {
 TEST(Linear, MixesTheBorderIn) {
   Picture p(2, 1, 1, 1);
   p.texture.linear = true;
-  p.texture.address.fill(AddressMode::kBorder);
+  p.texture.address[0] = AddressMode::kBorder;
   p.texture.border[0] = 8;
   EXPECT_EQ(p.at(2), 0.5f * 1 + 0.5f * 8);
+  p.texture.address[1] = AddressMode::kBorder;
+  EXPECT_EQ(p.at(2), 0.5f * 4.5f + 0.5f * 8) << "one dimension is filtered as two";
 }
 
 TEST(Fetch, IsByIntegersAndZeroOutside) {

@@ -4,7 +4,9 @@
 // that came back, all in hexadecimal: the bits of floats, or integers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -94,13 +96,24 @@ Texel fetched(const Texture& t, int op, const std::uint32_t in[4]) {
   return gathers ? gathered(t, s, elements, op == 36 ? 0 : (op - 30) % 4) : filter(t, s, elements);
 }
 
+// What docs/textures.md says we do not get to the bit: filters in three dimensions, where ties of weights go another way, and of signed bytes.
+float tolerance(const Set& s) {
+  if (s.linear == 0) return 0;
+  const bool solid = s.shape[2] != 0 && s.shape[3] == 0, bytes = s.kind[0] == 0 && s.kind[1] == 8;
+  return solid ? 2.0f / 256 : bytes ? 1.01f / 32767 : 0;
+}
+
+bool agrees(std::uint32_t ours, std::uint32_t theirs, float within) {
+  return ours == theirs || (within > 0 && std::abs(std::bit_cast<float>(ours) - std::bit_cast<float>(theirs)) <= within);
+}
+
 TEST(Silicon, FetchesWhatWeFetch) {
   std::ifstream file("golden/textures/h100.txt");
   ASSERT_TRUE(file) << "golden/textures/h100.txt is missing";
   Set set;
   std::vector<std::byte> bytes;
   Texture texture;
-  int samples = 0, sets = 0, wrong = 0;
+  int samples = 0, sets = 0, wrong = 0, channels = 0, exact = 0;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("#") || line.empty()) continue;
     if (line.starts_with("set ")) {
@@ -127,12 +140,17 @@ TEST(Silicon, FetchesWhatWeFetch) {
     for (int c = 0; c < set.channels && wrong < 5; ++c) {
       char text[16];
       std::snprintf(text, sizeof text, "%x", texel[static_cast<std::size_t>(c)]);
-      EXPECT_EQ(texel[static_cast<std::size_t>(c)], want[c]) << set.name << " (op " << set.op << ", " << set.mode << "): " << line << ", channel " << c << ": we have " << text;
-      wrong += texel[static_cast<std::size_t>(c)] != want[c];
+      const bool good = agrees(texel[static_cast<std::size_t>(c)], want[c], tolerance(set));
+      exact += texel[static_cast<std::size_t>(c)] == want[c];
+      channels += 1;
+      EXPECT_TRUE(good) << set.name << " (op " << set.op << ", " << set.mode << "): " << line << ", channel " << c << ": we have " << text;
+      wrong += !good;
     }
   }
   EXPECT_GT(sets, 40);
-  EXPECT_GT(samples, 1500);
+  EXPECT_GT(samples, 4000);
+  EXPECT_GT(exact, channels * 98 / 100) << exact << " of " << channels;
+  RecordProperty("exact", std::to_string(exact) + " of " + std::to_string(channels));
 }
 
 }  // namespace

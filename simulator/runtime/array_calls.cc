@@ -63,7 +63,7 @@ cudaError_t copy_line(const char* function, const Place& place, void* memory, bo
     std::lock_guard lock(r.lock);
     const Array* array = arrays().find(place.array);
     if (array == nullptr) return end_call(cudaErrorInvalidResourceHandle);
-    row = array->image.pitch;
+    row = array->image.width * array->element_bytes();
   }
   // Up to the end of the first row, the whole rows, the rest.
   auto* at = static_cast<char*>(memory);

@@ -49,7 +49,8 @@ cudaError_t Arrays::create(Runtime& runtime, Device& device, const cudaChannelFo
   image.depth = static_cast<std::uint32_t>(std::max<std::size_t>(extent.depth, 1));
   image.dimensions = !layered && extent.depth != 0 ? 3 : extent.height != 0 ? 2 : 1;
   image.layered = layered;
-  image.pitch = std::uint64_t{image.width} * static_cast<std::uint64_t>(image.format.bytes());
+  // Rows begin where a surface access of any width may begin.
+  image.pitch = (std::uint64_t{image.width} * static_cast<std::uint64_t>(image.format.bytes()) + 15) & ~std::uint64_t{15};
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(image.pitch, std::uint64_t{image.height}, &image.slice) ||
       __builtin_mul_overflow(image.slice, std::uint64_t{image.depth}, &bytes)) {
