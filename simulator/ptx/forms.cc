@@ -140,7 +140,7 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
   }
   if (text == "[a, c]") {
     rule.role = Role::kImage;
-  } else if (text == "g") {
+  } else if (text == "grad") {
     rule.role = Role::kGradient;
   } else if (text[0] == '[') {
     rule.role = Role::kAddress;

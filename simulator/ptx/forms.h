@@ -14,7 +14,7 @@
 //   d|p p|q   pair of destinations; with "{|q}" the second may be left out; a type stands after the first
 //   [a]       address                          imm..      integer constant
 //   [a, c]:T  image and the vector of coordinates that its geometry wants, each of type T, layers of .u32
-//   g:T       gradients: a vector of as many as the image has dimensions (four of three)
+//   grad:T    gradient: a vector of as many as the image has dimensions (four of three)
 //   label tlist fname  branch target, target list, function (call)
 //   v  vd     {a, b, ..}: source or destination vector that makes up one register of the type
 //   _         the sink itself
