@@ -137,13 +137,13 @@ CUDA_TEST(SurfaceObject, LooksAtAnArray) {
 }
 
 CUDA_TEST(TextureObject, RefusesWhatHardwareRefuses) {
-  int* memory = nullptr;
+  void* memory = nullptr;
   ASSERT_CUDA(cudaSuccess, cudaMalloc(&memory, 4096));
   cudaResourceDesc linear{}, rows{};
   linear.resType = cudaResourceTypeLinear;
-  linear.res.linear = {memory, cudaCreateChannelDesc<int>(), 1024};
+  linear.res.linear = {memory, cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned), 1024};
   rows.resType = cudaResourceTypePitch2D;
-  rows.res.pitch2D = {memory, cudaCreateChannelDesc<int>(), 8, 8, 64};
+  rows.res.pitch2D = {memory, cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned), 8, 8, 64};
   const cudaTextureDesc plain{};
   const auto create = [](const cudaResourceDesc& resource, const cudaTextureDesc& description) {
     cudaTextureObject_t object = 0;
@@ -153,7 +153,7 @@ CUDA_TEST(TextureObject, RefusesWhatHardwareRefuses) {
   };
   EXPECT_CUDA(cudaSuccess, create(linear, plain));
   EXPECT_CUDA(cudaSuccess, create(rows, plain));
-  linear.res.linear.devPtr = memory + 1;
+  linear.res.linear.devPtr = static_cast<int*>(memory) + 1;
   EXPECT_CUDA(cudaErrorInvalidValue, create(linear, plain)) << "a texture's memory is aligned";
   linear.res.linear = {memory, cudaCreateChannelDesc(8, 8, 8, 0, cudaChannelFormatKindUnsigned), 1024};
   EXPECT_CUDA(cudaErrorInvalidChannelDescriptor, create(linear, plain));
