@@ -171,11 +171,15 @@ std::uint32_t mix(const float values[], const int weights[], int count, int digi
   return std::bit_cast<std::uint32_t>(static_cast<float>(sum < 0 ? -rounded : rounded));
 }
 
-// An integer channel that is read as a float in [0, 1] or [-1, 1]: filters mix numbers of 16 bits, to which those of 8 are widened.
-std::int32_t widened(float value, const Format& format) {
+// A sum of integer channels that are read as floats in [0, 1] or [-1, 1]: those of 16 bits, and of 8 widened to 16, are mixed and rounded to 16 bits again.
+// Of signed bytes this is not quite what silicon does: a result in twenty is off by one.
+std::uint32_t mix_integers(const float values[], const int weights[], int count, const Format& format) {
   const bool is_signed = format.kind == ChannelKind::kSigned;
-  if (is_signed && format.bits == 8) return static_cast<std::int32_t>(std::lround(value * 127)) * 258 - (value < 0 ? 1 : 0);
-  return static_cast<std::int32_t>(std::floor(static_cast<double>(value) * (is_signed ? 32767 : 65535) + 0.5));
+  const int scale = is_signed ? 32767 : 65535, step = is_signed && format.bits == 8 ? 127 : scale;
+  std::int64_t sum = 0;
+  for (int i = 0; i < count; ++i) sum += weights[i] * static_cast<std::int64_t>(std::floor(static_cast<double>(values[i]) * step + 0.5));
+  const double rounded = std::floor(static_cast<double>(sum) * (scale / static_cast<double>(step)) / 256 + 0.5);
+  return std::bit_cast<std::uint32_t>(static_cast<float>(rounded / scale));
 }
 
 }  // namespace
@@ -319,10 +323,7 @@ Texel filter(const Texture& texture, const Sample& sample, const Texel elements[
       result[c] = mix(values, weights, sample.count, format.bits == 16 ? 11 : 24);
       continue;
     }
-    const bool is_signed = format.kind == ChannelKind::kSigned;
-    std::int32_t sum = 128;
-    for (int i = 0; i < sample.count; ++i) sum += weights[i] * widened(values[i], format);
-    result[c] = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<double>(sum >> 8) / (is_signed ? 32767 : 65535)));
+    result[c] = mix_integers(values, weights, sample.count, format);
   }
   return result;
 }

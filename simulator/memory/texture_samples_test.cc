@@ -149,7 +149,7 @@ TEST(Silicon, FetchesWhatWeFetch) {
   }
   EXPECT_GT(sets, 40);
   EXPECT_GT(samples, 4000);
-  EXPECT_GT(exact, channels * 98 / 100) << exact << " of " << channels;
+  EXPECT_GT(exact, channels * 99 / 100) << exact << " of " << channels;
   RecordProperty("exact", std::to_string(exact) + " of " + std::to_string(channels));
 }
 
