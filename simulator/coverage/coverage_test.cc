@@ -41,11 +41,11 @@ TEST(Coverage, EveryFormIsExecuted) {
 TEST(Coverage, WhatIsRefusedCountsAsRefused) {
   std::vector<ptx::Example> examples = ptx::pairwise_examples();
   examples.resize(3);
-  examples[1].text = "tex.1d.v4.f32.f32 {r0, r1, r2, r3}, [d0, {r4}];";
+  examples[1].text = "tex.cube.v4.f32.f32 {r0, r1, r2, r3}, [d0, {r4, r5, r6, r7}];";
   const RowCoverage r = measure(examples).front();
   EXPECT_EQ(r.examples, 3u);
   EXPECT_EQ(r.executed, 2u);
-  EXPECT_NE(r.first_refusal.find("tex.1d"), std::string::npos) << r.first_refusal;
+  EXPECT_NE(r.first_refusal.find("tex.cube"), std::string::npos) << r.first_refusal;
 }
 
 }  // namespace
