@@ -10,6 +10,7 @@
 #include "simulator/engine/mbarrier.h"
 #include "simulator/engine/memory_ops.h"
 #include "simulator/engine/races.h"
+#include "simulator/engine/relaxed_bytes.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/written_bits.h"
 
@@ -65,7 +66,7 @@ bool read_source(Warp& w, const Op& op, const std::uint64_t* from, std::uint32_t
     for (int l = 0; l < kWarpSize; ++l) r.address[l] = from[l] + at;
     if (!resolve(w, r, Space::kGlobal, lanes)) return false;
     each(lanes, [&](int l) {
-      std::memcpy(copy.bytes[l] + at, r.host[l], step);
+      load_element(copy.bytes[l] + at, r.host[l], step);
       if (r.unwritten >> l & 1) {
         copy.unwritten[l] |= step == 1 ? static_cast<std::uint16_t>(1u << at) : unwritten_bytes(w, r, Space::kGlobal, l, from[l], size);
       }

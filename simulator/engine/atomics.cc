@@ -10,6 +10,7 @@
 #include "simulator/engine/lane_addresses.h"
 #include "simulator/engine/memory_ops.h"
 #include "simulator/engine/races.h"
+#include "simulator/engine/relaxed_bytes.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/track.h"
 #include "simulator/engine/written_bits.h"
@@ -174,10 +175,10 @@ void atomic_wide(Warp& w, const Op& op, LaneMask mask, const Request& r) {
   each(mask, [&](int i) {
     const std::lock_guard<std::mutex> lock(one_at_a_time);
     Wide old;
-    std::memcpy(&old, r.host[i], sizeof old);
+    load_element<16>(&old, r.host[i]);
     const Wide vb = b[i], vc = c[i];
     const bool swap = static_cast<AtomOp>(op.mode) == AtomOp::kExch || (old.low == vb.low && old.high == vb.high);
-    if (swap) std::memcpy(r.host[i], static_cast<AtomOp>(op.mode) == AtomOp::kExch ? &vb : &vc, sizeof old);
+    if (swap) store_element<16>(r.host[i], static_cast<AtomOp>(op.mode) == AtomOp::kExch ? &vb : &vc);
     w.block->worker->changes += swap;
     if (d) d[i] = old;
   });

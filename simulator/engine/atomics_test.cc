@@ -218,6 +218,59 @@ ret;
   EXPECT_EQ(r[10], 2048u);
 }
 
+// What a program races on has one of the values that were stored, and is no race of the simulator.
+TEST(GlobalMemory, BlocksThatRaceTearNoElement) {
+  Machine gpu;
+  gpu.config.host_threads = 4;
+  gpu.config.checks = check::kAllChecks & ~check::kRaces;
+  gpu.load_text(R"(.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 cells, .param .u64 torn)
+{
+.reg .b16 h<8>; .reg .b32 r<16>; .reg .b64 d<16>; .reg .pred p, q, lane0;
+ld.param.u64 d0, [cells];
+ld.param.u64 d1, [torn];
+mov.u32 r0, %tid.x;
+mov.u32 r1, %ctaid.x;
+setp.eq.u32 lane0, r0, 0;
+mov.b64 d2, {r1, r1};
+cvt.u16.u32 h0, r1;
+mad.wide.u32 d3, r0, 8, d0;
+mad.wide.u32 d4, r0, 2, d0;
+mov.u32 r10, 0;
+L:
+st.global.u64 [d3], d2;                      // a row
+ld.global.u64 d5, [d3];
+mov.b64 {r2, r3}, d5;
+setp.ne.u32 p, r2, r3;
+@lane0 st.global.u64 [d3+256], d2;           // one lane
+@lane0 ld.global.u64 d6, [d3+256];
+@!lane0 mov.b64 d6, 0;
+mov.b64 {r2, r3}, d6;
+setp.ne.or.u32 p, r2, r3, p;
+st.global.u16 [d4+512], h0;
+ld.global.u16 h1, [d4+512];
+st.global.v2.u32 [d3+768], {r1, r1};
+ld.global.v2.u32 {r4, r5}, [d3+768];
+ld.global.u64 d7, [d0+1536];                 // the same in all lanes
+@lane0 st.global.u64 [d0+1536], d2;
+mov.b64 {r2, r3}, d7;
+setp.ne.or.u32 p, r2, r3, p;
+@p red.global.add.u32 [d1], 1;
+add.u32 r10, r10, 1;
+setp.lt.u32 q, r10, 40;
+@q bra L;
+ret;
+}
+)");
+  const auto cells = gpu.buffer<std::uint64_t>(std::vector<std::uint64_t>(256));
+  const auto torn = gpu.buffer<std::uint32_t>({0});
+  const Outcome o = gpu.launch("k", 64, 64, cells, torn);
+  EXPECT_TRUE(o.findings.empty()) << text(o);
+  EXPECT_EQ(gpu.fetch<std::uint32_t>(torn, 1)[0], 0u);
+}
+
 TEST(Atomics, AVectorMustBeAlignedAsAWhole) {
   Machine gpu;
   gpu.load_text(R"(.version 9.0

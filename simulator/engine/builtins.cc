@@ -6,6 +6,7 @@
 
 #include "simulator/engine/control.h"
 #include "simulator/engine/memory_ops.h"
+#include "simulator/engine/relaxed_bytes.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/track.h"
 
@@ -31,8 +32,10 @@ std::optional<std::string> read_string(Warp& w, int lane, std::uint64_t address)
   for (;; ++address) {
     const std::byte* p = peek(w, lane, address, 1);
     if (p == nullptr || s.size() > 65536) return std::nullopt;
-    if (*p == std::byte{0}) return s;
-    s.push_back(static_cast<char>(*p));
+    char c;
+    load_element<1>(&c, p);
+    if (c == 0) return s;
+    s.push_back(c);
   }
 }
 
@@ -68,7 +71,7 @@ std::optional<std::string> format(Warp& w, int lane, const std::string& pattern,
     const std::byte* p = peek(w, lane, arguments, size);
     if (p == nullptr) return std::nullopt;
     std::uint64_t v = 0;
-    std::memcpy(&v, p, size);
+    load_element(&v, p, size);
     arguments += size;
     return v;
   };

@@ -9,6 +9,7 @@
 #include "simulator/engine/mbarrier.h"
 #include "simulator/engine/memory_ops.h"
 #include "simulator/engine/races.h"
+#include "simulator/engine/relaxed_bytes.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/written_bits.h"
 
@@ -69,7 +70,9 @@ class BulkLane {
       Request r = request(from, from_ + at);
       r.reads = true;
       if (!resolve(w_, r, copy_.from_space, 1u << lane_)) return false;
-      delivery_.bytes.insert(delivery_.bytes.end(), r.host[lane_], r.host[lane_] + kChunk);
+      std::byte chunk[kChunk];
+      load_element<kChunk>(chunk, r.host[lane_]);
+      delivery_.bytes.insert(delivery_.bytes.end(), chunk, chunk + kChunk);
       if (r.unwritten == 0) continue;
       const std::uint16_t bits = unwritten_bytes(w_, r, copy_.from_space, lane_, from_ + at, kChunk);
       if (w_.event == Event::kAbort) return false;
@@ -128,7 +131,7 @@ class BulkLane {
       r.writes = true;
       if (!delivery_.unwritten.empty() && delivery_.unwritten[at]) r.invalid = 1u << lane_;
       if (!resolve(w_, r, Space::kGlobal, 1u << lane_)) return;
-      std::memcpy(r.host[lane_], delivery_.bytes.data() + at, step);
+      store_element(r.host[lane_], delivery_.bytes.data() + at, step);
     }
     BulkStore s;
     s.issue = delivery_.issue;

@@ -337,6 +337,7 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
     w.memory = &memory;
     w.counting = config.count;
   }
+  const memory::DeviceMemory::Hold hold(memory);
   const auto run_all = [&](unsigned i) { l.clustered ? work<Cluster>(l, states[i], i) : work<Block>(l, states[i], i); };
   std::vector<std::thread> threads;
   for (unsigned i = 1; i < workers; ++i) threads.emplace_back(run_all, i);

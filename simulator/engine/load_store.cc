@@ -9,6 +9,7 @@
 #include "simulator/engine/load_store.h"
 #include "simulator/engine/memory_ops.h"
 #include "simulator/engine/races.h"
+#include "simulator/engine/relaxed_bytes.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/track.h"
 #include "simulator/engine/transactions.h"
@@ -23,20 +24,37 @@ inline Slot data_slot(const Warp& w, const Op& op, int element, Slot single) {
   return op.elements == 1 ? single : w.block->program->slots[op.target + static_cast<std::uint32_t>(element)];
 }
 
-template <int kBytes>
+// Where a load reads. Memory is aligned, and others may write it at the same time; parameters are neither.
+enum class LoadFrom : std::uint8_t { kMemory, kParameters };
+
+template <LoadFrom kFrom, int kBytes>
+inline void copy_in(std::byte* d, const std::byte* from) {
+  if constexpr (kFrom == LoadFrom::kMemory) {
+    load_element<kBytes>(d, from);
+  } else {
+    std::memcpy(d, from, kBytes);
+  }
+}
+
+template <LoadFrom kFrom, int kBytes>
 inline void copy_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset) {
   if (mask == kAllLanes) {
-    for (int i = 0; i < kWarpSize; ++i) std::memcpy(d + i * kBytes, r.host[i] + offset, kBytes);
+    for (int i = 0; i < kWarpSize; ++i) copy_in<kFrom, kBytes>(d + i * kBytes, r.host[i] + offset);
   } else {
-    each(mask, [&](int i) { std::memcpy(d + i * kBytes, r.host[i] + offset, kBytes); });
+    each(mask, [&](int i) { copy_in<kFrom, kBytes>(d + i * kBytes, r.host[i] + offset); });
   }
 }
 
 // Widening of narrow loads (9.4.1): sign- or zero-extended into the register.
+template <LoadFrom kFrom>
 void extend_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset, const Op& op) {
   each(mask, [&](int i) {
     std::uint64_t v = 0;
-    std::memcpy(&v, r.host[i] + offset, op.width);
+    if constexpr (kFrom == LoadFrom::kMemory) {
+      load_element(&v, r.host[i] + offset, op.width);
+    } else {
+      std::memcpy(&v, r.host[i] + offset, op.width);
+    }
     if (op.flags & kSignExtend) {
       const int up = 64 - 8 * op.width;
       v = static_cast<std::uint64_t>(static_cast<std::int64_t>(v << up) >> up);
@@ -85,6 +103,7 @@ __attribute__((noinline)) void find_invalid(Warp& w, const Op& op, Request& r, L
   }
 }
 
+template <LoadFrom kFrom>
 void fill(Warp& w, const Op& op, const Request& r, LaneMask mask) {
   for (int e = 0; e < op.elements; ++e) {
     const Slot slot = data_slot(w, op, e, op.dst);
@@ -92,15 +111,15 @@ void fill(Warp& w, const Op& op, const Request& r, LaneMask mask) {
     std::byte* d = destination<std::byte>(w, slot);
     const int offset = e * op.width;
     if (op.register_bytes != op.width) {
-      extend_lanes_in(d, r, mask, offset, op);
+      extend_lanes_in<kFrom>(d, r, mask, offset, op);
       continue;
     }
     switch (op.width) {
-      case 1: copy_lanes_in<1>(d, r, mask, offset); break;
-      case 2: copy_lanes_in<2>(d, r, mask, offset); break;
-      case 4: copy_lanes_in<4>(d, r, mask, offset); break;
-      case 8: copy_lanes_in<8>(d, r, mask, offset); break;
-      default: copy_lanes_in<16>(d, r, mask, offset); break;
+      case 1: copy_lanes_in<kFrom, 1>(d, r, mask, offset); break;
+      case 2: copy_lanes_in<kFrom, 2>(d, r, mask, offset); break;
+      case 4: copy_lanes_in<kFrom, 4>(d, r, mask, offset); break;
+      case 8: copy_lanes_in<kFrom, 8>(d, r, mask, offset); break;
+      default: copy_lanes_in<kFrom, 16>(d, r, mask, offset); break;
     }
   }
 }
@@ -122,7 +141,7 @@ void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
   const bool synchronises = (op.flags & kStrong) != 0 && w.block->worker->between_blocks;
   if (synchronises) std::memcpy(places, r.address, sizeof places);
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
-  fill(w, op, r, mask);
+  fill<LoadFrom::kMemory>(w, op, r, mask);
   if (synchronises) {
     after_strong_read(w, op, places, mask);
     w.quota -= 16;  // most loops that look at what other blocks may change wait for it
@@ -137,15 +156,15 @@ namespace {
 void store_lane(Warp& w, const Request& r, int lane) {
   const Op& op = *r.op;
   for (int e = 0; e < op.elements; ++e) {
-    std::memcpy(r.host[lane] + e * op.width, source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes, op.width);
+    store_element(r.host[lane] + e * op.width, source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes, op.width);
   }
 }
 bool same_lane(Warp& w, const Request& r, int lane) {
   const Op& op = *r.op;
   for (int e = 0; e < op.elements; ++e) {
-    if (std::memcmp(r.host[lane] + e * op.width, source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes, op.width) != 0) {
-      return false;
-    }
+    std::byte there[16];
+    load_element(there, r.host[lane] + e * op.width, op.width);
+    if (std::memcmp(there, source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes, op.width) != 0) return false;
   }
   return true;
 }
@@ -178,14 +197,14 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
     const std::byte* s = source<std::byte>(w, data_slot(w, op, e, op.src[1]));
     const int offset = e * op.width;
     const auto copy = [&](auto bytes) {
-      each(mask & ~r.stored, [&](int i) { std::memcpy(r.host[i] + offset, s + i * op.register_bytes, bytes()); });
+      each(mask & ~r.stored, [&](int i) { store_element<bytes()>(r.host[i] + offset, s + i * op.register_bytes); });
     };
     switch (op.width) {
-      case 1: copy([] { return std::integral_constant<std::size_t, 1>{}; }); break;
-      case 2: copy([] { return std::integral_constant<std::size_t, 2>{}; }); break;
-      case 4: copy([] { return std::integral_constant<std::size_t, 4>{}; }); break;
-      case 8: copy([] { return std::integral_constant<std::size_t, 8>{}; }); break;
-      default: copy([] { return std::integral_constant<std::size_t, 16>{}; }); break;
+      case 1: copy([] { return std::integral_constant<int, 1>{}; }); break;
+      case 2: copy([] { return std::integral_constant<int, 2>{}; }); break;
+      case 4: copy([] { return std::integral_constant<int, 4>{}; }); break;
+      case 8: copy([] { return std::integral_constant<int, 8>{}; }); break;
+      default: copy([] { return std::integral_constant<int, 16>{}; }); break;
     }
   }
 }
@@ -204,10 +223,10 @@ inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
 }
 
 template <int kBytes>
-inline void store_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
+inline void put_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
   ++w.block->worker->changes;
   if (c.shadowed) set_written(w.block->worker->memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes);
-  std::memcpy(reinterpret_cast<std::byte*>(first + static_cast<std::uint64_t>(c.delta)), source<std::byte>(w, op.src[1]), 32 * kBytes);
+  store_row<kBytes>(reinterpret_cast<std::byte*>(first + static_cast<std::uint64_t>(c.delta)), source<std::byte>(w, op.src[1]));
 }
 template <int kBytes>
 inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
@@ -217,7 +236,7 @@ inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, true, false), k.race_memo);
   const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
   if (!k.races->row(k.memory->race_shadow(first), kBytes / 4, 0, kWarpSize, access)) return false;
-  store_row<kBytes>(w, op, c, first);
+  put_row<kBytes>(w, op, c, first);
   return true;
 }
 
@@ -234,7 +253,7 @@ void load_global(Warp& w, const Op& op, LaneMask mask) {
           (!c.shadowed || all_written(k.memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes))) {
         if (!c.raced || read_row<kBytes>(w, op, first)) {
           if (k.counting) count_global_row(k.counters, false, first, 32 * kBytes);
-          std::memcpy(destination<std::byte>(w, op.dst), reinterpret_cast<const std::byte*>(first + static_cast<std::uint64_t>(c.delta)), 32 * kBytes);
+          load_row<kBytes>(destination<std::byte>(w, op.dst), reinterpret_cast<const std::byte*>(first + static_cast<std::uint64_t>(c.delta)));
           return;
         }
       }
@@ -252,7 +271,7 @@ void store_global(Warp& w, const Op& op, LaneMask mask) {
       const CachedRange& c = cached(k, op);
       const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
       if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 && c.writable) {
-        const bool stored = c.raced ? write_row<kBytes>(w, op, c, first) : (store_row<kBytes>(w, op, c, first), true);
+        const bool stored = c.raced ? write_row<kBytes>(w, op, c, first) : (put_row<kBytes>(w, op, c, first), true);
         if (stored) {
           if (k.counting) count_global_row(k.counters, true, first, 32 * kBytes);
           return;
@@ -264,9 +283,9 @@ void store_global(Warp& w, const Op& op, LaneMask mask) {
 }
 
 // One value of four or eight bytes for every lane.
-void give_all_lanes(Warp& w, const Op& op, LaneMask mask, const std::byte* p) {
+void give_all_lanes(Warp& w, const Op& op, LaneMask mask, std::uint64_t value) {
   const auto give = [&](auto v) {
-    std::memcpy(&v, p, sizeof v);
+    v = static_cast<decltype(v)>(value);
     auto* d = destination<decltype(v)>(w, op.dst);
     for (int i = 0; i < kWarpSize; ++i) d[i] = mask >> i & 1 ? v : d[i];
   };
@@ -283,7 +302,9 @@ void load_uniform(Warp& w, const Op& op, LaneMask mask) {
         (!c.shadowed || all_written(k.memory->written_shadow(at & ~7ull), at & 7, op.width))) {
       const auto* p = reinterpret_cast<const std::byte*>(at + static_cast<std::uint64_t>(c.delta));
       if (k.counting) count_global_row(k.counters, false, at, op.width);
-      give_all_lanes(w, op, mask, p);
+      std::uint64_t value = 0;
+      op.width == 4 ? load_element<4>(&value, p) : load_element<8>(&value, p);
+      give_all_lanes(w, op, mask, value);
       return;
     }
   }
@@ -330,20 +351,22 @@ Handler store_handler(const Op& op) {
 
 void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask) {
   if (op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot && (op.width == 4 || op.width == 8)) {
-    give_all_lanes(w, op, mask, w.block->launch->parameters.data() + op.immediate);
+    std::uint64_t value = 0;
+    std::memcpy(&value, w.block->launch->parameters.data() + op.immediate, op.width);
+    give_all_lanes(w, op, mask, value);
     return;
   }
   Request r;
   std::byte* p = w.block->launch->parameters.data() + op.immediate;
   for (auto& h : r.host) h = p;
-  fill(w, op, r, mask);
+  fill<LoadFrom::kParameters>(w, op, r, mask);
 }
 
 void load_storage(Warp& w, const Op& op, LaneMask mask) {
   Request r;
   std::byte* p = w.bank[0] + op.src[0] + op.immediate;
   for (int i = 0; i < kWarpSize; ++i) r.host[i] = p + static_cast<std::size_t>(i) * op.src[1];
-  fill(w, op, r, mask);
+  fill<LoadFrom::kParameters>(w, op, r, mask);
   if (w.control->tracking) {
     const Frame& frame = w.control->frames[w.control->frame];
     for (int e = 0; e < op.elements; ++e) {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "simulator/engine/instruction.h"
+#include "simulator/engine/relaxed_bytes.h"
 
 namespace lockstep::engine {
 
@@ -17,29 +18,29 @@ inline __attribute__((always_inline)) void each(LaneMask lanes, F f) {
   for (; lanes != 0; lanes &= lanes - 1) f(std::countr_zero(lanes));
 }
 
+inline std::uint8_t shadow_byte(const std::uint8_t* p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+
 // `bits` bits from bit `first` of `shadow`.
 inline bool all_written(const std::uint8_t* shadow, std::uint64_t first, std::uint32_t bits) {
   shadow += first >> 3;
   const unsigned skip = first & 7;
   if (skip + bits <= 8) {
     const unsigned mask = ((1u << bits) - 1) << skip;
-    return (*shadow & mask) == mask;
+    return (shadow_byte(shadow) & mask) == mask;
   }
   if (skip != 0) {
     const unsigned mask = 0xffu << skip;
-    if ((*shadow++ & mask) != (mask & 0xff)) return false;
+    if ((shadow_byte(shadow++) & mask) != (mask & 0xff)) return false;
     bits -= 8 - skip;
   }
   for (; bits >= 64; bits -= 64, shadow += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, shadow, 8);
-    if (word != ~0ull) return false;
+    if (load_eight(shadow) != ~0ull) return false;
   }
   for (; bits >= 8; bits -= 8) {
-    if (*shadow++ != 0xff) return false;
+    if (shadow_byte(shadow++) != 0xff) return false;
   }
   const unsigned mask = (1u << bits) - 1;
-  return (*shadow & mask) == mask;
+  return (shadow_byte(shadow) & mask) == mask;
 }
 
 // Other host threads may write neighbouring bits: whole bytes can be stored, parts of bytes need an atomic.
@@ -47,7 +48,7 @@ inline void set_written(std::uint8_t* shadow, std::uint64_t first, std::uint32_t
   shadow += first >> 3;
   const unsigned skip = first & 7;
   const auto part = [](std::uint8_t* p, unsigned mask) {
-    if ((__atomic_load_n(p, __ATOMIC_RELAXED) & mask) != mask) __atomic_fetch_or(p, static_cast<std::uint8_t>(mask), __ATOMIC_RELAXED);
+    if ((shadow_byte(p) & mask) != mask) __atomic_fetch_or(p, static_cast<std::uint8_t>(mask), __ATOMIC_RELAXED);
   };
   if (skip + bits <= 8) {
     part(shadow, (((1u << bits) - 1) << skip) & 0xff);
@@ -57,8 +58,9 @@ inline void set_written(std::uint8_t* shadow, std::uint64_t first, std::uint32_t
     part(shadow++, (0xffu << skip) & 0xff);
     bits -= 8 - skip;
   }
-  std::memset(shadow, 0xff, bits >> 3);
-  if (bits & 7) part(shadow + (bits >> 3), (1u << (bits & 7)) - 1);
+  for (; bits >= 64; bits -= 64, shadow += 8) store_eight(shadow, ~0ull);
+  for (; bits >= 8; bits -= 8) __atomic_store_n(shadow++, std::uint8_t{0xff}, __ATOMIC_RELAXED);
+  if (bits != 0) part(shadow, (1u << bits) - 1);
 }
 
 inline void clear_written(std::uint8_t* shadow, std::uint64_t first, std::uint32_t bits) {
@@ -70,7 +72,7 @@ inline void clear_written(std::uint8_t* shadow, std::uint64_t first, std::uint32
 // The bytes of an access of at most 32 bytes that nobody has written, a bit each.
 inline std::uint32_t missing_bytes(const std::uint8_t* shadow, std::uint64_t first, std::uint32_t size) {
   std::uint32_t missing = 0;
-  for (std::uint32_t k = 0; k < size; ++k) missing |= std::uint32_t{!(shadow[(first + k) >> 3] >> ((first + k) & 7) & 1)} << k;
+  for (std::uint32_t k = 0; k < size; ++k) missing |= std::uint32_t{!(shadow_byte(shadow + ((first + k) >> 3)) >> ((first + k) & 7) & 1)} << k;
   return missing;
 }
 

@@ -3,7 +3,7 @@
 #
 #   bazel run //simulator/fuzz:all -- [--minutes=N] [--fuzzer=NAME] [--update-corpus]
 #
-# Exit status: 0 clean; 1 an input was found that a target does not survive; 2 wrong usage.
+# Exit status: 0 clean; 1 an input was found that a target does not survive, or memory was leaked; 2 wrong usage.
 set -u
 
 minutes=10 only="" update=""
@@ -46,7 +46,7 @@ cpu_seconds() {
 status_of() { tac "$1" 2> /dev/null | sed -nE "s/^#.*[[:space:]]$2 ([^[:space:]]+).*/\1/p;T;q"; }
 executions_of() { tac "$1" 2> /dev/null | sed -nE 's/^#([0-9]+)[[:space:]].*/\1/p;T;q'; }
 
-declare -A program_of pid_of used_of verdict_of
+declare -A program_of pid_of used_of verdict_of leaked
 names=()
 for program in "${programs[@]}"; do
   name=$(basename "$program" _fuzzer)
@@ -60,8 +60,8 @@ start() {
   local name=$1 folder=$OUT/$1
   mkdir -p "$folder/corpus"
   tar -xJf "simulator/fuzz/corpus/$name.tar.xz" -C "$folder/corpus" || exit 1
-  # What is kept from input to input (tables, spare memory) would be looked at for leaks after every one. Seconds are of the clock: a busy
-  # machine must not make a hang of what waits.
+  # What is kept from input to input (tables, spare memory) would be looked at for leaks after every one: leaks_of looks once, in the end.
+  # Seconds are of the clock: a busy machine must not make a hang of what waits.
   # shellcheck disable=SC2046
   "${program_of[$name]}" $(options_of "$name") -timeout=300 -rss_limit_mb=3000 -reload=0 -print_funcs=0 -detect_leaks=0 \
     -artifact_prefix="$folder/" "$folder/corpus" > "$folder/log.txt" 2>&1 &
@@ -82,6 +82,13 @@ watch() {
   return 1
 }
 
+# Every input that the fuzzer $1 has kept, once more in one process, whose end shows what nobody has freed.
+leaks_of() {
+  # shellcheck disable=SC2046
+  "${program_of[$1]}" $(options_of "$1") -runs=0 -timeout=300 -rss_limit_mb=3000 -detect_leaks=0 -artifact_prefix="$OUT/$1/" "$OUT/$1/corpus" \
+    > "$OUT/$1/leaks.txt" 2>&1
+}
+
 report() {
   local name=$1 log=$OUT/$1/log.txt
   printf '%-10s %12s %10s %16s %12s %9s\n' "$name" "$(executions_of "$log")" "$(status_of "$log" cov:)" "$(status_of "$log" corp:)" \
@@ -89,7 +96,7 @@ report() {
 }
 
 trap 'kill "${pid_of[@]}" 2> /dev/null' EXIT
-header() { printf '%-10s %12s %10s %16s %12s %9s\n' fuzzer executions coverage corpus "CPU minutes" crashes; }
+header() { printf '%-10s %12s %10s %16s %12s %9s\n' fuzzer executions coverage corpus "CPU minutes" failures; }
 
 waiting=("${names[@]}")
 running=()
@@ -113,12 +120,21 @@ while ((${#waiting[@]} + ${#running[@]} > 0)); do
   fi
 done
 
+for name in "${names[@]}"; do
+  ((verdict_of[$name] != 0)) || leaks_of "$name" || verdict_of[$name]=1 leaked[$name]=yes
+done
+
 echo
 header
 failed=0
 for name in "${names[@]}"; do report "$name"; failed=$((failed + verdict_of[$name])); done
 for name in "${names[@]}"; do
-  if ((verdict_of[$name] != 0)); then
+  if [[ -n ${leaked[$name]:-} ]]; then
+    echo
+    echo "$name: the inputs that were kept leak memory, see $OUT/$name/leaks.txt, which ends with"
+    tail -n 25 "$OUT/$name/leaks.txt" | sed 's/^/    /'
+    printf 'Which of them:\n    bazel run //simulator/fuzz:%s_fuzzer -- -runs=0 -detect_leaks=1 %s\n' "$name" "$OUT/$name/corpus"
+  elif ((verdict_of[$name] != 0)); then
     echo
     echo "$name: see $OUT/$name/log.txt, which ends with"
     tail -n 25 "$OUT/$name/log.txt" | sed 's/^/    /'

@@ -27,6 +27,13 @@ constexpr Address kWrittenHint = 0x280000000000;
 constexpr Address kRaceHint = 0x300000000000;
 constexpr Address kGenericHint = 0x118000000000;
 
+// ThreadSanitizer leaves a program too few addresses for the largest windows, and ends one that asks for them.
+#if defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kMostSpan = 64 * kGiB;
+#else
+constexpr std::uint64_t kMostSpan = 1024 * kGiB;
+#endif
+
 constexpr Address round_up(Address value, std::uint64_t to) { return (value + to - 1) & ~(to - 1); }
 constexpr Address round_down(Address value, std::uint64_t to) { return value & ~(to - 1); }
 std::uint64_t gap_for(std::uint64_t size) { return std::clamp(round_up(size, kPage), kLeastGap, kMostGap); }
@@ -46,7 +53,7 @@ void* map_addresses(Address hint, std::uint64_t bytes, int protection) {
 
 DeviceMemory::DeviceMemory() {
   for (std::uint64_t span : {1024 * kGiB, 256 * kGiB, 64 * kGiB, 16 * kGiB}) {
-    if (!reserve(span)) continue;
+    if (span > kMostSpan || !reserve(span)) continue;
     // One more 4 GiB than the two windows need, so that both can be aligned to 4 GiB.
     const std::uint64_t generic = 12 * kGiB;
     void* p = map_addresses(kGenericHint, generic, PROT_NONE);
@@ -113,6 +120,7 @@ bool DeviceMemory::find_room(Address from, Address to, std::uint64_t length, Add
       return true;
     }
     if (it->second->allocation.freed) {
+      if (holds_ > 0) forgotten_.push_back(std::move(it->second));
       it = records_.erase(it);
     } else {
       candidate = std::max(candidate, it->second->room_end);
@@ -269,6 +277,15 @@ DeviceMemory::FreeResult DeviceMemory::release(Address base) {
   a.freed = true;
   if (a.kind != Kind::kPinned) in_use_[a.device] -= a.size;
   return FreeResult::kOk;
+}
+
+DeviceMemory::Hold::Hold(DeviceMemory& memory) : memory_(memory) {
+  std::lock_guard lock(memory_.mutex_);
+  ++memory_.holds_;
+}
+DeviceMemory::Hold::~Hold() {
+  std::lock_guard lock(memory_.mutex_);
+  if (--memory_.holds_ == 0) memory_.forgotten_.clear();
 }
 
 const DeviceMemory::Record* DeviceMemory::record_at(Address address) const {

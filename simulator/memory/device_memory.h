@@ -13,9 +13,10 @@
 // that a use after free can be named; when the window is exhausted, or after kMostFreed more allocations, the search starts at its lowest
 // address again and forgets the freed ones it comes upon, the oldest first.
 //
-// Thread safety: the set of allocations is guarded by a mutex of its own. The fields of an Allocation change only in release() and
-// name_buffer(), which the runtime calls under its device lock, never while a kernel runs. A pointer to an Allocation stays valid until the
-// allocation has been freed and then forgotten; each of these changes generation().
+// Thread safety: the set of allocations is guarded by a mutex of its own. Device code on several host threads allocates and frees, which changes
+// `freed` and nothing else that another looks at; all other fields change in name_buffer() only, which the runtime calls under its device lock,
+// never while a kernel runs. A pointer to an Allocation stays valid until the allocation has been freed and then forgotten (while a Hold lives,
+// longer); each of these changes generation().
 #pragma once
 
 #include <atomic>
@@ -44,7 +45,7 @@ struct Allocation {
   std::string name;                     // variable name, or as given through extension.h
   std::int64_t alias_delta = 0;         // engine address = address + alias_delta
   bool has_shadow = true;               // false for kRegistered: lies outside the window, counts as written
-  bool freed = false;
+  std::atomic<bool> freed = false;
 };
 
 class DeviceMemory {
@@ -67,6 +68,18 @@ class DeviceMemory {
   enum class FreeResult { kOk, kNotAnAllocation, kAlreadyFreed };
   // Frees by base address: gives the pages back and keeps the record (except for kRegistered, whose host memory lives on and is forgotten).
   FreeResult release(Address base);
+
+  // While one lives, as during a kernel, what is forgotten is kept: another host thread may have its address.
+  class Hold {
+   public:
+    explicit Hold(DeviceMemory& memory);
+    ~Hold();
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    DeviceMemory& memory_;
+  };
 
   // The allocation, live or freed, whose [base, base + size) holds `address`; nullptr in a gap or outside the window.
   const Allocation* find(Address address) const;
@@ -151,6 +164,8 @@ class DeviceMemory {
   std::atomic<std::uint64_t> generation_{0};
   mutable std::mutex mutex_;
   Records records_;                                             // by base, freed ones included
+  int holds_ = 0;
+  std::vector<std::unique_ptr<Record>> forgotten_;              // while there are holds
   std::map<int, std::uint64_t> capacity_, in_use_;
 };
 

@@ -1,4 +1,10 @@
 // Streams, events, host functions, and devices.
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <thread>
+#include <vector>
+
 #include "simulator/runtime/tests/cuda_test.h"
 #include "simulator/runtime/tests/kernels.h"
 
@@ -47,6 +53,117 @@ CUDA_TEST(Stream, OrdersWork) {
   cudaStreamCaptureStatus capturing;
   EXPECT_CUDA(cudaSuccess, cudaStreamIsCapturing(s, &capturing));
   EXPECT_EQ(capturing, cudaStreamCaptureStatusNone);
+}
+
+constexpr const char* kLibrary = R"(
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .global .align 4 .u32 offset = 7;
+.visible .entry add(.param .u64 out) {
+  .reg .u64 %rd<2>; .reg .u32 %r<3>;
+  ld.param.u64 %rd0, [out];
+  cvta.to.global.u64 %rd1, %rd0;
+  ld.global.u32 %r0, [offset];
+  ld.global.u32 %r1, [%rd1];
+  add.u32 %r2, %r0, %r1;
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+
+// Loads a module, launches its kernel and unloads it.
+void add_offset(int* p, cudaStream_t stream) {
+  cudaLibrary_t library = nullptr;
+  cudaKernel_t kernel = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaLibraryLoadData(&library, kLibrary, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  ASSERT_CUDA(cudaSuccess, cudaLibraryGetKernel(&kernel, library, "add"));
+  void* arguments[] = {&p};
+  EXPECT_CUDA(cudaSuccess, cudaLaunchKernel(reinterpret_cast<const void*>(kernel), 1, 1, arguments, 0, stream));
+  EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(stream));
+  EXPECT_CUDA(cudaSuccess, cudaLibraryUnload(library));
+}
+
+// One host thread of the test below: its own streams, event, graph and buffers on a device that it shares with others.
+void use_device(int device, int rounds, int id, int* counter, std::atomic<int>& called) {
+  EXPECT_CUDA(cudaSuccess, cudaSetDevice(device));
+  cudaStream_t first, second;
+  cudaEvent_t ready;
+  int* p = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking));
+  ASSERT_CUDA(cudaSuccess, cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+  ASSERT_CUDA(cudaSuccess, cudaEventCreate(&ready));
+  ASSERT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&p), 8));
+  const auto call = [](void* count) { static_cast<std::atomic<int>*>(count)->fetch_add(1); };
+  for (int i = 0; i < rounds; ++i) {
+    const int value = 1000 * id + i;
+    int there = -1;
+    kernels::store(p, 0, value, first);
+    EXPECT_CUDA(cudaSuccess, cudaEventRecord(ready, first));
+    EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(second, ready, 0));
+    EXPECT_CUDA(cudaSuccess, cudaMemcpyAsync(&there, p, 4, cudaMemcpyDeviceToHost, second));
+    EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(second));
+    EXPECT_EQ(there, value);
+
+    cudaGraph_t graph;
+    cudaGraphExec_t launchable;
+    ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal));
+    kernels::store(p, 1, value + 1, first);
+    EXPECT_CUDA(cudaSuccess, cudaMemcpyAsync(p, p + 1, 4, cudaMemcpyDeviceToDevice, first));
+    EXPECT_CUDA(cudaSuccess, cudaLaunchHostFunc(first, call, &called));
+    ASSERT_CUDA(cudaSuccess, cudaStreamEndCapture(first, &graph));
+    ASSERT_CUDA(cudaSuccess, cudaGraphInstantiate(&launchable, graph, 0));
+    EXPECT_CUDA(cudaSuccess, cudaGraphLaunch(launchable, first));
+    EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(first));
+    EXPECT_CUDA(cudaSuccess, cudaMemcpy(&there, p, 4, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(there, value + 1);
+    int* temporary = nullptr;
+    ASSERT_CUDA(cudaSuccess, cudaMallocAsync(reinterpret_cast<void**>(&temporary), 4, second));
+    EXPECT_CUDA(cudaSuccess, cudaMemcpyAsync(temporary, p, 4, cudaMemcpyDeviceToDevice, second));
+    add_offset(temporary, second);
+    EXPECT_CUDA(cudaSuccess, cudaMemcpy(&there, temporary, 4, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(there, value + 8);
+    EXPECT_CUDA(cudaSuccess, cudaFreeAsync(temporary, second));
+    EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(&there, p, 64, cudaMemcpyDeviceToHost)) << "each thread has its own last error";
+    EXPECT_CUDA(cudaErrorInvalidValue, cudaGetLastError());
+    EXPECT_CUDA(cudaSuccess, cudaGetLastError());
+    EXPECT_CUDA(cudaSuccess, cudaGraphExecDestroy(launchable));
+    EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(graph));
+    kernels::count_threads(counter, 80, 64);  // enough warps for several threads of the host
+  }
+  EXPECT_CUDA(cudaSuccess, cudaFree(p));
+  EXPECT_CUDA(cudaSuccess, cudaEventDestroy(ready));
+  EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(first));
+  EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(second));
+}
+
+CUDA_TEST(Stream, ManyHostThreadsShareTheDevices) {
+  setenv("LOCKSTEP_DEVICES", "3", 0);
+  setenv("LOCKSTEP_HOST_THREADS", "4", 0);
+  constexpr int kThreads = 6, kRounds = 6;
+  int devices = 0;
+  ASSERT_CUDA(cudaSuccess, cudaGetDeviceCount(&devices));
+  std::vector<int*> counters(static_cast<std::size_t>(devices));
+  for (int d = 0; d < devices; ++d) {
+    ASSERT_CUDA(cudaSuccess, cudaSetDevice(d));
+    ASSERT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&counters[d]), 4));
+    ASSERT_CUDA(cudaSuccess, cudaMemset(counters[d], 0, 4));
+    ASSERT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+  }
+  std::atomic<int> called{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back(use_device, t % devices, kRounds, t, counters[static_cast<std::size_t>(t % devices)], std::ref(called));
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(called, kThreads * kRounds);
+  int counted = 0;
+  for (int* counter : counters) {
+    int there = 0;
+    EXPECT_CUDA(cudaSuccess, cudaMemcpy(&there, counter, 4, cudaMemcpyDeviceToHost));
+    counted += there;
+  }
+  EXPECT_EQ(counted, kThreads * kRounds * 80 * 64);
 }
 
 CUDA_TEST(Event, MeasuresBetweenRecords) {
