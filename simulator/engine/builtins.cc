@@ -71,7 +71,7 @@ std::optional<std::string> format(Warp& w, int lane, const std::string& pattern,
     const std::byte* p = peek(w, lane, arguments, size);
     if (p == nullptr) return std::nullopt;
     std::uint64_t v = 0;
-    load_element(&v, p, size);
+    size == 4 ? load_element<4>(&v, p) : load_element<8>(&v, p);
     arguments += size;
     return v;
   };

@@ -51,7 +51,13 @@ void extend_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset, 
   each(mask, [&](int i) {
     std::uint64_t v = 0;
     if constexpr (kFrom == LoadFrom::kMemory) {
-      load_element(&v, r.host[i] + offset, op.width);
+      const std::byte* from = r.host[i] + offset;
+      switch (op.width) {
+        case 1: load_element<1>(&v, from); break;
+        case 2: load_element<2>(&v, from); break;
+        case 4: load_element<4>(&v, from); break;
+        default: load_element<8>(&v, from); break;
+      }
     } else {
       std::memcpy(&v, r.host[i] + offset, op.width);
     }

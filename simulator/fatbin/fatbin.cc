@@ -64,11 +64,24 @@ std::optional<std::string> header_text(Bytes entry, std::uint32_t header, std::u
   return first == std::string::npos ? std::string() : s.substr(first, s.find_last_not_of(' ') - first + 1);
 }
 
+// The most bytes that `stored` can hold: a damaged size must not take the memory of the machine before the decoder looks.
+std::uint64_t most_text(Bytes stored, std::uint64_t flags) {
+  if ((flags & kZstd) == 0) return std::uint64_t{255} * stored.size();  // a byte of LZ4 stands for no more
+  const unsigned long long size = ZSTD_getFrameContentSize(stored.data(), stored.size());
+  if (size == ZSTD_CONTENTSIZE_ERROR) return 0;
+  // A frame need not tell, and others may follow it.
+  return size == ZSTD_CONTENTSIZE_UNKNOWN || ZSTD_findFrameCompressedSize(stored.data(), stored.size()) != stored.size() ? kLargestText : size;
+}
+
 // Empty on failure; `why` then says what went wrong.
 std::vector<std::uint8_t> decompress(Bytes stored, std::uint64_t flags, std::uint64_t raw_size, std::string& why) {
   std::vector<std::uint8_t> out;
   if (raw_size == 0 || raw_size > kLargestText) {
     why = "a decompressed size of " + std::to_string(raw_size) + " bytes";
+    return out;
+  }
+  if (const std::uint64_t most = most_text(stored, flags); raw_size > most) {
+    why = "the header says " + std::to_string(raw_size) + " bytes, " + std::to_string(stored.size()) + " that are stored can hold " + std::to_string(most);
     return out;
   }
   out.resize(raw_size);

@@ -213,6 +213,9 @@ TEST(Container, ASizeThatTheTextDoesNotHaveIsRefused) {
     Bytes bytes = container({spec});
     bytes[16 + 56 + 5] = 1;  // a terabyte
     EXPECT_NE(error_of(bytes).find("a decompressed size of"), std::string::npos) << error_of(bytes);
+    bytes = container({spec});
+    bytes[16 + 56 + 3] = 16;  // a quarter of a gigabyte, which is not asked of the machine
+    EXPECT_NE(error_of(bytes).find("that are stored can hold"), std::string::npos) << error_of(bytes);
   }
 }
 
