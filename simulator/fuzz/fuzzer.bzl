@@ -35,9 +35,14 @@ _COMPILE = [
     "-fsanitize=fuzzer-no-link",
 ] + _SANITIZERS
 
-def _wanted(option):
-    """Options of a library that mean the same to clang; the level of optimisation and warnings are not its matter here."""
-    return not (option.startswith("-O") or option.startswith("-W") or option == "-fno-tree-loop-distribute-patterns")
+def _wanted(copts):
+    """Options of a library that mean the same to clang; the level of optimisation, warnings and GCC's parsed headers are not its matter here."""
+    return [
+        option
+        for option, before in zip(copts, [""] + copts)
+        if not (option.startswith("-O") or option.startswith("-W") or option == "-fno-tree-loop-distribute-patterns" or
+                option == "-include" or before == "-include")
+    ]
 
 def _compile(ctx, clang, label, sources, headers, copts, defines, context):
     objects = []
@@ -47,7 +52,7 @@ def _compile(ctx, clang, label, sources, headers, copts, defines, context):
         out = ctx.actions.declare_file("_clang/%s/%s.o" % (label.name, source.basename))
         args = ctx.actions.args()
         args.add_all(_COMPILE)
-        args.add_all([o for o in copts if _wanted(o)])
+        args.add_all(_wanted(copts))
         args.add_all(defines, format_each = "-D%s")
         args.add_all(context.defines, format_each = "-D%s")
         args.add_all(context.quote_includes, before_each = "-iquote")
