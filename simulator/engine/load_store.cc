@@ -358,7 +358,8 @@ Handler store_handler(const Op& op) {
 void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask) {
   if (op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot && (op.width == 4 || op.width == 8)) {
     std::uint64_t value = 0;
-    std::memcpy(&value, w.block->launch->parameters.data() + op.immediate, op.width);
+    const std::byte* p = w.block->launch->parameters.data() + op.immediate;
+    op.width == 4 ? std::memcpy(&value, p, 4) : std::memcpy(&value, p, 8);
     give_all_lanes(w, op, mask, value);
     return;
   }
