@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "harness/compare.h"
+#include "harness/rows.h"
 #include "harness/testing/fake_runtime.h"
 
 namespace lockstep {
@@ -259,6 +260,17 @@ TEST_F(Memory, AnUnwrittenElementIsRejectedUnderEveryPoison) {
     });
     EXPECT_EQ(outcome.failure.label(), poison == Poison::kNaN || poison == Poison::kHuge ? "unwritten" : "mismatch");
     EXPECT_NE(outcome.failure.message.find("never written"), std::string::npos) << outcome.failure.message;
+  }
+}
+
+// A kernel may well compute 0x7f5a5a5a; no kernel computes that NaN.
+TEST_F(Memory, ARowMayHoldTheNumberThatIsItsPoison) {
+  for (Poison poison : {Poison::kHuge, Poison::kNaN}) {
+    const CaseOutcome outcome = run_case([&] {
+      const auto out = DeviceArray<float>::output("y", 6, Layout{0, poison});
+      EXPECT_EQ(fetch_rows(out, 2, 2, 3).size(), 4u);
+    });
+    EXPECT_EQ(outcome.failure.label(), poison == Poison::kNaN ? "unwritten" : "none") << outcome.failure.message;
   }
 }
 

@@ -29,7 +29,7 @@ std::vector<T> fetch_rows(const DeviceArray<T>& array, std::int64_t rows, std::i
                    fmt::format("'{}' has {} columns, but element {} of row {}, between the rows, was written",
                                array.name(), columns, j, i)});
       }
-      if (j < columns && poisoned && array.poison_is_proof()) {
+      if (j < columns && poisoned && array.poison_is_no_result()) {
         fail_case({Reason::kUnwritten, "",
                    fmt::format("element ({}, {}) of '{}' was never written: it holds its poison", i, j, array.name())});
       }
