@@ -67,6 +67,7 @@ struct Fragment {
 struct WarpControl {
   std::vector<Fragment> fragments;  // all but the running one
   std::vector<Frame> frames;        // [0] is the kernel's
+  std::int32_t first_free = 1;      // all frames before it are in use
   std::int32_t frame = 0;           // of the running fragment
   LaneMask exited = 0;
   bool tracking = false;            // some register may hold an invalid value

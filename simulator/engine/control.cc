@@ -63,8 +63,10 @@ void begin_frame(Warp& w, Frame& f, const Function& function) {
 
 // Room for the bank of a callee; a frame that is no longer used serves again.
 std::int32_t new_frame(WarpControl& c, std::size_t bytes) {
-  for (std::size_t i = 1; i < c.frames.size(); ++i) {
-    if (c.frames[i].live == 0 && c.frames[i].storage_bytes >= bytes) return static_cast<std::int32_t>(i);
+  const auto count = static_cast<std::int32_t>(c.frames.size());
+  while (c.first_free < count && c.frames[c.first_free].live != 0) ++c.first_free;
+  for (std::int32_t i = c.first_free; i < count; ++i) {
+    if (c.frames[i].live == 0 && c.frames[i].storage_bytes >= bytes) return i;
   }
   Frame f;
   f.storage = allocate_aligned(std::max<std::size_t>(bytes, 64));
@@ -98,6 +100,7 @@ void start_warp(Warp& w) {
   std::fill(c.stack_pointer, c.stack_pointer + kWarpSize, 0);
   if (c.frames.empty()) c.frames.emplace_back();
   for (Frame& f : c.frames) f.live = 0;
+  c.first_free = 1;
   Frame& f = c.frames[0];
   f.bank = w.bank[0];
   f.function = static_cast<std::uint32_t>(&kernel - launch.program->functions.data());
@@ -200,6 +203,7 @@ void run_return(Warp& w, const Op&, LaneMask mask) {
     copy_marks(w, f.caller, call.results[i], c.frame, callee.results[i], mask);
   }
   f.live &= ~mask;
+  if (f.live == 0) c.first_free = std::min(c.first_free, c.frame);
   w.active &= ~mask;
   c.fragments.push_back({f.return_pc, mask, f.caller, Fragment::State::kRunnable, false});
   w.event = Event::kReschedule;

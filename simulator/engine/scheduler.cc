@@ -298,7 +298,10 @@ void park(Warp& w, LaneMask lanes, Fragment::State state) {
 void exit_lanes(Warp& w, LaneMask lanes) {
   WarpControl& c = *w.control;
   if (w.block->cluster != nullptr) leave_cluster(w, lanes);
-  for (std::int32_t f = c.frame; f >= 0; f = c.frames[f].caller) c.frames[f].live &= ~lanes;
+  for (std::int32_t f = c.frame; f >= 0; f = c.frames[f].caller) {
+    c.frames[f].live &= ~lanes;
+    if (c.frames[f].live == 0) c.first_free = std::min(c.first_free, std::max(f, 1));
+  }
   c.exited |= lanes;
   ++w.block->worker->changes;
   w.active &= ~lanes;

@@ -210,7 +210,7 @@ std::variant<std::vector<Image>, Error> read_container(std::span<const std::uint
 
 const Image* choose_ptx(const std::vector<Image>& images, int compute_capability) {
   const Image* best = nullptr;
-  auto rank = [](const Image& i) { return i.arch * 4 + (i.suffix == 'a' ? 2 : i.suffix == 'f' ? 1 : 0); };
+  auto rank = [](const Image& i) { return std::int64_t{i.arch} * 4 + (i.suffix == 'a' ? 2 : i.suffix == 'f' ? 1 : 0); };
   for (const Image& image : images) {
     if (image.kind != Kind::kPtx || !can_run(image, compute_capability)) continue;
     if (best == nullptr || rank(image) > rank(*best)) best = &image;

@@ -12,33 +12,32 @@ template <class L, Compare C>
 void setp_one(Warp& w, const Op& op, LaneMask mask) {
   set_predicate(w, op.dst, compare_lanes<L, C>(w, op), mask);
 }
-// Shared by the rarer uses of a comparison, so that each of them stays small.
+// The rarer uses of a comparison share it and what they make of its result: a use is two calls, since there are a thousand.
 template <class L, Compare C>
 __attribute__((noinline)) LaneMask compare_apart(const Warp& w, const Op& op) {
   return compare_lanes<L, C>(w, op);
 }
 
 // p = result, q = !result; with a BoolOp each is combined with c. Either destination may be the sink.
-LOCKSTEP_INLINE void store_both(Warp& w, const Op& op, LaneMask p, LaneMask q, LaneMask mask) {
+template <BoolOp B>
+__attribute__((noinline)) void store_both(Warp& w, const Op& op, LaneMask r, LaneMask mask) {
+  LaneMask p = r, q = ~r;
+  if constexpr (B != BoolOp::kNone) {
+    const LaneMask c = source_predicate(w, op, 2);
+    p = combined<B>(p, c);
+    q = combined<B>(q, c);
+  }
   if (op.dst != kNoSlot) set_predicate(w, op.dst, p, mask);
   if (op.dst2 != kNoSlot) set_predicate(w, op.dst2, q, mask);
 }
-template <class L, Compare C>
-void setp_two(Warp& w, const Op& op, LaneMask mask) {
-  const LaneMask r = compare_apart<L, C>(w, op);
-  store_both(w, op, r, ~r, mask);
-}
 template <class L, Compare C, BoolOp B>
-void setp_combined(Warp& w, const Op& op, LaneMask mask) {
-  const LaneMask r = compare_apart<L, C>(w, op);
-  const LaneMask c = source_predicate(w, op, 2);
-  store_both(w, op, combined<B>(r, c), combined<B>(~r, c), mask);
+void setp_both(Warp& w, const Op& op, LaneMask mask) {
+  store_both<B>(w, op, compare_apart<L, C>(w, op), mask);
 }
 
 struct SetpOne { template <class L, Compare C> static Handler handler() { return &setp_one<L, C>; } };
-struct SetpTwo { template <class L, Compare C> static Handler handler() { return &setp_two<L, C>; } };
 template <BoolOp B>
-struct SetpCombined { template <class L, Compare C> static Handler handler() { return &setp_combined<L, C, B>; } };
+struct SetpBoth { template <class L, Compare C> static Handler handler() { return &setp_both<L, C, B>; } };
 
 Handler setp_form(const AluKey& key) {
   const auto& m = key.modifiers;
@@ -46,21 +45,20 @@ Handler setp_form(const AluKey& key) {
   const int n = compared_bytes(m.type);
   if (m.bool_op == BoolOp::kNone) {
     if (!widths(key, 0, n, n)) return nullptr;
-    return key.has_second_destination ? by_type<SetpTwo>(m.type, m.compare, m.ftz) : by_type<SetpOne>(m.type, m.compare, m.ftz);
+    return key.has_second_destination ? by_type<SetpBoth<BoolOp::kNone>>(m.type, m.compare, m.ftz) : by_type<SetpOne>(m.type, m.compare, m.ftz);
   }
   if (!widths(key, 0, n, n, 0)) return nullptr;
   switch (m.bool_op) {
-    case BoolOp::kAnd: return by_type<SetpCombined<BoolOp::kAnd>>(m.type, m.compare, m.ftz);
-    case BoolOp::kOr: return by_type<SetpCombined<BoolOp::kOr>>(m.type, m.compare, m.ftz);
-    case BoolOp::kXor: return by_type<SetpCombined<BoolOp::kXor>>(m.type, m.compare, m.ftz);
+    case BoolOp::kAnd: return by_type<SetpBoth<BoolOp::kAnd>>(m.type, m.compare, m.ftz);
+    case BoolOp::kOr: return by_type<SetpBoth<BoolOp::kOr>>(m.type, m.compare, m.ftz);
+    case BoolOp::kXor: return by_type<SetpBoth<BoolOp::kXor>>(m.type, m.compare, m.ftz);
     default: return nullptr;
   }
 }
 
 // set: true is all ones, or 1.0f for an f32 destination.
-template <class L, Compare C, BoolOp B, u32 True>
-void set_value(Warp& w, const Op& op, LaneMask mask) {
-  LaneMask r = compare_apart<L, C>(w, op);
+template <BoolOp B, u32 True>
+__attribute__((noinline)) void store_truth(Warp& w, const Op& op, LaneMask r, LaneMask mask) {
   if constexpr (B != BoolOp::kNone) r = combined<B>(r, source_predicate(w, op, 2));
   u32* d = destination<u32>(w, op.dst);
   const Lanes<u32> holds(r), selected(mask);
@@ -68,6 +66,10 @@ void set_value(Warp& w, const Op& op, LaneMask mask) {
     const u32 v = holds.words[i] & True;
     d[i] = selected.words[i] != 0 ? v : d[i];
   }
+}
+template <class L, Compare C, BoolOp B, u32 True>
+void set_value(Warp& w, const Op& op, LaneMask mask) {
+  store_truth<B, True>(w, op, compare_apart<L, C>(w, op), mask);
 }
 template <BoolOp B, u32 True>
 struct Set { template <class L, Compare C> static Handler handler() { return &set_value<L, C, B, True>; } };

@@ -24,9 +24,8 @@ struct SetpScalar {
 };
 
 // p is the low half's, q the high half's.
-template <template <bool> class L, Compare C, BoolOp B>
-void setp_packed(Warp& w, const Op& op, LaneMask mask) {
-  LaneMask low = compare_apart<L<false>, C>(w, op), high = compare_apart<L<true>, C>(w, op);
+template <BoolOp B>
+__attribute__((noinline)) void store_halves(Warp& w, const Op& op, LaneMask low, LaneMask high, LaneMask mask) {
   if constexpr (B != BoolOp::kNone) {
     const LaneMask c = source_predicate(w, op, 2);
     low = combined<B>(low, c);
@@ -34,6 +33,10 @@ void setp_packed(Warp& w, const Op& op, LaneMask mask) {
   }
   if (op.dst != kNoSlot) set_predicate(w, op.dst, low, mask);
   if (op.dst2 != kNoSlot) set_predicate(w, op.dst2, high, mask);
+}
+template <template <bool> class L, Compare C, BoolOp B>
+void setp_packed(Warp& w, const Op& op, LaneMask mask) {
+  store_halves<B>(w, op, compare_apart<L<false>, C>(w, op), compare_apart<L<true>, C>(w, op), mask);
 }
 // by_float passes a loader type; the packed forms carry the template in one.
 template <template <bool> class L>
@@ -48,23 +51,27 @@ struct SetpPacked {
 
 template <class D, D True>
 struct SetScalar {
-  template <class L, Compare C>
-  static void run(Warp& w, const Op& op, LaneMask mask) {
-    const LaneMask r = compare_apart<L, C>(w, op);
+  __attribute__((noinline)) static void store(Warp& w, const Op& op, LaneMask r, LaneMask mask) {
     D v[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i) v[i] = (r >> i) & 1 ? True : D(0);
     store_lanes(destination<D>(w, op.dst), v, mask);
+  }
+  template <class L, Compare C>
+  static void run(Warp& w, const Op& op, LaneMask mask) {
+    store(w, op, compare_apart<L, C>(w, op), mask);
   }
   template <class L, Compare C> static Handler handler() { return &run<L, C>; }
 };
 template <u32 True>
 struct SetPacked {
-  template <class L, Compare C>
-  static void run(Warp& w, const Op& op, LaneMask mask) {
-    const LaneMask low = compare_apart<typename L::template Half<false>, C>(w, op), high = compare_apart<typename L::template Half<true>, C>(w, op);
+  __attribute__((noinline)) static void store(Warp& w, const Op& op, LaneMask low, LaneMask high, LaneMask mask) {
     u32 v[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i) v[i] = ((low >> i) & 1 ? True : 0) | ((high >> i) & 1 ? True << 16 : 0);
     store_lanes(destination<u32>(w, op.dst), v, mask);
+  }
+  template <class L, Compare C>
+  static void run(Warp& w, const Op& op, LaneMask mask) {
+    store(w, op, compare_apart<typename L::template Half<false>, C>(w, op), compare_apart<typename L::template Half<true>, C>(w, op), mask);
   }
   template <class L, Compare C> static Handler handler() { return &run<L, C>; }
 };
