@@ -19,6 +19,9 @@ except ImportError as missing:
 import http_cache
 
 SCRATCH = os.environ["TEST_TMPDIR"]
+# The toolkit that this build has found: under another HOME, one that ./lockstep has fetched is not found again.
+with open(sys.argv[1]) as stamp:
+    TOOLKIT = stamp.readline().strip()
 WORKSPACE = os.path.join(SCRATCH, "workspace")
 KINDS = {"CppCompile", "CudaCompile", "CppLink", "TestRunner"}
 SIMULATED, SILICON = "//:sample_test", "//:sample_gpu_test"
@@ -71,10 +74,7 @@ class Machine:
         return folder + ":/usr/local/bin:/usr/bin:/bin"
 
     def run(self, *command, gpu=None):
-        environment = {"PATH": self._path(gpu), "USER": "test", "HOME": SCRATCH}
-        for variable in ["CUDA_PATH", "CUDA_HOME"]:
-            if variable in os.environ:
-                environment[variable] = os.environ[variable]
+        environment = {"PATH": self._path(gpu), "USER": "test", "HOME": SCRATCH, "CUDA_PATH": TOOLKIT}
         process = subprocess.run(self.bazel + list(command), cwd=WORKSPACE, env=environment, stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return process.returncode, process.stdout
