@@ -26,9 +26,12 @@ def _sources(srcs):
     # A *_test.cc opens with GoogleTest's header already (.bazelrc).
     return [src for src in srcs if src.endswith(".cc") and not src.endswith("_test.cc")]
 
-def _opening(headers, copts, deps):
-    """The options and the dependencies of sources that open with the headers of //bazel/precompiled:<headers>."""
+def _opening(srcs, copts, deps, headers):
+    """srcs, copts and deps of a rule whose sources open with the headers of //bazel/precompiled:<headers>."""
+    if not headers or not _sources(srcs) or not _parsed(copts, headers):
+        return {"srcs": srcs, "copts": copts, "deps": deps}
     return {
+        "srcs": srcs,
         "copts": select({
             "//bazel/precompiled:off": [],
             "//conditions:default": ["-include", "lockstep_%s.h" % headers],
@@ -50,14 +53,8 @@ def cc_library(name, srcs = [], copts = [], deps = [], precompiled = "standard",
       precompiled: the header of //bazel/precompiled that its sources open with, or None.
       **kwargs: whatever else a cc_library takes.
     """
-    if precompiled and _sources(srcs) and _parsed(copts, precompiled):
-        _cc_library(name = name, srcs = srcs, **dict(kwargs, **_opening(precompiled, copts, deps)))
-    else:
-        _cc_library(name = name, srcs = srcs, copts = copts, deps = deps, **kwargs)
+    _cc_library(name = name, **dict(kwargs, **_opening(srcs, copts, deps, precompiled)))
 
 def cc_binary(name, srcs = [], copts = [], deps = [], precompiled = "standard", **kwargs):
     """A cc_binary; arguments as of cc_library."""
-    if precompiled and _sources(srcs) and _parsed(copts, precompiled):
-        _cc_binary(name = name, srcs = srcs, **dict(kwargs, **_opening(precompiled, copts, deps)))
-    else:
-        _cc_binary(name = name, srcs = srcs, copts = copts, deps = deps, **kwargs)
+    _cc_binary(name = name, **dict(kwargs, **_opening(srcs, copts, deps, precompiled)))
