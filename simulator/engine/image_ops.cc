@@ -6,6 +6,7 @@
 #include <string>
 
 #include "simulator/engine/access.h"
+#include "simulator/engine/relaxed_bytes.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/track.h"
 #include "simulator/memory/image.h"
@@ -115,7 +116,11 @@ bool fetch_lanes(Warp& w, const Op& op, const Texture& texture, LaneMask lanes, 
     each(~reading, [&](int i) { r.address[i] = r.address[std::countr_zero(reading)]; });
     if (!resolve(w, r, ptx::Space::kGlobal, reading)) return false;
     unwritten |= r.unwritten;
-    each(reading, [&](int i) { elements[i][n] = memory::read_element(r.host[i], texture.image.format, texture.normalized_read); });
+    each(reading, [&](int i) {
+      std::byte element[16];
+      load_element(element, r.host[i], r.size);
+      elements[i][n] = memory::read_element(element, texture.image.format, texture.normalized_read);
+    });
   }
   each(lanes, [&](int i) {
     put(w, op, form.type, form.gathers ? memory::gathered(texture, samples[i], elements[i], form.component) : memory::filter(texture, samples[i], elements[i]), i);

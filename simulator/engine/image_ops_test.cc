@@ -204,6 +204,35 @@ TEST_F(Pictures, ThreadsThatWriteAndReadOnePlaceRace) {
   expect(run(s, "sust.p.2d.b32.trap [%rd1, {0, 0}], {%r1};", 64), Kind::kRace, 1, "");
 }
 
+// What a program races on has one of the values that were stored, and is no race of the simulator.
+TEST_F(Pictures, BlocksThatRaceTearNoElement) {
+  gpu_.config.host_threads = 4;
+  gpu_.config.checks = check::kAllChecks & ~check::kRaces;
+  for (const auto& [bits, channels] : {std::pair{8, 1}, {16, 1}, {32, 1}, {32, 2}, {32, 4}}) {
+    SCOPED_TRACE(std::to_string(channels) + " channels of " + std::to_string(bits) + " bits");
+    Image i = picture(32, 8);
+    i.format = {memory::ChannelKind::kUnsigned, bits, channels};
+    i.height = 2, i.pitch = 32 * 16, i.slice = 2 * i.pitch;
+    const std::uint64_t t = texture(i), s = images_.add(i);
+    const std::string second = channels == 1 ? "%r4" : "%r5";
+    gpu_.load(kernel("mov.b64 %rd5, " + std::to_string(s) + R"(;
+  mov.u32 %r2, %ctaid.x;
+  and.b32 %r1, %r1, 31;
+  mov.u32 %r3, 0;
+$again:
+  sust.p.2d.v4.b32.trap [%rd5, {%r1, 1}], {%r2, %r2, %r2, %r2};
+  tex.2d.v4.u32.s32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1, 1}];
+  setp.ge.u32 %p1, %r4, 64;
+  setp.ne.or.u32 %p1, %r4, )" + second + R"(, %p1;
+  @%p1 trap;
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p1, %r3, 10;
+  @%p1 bra $again;)"));
+    const Outcome o = gpu_.launch("k", 64, 64, t, gpu_.unwritten(4 * 32, "out"));
+    EXPECT_FALSE(o.failed()) << text(o);
+  }
+}
+
 TEST_F(Pictures, ATextureOfWhatTheKernelWritesRaces) {
   const Image i = picture(64, 2);
   const std::uint64_t t = texture(i);

@@ -7,6 +7,7 @@
 #include "simulator/engine/access.h"
 #include "simulator/engine/image_ops.h"
 #include "simulator/engine/load_store.h"
+#include "simulator/engine/relaxed_bytes.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/track.h"
 #include "simulator/memory/image.h"
@@ -177,12 +178,16 @@ void run_surface_store_formatted(Warp& w, const Op& op, LaneMask mask) {
     }
     each(r.invalid, [&](int i) { r.missing[i] = (1u << r.size) - 1; });
     if (w.block->launch->check_races) {
-      r.store = [](Warp&, const Request& q, int lane) { std::memcpy(q.host[lane], static_cast<const Elements&>(q).bytes[lane], q.size); };
-      r.same = [](Warp&, const Request& q, int lane) { return std::memcmp(q.host[lane], static_cast<const Elements&>(q).bytes[lane], q.size) == 0; };
+      r.store = [](Warp&, const Request& q, int lane) { store_element(q.host[lane], static_cast<const Elements&>(q).bytes[lane], q.size); };
+      r.same = [](Warp&, const Request& q, int lane) {
+        std::byte there[16];
+        load_element(there, q.host[lane], q.size);
+        return std::memcmp(there, static_cast<const Elements&>(q).bytes[lane], q.size) == 0;
+      };
     }
     if (!resolve(w, r, ptx::Space::kGlobal, t.inside)) return;
     if (r.invalid != 0) note_unwritten_store(w, r);
-    each(t.inside & ~r.stored, [&](int i) { std::memcpy(r.host[i], r.bytes[i], r.size); });
+    each(t.inside & ~r.stored, [&](int i) { store_element(r.host[i], r.bytes[i], r.size); });
   });
 }
 
