@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 #include <set>
+#include <span>
 
 #include "simulator/engine/isa.h"
 #include "simulator/ptx/forms.h"
@@ -54,10 +55,13 @@ class Bank {
   int registers_;
 };
 
-std::vector<std::vector<Bits>> operand_tuples(const Form& form, const std::vector<std::vector<Bits>>& specials, const Options& options) {
+// A lane's operands; the carry stands after the last source.
+using Operands = std::array<Bits, 6>;
+
+std::vector<Operands> operand_tuples(const Form& form, const std::vector<std::vector<Bits>>& specials, const Options& options) {
   const int n = static_cast<int>(specials.size());
   std::mt19937_64 random(std::hash<std::string>{}(form.text));
-  std::vector<std::vector<Bits>> tuples;
+  std::vector<Operands> tuples;
   auto pick = [&](int i) { return specials[i][random() % specials[i].size()]; };
   if (n == 1) {
     for (Bits v : specials[0]) tuples.push_back({v});
@@ -69,15 +73,14 @@ std::vector<std::vector<Bits>> operand_tuples(const Form& form, const std::vecto
     for (int j = i + 1; j < n; ++j) {
       for (Bits a : specials[i]) {
         for (Bits b : specials[j]) {
-          std::vector<Bits> t(n);
+          Operands& t = tuples.emplace_back();
           for (int k = 0; k < n; ++k) t[k] = k == i ? a : k == j ? b : pick(k);
-          tuples.push_back(std::move(t));
         }
       }
     }
   }
   for (int r = 0; r < options.random; ++r) {
-    std::vector<Bits> t(n);
+    Operands& t = tuples.emplace_back();
     for (int k = 0; k < n; ++k) {
       const unsigned how = random() % 8;
       if (how < 2) t[k] = pick(k);
@@ -85,7 +88,6 @@ std::vector<std::vector<Bits>> operand_tuples(const Form& form, const std::vecto
       else if (how == 3 && k > 0) t[k] = (t[random() % k] + random() % 5 - 2) ^ (form.bytes[1] ? Bits{1} << (8 * form.bytes[1] - 1) : 0);
       else t[k] = random();
     }
-    tuples.push_back(std::move(t));
   }
   for (auto& t : tuples) {
     for (int k = 0; k < n; ++k) t[k] = truncated(t[k], form.bytes[k + 1]);
@@ -93,7 +95,7 @@ std::vector<std::vector<Bits>> operand_tuples(const Form& form, const std::vecto
   return tuples;
 }
 
-std::string shown(const std::vector<Bits>& in) {
+std::string shown(std::span<const Bits> in) {
   std::string s;
   for (Bits b : in) {
     char text[32];
@@ -105,7 +107,7 @@ std::string shown(const std::vector<Bits>& in) {
 
 // What the 32 lanes are given: the operands, then the carry; and, of a form with a reference, what they must give.
 struct Batch {
-  std::array<std::vector<Bits>, kWarpSize> in;
+  std::array<Operands, kWarpSize> in;
   std::array<Bits, kWarpSize> expected;
   LaneMask carry;
 };
@@ -151,22 +153,22 @@ class Runner {
       std::string wrong;
       if ((layout.mask >> lane) & 1) {
         if (judge_) wrong = judge_(t.data(), got);
-        else if (got != batch.expected[lane]) wrong = "got" + shown({got}) + ", expected" + shown({batch.expected[lane]});
+        else if (got != batch.expected[lane]) wrong = "got" + shown({&got, 1}) + ", expected" + shown({&batch.expected[lane], 1});
         if (options_.second && wrong.empty()) {
           const Bits second = registers_.get(8, 0, lane);
           if (second != options_.second(t.data())) wrong = "second destination is " + std::to_string(second);
         }
       } else {
         const Bits before = layout.alias >= 0 ? t[layout.alias] : truncated(kPoison >> lane, form_.bytes[0]);
-        if (got != before) wrong = "inactive lane changed to" + shown({got});
+        if (got != before) wrong = "inactive lane changed to" + shown({&got, 1});
         if (registers_.get(8, 0, lane) != ((kPoison >> lane) & 1)) wrong = "inactive lane's second destination changed";
       }
       const Bits carry_after = (warp.carry >> lane) & 1;
       const bool expect_new = options_.carry_out && ((layout.mask >> lane) & 1);
-      const Bits carry_expected = expect_new ? options_.carry_out(t.data()) : t.back();
+      const Bits carry_expected = expect_new ? options_.carry_out(t.data()) : t[n];
       if (carry_after != carry_expected && wrong.empty()) wrong = "CC.CF is " + std::to_string(carry_after);
       if (!wrong.empty() && failures_++ < 4) {
-        ADD_FAILURE() << form_.text << " on " << isa.name << ", operands" << shown(t) << " (last: carry), mask 0x" << std::hex << layout.mask << ", alias "
+        ADD_FAILURE() << form_.text << " on " << isa.name << ", operands" << shown({t.data(), static_cast<std::size_t>(n) + 1}) << " (last: carry), mask 0x" << std::hex << layout.mask << ", alias "
                       << std::dec << layout.alias << (layout.constants ? ", constants" : "") << ": " << wrong;
       }
     }
@@ -259,7 +261,7 @@ void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials
       auto& in = batch.in[lane];
       in = tuples[std::min(first + lane, tuples.size() - 1)];
       for (int i : options.same_in_all_lanes) in[i] = tuples[first][i];
-      in.push_back((batch.carry >> lane) & 1);
+      in[specials.size()] = (batch.carry >> lane) & 1;
       if (reference) batch.expected[lane] = truncated(reference(in.data()), form.bytes[0]);
     }
     std::vector<Layout> layouts = {{kAllLanes, -1, (first / kWarpSize) % 2 == 1}};

@@ -34,7 +34,7 @@ Bits saturated(Bits r, const Format& f) {
 
 // Every modifier combination of an operation; `exactly` computes on decoded operands.
 void check_operation(const std::string& op, int sources, const FloatType& t, bool bare, bool saturates,
-                     const std::function<Number(const std::vector<Number>&, Direction)>& exactly) {
+                     Number (*exactly)(const Number* operands, Direction)) {
   std::vector<Mode> modes = kModes;
   if (bare) modes.push_back({"", Direction::kNearestEven});
   for (const Mode& mode : modes) {
@@ -44,8 +44,8 @@ void check_operation(const std::string& op, int sources, const FloatType& t, boo
         if (sat && (!saturates || t.bytes == 8)) continue;
         const Form form{op + mode.word + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") + "." + t.name, std::vector<int>(sources + 1, t.bytes)};
         check(form, std::vector<std::vector<Bits>>(sources, t.specials), [&](const Bits* in) {
-          std::vector<Number> numbers;
-          for (int i = 0; i < sources; ++i) numbers.push_back(exact::decode(ftz ? exact::flush(in[i], t.format) : in[i], t.format));
+          Number numbers[3];
+          for (int i = 0; i < sources; ++i) numbers[i] = exact::decode(ftz ? exact::flush(in[i], t.format) : in[i], t.format);
           const Number n = exactly(numbers, mode.direction);
           if (t.bytes == 8 && n.is_nan()) return exact::f64_nan(in, sources);
           const Bits r = ftz ? exact::encode_flushed(n, t.format, mode.direction) : exact::encode(n, t.format, mode.direction);
@@ -56,13 +56,13 @@ void check_operation(const std::string& op, int sources, const FloatType& t, boo
   }
 }
 
-Number sum(const std::vector<Number>& n, Direction d) { return exact::add(n[0], n[1], d); }
-Number difference(const std::vector<Number>& n, Direction d) { return exact::add(n[0], n[1].is_nan() ? n[1] : exact::negate(n[1]), d); }
-Number product(const std::vector<Number>& n, Direction) { return exact::multiply(n[0], n[1]); }
-Number quotient(const std::vector<Number>& n, Direction) { return exact::divide(n[0], n[1]); }
-Number fused(const std::vector<Number>& n, Direction d) { return exact::add(exact::multiply(n[0], n[1]), n[2], d); }
-Number root(const std::vector<Number>& n, Direction) { return exact::square_root(n[0]); }
-Number reciprocal(const std::vector<Number>& n, Direction) { return exact::divide(exact::integer(false, 1), n[0]); }
+Number sum(const Number* n, Direction d) { return exact::add(n[0], n[1], d); }
+Number difference(const Number* n, Direction d) { return exact::add(n[0], n[1].is_nan() ? n[1] : exact::negate(n[1]), d); }
+Number product(const Number* n, Direction) { return exact::multiply(n[0], n[1]); }
+Number quotient(const Number* n, Direction) { return exact::divide(n[0], n[1]); }
+Number fused(const Number* n, Direction d) { return exact::add(exact::multiply(n[0], n[1]), n[2], d); }
+Number root(const Number* n, Direction) { return exact::square_root(n[0]); }
+Number reciprocal(const Number* n, Direction) { return exact::divide(exact::integer(false, 1), n[0]); }
 
 TEST(Float, SumsAreRoundedOnce) {
   check_operation("add", 2, f32(), true, true, sum);

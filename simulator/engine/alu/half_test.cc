@@ -1,6 +1,7 @@
 // f16 and bf16, scalar and packed: arithmetic, comparisons and conversions against exact values rounded once.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "simulator/engine/alu/alu_test_support.h"
@@ -265,20 +266,25 @@ TEST(Half, EightBitFloatsGoBothWays) {
     };
     auto widened = [&](Bits b) { return exact::encode(exact_value(b), exact::kF16, Direction::kNearestEven); };
     check({"cvt.rn.f16x2." + type, {4, 2}}, {special_int(2)}, [&](const Bits* in) { return widened(in[0] >> 8) << 16 | widened(in[0] & 0xff); });
-    // Narrowing, by search over all bytes for the nearest, ties to the even one.
+    // Narrowing: of the two bytes around the half, the nearer one, ties to the even one. Both are halves themselves, whose order is that of their bits.
+    const Bits largest = e4m3 ? 0x7e : 0x7b;
+    std::vector<Bits> ascending;
+    for (Bits b = 0; b <= largest; ++b) ascending.push_back(widened(b));
     auto nearest = [&](Bits half) -> Bits {
-      const Number x = exact::decode(half, exact::kF16);
+      const Number x = exact::decode(half & 0x7fff, exact::kF16);
       if (x.is_nan()) return 0x7f;
-      const Bits sign = x.negative ? 0x80 : 0, largest = e4m3 ? 0x7e : 0x7b;
-      Bits best = largest;
-      Number best_distance = exact::infinite(false);
-      for (Bits b = 0; b <= largest && !x.is_infinite(); ++b) {
-        Number distance = exact::add(exact_value(b | sign), exact::negate(x), Direction::kNearestEven);
-        distance.negative = false;
-        const int order = exact::compare(distance, best_distance);
-        if (order < 0 || (order == 0 && b % 2 == 0)) best = b, best_distance = distance;
-      }
-      return sign | best;
+      const Bits sign = half >> 8 & 0x80;
+      const auto above = std::lower_bound(ascending.begin(), ascending.end(), half & 0x7fff);
+      if (above == ascending.end()) return sign | largest;
+      const Bits high = static_cast<Bits>(above - ascending.begin());
+      if (*above == (half & 0x7fff)) return sign | high;
+      const auto distance = [&](Bits b) {
+        Number d = exact::add(exact_value(b), exact::negate(x), Direction::kNearestEven);
+        d.negative = false;
+        return d;
+      };
+      const int order = exact::compare(distance(high - 1), distance(high));
+      return sign | (order < 0 || (order == 0 && high % 2 == 1) ? high - 1 : high);
     };
     std::vector<Bits> table(65536);
     for (Bits h = 0; h < 65536; ++h) table[h] = nearest(h);
