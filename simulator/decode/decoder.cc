@@ -45,13 +45,15 @@ std::uint32_t stack_of(const engine::Program& program, const Linker& linker, std
 }  // namespace
 
 std::variant<std::unique_ptr<engine::Program>, engine::LoadError> decode(std::span<const ptx::Module> modules, memory::DeviceMemory& memory,
-                                                                         int device) {
+                                                                         int device, const engine::ManagedVariables& managed) {
   auto program = std::make_unique<engine::Program>();
   const auto fail = [&](std::string message) {
-    for (const auto& [name, allocation] : program->variables) memory.release(allocation->base);
+    for (const auto& [name, allocation] : program->variables) {
+      if (allocation->kind != memory::Kind::kManaged) memory.release(allocation->base);
+    }
     return engine::LoadError{std::move(message)};
   };
-  Linker linker(modules, memory, device);
+  Linker linker(modules, memory, device, managed);
   if (auto error = linker.link(*program)) return fail(*error);
   for (const ptx::Module& m : modules) program->sources.push_back({m.files, m.inline_sites});
   const auto count = static_cast<std::uint32_t>(linker.functions().size());

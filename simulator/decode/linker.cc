@@ -22,8 +22,8 @@ constexpr std::uint64_t kSharedBytes = 1u << 30;
 
 }  // namespace
 
-Linker::Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device)
-    : modules_(modules), memory_(memory), device_(device) {}
+Linker::Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device, const engine::ManagedVariables& managed)
+    : modules_(modules), memory_(memory), device_(device), managed_(managed) {}
 
 void Linker::declare_shared(std::unordered_map<std::string, Symbol>& scope, const ptx::Variable& v) {
   SharedVariable s;
@@ -66,15 +66,23 @@ std::optional<std::string> Linker::place(engine::Program& program) {
     if (constant_bytes > kConstantBytes) {
       return "the module's constant variables have " + std::to_string(constant_bytes) + " bytes; there are " + std::to_string(kConstantBytes);
     }
-    const memory::Allocation* a = memory_.allocate(size, std::max<std::uint64_t>(256, v.alignment), kind, device_, variable_name(v.name));
+    const bool known = kind == memory::Kind::kManaged && program.managed.size() < managed_.size();
+    const memory::Allocation* a =
+        known ? managed_[program.managed.size()].get()
+              : memory_.allocate(size, std::max<std::uint64_t>(256, v.alignment), kind, device_, variable_name(v.name));
     if (a == nullptr) return "no device memory for the variable '" + v.name + "' (" + std::to_string(v.size) + " bytes)";
-    if (!v.initial.empty()) std::memcpy(memory_.host(*a, a->base), v.initial.data(), std::min<std::size_t>(v.initial.size(), size));
-    memory_.mark_written(a->base, size);
+    if (known) {
+      program.managed.push_back(managed_[program.managed.size()]);
+    } else {
+      if (kind == memory::Kind::kManaged) program.managed.emplace_back(a, [&m = memory_](const memory::Allocation* old) { m.release(old->base); });
+      if (!v.initial.empty()) std::memcpy(memory_.host(*a, a->base), v.initial.data(), std::min<std::size_t>(v.initial.size(), size));
+      memory_.mark_written(a->base, size);
+      placed_.push_back({m, &v, a});
+    }
     const Symbol symbol{Symbol::Kind::kVariable, 0, a};
     scope[v.name] = symbol;
     if (shares) global_[v.name] = symbol;
     program.variables.try_emplace(v.name, a);
-    placed_.push_back({m, &v, a});
     return std::nullopt;
   };
   for (std::uint32_t m = 0; m < modules_.size(); ++m) {

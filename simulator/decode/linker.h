@@ -39,7 +39,7 @@ struct Symbol {
 
 class Linker {
  public:
-  Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device);
+  Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device, const engine::ManagedVariables& managed);
 
   // Collects the symbols, places and initialises the variables, lays out shared memory. An error message when a name has no definition.
   std::optional<std::string> link(engine::Program& program);
@@ -67,6 +67,7 @@ class Linker {
   std::span<const ptx::Module> modules_;
   memory::DeviceMemory& memory_;
   int device_;
+  const engine::ManagedVariables& managed_;  // of an earlier load
   std::vector<FunctionRef> functions_;
   std::vector<SharedVariable> shared_;
   std::unordered_map<std::string, Symbol> global_;                       // visible everywhere

@@ -74,8 +74,14 @@ struct LoadError {
   std::string message;  // names opcode, PTX line and kernel
 };
 
+// The managed variables of a program, in the order of its texts: one memory for all devices, released with the last of its owners.
+using ManagedVariables = std::vector<std::shared_ptr<const memory::Allocation>>;
+
 // Parses, links (when several texts are given: relocatable device code) and decodes, and places the variables in `memory` for `device`.
-std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> ptx, memory::DeviceMemory& memory, int device);
+// `managed`: empty when the texts are first loaded, which then makes these variables; a later load, on whatever device, takes them as they are.
+// Without it they are the module's own.
+std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> ptx, memory::DeviceMemory& memory, int device,
+                                                             ManagedVariables* managed = nullptr);
 
 struct LaunchConfig {
   Dim3 grid, block, cluster{1, 1, 1};

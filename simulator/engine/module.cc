@@ -27,7 +27,9 @@ LoadedModule::LoadedModule(std::unique_ptr<Program> program, memory::DeviceMemor
 }
 
 LoadedModule::~LoadedModule() {
-  for (const auto& [name, allocation] : program_->variables) memory_.release(allocation->base);
+  for (const auto& [name, allocation] : program_->variables) {
+    if (allocation->kind != memory::Kind::kManaged) memory_.release(allocation->base);
+  }
 }
 
 const Kernel* LoadedModule::find_kernel(std::string_view name) const {
@@ -46,7 +48,8 @@ std::vector<const Kernel*> LoadedModule::kernels() const {
   return all;
 }
 
-std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> texts, memory::DeviceMemory& memory, int device) {
+std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> texts, memory::DeviceMemory& memory, int device,
+                                                             ManagedVariables* managed) {
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
     return LoadError{"the simulated GPU needs a processor with AVX2 and FMA; this one has not"};
   }
@@ -56,8 +59,9 @@ std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std
     if (const auto* error = std::get_if<ptx::ParseError>(&parsed)) return LoadError{error->to_string()};
     modules.push_back(std::move(std::get<ptx::Module>(parsed)));
   }
-  auto decoded = decode::decode(modules, memory, device);
+  auto decoded = decode::decode(modules, memory, device, managed != nullptr ? *managed : ManagedVariables());
   if (auto* error = std::get_if<LoadError>(&decoded)) return std::move(*error);
+  if (managed != nullptr) *managed = std::get<std::unique_ptr<Program>>(decoded)->managed;
   return std::make_unique<LoadedModule>(std::move(std::get<std::unique_ptr<Program>>(decoded)), memory);
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "simulator/engine/instruction.h"
+#include "simulator/engine/launch.h"
 #include "simulator/memory/device_memory.h"
 #include "simulator/ptx/ir.h"
 
@@ -147,6 +148,7 @@ struct Program {
   std::size_t constant_bytes = 0;
   std::uint32_t dynamic_shared_begin = kSharedStart;
   std::unordered_map<std::string, const memory::Allocation*> variables;
+  ManagedVariables managed;                 // those of them that are
   std::uint32_t const_space_bytes = 0;
   bool cluster_barriers = false;            // some function has barrier.cluster
 

@@ -36,7 +36,9 @@ void fill_managed_slots(const FatBinary& binary, const engine::Module& module) {
   for (const VariableEntry& variable : binary.variables) {
     if (variable.managed_slot == nullptr) continue;
     const memory::Allocation* a = module.find_variable(variable.name);
-    if (a != nullptr) *variable.managed_slot = reinterpret_cast<void*>(a->base);
+    void* const place = a == nullptr ? nullptr : reinterpret_cast<void*>(a->base);
+    // Once for all devices: the program's other threads may read the pointer while one loads the module on a further device.
+    if (place != nullptr && *variable.managed_slot != place) *variable.managed_slot = place;
   }
 }
 
@@ -132,7 +134,7 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, F
     loaded.texts.emplace_back(reinterpret_cast<const char*>(image->data.data()), image->data.size());
   }
   const std::vector<std::string_view> texts(loaded.texts.begin(), loaded.texts.end());
-  auto module = engine::load_module(texts, *runtime.memory, device);
+  auto module = engine::load_module(texts, *runtime.memory, device, &binary.managed);
   if (const auto* error = std::get_if<engine::LoadError>(&module)) {
     runtime.explain("load", error->message);
     return cudaErrorInvalidPtx;
@@ -154,6 +156,12 @@ cudaError_t Modules::get(Runtime& runtime, const VariableEntry& variable, int de
   if (const cudaError_t error = load(runtime, *variable.binary, device); error != cudaSuccess) return error;
   *result = variable.binary->loaded.at(device).module->find_variable(variable.name);
   return *result == nullptr ? cudaErrorInvalidSymbol : cudaSuccess;
+}
+
+bool Modules::is_managed_variable(const memory::Allocation& allocation) const {
+  const auto is = [&](const auto& managed) { return managed.get() == &allocation; };
+  return allocation.kind == memory::Kind::kManaged &&
+         std::any_of(binaries_.begin(), binaries_.end(), [&](const FatBinary& b) { return std::any_of(b.managed.begin(), b.managed.end(), is); });
 }
 
 void Modules::unload(Runtime&, int device) {

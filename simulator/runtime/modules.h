@@ -56,6 +56,8 @@ struct FatBinary {
     std::unique_ptr<engine::Module> module;
   };
   std::map<int, Loaded> loaded;         // by device
+  // Made when it is first loaded. They outlive what is loaded: cudaDeviceReset leaves them as they are (found on H200s).
+  engine::ManagedVariables managed;
 };
 
 class Modules {
@@ -78,6 +80,7 @@ class Modules {
   // The loaded kernel or variable on a device; on an error `*result` is nullptr.
   cudaError_t get(Runtime& runtime, const KernelEntry& kernel, int device, const engine::Kernel** result);
   cudaError_t get(Runtime& runtime, const VariableEntry& variable, int device, const memory::Allocation** result);
+  bool is_managed_variable(const memory::Allocation& allocation) const;
   // Forgets what is loaded on a device (cudaDeviceReset).
   void unload(Runtime& runtime, int device);
 

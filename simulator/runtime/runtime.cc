@@ -135,7 +135,7 @@ void Runtime::reset_device(Device& device) {
   tell_leaks(device);
   modules.unload(*this, device.ordinal);
   for (const memory::Allocation* a : memory->live()) {
-    if (a->device == device.ordinal) memory->release(a->base);
+    if (a->device == device.ordinal && !modules.is_managed_variable(*a)) memory->release(a->base);
   }
   for (Stream* stream : streams.of_device(device.ordinal)) abandon(*this, *stream);
   streams.destroy_all(device.ordinal);

@@ -1,5 +1,7 @@
 // cudaMalloc and its kin, and what can be asked about an address.
 #include <cstdint>
+#include <cstdlib>
+#include <string>
 
 #include "simulator/runtime/tests/cuda_test.h"
 #include "simulator/runtime/tests/kernels.h"
@@ -171,6 +173,34 @@ CUDA_TEST(Registration, KernelsReachPinnedRegisteredAndManagedMemory) {
   EXPECT_EQ(registered[3], 11);
   EXPECT_EQ(static_cast<int*>(pinned)[4], 12);
   EXPECT_EQ(static_cast<int*>(managed)[5], 13);
+}
+
+CUDA_TEST(Managed, AVariableIsOneForAllDevicesAndOutlivesThem) {
+  int devices = 0, own = 0;
+  ASSERT_CUDA(cudaSuccess, cudaGetDeviceCount(&devices));
+  if (const char* simulated = std::getenv("LOCKSTEP_DEVICES")) {
+    ASSERT_EQ(std::to_string(devices), simulated);
+  }
+  int* const managed = kernels::managed_variable();
+  managed[0] = 100;
+  for (int d = 0; d < devices; ++d) {
+    ASSERT_CUDA(cudaSuccess, cudaSetDevice(d));
+    kernels::add_to_variables(1);
+    ASSERT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+    EXPECT_EQ(kernels::managed_variable(), managed);
+    EXPECT_EQ(managed[0], 101 + d);
+    EXPECT_EQ(managed[1], 9 + d);
+    EXPECT_CUDA(cudaSuccess, cudaMemcpyFromSymbol(&own, kernels::device_variable(), 4, 0, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(own, 2) << "of a __device__ variable each device has its own";
+  }
+  ASSERT_CUDA(cudaSuccess, cudaSetDevice(0));
+  ASSERT_CUDA(cudaSuccess, cudaDeviceReset());
+  EXPECT_EQ(managed[0], 100 + devices);
+  kernels::add_to_variables(1);
+  ASSERT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+  EXPECT_EQ(managed[0], 101 + devices);
+  EXPECT_CUDA(cudaSuccess, cudaMemcpyFromSymbol(&own, kernels::device_variable(), 4, 0, cudaMemcpyDeviceToHost));
+  EXPECT_EQ(own, 2) << "as it was at first";
 }
 
 CUDA_TEST(Managed, AdviceAndPrefetchCheckTheirArguments) {

@@ -148,7 +148,9 @@ CUDA_TEST(TextureObject, RefusesWhatHardwareRefuses) {
   const auto create = [](const cudaResourceDesc& resource, const cudaTextureDesc& description) {
     cudaTextureObject_t object = 0;
     const cudaError_t error = cudaCreateTextureObject(&object, &resource, &description, nullptr);
-    if (error == cudaSuccess) EXPECT_CUDA(cudaSuccess, cudaDestroyTextureObject(object));
+    if (error == cudaSuccess) {
+      EXPECT_CUDA(cudaSuccess, cudaDestroyTextureObject(object));
+    }
     return error;
   };
   EXPECT_CUDA(cudaSuccess, create(linear, plain));
