@@ -23,6 +23,27 @@ bool read_format(const cudaChannelFormatDesc& d, memory::Format* format) {
   return format->kind != memory::ChannelKind::kFloat || d.x != 8;
 }
 
+namespace {
+
+bool is_within_limits(const cudaExtent& e, unsigned flags) {
+  using L = ImageLimits;
+  const auto fits = [&](int width, int height, int depth) {
+    return e.width <= static_cast<std::size_t>(width) && e.height <= static_cast<std::size_t>(height) && e.depth <= static_cast<std::size_t>(depth);
+  };
+  const bool surface = (flags & cudaArraySurfaceLoadStore) != 0;
+  if ((flags & cudaArrayLayered) != 0) {
+    return e.height == 0 ? fits(L::kLayered1D[0], 0, L::kLayered1D[1]) : fits(L::kLayered2D[0], L::kLayered2D[1], L::kLayered2D[2]);
+  }
+  if (e.depth != 0) {
+    return fits(L::kTexture3D[0], L::kTexture3D[1], L::kTexture3D[2]) || (!surface && fits(L::kDeep3D[0], L::kDeep3D[1], L::kDeep3D[2]));
+  }
+  if (e.height == 0) return fits(surface ? L::kSurface1D : L::kTexture1D, 0, 0);
+  if ((flags & cudaArrayTextureGather) != 0) return fits(L::kGather2D[0], L::kGather2D[1], 0);
+  return fits(L::kTexture2D[0], L::kTexture2D[1], 0);
+}
+
+}  // namespace
+
 cudaError_t Arrays::create(Runtime& runtime, Device& device, const cudaChannelFormatDesc& format, const cudaExtent& extent, unsigned flags,
                            Array** result) {
   constexpr unsigned kKnown = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather;
@@ -39,11 +60,8 @@ cudaError_t Arrays::create(Runtime& runtime, Device& device, const cudaChannelFo
   const bool layered = (flags & cudaArrayLayered) != 0;
   if (layered && extent.depth == 0) return cudaErrorInvalidValue;
   if (!layered && extent.height == 0 && extent.depth != 0) return cudaErrorInvalidValue;
-  // The limits of compute capability 9.0; the depth of three dimensions was found to have none of its own on an H100.
-  const bool flat = layered || extent.depth == 0;
-  const std::size_t widest = layered ? 32768 : extent.depth == 0 ? 131072 : 16384, highest = layered ? 32768 : extent.depth == 0 ? 65536 : 16384;
-  if (extent.width > widest || extent.height > highest || extent.depth > (layered ? 2048 : 32768)) return cudaErrorInvalidValue;
-  if ((flags & cudaArrayTextureGather) != 0 && (!flat || layered || extent.height == 0)) return cudaErrorInvalidValue;
+  if (!is_within_limits(extent, flags)) return cudaErrorInvalidValue;
+  if ((flags & cudaArrayTextureGather) != 0 && (layered || extent.depth != 0 || extent.height == 0)) return cudaErrorInvalidValue;
   image.width = static_cast<std::uint32_t>(extent.width);
   image.height = static_cast<std::uint32_t>(std::max<std::size_t>(extent.height, 1));
   image.depth = static_cast<std::uint32_t>(std::max<std::size_t>(extent.depth, 1));

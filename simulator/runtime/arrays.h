@@ -13,6 +13,21 @@
 
 namespace lockstep::runtime {
 
+// The largest images, in elements, rows and slices or layers: the same from compute capability 7.5 on.
+// Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; what an H100 and an H200 report, and refuse beyond.
+struct ImageLimits {
+  static constexpr int kTexture1D = 131072;
+  static constexpr int kTexture2D[2] = {131072, 65536};
+  static constexpr int kGather2D[2] = {32768, 32768};
+  static constexpr int kTexture3D[3] = {16384, 16384, 16384};
+  static constexpr int kDeep3D[3] = {8192, 8192, 32768};      // the "alternate" of the above
+  static constexpr int kLayered1D[2] = {32768, 2048};         // also surfaces
+  static constexpr int kLayered2D[3] = {32768, 32768, 2048};  // also surfaces
+  static constexpr int kSurface1D = 32768;
+  static constexpr int kLinear1D = 1 << 28;                   // in memory that is no array
+  static constexpr int kPitched2D[3] = {131072, 65000, 2097120};  // the last: bytes from row to row
+};
+
 struct Array {
   cudaChannelFormatDesc format{};
   cudaExtent extent{};             // as asked for: height and depth may be 0

@@ -1,14 +1,17 @@
-// cudaGetDeviceProperties and cudaDeviceGetAttribute: the profile, in CUDA's words. Of the limits of textures only the alignments are told; the others are 0.
+// cudaGetDeviceProperties and cudaDeviceGetAttribute: the profile, in CUDA's words. What the simulated GPU does not have is 0, so also the limits of
+// cube maps and mipmaps.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
 
+#include "simulator/runtime/arrays.h"
 #include "simulator/runtime/profile.h"
 #include "simulator/runtime/runtime.h"
 
 using lockstep::runtime::api;
 using lockstep::runtime::Device;
+using lockstep::runtime::ImageLimits;
 using lockstep::runtime::Profile;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
@@ -20,6 +23,23 @@ constexpr int kConstantBytes = 64 * 1024, kTextureAlignment = 512, kTexturePitch
 constexpr unsigned kMaxPitch = 2147483647u;
 constexpr int kPciBus = 1;  // device 0's bus; each later device is on the next one
 constexpr int kCopyEngines = 3;
+
+void put_image_limits(cudaDeviceProp& prop) {
+  using L = ImageLimits;
+  prop.maxTexture1D = L::kTexture1D;
+  prop.maxSurface1D = L::kSurface1D;
+  std::ranges::copy(L::kTexture2D, prop.maxTexture2D);
+  std::ranges::copy(L::kTexture2D, prop.maxSurface2D);
+  std::ranges::copy(L::kPitched2D, prop.maxTexture2DLinear);
+  std::ranges::copy(L::kGather2D, prop.maxTexture2DGather);
+  std::ranges::copy(L::kTexture3D, prop.maxTexture3D);
+  std::ranges::copy(L::kTexture3D, prop.maxSurface3D);
+  std::ranges::copy(L::kDeep3D, prop.maxTexture3DAlt);
+  std::ranges::copy(L::kLayered1D, prop.maxTexture1DLayered);
+  std::ranges::copy(L::kLayered1D, prop.maxSurface1DLayered);
+  std::ranges::copy(L::kLayered2D, prop.maxTexture2DLayered);
+  std::ranges::copy(L::kLayered2D, prop.maxSurface2DLayered);
+}
 
 cudaDeviceProp properties(const Runtime& r, int device) {
   const Profile& p = *r.settings.profile;
@@ -49,6 +69,7 @@ cudaDeviceProp properties(const Runtime& r, int device) {
   prop.textureAlignment = kTextureAlignment;
   prop.texturePitchAlignment = kTexturePitchAlignment;
   prop.surfaceAlignment = kTextureAlignment;
+  put_image_limits(prop);
   prop.multiProcessorCount = p.multiprocessors;
   prop.canMapHostMemory = 1;
   prop.concurrentKernels = 1;
@@ -75,6 +96,43 @@ cudaDeviceProp properties(const Runtime& r, int device) {
   prop.memoryPoolsSupported = 1;
   prop.clusterLaunch = p.clusters;
   return prop;
+}
+
+bool image_attribute(const cudaDeviceProp& prop, cudaDeviceAttr which, int* value) {
+  switch (which) {
+    case cudaDevAttrMaxTexture1DWidth: *value = prop.maxTexture1D; return true;
+    case cudaDevAttrMaxTexture1DLinearWidth: *value = ImageLimits::kLinear1D; return true;
+    case cudaDevAttrMaxTexture2DWidth: *value = prop.maxTexture2D[0]; return true;
+    case cudaDevAttrMaxTexture2DHeight: *value = prop.maxTexture2D[1]; return true;
+    case cudaDevAttrMaxTexture2DLinearWidth: *value = prop.maxTexture2DLinear[0]; return true;
+    case cudaDevAttrMaxTexture2DLinearHeight: *value = prop.maxTexture2DLinear[1]; return true;
+    case cudaDevAttrMaxTexture2DLinearPitch: *value = prop.maxTexture2DLinear[2]; return true;
+    case cudaDevAttrMaxTexture2DGatherWidth: *value = prop.maxTexture2DGather[0]; return true;
+    case cudaDevAttrMaxTexture2DGatherHeight: *value = prop.maxTexture2DGather[1]; return true;
+    case cudaDevAttrMaxTexture3DWidth: *value = prop.maxTexture3D[0]; return true;
+    case cudaDevAttrMaxTexture3DHeight: *value = prop.maxTexture3D[1]; return true;
+    case cudaDevAttrMaxTexture3DDepth: *value = prop.maxTexture3D[2]; return true;
+    case cudaDevAttrMaxTexture3DWidthAlt: *value = prop.maxTexture3DAlt[0]; return true;
+    case cudaDevAttrMaxTexture3DHeightAlt: *value = prop.maxTexture3DAlt[1]; return true;
+    case cudaDevAttrMaxTexture3DDepthAlt: *value = prop.maxTexture3DAlt[2]; return true;
+    case cudaDevAttrMaxTexture1DLayeredWidth: *value = prop.maxTexture1DLayered[0]; return true;
+    case cudaDevAttrMaxTexture1DLayeredLayers: *value = prop.maxTexture1DLayered[1]; return true;
+    case cudaDevAttrMaxTexture2DLayeredWidth: *value = prop.maxTexture2DLayered[0]; return true;
+    case cudaDevAttrMaxTexture2DLayeredHeight: *value = prop.maxTexture2DLayered[1]; return true;
+    case cudaDevAttrMaxTexture2DLayeredLayers: *value = prop.maxTexture2DLayered[2]; return true;
+    case cudaDevAttrMaxSurface1DWidth: *value = prop.maxSurface1D; return true;
+    case cudaDevAttrMaxSurface2DWidth: *value = prop.maxSurface2D[0]; return true;
+    case cudaDevAttrMaxSurface2DHeight: *value = prop.maxSurface2D[1]; return true;
+    case cudaDevAttrMaxSurface3DWidth: *value = prop.maxSurface3D[0]; return true;
+    case cudaDevAttrMaxSurface3DHeight: *value = prop.maxSurface3D[1]; return true;
+    case cudaDevAttrMaxSurface3DDepth: *value = prop.maxSurface3D[2]; return true;
+    case cudaDevAttrMaxSurface1DLayeredWidth: *value = prop.maxSurface1DLayered[0]; return true;
+    case cudaDevAttrMaxSurface1DLayeredLayers: *value = prop.maxSurface1DLayered[1]; return true;
+    case cudaDevAttrMaxSurface2DLayeredWidth: *value = prop.maxSurface2DLayered[0]; return true;
+    case cudaDevAttrMaxSurface2DLayeredHeight: *value = prop.maxSurface2DLayered[1]; return true;
+    case cudaDevAttrMaxSurface2DLayeredLayers: *value = prop.maxSurface2DLayered[2]; return true;
+    default: return false;
+  }
 }
 
 bool attribute(const Runtime& r, const cudaDeviceProp& prop, cudaDeviceAttr which, int* value) {
@@ -129,7 +187,8 @@ bool attribute(const Runtime& r, const cudaDeviceProp& prop, cudaDeviceAttr whic
     case cudaDevAttrMemSyncDomainCount: *value = 4; return true;
     case cudaDevAttrNumaId: *value = -1; return true;
     default:
-      // Everything else is a feature that the simulated GPU does not have, or a texture limit.
+      if (image_attribute(prop, which, value)) return true;
+      // Everything else is a feature that the simulated GPU does not have.
       *value = 0;
       return which >= cudaDevAttrMaxThreadsPerBlock && which < cudaDevAttrMax;
   }

@@ -31,8 +31,6 @@ std::map<unsigned long long, cudaResourceDesc>& surfaces() {
 
 // cudaDeviceProp::textureAlignment is 512; what cudaMalloc returns is good, and is aligned to no more than this here.
 constexpr std::uint64_t kTextureAlignment = 256;
-// Elements in memory, and rows of memory with a pitch, that a texture can look at (compute capability 9.0).
-constexpr std::size_t kMostElements = std::size_t{1} << 28, kMostColumns = 131072, kMostRows = 65000;
 
 // Linear memory that a texture looks at: a live allocation that holds all of it.
 cudaError_t look_at_memory(Runtime& r, const void* pointer, std::uint64_t bytes, const cudaChannelFormatDesc& format, Image* image) {
@@ -65,7 +63,7 @@ cudaError_t image_of(Runtime& r, const cudaResourceDesc& resource, Texture* text
     case cudaResourceTypeLinear: {
       const auto& linear = resource.res.linear;
       if (const cudaError_t error = look_at_memory(r, linear.devPtr, linear.sizeInBytes, linear.desc, &image); error != cudaSuccess) return error;
-      if (linear.sizeInBytes / static_cast<std::uint64_t>(image.format.bytes()) > kMostElements) return cudaErrorInvalidValue;
+      if (linear.sizeInBytes / static_cast<std::uint64_t>(image.format.bytes()) > ImageLimits::kLinear1D) return cudaErrorInvalidValue;
       image.width = static_cast<std::uint32_t>(linear.sizeInBytes / static_cast<std::uint64_t>(image.format.bytes()));
       image.pitch = image.slice = linear.sizeInBytes;
       texture->linear_memory = true;
@@ -73,7 +71,9 @@ cudaError_t image_of(Runtime& r, const cudaResourceDesc& resource, Texture* text
     }
     case cudaResourceTypePitch2D: {
       const auto& rows = resource.res.pitch2D;
-      if (rows.width == 0 || rows.height == 0 || rows.width > kMostColumns || rows.height > kMostRows) return cudaErrorInvalidValue;
+      constexpr std::size_t most[] = {ImageLimits::kPitched2D[0], ImageLimits::kPitched2D[1], ImageLimits::kPitched2D[2]};
+      if (rows.width == 0 || rows.height == 0) return cudaErrorInvalidValue;
+      if (rows.width > most[0] || rows.height > most[1] || rows.pitchInBytes > most[2]) return cudaErrorInvalidValue;
       lockstep::memory::Format format;
       if (!read_format(rows.desc, &format)) return cudaErrorInvalidChannelDescriptor;
       const std::uint64_t row = rows.width * static_cast<std::uint64_t>(format.bytes());

@@ -51,6 +51,73 @@ CUDA_TEST(Array, RefusesFormatsAndShapesThatNoneHas) {
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMalloc3DArray(&array, &good, cudaExtent{1, 1, 2049}, cudaArrayLayered));
 }
 
+CUDA_TEST(Array, IsAsLargeAsThePropertiesSayAndNoLarger) {
+  cudaDeviceProp p;
+  ASSERT_CUDA(cudaSuccess, cudaGetDeviceProperties(&p, 0));
+  const auto make = [](const int (&e)[3], unsigned flags) {
+    const cudaChannelFormatDesc byte = cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindUnsigned);
+    cudaArray_t array = nullptr;
+    const cudaExtent extent{static_cast<size_t>(e[0]), static_cast<size_t>(e[1]), static_cast<size_t>(e[2])};
+    const cudaError_t error = cudaMalloc3DArray(&array, &byte, extent, flags);
+    cudaFreeArray(array);
+    return error;
+  };
+  // Each extent of the shape at its limit, the others as small as they may be, and one more.
+  const auto expect_limits = [&](const int (&shape)[3], const int (&most)[3], unsigned flags) {
+    for (int i = 0; i < 3; ++i) {
+      if (shape[i] == 0) continue;
+      int e[3] = {shape[0], shape[1], shape[2]};
+      e[i] = most[i];
+      EXPECT_CUDA(cudaSuccess, make(e, flags)) << ": " << e[0] << " x " << e[1] << " x " << e[2] << ", flags " << flags;
+      ++e[i];
+      EXPECT_CUDA(cudaErrorInvalidValue, make(e, flags)) << ": " << e[0] << " x " << e[1] << " x " << e[2] << ", flags " << flags;
+    }
+  };
+  constexpr unsigned kSurface = cudaArraySurfaceLoadStore, kLayered = cudaArrayLayered;
+  expect_limits({1, 0, 0}, {p.maxTexture1D, 0, 0}, 0);
+  expect_limits({1, 0, 0}, {p.maxSurface1D, 0, 0}, kSurface);
+  expect_limits({1, 1, 0}, {p.maxTexture2D[0], p.maxTexture2D[1], 0}, 0);
+  expect_limits({1, 1, 0}, {p.maxSurface2D[0], p.maxSurface2D[1], 0}, kSurface);
+  expect_limits({1, 1, 0}, {p.maxTexture2DGather[0], p.maxTexture2DGather[1], 0}, cudaArrayTextureGather);
+  expect_limits({1, 1, 1}, {p.maxTexture3D[0], p.maxTexture3D[1], p.maxTexture3DAlt[2]}, 0);
+  expect_limits({1, 1, 1}, {p.maxSurface3D[0], p.maxSurface3D[1], p.maxSurface3D[2]}, kSurface);
+  expect_limits({1, 0, 1}, {p.maxTexture1DLayered[0], 0, p.maxTexture1DLayered[1]}, kLayered);
+  expect_limits({1, 0, 1}, {p.maxSurface1DLayered[0], 0, p.maxSurface1DLayered[1]}, kLayered | kSurface);
+  expect_limits({1, 1, 1}, {p.maxTexture2DLayered[0], p.maxTexture2DLayered[1], p.maxTexture2DLayered[2]}, kLayered);
+  expect_limits({1, 1, 1}, {p.maxSurface2DLayered[0], p.maxSurface2DLayered[1], p.maxSurface2DLayered[2]}, kLayered | kSurface);
+  EXPECT_CUDA(cudaErrorInvalidValue, make({p.maxTexture3DAlt[0] + 1, 1, p.maxTexture3D[2] + 1}, 0)) << ": wide or deep, not both";
+}
+
+CUDA_TEST(Array, LimitsAreAttributesToo) {
+  cudaDeviceProp p;
+  ASSERT_CUDA(cudaSuccess, cudaGetDeviceProperties(&p, 0));
+  const auto attribute = [](cudaDeviceAttr which) {
+    int value = -1;
+    EXPECT_CUDA(cudaSuccess, cudaDeviceGetAttribute(&value, which, 0));
+    return value;
+  };
+  EXPECT_EQ(attribute(cudaDevAttrMaxTexture1DWidth), p.maxTexture1D);
+  EXPECT_EQ(attribute(cudaDevAttrMaxTexture1DLinearWidth), 1 << 28);
+  EXPECT_EQ(attribute(cudaDevAttrMaxTexture2DLinearPitch), p.maxTexture2DLinear[2]);
+  // Numbered without a gap.
+  const auto expect_run = [&](cudaDeviceAttr first, std::initializer_list<int> values) {
+    int which = first;
+    for (const int v : values) {
+      EXPECT_EQ(attribute(static_cast<cudaDeviceAttr>(which)), v) << "attribute " << which;
+      ++which;
+    }
+  };
+  expect_run(cudaDevAttrMaxTexture2DWidth, {p.maxTexture2D[0], p.maxTexture2D[1], p.maxTexture3D[0], p.maxTexture3D[1], p.maxTexture3D[2],
+                                            p.maxTexture2DLayered[0], p.maxTexture2DLayered[1], p.maxTexture2DLayered[2]});
+  expect_run(cudaDevAttrMaxTexture1DLayeredWidth, {p.maxTexture1DLayered[0], p.maxTexture1DLayered[1]});
+  expect_run(cudaDevAttrMaxTexture2DGatherWidth,
+             {p.maxTexture2DGather[0], p.maxTexture2DGather[1], p.maxTexture3DAlt[0], p.maxTexture3DAlt[1], p.maxTexture3DAlt[2]});
+  expect_run(cudaDevAttrMaxSurface1DWidth,
+             {p.maxSurface1D, p.maxSurface2D[0], p.maxSurface2D[1], p.maxSurface3D[0], p.maxSurface3D[1], p.maxSurface3D[2], p.maxSurface1DLayered[0],
+              p.maxSurface1DLayered[1], p.maxSurface2DLayered[0], p.maxSurface2DLayered[1], p.maxSurface2DLayered[2]});
+  expect_run(cudaDevAttrMaxTexture2DLinearWidth, {p.maxTexture2DLinear[0], p.maxTexture2DLinear[1], p.maxTexture2DLinear[2]});
+}
+
 CUDA_TEST(Array, KeepsWhatIsCopiedIntoARectangle) {
   const cudaArray_t array = make_array(8, 4);
   const std::vector<int> from = counting(32), patch = {-1, -2, -3, -4, -5, -6};
