@@ -57,6 +57,12 @@ thread_local std::vector<std::unique_ptr<Block>> spare_blocks;
 // The records of the search for races, kept likewise.
 thread_local check::GlobalRaces races_of_this_thread;
 
+// The system is asked once: it answers by reading a file.
+unsigned host_processors() {
+  static const unsigned count = std::max(1u, std::thread::hardware_concurrency());
+  return count;
+}
+
 // Fewer warps than this in a launch are not worth another host thread.
 constexpr std::uint64_t kWarpsPerThread = 32;
 
@@ -321,7 +327,7 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
   l.local_stride = l.kernel->local_total == 0 ? 0 : (l.kernel->local_total + kLocalStart + 63) & ~63u;
   if (l.kernel->uses_alloca || l.kernel->calls) l.local_stride += kUnknownStack;
 
-  unsigned workers = config.host_threads > 0 ? static_cast<unsigned>(config.host_threads) : std::max(1u, std::thread::hardware_concurrency());
+  unsigned workers = config.host_threads > 0 ? static_cast<unsigned>(config.host_threads) : host_processors();
   workers = static_cast<unsigned>(std::min({std::uint64_t{workers}, l.clusters, l.blocks * l.warps / kWarpsPerThread + 1}));
   if (l.check_races) {
     races_of_this_thread.start(memory, l.clustered ? static_cast<std::uint32_t>(cluster.count()) : 1, workers > 1, config.race_records);
