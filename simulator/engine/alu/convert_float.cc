@@ -16,13 +16,13 @@ struct FromInteger {
   template <class A, class S>
   Handler operator()() const {
     if (key.modifiers.sat) {  // only 0 and 1 survive: every direction of rounding gives the same
-      return &unary<F, S, from_integer<F, A, S, true>>;
+      return &unary_apart<F, S, from_integer<F, A, S, true>>;
     }
     switch (key.modifiers.rounding) {
-      case Rounding::kNearestEven: return &unary<F, S, from_integer<F, A, S, false>, Round::kNearest>;
-      case Rounding::kZero: return &unary<F, S, from_integer<F, A, S, false>, Round::kZero>;
-      case Rounding::kDown: return &unary<F, S, from_integer<F, A, S, false>, Round::kDown>;
-      case Rounding::kUp: return &unary<F, S, from_integer<F, A, S, false>, Round::kUp>;
+      case Rounding::kNearestEven: return &unary_apart<F, S, from_integer<F, A, S, false>, Round::kNearest>;
+      case Rounding::kZero: return &unary_apart<F, S, from_integer<F, A, S, false>, Round::kZero>;
+      case Rounding::kDown: return &unary_apart<F, S, from_integer<F, A, S, false>, Round::kDown>;
+      case Rounding::kUp: return &unary_apart<F, S, from_integer<F, A, S, false>, Round::kUp>;
       default: return nullptr;
     }
   }
@@ -60,10 +60,10 @@ template <class T, ToIntegral R>
 Handler same_format_instance(const AluKey& key) {
   if (key.modifiers.ftz) {
     if constexpr (sizeof(T) == 4)
-      return key.modifiers.sat ? &unary<T, T, same_format<T, R, true, true>> : &unary<T, T, same_format<T, R, true, false>>;
+      return key.modifiers.sat ? &unary_apart<T, T, same_format<T, R, true, true>> : &unary_apart<T, T, same_format<T, R, true, false>>;
     return nullptr;
   }
-  return key.modifiers.sat ? &unary<T, T, same_format<T, R, false, true>> : &unary<T, T, same_format<T, R, false, false>>;
+  return key.modifiers.sat ? &unary_apart<T, T, same_format<T, R, false, true>> : &unary_apart<T, T, same_format<T, R, false, false>>;
 }
 template <class T>
 Handler same_format_form(const AluKey& key) {
@@ -90,8 +90,8 @@ LOCKSTEP_INLINE f32 narrowed(f64 a) {
 }
 template <Round Mode>
 Handler narrow(const AluKey& key) {
-  if (key.modifiers.ftz) return key.modifiers.sat ? &unary<f32, f64, narrowed<true>, Mode, true> : &unary<f32, f64, narrowed<false>, Mode, true>;
-  return key.modifiers.sat ? &unary<f32, f64, narrowed<true>, Mode> : &unary<f32, f64, narrowed<false>, Mode>;
+  if (key.modifiers.ftz) return key.modifiers.sat ? &unary_apart<f32, f64, narrowed<true>, Mode, true> : &unary_apart<f32, f64, narrowed<false>, Mode, true>;
+  return key.modifiers.sat ? &unary_apart<f32, f64, narrowed<true>, Mode> : &unary_apart<f32, f64, narrowed<false>, Mode>;
 }
 
 }  // namespace
@@ -120,8 +120,8 @@ Handler resolve_convert_float(const AluKey& key) {
   if (!to32 && !from32) return same_format_form<f64>(key);
   if (!to32) {
     if (m.rounding != Rounding::kNone) return nullptr;
-    if (m.ftz) return m.sat ? &unary<f64, f32, widened<true, true>> : &unary<f64, f32, widened<true, false>>;
-    return m.sat ? &unary<f64, f32, widened<false, true>> : &unary<f64, f32, widened<false, false>>;
+    if (m.ftz) return m.sat ? &unary_apart<f64, f32, widened<true, true>> : &unary_apart<f64, f32, widened<true, false>>;
+    return m.sat ? &unary_apart<f64, f32, widened<false, true>> : &unary_apart<f64, f32, widened<false, false>>;
   }
   switch (m.rounding) {
     case Rounding::kNearestEven: return narrow<Round::kNearest>(key);

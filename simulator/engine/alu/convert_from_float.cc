@@ -7,10 +7,26 @@
 namespace lockstep::engine::LOCKSTEP_ISA {
 namespace {
 
+// The two halves of a conversion, out of line: there are some 240 of them, of these 12 and 40.
+template <Rounding R, bool Ftz, class F>
+__attribute__((noinline)) void read_integral(const Warp& w, Slot slot, F* v) {
+  const F* a = source<F>(w, slot);
+  for (int i = 0; i < kWarpSize; ++i) v[i] = to_integral<R>(Ftz ? flushed(a[i]) : a[i]);
+}
+template <class F, class D, class DR>
+__attribute__((noinline)) void write_clamped(Warp& w, Slot slot, const F* v, LaneMask mask) {
+  DR* d = destination<DR>(w, slot);
+  const Lanes<DR> selected(mask);
+  for (int i = 0; i < kWarpSize; ++i) {
+    const DR r = clamped_to<D, DR>(v[i]);
+    d[i] = selected.words[i] != 0 ? r : d[i];
+  }
+}
 template <Rounding R, bool Ftz, class F, class D, class DR>
-LOCKSTEP_INLINE DR to_integer(F a) {
-  if constexpr (Ftz) a = flushed(a);
-  return clamped_to<D, DR>(to_integral<R>(a));
+void to_integer(Warp& w, const Op& op, LaneMask mask) {
+  alignas(64) F v[kWarpSize];
+  read_integral<R, Ftz>(w, op.src[0], v);
+  write_clamped<F, D, DR>(w, op.dst, v, mask);
 }
 
 template <class F, bool Ftz>
@@ -19,10 +35,10 @@ struct ToInteger {
   template <class D, class DR>
   Handler operator()() const {
     switch (rounding) {
-      case Rounding::kIntNearestEven: return &unary<DR, F, to_integer<Rounding::kIntNearestEven, Ftz, F, D, DR>>;
-      case Rounding::kIntZero: return &unary<DR, F, to_integer<Rounding::kIntZero, Ftz, F, D, DR>>;
-      case Rounding::kIntDown: return &unary<DR, F, to_integer<Rounding::kIntDown, Ftz, F, D, DR>>;
-      case Rounding::kIntUp: return &unary<DR, F, to_integer<Rounding::kIntUp, Ftz, F, D, DR>>;
+      case Rounding::kIntNearestEven: return &to_integer<Rounding::kIntNearestEven, Ftz, F, D, DR>;
+      case Rounding::kIntZero: return &to_integer<Rounding::kIntZero, Ftz, F, D, DR>;
+      case Rounding::kIntDown: return &to_integer<Rounding::kIntDown, Ftz, F, D, DR>;
+      case Rounding::kIntUp: return &to_integer<Rounding::kIntUp, Ftz, F, D, DR>;
       default: return nullptr;
     }
   }

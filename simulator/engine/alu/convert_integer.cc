@@ -91,12 +91,16 @@ LOCKSTEP_INLINE u64 clamp_unsigned(u64 v) {
   return v > kHigh ? kHigh : v;
 }
 
+template <bool SignedSource, class D>
+__attribute__((noinline)) void clamp_integers(s64* v) {
+  for (int i = 0; i < kWarpSize; ++i)
+    v[i] = SignedSource ? clamp_signed<D>(v[i]) : static_cast<s64>(clamp_unsigned<D>(static_cast<u64>(v[i])));
+}
 template <class A, class S, class D, class DR>
 void saturate(Warp& w, const Op& op, LaneMask mask) {
   s64 v[kWarpSize];
   read_integers<A, S>(w, op.src[0], v);
-  for (int i = 0; i < kWarpSize; ++i)
-    v[i] = kSignedType<A> ? clamp_signed<D>(v[i]) : static_cast<s64>(clamp_unsigned<D>(static_cast<u64>(v[i])));
+  clamp_integers<kSignedType<A>, D>(v);
   write_integers<DR>(w, op.dst, v, mask);
 }
 

@@ -118,6 +118,23 @@ LOCKSTEP_INLINE void store_lanes(R* d, const R* r, LaneMask mask) {
   for (int i = 0; i < kWarpSize; ++i) d[i] = selected.words[i] != 0 ? r[i] : d[i];
 }
 
+template <class R>
+__attribute__((noinline)) void store_apart(R* d, const R* r, LaneMask mask) {
+  store_lanes(d, r, mask);
+}
+// As unary, for operations that there are hundreds of and that are rare: half the code.
+template <class R, class A, auto F, Round Mode = Round::kNearest, bool Flush = false>
+void unary_apart(Warp& w, const Op& op, LaneMask mask) {
+  const A* a = source<A>(w, op.src[0]);
+  alignas(64) R r[kWarpSize];
+  {
+    FloatingScope<Mode, Flush> floating;
+    for (int i = 0; i < kWarpSize; ++i) r[i] = F(a[i]);
+    keep_in_memory(r);
+  }
+  store_apart(destination<R>(w, op.dst), r, mask);
+}
+
 template <class R, class A, auto F, Round Mode = Round::kNearest, bool Flush = false>
 void unary(Warp& w, const Op& op, LaneMask mask) {
   const A* a = source<A>(w, op.src[0]);
