@@ -9,18 +9,24 @@ load(":copts.bzl", "ENGINE_COPTS")
 load("@rules_cc//cc:cc_binary.bzl", _cc_binary = "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", _cc_library = "cc_library")
 
-# The options under which headers are parsed. GCC does not tell -O2 from -O3, nor strict aliasing from none: a source that
-# opened with a header parsed under other options than its own would be compiled under the header's, without a word.
+# The options under which each header is parsed: those that enough sources are compiled with. GCC does not tell -O2 from
+# -O3, nor strict aliasing from none: a source that opened with a header parsed under other options than its own would be
+# compiled under the header's, without a word.
 VARIANTS = {
-    "optimised": ["-O2"],
-    "plain": [],
+    "eigen": {"optimised": ["-O2"]},
+    "format": {"plain": []},
+    "json": {"plain": []},
+    "standard": {
+        "avx2": ENGINE_COPTS,
+        "optimised": ["-O2"],
+        "plain": [],
+    },
 }
 
 def _parsed(copts, headers):
     """Whether the headers are there as parsed under these options."""
     options = sorted([copt for copt in copts if copt[:2] in ["-O", "-f", "-g", "-m"]])
-    variants = VARIANTS.values() + ([ENGINE_COPTS] if headers == "standard" else [])
-    return options in [sorted(variant) for variant in variants]
+    return options in [sorted(variant) for variant in VARIANTS[headers].values()]
 
 def _sources(srcs):
     # A *_test.cc opens with GoogleTest's header already (.bazelrc).
@@ -48,7 +54,7 @@ def cc_library(name, srcs = [], copts = [], deps = [], precompiled = "standard",
     Args:
       name: its name.
       srcs: its sources.
-      copts: its compiler options. With others than those of VARIANTS it opens with no header.
+      copts: its compiler options. With others than those of its header in VARIANTS it opens with none.
       deps: what it depends on.
       precompiled: the header of //bazel/precompiled that its sources open with, or None.
       **kwargs: whatever else a cc_library takes.
