@@ -1,5 +1,7 @@
 """cc_library and cc_binary: rules_cc's, for sources that open with headers that are parsed already.
 
+A cc_library is an archive and not a shared library too, which nothing here would be linked with.
+
 A fifth of what this project costs to compile is the standard library's headers, over and over. Each source is compiled
 with `-include` of one of the headers of //bazel/precompiled, which GCC has in parsed form. A source includes what it
 uses all the same: `bazel build --config=own-headers` compiles every source without them.
@@ -59,7 +61,7 @@ def cc_library(name, srcs = [], copts = [], deps = [], precompiled = "standard",
       precompiled: the header of //bazel/precompiled that its sources open with, or None.
       **kwargs: whatever else a cc_library takes.
     """
-    _cc_library(name = name, **dict(kwargs, **_opening(srcs, copts, deps, precompiled)))
+    _cc_library(name = name, linkstatic = True, **dict(kwargs, **_opening(srcs, copts, deps, precompiled)))
 
 def cc_binary(name, srcs = [], copts = [], deps = [], precompiled = "standard", **kwargs):
     """A cc_binary; arguments as of cc_library."""

@@ -69,6 +69,7 @@ def kernel_test(
         srcs = srcs,
         copts = HOT_HOST_COPTS + copts,
         data = data,
+        linkstatic = True,
         tags = tags + simulated_tags,
         visibility = ["//visibility:private"],
         deps = deps + kernels + [_MAIN, "@cuda//:headers", "//bazel/gtest"],

@@ -192,7 +192,7 @@ bool FunctionDecoder::decode_exchange(const Instruction& i) {
         key.modifiers.type = Type::kPred;
         key.operand_count = 2;
         Op negate;
-        negate.run = resolve_(key);
+        negate.run = engine::resolve_alu(key);
         if (negate.run == nullptr) refuse(i, "is not implemented by the simulated GPU");
         negate.src[0] = s;
         s = negate.dst = scratch(4);

@@ -72,7 +72,7 @@ int operand_bytes(const ptx::Instruction& i, std::size_t n) {
 
 FunctionDecoder::FunctionDecoder(const Linker& linker, std::uint32_t index, ConstantBank& constants, engine::Program& program)
     : linker_(linker), ref_(linker.functions()[index]), function_(*ref_.function), index_(index), constants_(constants), program_(program),
-      out_(program.functions[index]), resolve_(engine::alu_resolver()) {}
+      out_(program.functions[index]) {}
 
 void FunctionDecoder::refuse(const ptx::Instruction& i, const std::string& why) const {
   throw Refusal{"PTX line " + std::to_string(i.ptx_line) + ", " + (function_.is_kernel ? "kernel " : "function ") + out_.demangled + ": '" +
@@ -352,7 +352,7 @@ void FunctionDecoder::decode_compute(const Instruction& i) {
       for (std::size_t n = 1; n < operands.size(); ++n) put_source(operands[n], operand_bytes(i, n));
     }
   }
-  op.run = resolve_(key);
+  op.run = engine::resolve_alu(key);
   if (op.run == nullptr) refuse(i, "is not implemented by the simulated GPU");
   const bool copies = i.opcode == Opcode::k_mov ||
                       (i.opcode == Opcode::k_cvt && bytes_of(i.modifiers.type) == bytes_of(i.modifiers.source_type) &&

@@ -100,7 +100,6 @@ class FunctionDecoder {
   std::vector<std::uint32_t> pc_of_;                 // by instruction, one more than there are
   struct Fixup { std::uint32_t pc; std::uint32_t table; std::uint32_t entry; std::uint32_t instruction; };
   std::vector<Fixup> fixups_;                        // table ~0: Op::target
-  engine::AluResolver resolve_;
 };
 
 // Bytes that operand `n` of a computing instruction has by the manual (0: predicate); for immediates and widths.

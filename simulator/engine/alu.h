@@ -3,7 +3,7 @@
 // Integer, floating-point, half, compare, select, logic, shift, conversion and data-movement-between-registers instructions.
 // Not here: memory, control flow, barriers, warp-wide exchange, special registers.
 //
-// The handlers are compiled once per instruction set (see isa.h); this header is what the decoder sees.
+// This header is what the decoder sees. The processor must have AVX2, FMA, BMI2 and F16C: load_module refuses to go on without.
 #pragma once
 
 #include "simulator/engine/instruction.h"
@@ -38,10 +38,6 @@ struct AluKey {
 // must not overlap a source's. add.cc, addc and friends read and write the warp's carry mask themselves (Warp::carry).
 // Handlers set the rounding direction they need and put back the one they found, which must be the default: the threads that run them
 // have MXCSR at its initial value (round to nearest, no flushing, exceptions masked).
-using AluResolver = Handler (*)(const AluKey& key);
-
-// The resolver of the best instruction set this processor has, or of the one that LOCKSTEP_ISA=avx2|avx512 asks for. Ends the program
-// with a message when the processor has not got it.
-AluResolver alu_resolver();
+Handler resolve_alu(const AluKey& key);
 
 }  // namespace lockstep::engine

@@ -50,8 +50,9 @@ std::vector<const Kernel*> LoadedModule::kernels() const {
 
 std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> texts, memory::DeviceMemory& memory, int device,
                                                              ManagedVariables* managed) {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
-    return LoadError{"the simulated GPU needs a processor with AVX2 and FMA; this one has not"};
+  // Every processor with these has F16C and LZCNT.
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2")) {
+    return LoadError{"the simulated GPU needs a processor with AVX2, FMA and BMI2; this one has not"};
   }
   std::vector<ptx::Module> modules;
   for (const std::string_view text : texts) {

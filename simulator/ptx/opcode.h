@@ -1,7 +1,7 @@
 // The vocabulary of PTX as enumerations: types, state spaces, opcodes, special registers and modifiers.
 //
-// Plain data without any standard-library type, so that the per-instruction-set parts of the engine (compiled once for
-// AVX2 and once for AVX-512) can include it without sharing inline code between the two.
+// Plain data without any standard-library type: the files of handlers, which have options of their own, include it
+// (simulator/engine/alu/handler_file.h).
 // Source: PTX ISA 9.0, chapters 5 (state spaces, types), 9.7 (instructions) and 10 (special registers).
 #pragma once
 

@@ -13,8 +13,8 @@
 
 namespace lockstep::runtime {
 
-// The largest images, in elements, rows and slices or layers: the same from compute capability 7.5 on.
-// Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; what an H100 and an H200 report, and refuse beyond.
+// The largest images, in elements, rows and slices or layers, as an H100 and an H200 report them and refuse what is beyond. NVIDIA's deviceQuery
+// prints the same for devices of compute capability 7.5, 8.6 and 8.9 (the six of those that it shows): taken for every profile.
 struct ImageLimits {
   static constexpr int kTexture1D = 131072;
   static constexpr int kTexture2D[2] = {131072, 65536};

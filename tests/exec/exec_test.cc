@@ -51,7 +51,7 @@ TEST_P(Newcomer, RunsUnmodifiedAndIsRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Exec, Newcomer,
-                         testing::Values("vector_add", "reduction", "printf", "streams", "managed", "graph", "dynamic_shared", "thrust", "cub", "linked",
+                         testing::Values("vector_add", "reduction", "printf", "streams", "managed", "graph", "dynamic_shared", "algorithms", "linked",
                                          "per_thread_stream", "grid_sync", "textures"),
                          [](const auto& info) { return std::string(info.param); });
 

@@ -9,7 +9,6 @@
 #include <set>
 #include <span>
 
-#include "simulator/engine/isa.h"
 #include "simulator/ptx/forms.h"
 
 namespace lockstep::engine::alu_test {
@@ -125,7 +124,7 @@ class Runner {
   // `judge` may be empty: then a batch says what is expected.
   Runner(const Form& form, const Judge& judge, const Options& options) : form_(form), judge_(judge), options_(options) {}
 
-  void run(const Isa& isa, Handler handler, const Batch& batch, const Layout& layout) {
+  void run(Handler handler, const Batch& batch, const Layout& layout) {
     const int n = static_cast<int>(form_.bytes.size()) - 1;
     Warp warp{};
     warp.bank[0] = registers_.base();
@@ -168,7 +167,7 @@ class Runner {
       const Bits carry_expected = expect_new ? options_.carry_out(t.data()) : t[n];
       if (carry_after != carry_expected && wrong.empty()) wrong = "CC.CF is " + std::to_string(carry_after);
       if (!wrong.empty() && failures_++ < 4) {
-        ADD_FAILURE() << form_.text << " on " << isa.name << ", operands" << shown({t.data(), static_cast<std::size_t>(n) + 1}) << " (last: carry), mask 0x" << std::hex << layout.mask << ", alias "
+        ADD_FAILURE() << form_.text << ", operands" << shown({t.data(), static_cast<std::size_t>(n) + 1}) << " (last: carry), mask 0x" << std::hex << layout.mask << ", alias "
                       << std::dec << layout.alias << (layout.constants ? ", constants" : "") << ": " << wrong;
       }
     }
@@ -210,15 +209,6 @@ std::vector<Bits> special_float(int precision, int exponent_bits) {
 
 }  // namespace
 
-std::vector<Isa> instruction_sets() {
-  std::vector<Isa> all;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) all.push_back({"avx2", avx2::resolve_alu});
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-    all.push_back({"avx512", avx512::resolve_alu});
-  EXPECT_FALSE(all.empty()) << "no instruction set to test on this processor";
-  return all;
-}
-
 AluKey key_of(const Form& form) {
   AluKey key;
   const bool packs = form.text.starts_with("mov") && form.bytes.size() > 2;
@@ -246,12 +236,8 @@ void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials
   ASSERT_EQ(specials.size() + 1, form.bytes.size()) << form.text;
   const AluKey key = key_of(form);
   const auto tuples = operand_tuples(form, specials, options);
-  const auto isas = instruction_sets();
-  std::vector<Handler> handlers;
-  for (const Isa& isa : isas) {
-    handlers.push_back(isa.resolve(key));
-    ASSERT_NE(handlers.back(), nullptr) << form.text << " has no handler for " << isa.name;
-  }
+  const Handler handler = resolve_alu(key);
+  ASSERT_NE(handler, nullptr) << form.text << " has no handler";
   std::mt19937_64 random(7);
   Runner runner(form, judge, options);
   Batch batch;
@@ -277,10 +263,7 @@ void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials
         layouts.push_back({mask, static_cast<int>(i), false});
       }
     }
-    for (std::size_t isa = 0; isa < isas.size(); ++isa) {
-      if (isa > 0 && handlers[isa] == handlers[isa - 1]) continue;  // rare: compiled once
-      for (const Layout& layout : layouts) runner.run(isas[isa], handlers[isa], batch, layout);
-    }
+    for (const Layout& layout : layouts) runner.run(handler, batch, layout);
   }
 }
 
@@ -294,9 +277,7 @@ void check(const Form& form, const std::vector<std::vector<Bits>>& specials, con
   check_form(form, specials, {}, reference, options);
 }
 
-bool refused(const AluKey& key) {
-  return avx2::resolve_alu(key) == nullptr && (instruction_sets().size() < 2 || avx512::resolve_alu(key) == nullptr);
-}
+bool refused(const AluKey& key) { return resolve_alu(key) == nullptr; }
 bool refused(const Form& form) { return refused(key_of(form)); }
 
 const std::vector<Bits>& special_f16() {

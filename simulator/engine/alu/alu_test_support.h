@@ -1,8 +1,8 @@
 // Runs handlers on operands of a test's choosing and compares every lane with a reference that works on one lane's bits.
 //
 // A form is named by its PTX text, read through the table of instruction forms, so that what is tested is what the decoder asks for.
-// Each check runs on every instruction set that the processor has, with full and partial masks, with the destination in a
-// source's own register, and with sources from the bank of constants; inactive lanes must keep their values.
+// Each check runs with full and partial masks, with the destination in a source's own register, and with sources from the bank of
+// constants; inactive lanes must keep their values.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,6 @@ using Bits = std::uint64_t;
 using Reference = std::function<Bits(const Bits* in)>;
 // Says what is wrong with a result, or "" when it is acceptable.
 using Judge = std::function<std::string(const Bits* in, Bits got)>;
-
-struct Isa {
-  std::string name;
-  AluResolver resolve;
-};
-// The instruction sets of this processor; never empty.
-std::vector<Isa> instruction_sets();
 
 // A form and the registers behind its operands.
 struct Form {
@@ -52,7 +45,7 @@ struct Options {
 void check(const Form& form, const std::vector<std::vector<Bits>>& specials, const Reference& reference, const Options& options = {});
 void check_judged(const Form& form, const std::vector<std::vector<Bits>>& specials, const Judge& judge, const Options& options = {});
 
-// True when no instruction set has a handler.
+// True when there is no handler.
 bool refused(const Form& form);
 bool refused(const AluKey& key);
 

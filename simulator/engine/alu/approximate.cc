@@ -5,7 +5,7 @@
 #include "simulator/engine/alu/elementary.h"
 #include "simulator/engine/alu/forms.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 struct Exp2 {
@@ -132,4 +132,4 @@ Handler resolve_approximate(const AluKey& key) {
   }
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

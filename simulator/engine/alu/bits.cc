@@ -3,7 +3,7 @@
 #include "simulator/engine/alu/forms.h"
 #include "simulator/engine/alu/lanes.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 using ptx::PrmtMode;
@@ -367,4 +367,4 @@ Handler resolve_bits(const AluKey& key) {
   }
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

@@ -6,7 +6,7 @@
 #include "simulator/engine/alu/forms.h"
 #include "simulator/engine/alu/lanes.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 using ptx::Half;
@@ -111,4 +111,4 @@ Handler resolve_carry(const AluKey& key) {
   }
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

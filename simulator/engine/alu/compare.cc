@@ -2,7 +2,7 @@
 #include "simulator/engine/alu/comparing.h"
 #include "simulator/engine/alu/floating.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 using ptx::BoolOp;
@@ -147,4 +147,4 @@ Handler resolve_compare(const AluKey& key) {
   }
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

@@ -1,13 +1,13 @@
 // The comparisons of setp and set, eight (or four) lanes at a time: PTX ISA 9.7.6 and table 'Floating-Point Comparison Operators'.
 //
 // Vector comparisons give all-ones or zero lanes, whose sign bits one instruction gathers into the predicate's mask.
-// Included only by files that are compiled per instruction set (isa.h).
+// Included only by the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/alu/forms.h"
 #include "simulator/engine/alu/lanes.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 using ptx::Compare;
@@ -229,4 +229,4 @@ LOCKSTEP_INLINE LaneMask combined(LaneMask result, LaneMask c) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

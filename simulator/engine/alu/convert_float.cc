@@ -1,7 +1,7 @@
 // cvt between f32 and f64, and from integers to them: PTX ISA 9.7.9 (cvt).
 #include "simulator/engine/alu/converting.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 template <class F, class A, class S, bool Sat>
@@ -132,4 +132,4 @@ Handler resolve_convert_float(const AluKey& key) {
   }
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

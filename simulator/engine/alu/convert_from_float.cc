@@ -4,7 +4,7 @@
 // unless the source is f64 or the destination 64 bits wide: then only the destination type's top bit is set.
 #include "simulator/engine/alu/converting.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 // The two halves of a conversion, out of line: there are some 240 of them, of these 12 and 40.
@@ -58,4 +58,4 @@ Handler resolve_convert_from_float(const AluKey& key) {
   return with_integer_type(m.type, key.register_bytes[0], ToInteger<f32, false>{m.rounding});
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

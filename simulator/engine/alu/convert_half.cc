@@ -6,7 +6,7 @@
 #include "simulator/engine/alu/halves.h"
 #include "simulator/engine/alu/narrowing.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 // ---- Reading sources as f64.
@@ -344,4 +344,4 @@ Handler resolve_convert_half(const AluKey& key) {
   return nullptr;
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

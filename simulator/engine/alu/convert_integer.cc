@@ -4,7 +4,7 @@
 // destination type's own signedness.
 #include "simulator/engine/alu/converting.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 // Without .sat every pair of types comes down to taking the low part `T` of the source register and extending it to the
@@ -148,4 +148,4 @@ Handler resolve_convert_integer(const AluKey& key) {
   return extend_low_part(m.source_type, from_register, to_register);
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

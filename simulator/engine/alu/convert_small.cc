@@ -3,7 +3,7 @@
 #include "simulator/engine/alu/halves.h"
 #include "simulator/engine/alu/narrowing.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 // e4m3 has no infinity: its largest exponent holds numbers up to 448, and one NaN. e5m2 is an f16 cut short.
@@ -200,4 +200,4 @@ Handler resolve_video(const AluKey& key) {
   return nullptr;
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

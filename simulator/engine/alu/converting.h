@@ -1,12 +1,12 @@
 // What cvt's families share: integer types by name, registers wider than types, and integers of any width by way of 64 bits.
-// Included only by files that are compiled per instruction set (isa.h).
+// Included only by the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/alu/floating.h"
 #include "simulator/engine/alu/forms.h"
 #include "simulator/engine/alu/lanes.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 
 Handler resolve_convert_integer(const AluKey& key);
 Handler resolve_convert_to_float(const AluKey& key);    // integer to f32, f64
@@ -137,4 +137,4 @@ LOCKSTEP_INLINE DR clamped_to(F a) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

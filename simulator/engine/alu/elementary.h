@@ -1,12 +1,12 @@
 // Elementary functions in double precision, made of arithmetic and selections alone so that lanes vectorise.
 //
 // Each is accurate to well below an ulp of f32 over the range stated; the approximate instructions round their results once.
-// Included only by files that are compiled per instruction set (isa.h).
+// Included only by the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/alu/floating.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 // The nearest integer, ties to even, for |x| below 2^51, and that integer in the low bits of a 64-bit word.
@@ -108,4 +108,4 @@ LOCKSTEP_INLINE f64 tanh_f64(f64 x) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

@@ -290,6 +290,8 @@ inline int compare(const Number& a, const Number& b) {
   if (a.is_nan() || b.is_nan()) return 2;
   if (a.is_zero() && b.is_zero()) return 0;
   if (a.is_infinite() && b.is_infinite() && a.negative == b.negative) return 0;
+  const auto sign = [](const Number& n) { return n.is_zero() ? 0 : n.negative ? -1 : 1; };
+  if (sign(a) != sign(b)) return sign(a) < sign(b) ? -1 : 1;
   const Number d = add(a, negate(b), Direction::kNearestEven);
   if (d.is_nan()) return a.negative ? -1 : 1;  // opposite infinities cannot reach here as a sum of equals
   return d.is_zero() ? 0 : d.negative ? -1 : 1;

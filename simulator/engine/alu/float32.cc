@@ -6,7 +6,7 @@
 #include "simulator/engine/alu/floating.h"
 #include "simulator/engine/alu/forms.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 using ptx::Rounding;
@@ -182,4 +182,4 @@ Handler resolve_float32(const AluKey& key) {
   }
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

@@ -4,7 +4,7 @@
 #include "simulator/engine/alu/floating.h"
 #include "simulator/engine/alu/forms.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 using ptx::Rounding;
@@ -112,4 +112,4 @@ Handler resolve_float64(const AluKey& key) {
   }
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

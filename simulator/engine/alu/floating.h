@@ -1,10 +1,10 @@
 // Classification, flushing and canonical NaNs of f32 and f64, as vectorisable bit operations.
-// Included only by files that are compiled per instruction set (isa.h).
+// Included only by the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/alu/lanes.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 // The one NaN that f32 arithmetic produces (9.7.3).
@@ -33,4 +33,4 @@ LOCKSTEP_INLINE T clamped(T r) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

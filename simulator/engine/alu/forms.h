@@ -1,10 +1,10 @@
 // What the resolvers of all families share: refusing modifiers that a form does not have, and the families' entry points.
-// Included only by files that are compiled per instruction set (isa.h).
+// Included only by the handlers' files, which are compiled for AVX2.
 #pragma once
 
-#include "simulator/engine/isa.h"
+#include "simulator/engine/alu/handler_file.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 
 Handler resolve_integer(const AluKey& key);
 Handler resolve_carry(const AluKey& key);
@@ -103,4 +103,4 @@ LOCKSTEP_INLINE bool widths(const AluKey& key, Widths... width) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

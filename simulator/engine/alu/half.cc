@@ -1,7 +1,7 @@
 // Half precision arithmetic: PTX ISA 9.7.4 (add, sub, mul, fma, neg, abs, min, max, tanh, ex2) for f16, f16x2, bf16, bf16x2.
 #include "simulator/engine/alu/halves.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 using ptx::Rounding;
@@ -164,4 +164,4 @@ Handler resolve_half(const AluKey& key) {
   }
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

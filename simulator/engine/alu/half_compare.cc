@@ -1,7 +1,7 @@
 // setp and set on halves: PTX ISA 9.7.7. A packed comparison gives one truth value a half.
 #include "simulator/engine/alu/comparing.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 using ptx::BoolOp;
@@ -132,4 +132,4 @@ Handler set_form(const AluKey& key) {
 
 Handler resolve_half_compare(const AluKey& key) { return key.opcode == Opcode::k_setp ? setp_form(key) : set_form(key); }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

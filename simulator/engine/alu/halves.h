@@ -1,13 +1,13 @@
 // f16 and bf16 by way of f32: widening is exact, and every operation gives an f32 that rounds to the half as the exact result would.
 //
 // A packed register (f16x2, bf16x2) is two elements, so that a warp's is 64 elements side by side; the loops below do not care.
-// Included only by files that are compiled per instruction set (isa.h).
+// Included only by the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/alu/elementary.h"
 #include "simulator/engine/alu/forms.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 struct F16 {
@@ -144,4 +144,4 @@ void elements(Warp& w, const Op& op, LaneMask mask) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

@@ -3,15 +3,15 @@
 // An operation is a captureless function of one lane's operands, given as a template argument; the compiler turns the loop into
 // vector code. A full mask stores at once; a partial one computes every lane and keeps the old value of the inactive
 // ones, which is cheaper than branching. An operation must therefore be safe on any operand values: it never traps.
-// Included only by files that are compiled per instruction set (isa.h).
+// Included only by the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include <immintrin.h>
 
-#include "simulator/engine/isa.h"
+#include "simulator/engine/alu/handler_file.h"
 #include "simulator/engine/warp.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 using u8 = std::uint8_t;
@@ -214,4 +214,4 @@ LOCKSTEP_INLINE LaneMask source_predicate(const Warp& w, const Op& op, int index
 }
 
 }  // namespace
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

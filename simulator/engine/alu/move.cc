@@ -2,7 +2,7 @@
 #include "simulator/engine/alu/forms.h"
 #include "simulator/engine/alu/lanes.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 template <class T>
@@ -173,4 +173,4 @@ Handler resolve_move(const AluKey& key) {
   }
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

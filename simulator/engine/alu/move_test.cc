@@ -35,33 +35,31 @@ TEST_P(Unpack, SplitsAndSkipsTheSinkAndKeepsInactiveLanes) {
   for (int i = 0; i < parts; ++i) form.bytes.push_back(part);
   form.bytes.push_back(whole);
   const AluKey key = key_of(form);
-  for (const Isa& isa : instruction_sets()) {
-    const Handler handler = isa.resolve(key);
-    ASSERT_NE(handler, nullptr) << form.text << " on " << isa.name;
-    for (int skipped = -1; skipped < parts; ++skipped) {
-      for (LaneMask mask : {kAllLanes, LaneMask{0x80000001}, LaneMask{0x00f0ff10}}) {
-        alignas(64) unsigned char bank[6 * 512];
-        for (std::size_t i = 0; i < sizeof bank; ++i) bank[i] = static_cast<unsigned char>(i * 37 + i / 256 * 11);
-        unsigned char before[sizeof bank];
-        std::memcpy(before, bank, sizeof bank);
-        Warp warp{};
-        warp.bank[0] = reinterpret_cast<std::byte*>(bank);
-        Op op;
-        auto slot = [&](int i) { return i == skipped ? kNoSlot : static_cast<Slot>(512 * (i + 1)); };
-        op.src[0] = 0;
-        op.dst = slot(0);
-        op.dst2 = slot(1);
-        if (parts == 4) op.src[1] = slot(2), op.src[2] = slot(3);
-        handler(warp, op, mask);
-        for (int i = 0; i < parts; ++i) {
-          for (int lane = 0; lane < kWarpSize; ++lane) {
-            const bool written = i != skipped && ((mask >> lane) & 1);
-            const unsigned char* expected = written ? before + lane * whole + i * part : before + 512 * (i + 1) + lane * part;
-            EXPECT_EQ(std::memcmp(bank + 512 * (i + 1) + lane * part, expected, part), 0) << form.text << " part " << i << " lane " << lane;
-          }
+  const Handler handler = resolve_alu(key);
+  ASSERT_NE(handler, nullptr) << form.text;
+  for (int skipped = -1; skipped < parts; ++skipped) {
+    for (LaneMask mask : {kAllLanes, LaneMask{0x80000001}, LaneMask{0x00f0ff10}}) {
+      alignas(64) unsigned char bank[6 * 512];
+      for (std::size_t i = 0; i < sizeof bank; ++i) bank[i] = static_cast<unsigned char>(i * 37 + i / 256 * 11);
+      unsigned char before[sizeof bank];
+      std::memcpy(before, bank, sizeof bank);
+      Warp warp{};
+      warp.bank[0] = reinterpret_cast<std::byte*>(bank);
+      Op op;
+      auto slot = [&](int i) { return i == skipped ? kNoSlot : static_cast<Slot>(512 * (i + 1)); };
+      op.src[0] = 0;
+      op.dst = slot(0);
+      op.dst2 = slot(1);
+      if (parts == 4) op.src[1] = slot(2), op.src[2] = slot(3);
+      handler(warp, op, mask);
+      for (int i = 0; i < parts; ++i) {
+        for (int lane = 0; lane < kWarpSize; ++lane) {
+          const bool written = i != skipped && ((mask >> lane) & 1);
+          const unsigned char* expected = written ? before + lane * whole + i * part : before + 512 * (i + 1) + lane * part;
+          EXPECT_EQ(std::memcmp(bank + 512 * (i + 1) + lane * part, expected, part), 0) << form.text << " part " << i << " lane " << lane;
         }
-        EXPECT_EQ(std::memcmp(bank, before, 512), 0) << "the source changed";
       }
+      EXPECT_EQ(std::memcmp(bank, before, 512), 0) << "the source changed";
     }
   }
 }
@@ -69,20 +67,18 @@ INSTANTIATE_TEST_SUITE_P(Widths, Unpack, ::testing::Values(std::tuple{4, 2}, std
 
 TEST(Move, UnpacksIntoItsOwnSource) {
   const AluKey key = key_of({"mov.b64", {4, 4, 8}});
-  for (const Isa& isa : instruction_sets()) {
-    alignas(64) std::uint32_t bank[256] = {};
-    for (std::uint32_t i = 0; i < 64; ++i) bank[i] = i * 0x01010101u + 5;
-    Warp warp{};
-    warp.bank[0] = reinterpret_cast<std::byte*>(bank);
-    Op op;
-    op.src[0] = 0;
-    op.dst = 0;      // the source's first half
-    op.dst2 = 128;   // and its second
-    isa.resolve(key)(warp, op, kAllLanes);
-    for (std::uint32_t lane = 0; lane < 32; ++lane) {
-      EXPECT_EQ(bank[lane], 2 * lane * 0x01010101u + 5);
-      EXPECT_EQ(bank[32 + lane], (2 * lane + 1) * 0x01010101u + 5);
-    }
+  alignas(64) std::uint32_t bank[256] = {};
+  for (std::uint32_t i = 0; i < 64; ++i) bank[i] = i * 0x01010101u + 5;
+  Warp warp{};
+  warp.bank[0] = reinterpret_cast<std::byte*>(bank);
+  Op op;
+  op.src[0] = 0;
+  op.dst = 0;      // the source's first half
+  op.dst2 = 128;   // and its second
+  resolve_alu(key)(warp, op, kAllLanes);
+  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+    EXPECT_EQ(bank[lane], 2 * lane * 0x01010101u + 5);
+    EXPECT_EQ(bank[32 + lane], (2 * lane + 1) * 0x01010101u + 5);
   }
 }
 

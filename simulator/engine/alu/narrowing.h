@@ -1,10 +1,10 @@
 // Rounding f64 to any smaller binary format in any direction, on integers.
-// Included only by files that are compiled per instruction set (isa.h).
+// Included only by the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/alu/lanes.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 // The bits of `v` in a format of `Precision` significand bits (the hidden one included) and `ExponentBits`, rounded once.
@@ -48,4 +48,4 @@ LOCKSTEP_INLINE u32 narrowed_bits(f64 v, u32 nan) {
 }
 
 }  // namespace
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu

@@ -1,7 +1,7 @@
 // Two f32 in a register of 64 bits, and f32 arithmetic with half operands: PTX ISA 9.7.3 (add, sub, mul, fma for .f32x2) and 9.7.5.
 #include "simulator/engine/alu/halves.h"
 
-namespace lockstep::engine::LOCKSTEP_ISA {
+namespace lockstep::engine::alu {
 namespace {
 
 using ptx::Rounding;
@@ -111,4 +111,4 @@ Handler resolve_packed_float32(const AluKey& key) {
   }
 }
 
-}  // namespace lockstep::engine::LOCKSTEP_ISA
+}  // namespace lockstep::engine::alu
