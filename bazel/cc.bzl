@@ -16,13 +16,12 @@ load("@rules_cc//cc:cc_library.bzl", _cc_library = "cc_library")
 # compiled under the header's, without a word.
 VARIANTS = {
     "eigen": {"optimised": ["-O2"]},
-    "format": {"plain": []},
-    "json": {"plain": []},
     "standard": {
         "avx2": ENGINE_COPTS,
         "optimised": ["-O2"],
         "plain": [],
     },
+    "text": {"plain": []},
 }
 
 def _parsed(copts, headers):

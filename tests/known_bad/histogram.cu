@@ -1,16 +1,12 @@
 // Honest histograms in steps, one in a block's shared memory and one in a cluster's, and what goes wrong when one step
 // is a mistake that people make. A known-bad kernel replaces one step; a known-good twin at the end of the file goes
 // another way altogether and must be accepted.
-#include <cooperative_groups.h>
-
 #include <algorithm>
 
 #include "tests/known_bad/histogram.h"
 
 namespace lockstep::known_bad {
 namespace {
-
-namespace cg = cooperative_groups;
 
 using kernels::HistogramPath;
 using kernels::HistogramPlan;
@@ -163,9 +159,11 @@ struct ClearsFourBytesABin : Honest {
 
 #pragma nv_diag_suppress 177  // below sm_90 nothing calls a cluster's steps
 
+// The cluster's barrier, ranks and shared memory as cooperative_groups has them, without its headers, which would double this file's compile time.
 __device__ void wait_for_cluster() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-  cg::this_cluster().sync();
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
 #endif
 }
 
@@ -180,13 +178,13 @@ template <class Step>
 __global__ void in_a_cluster(const int* values, Index n, Count* counts, Index bins) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ unsigned part[];
-  const cg::cluster_group cluster = cg::this_cluster();
-  const Index width = Step::width(bins, cluster.num_blocks()), own = cluster.block_rank() * width;
+  const Index width = Step::width(bins, __clusterSizeInBlocks()), own = __clusterRelativeBlockRank() * width;
   for (Index b = threadIdx.x; b < width; b += blockDim.x) part[b] = 0;
   Step::wait_for_zeros();
   for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += Index{gridDim.x} * blockDim.x) {
     const Index bin = Honest::bin(values[i], bins);
-    atomicAdd(cluster.map_shared_rank(part, static_cast<int>(bin / width)) + bin % width, 1u);
+    void* there = __cluster_map_shared_rank(part, static_cast<unsigned>(bin / width));
+    atomicAdd(static_cast<unsigned*>(there) + bin % width, 1u);
   }
   Step::wait_for_counts();
   for (Index b = threadIdx.x; b < width && own + b < bins; b += blockDim.x) atomicAdd(counts + own + b, Count{part[b]});
