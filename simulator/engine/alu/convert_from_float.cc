@@ -11,7 +11,11 @@ namespace {
 template <Rounding R, bool Ftz, class F>
 __attribute__((noinline)) void read_integral(const Warp& w, Slot slot, F* v) {
   const F* a = source<F>(w, slot);
-  for (int i = 0; i < kWarpSize; ++i) v[i] = to_integral<R>(Ftz ? flushed(a[i]) : a[i]);
+  for (int i = 0; i < kWarpSize; ++i) {
+    F x = a[i];
+    if constexpr (Ftz) x = flushed(x);
+    v[i] = to_integral<R>(x);
+  }
 }
 template <class F, class D, class DR>
 __attribute__((noinline)) void write_clamped(Warp& w, Slot slot, const F* v, LaneMask mask) {
