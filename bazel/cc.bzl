@@ -7,7 +7,7 @@ with `-include` of one of the headers of //bazel/precompiled, which GCC has in p
 uses all the same: `bazel build --config=own-headers` compiles every source without them.
 """
 
-load(":copts.bzl", "ENGINE_COPTS")
+load(":copts.bzl", "ENGINE_COPTS", "HANDLER_COPTS")
 load("@rules_cc//cc:cc_binary.bzl", _cc_binary = "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", _cc_library = "cc_library")
 
@@ -16,8 +16,11 @@ load("@rules_cc//cc:cc_library.bzl", _cc_library = "cc_library")
 # compiled under the header's, without a word.
 VARIANTS = {
     "eigen": {"optimised": ["-O2"]},
+    "engine": {"avx2": ENGINE_COPTS},
+    "handlers": {"avx2": HANDLER_COPTS},
+    "json": {"plain": []},
+    "runtime": {"optimised": ["-O2"]},
     "standard": {
-        "avx2": ENGINE_COPTS,
         "optimised": ["-O2"],
         "plain": [],
     },

@@ -22,6 +22,25 @@ ENGINE_COPTS = [
     "-mpopcnt",
 ]
 
+# What merely computes, with the GPU's arithmetic. simulator/engine/alu/handler_file.h has the rule that these files keep.
+HANDLER_COPTS = [
+    "-O3",
+    "-fwrapv",  # signed arithmetic wraps, as on the GPU
+    "-fno-strict-aliasing",  # a register is read as whatever the instruction's type says
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-exceptions",
+    "-fno-tree-loop-distribute-patterns",  # moves of 128 bytes inline, not as calls
+    "-mavx2",
+    "-mfma",
+    "-mf16c",
+    "-mbmi",
+    "-mbmi2",
+    "-mlzcnt",
+    "-mpopcnt",
+]
+
 # Host code that computes a lot per case (references, generators, comparison).
 HOT_HOST_COPTS = [
     "-O2",
@@ -33,4 +52,10 @@ HOT_HOST_COPTS = [
 QUICK_COPTS = [
     "-Wall",
     "-Wextra",
+]
+
+# A test that includes the JSON library opens with it parsed (and depends on //bazel/gtest:json).
+JSON_TEST_COPTS = QUICK_COPTS + [
+    "-include",
+    "lockstep_gtest_json.h",
 ]
