@@ -22,7 +22,8 @@ ENGINE_COPTS = [
     "-mpopcnt",
 ]
 
-# What merely computes, with the GPU's arithmetic. simulator/engine/alu/handler_file.h has the rule that these files keep.
+# What merely computes, with the GPU's arithmetic: optimised whatever the compilation mode, since the vector loops are the
+# point. simulator/engine/alu/handler_file.h has the rule that these files keep.
 HANDLER_COPTS = [
     "-O3",
     "-fwrapv",  # signed arithmetic wraps, as on the GPU
