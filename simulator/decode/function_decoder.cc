@@ -46,6 +46,12 @@ Flow flow_of_bytes(const ptx::Instruction& i, const Op& op) {
   }
 }
 
+engine::Selects what_selects(const ptx::Instruction& i) {
+  if (i.opcode == Opcode::k_selp) return engine::Selects::kPredicate;
+  if (i.modifiers.source_type == Type::kS32) return engine::Selects::kSign;
+  return i.modifiers.ftz ? engine::Selects::kFlushedSign : engine::Selects::kFloatSign;
+}
+
 }  // namespace
 
 int operand_bytes(const ptx::Instruction& i, std::size_t n) {
@@ -70,9 +76,10 @@ int operand_bytes(const ptx::Instruction& i, std::size_t n) {
   }
 }
 
-FunctionDecoder::FunctionDecoder(const Linker& linker, std::uint32_t index, ConstantBank& constants, engine::Program& program)
+FunctionDecoder::FunctionDecoder(const Linker& linker, std::uint32_t index, ConstantBank& constants, engine::Program& program,
+                                 engine::RegisterPlaces places)
     : linker_(linker), ref_(linker.functions()[index]), function_(*ref_.function), index_(index), constants_(constants), program_(program),
-      out_(program.functions[index]) {}
+      out_(program.functions[index]), places_(places) {}
 
 void FunctionDecoder::refuse(const ptx::Instruction& i, const std::string& why) const {
   throw Refusal{"PTX line " + std::to_string(i.ptx_line) + ", " + (function_.is_kernel ? "kernel " : "function ") + out_.demangled + ": '" +
@@ -138,7 +145,7 @@ void FunctionDecoder::lay_out_local() {
 }
 
 void FunctionDecoder::assign_registers() {
-  Allocation a = allocate_registers(function_);
+  Allocation a = allocate_registers(function_, places_);
   slots_ = std::move(a.slots);
   for (Slot& s : slots_) {
     if (s != kNoSlot) s += bank_;
@@ -292,6 +299,7 @@ void FunctionDecoder::decode_compute(const Instruction& i) {
   Op op;
   std::vector<OperandUse> uses;
   const auto& operands = i.operands;
+  const bool selects = i.opcode == Opcode::k_selp || i.opcode == Opcode::k_slct;
   int sources = 0;
   const auto put_source = [&](const Operand& o, int bytes) {
     if (sources == 4 && i.opcode != Opcode::k_lop3) refuse(i, "has more operands than the simulated GPU implements");
@@ -306,8 +314,8 @@ void FunctionDecoder::decode_compute(const Instruction& i) {
     } else {
       op.target = s;  // lop3's predicate
     }
+    uses.push_back({s, selects && sources == 2 ? Role::kCondition : Role::kValue});
     ++sources;
-    uses.push_back({s, i.opcode == Opcode::k_selp && bytes == 0 ? Role::kCondition : Role::kValue});
     const bool is_register = o.kind == Operand::Kind::kRegister;
     key.register_bytes[key.operand_count++] = static_cast<std::uint8_t>(is_register && bytes != 0 ? register_bytes(o) : bytes);
   };
@@ -357,7 +365,8 @@ void FunctionDecoder::decode_compute(const Instruction& i) {
   const bool copies = i.opcode == Opcode::k_mov ||
                       (i.opcode == Opcode::k_cvt && bytes_of(i.modifiers.type) == bytes_of(i.modifiers.source_type) &&
                        i.modifiers.rounding == ptx::Rounding::kNone);
-  const Flow flow = i.opcode == Opcode::k_selp ? Flow::kSelect : copies ? Flow::kCopy : flow_of_bytes(i, op);
+  const Flow flow = selects ? Flow::kSelect : copies ? Flow::kCopy : flow_of_bytes(i, op);
+  if (selects) op.mode = static_cast<std::uint8_t>(what_selects(i));
   if (flow == Flow::kShiftLeft || flow == Flow::kMask || flow == Flow::kTruncate) op.register_bytes = static_cast<std::uint8_t>(bytes_of(i.modifiers.type));
   emit(i, op, flow, std::move(uses));
 }

@@ -49,13 +49,20 @@ struct Origin {
 enum class Flow : std::uint8_t {
   kCompute,   // the destination is derived from every source
   kCopy,      // the destination is a source, bit for bit
-  kSelect,    // selp: a copy of one of the first two sources; the last is a condition
+  kSelect,    // selp, slct: a copy of one of the first two sources; the last is a condition, Op::mode what it says (Selects)
   kShiftRight, kShiftLeft, kMask,  // by a constant, the second source: bytes that it takes away count no longer
   kTruncate,  // the low bytes of a wider integer
   kLoad, kStore, kAtomic,
   kExchange,  // shfl: a copy from another lane
   kControl,   // sources decide what happens
   kFresh,     // writes without reading
+};
+
+// Which lanes of a Flow::kSelect take the first source.
+enum class Selects : std::uint8_t {
+  kPredicate,            // where the predicate is true
+  kSign, kFloatSign,     // where the s32 or f32 is at least zero
+  kFlushedSign,          // where the f32 is, a subnormal being zero
 };
 
 struct OperandUse {

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "simulator/engine/report.h"
 
@@ -9,6 +10,11 @@ namespace lockstep::engine {
 namespace {
 
 using Role = OperandUse::Role;
+
+// No load met it: it is a register that its function reads before it writes it, marked where the function begins.
+bool unassigned(const Program& program, const Validity::Word& word) {
+  return word.pc == program.function_at(word.pc).entry && program.flows[word.pc] != Flow::kLoad;
+}
 
 // False: the launch ends.
 bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, const Validity::Word& word, const char* use) {
@@ -21,9 +27,7 @@ bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, const Validity::Word&
     f.detail = "shuffled at " + from.to_string();
   } else {
     f.where = std::string(use) + " was never written";
-    f.detail = w.block->program->flows[word.pc] == Flow::kLoad || w.block->program->flows[word.pc] == Flow::kAtomic
-                   ? "read at " + from.to_string()
-                   : "the register is read before anything was assigned to it on this path";
+    f.detail = unassigned(*w.block->program, word) ? "the register is read before anything was assigned to it on this path" : "read at " + from.to_string();
   }
   return !report_unless_suppressed(w, std::move(f));
 }
@@ -50,7 +54,38 @@ std::uint8_t bytes_left(const Warp& w, const Op& op, Flow flow, std::uint8_t byt
   }
 }
 
+// Of a selection, the lanes that take its first source.
+LaneMask takes_first(const Warp& w, const Op& op) {
+  const auto lanes_with = [&](auto holds) {
+    LaneMask m = 0;
+    for (int l = 0; l < kWarpSize; ++l) m |= static_cast<LaneMask>(holds(l)) << l;
+    return m;
+  };
+  if (static_cast<Selects>(op.mode) == Selects::kPredicate) return predicate(w, op.src[2]);
+  if (static_cast<Selects>(op.mode) == Selects::kSign) {
+    const auto* sign = source<std::int32_t>(w, op.src[2]);
+    return lanes_with([&](int l) { return sign[l] >= 0; });
+  }
+  const auto* sign = source<float>(w, op.src[2]);
+  const float least = static_cast<Selects>(op.mode) == Selects::kFlushedSign ? std::numeric_limits<float>::min() : 0;
+  return lanes_with([&](int l) { return sign[l] >= 0 || (least != 0 && sign[l] > -least); });
+}
+
+// The lanes of which an operand of an operation counts.
+LaneMask lanes_that_read(const Warp& w, const Op& op, Flow flow, const OperandUse& use) {
+  if (flow != Flow::kSelect || use.role != Role::kValue) return kAllLanes;
+  const LaneMask first = takes_first(w, op);
+  return (use.slot == op.src[0] ? first : 0) | (use.slot == op.src[1] ? ~first : 0);
+}
+
 }  // namespace
+
+std::string origin_of(const Program& program, const Validity::Word& word) {
+  const std::string from = site_of(program, word.pc).to_string();
+  if (word.kind == check::Kind::kInactiveLane) return "The value was shuffled from a lane that did not take part, at " + from;
+  if (unassigned(program, word)) return "The value is that of a register which is read before anything was assigned to it on this path";
+  return "The value was never written; it was read at " + from;
+}
 
 void begin_tracking(Warp& w) {
   if (w.control->tracking) return;
@@ -118,7 +153,7 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
     if (u->role == Role::kWrite) continue;
     ++sources;
     const Validity::Word* v = word_of(u->slot);
-    const LaneMask bad = v == nullptr ? 0 : v->invalid & mask;
+    const LaneMask bad = v == nullptr || (v->invalid & mask) == 0 ? 0 : v->invalid & mask & lanes_that_read(w, op, flow, *u);
     if (bad == 0) {
       whole = 0;
       continue;
