@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <unordered_set>
 
 namespace lockstep::fuzz::differential {
 namespace {
@@ -87,7 +88,19 @@ const Catalogue& Catalogue::get() {
   return catalogue;
 }
 
-Catalogue::Catalogue() : examples_(ptx::pairwise_examples()) {
+// Plain memory operations that other parts of the generator ask for by name, whether or not they are among the examples.
+bool is_plain(const ptx::Example& e) {
+  const ptx::Modifiers& m = e.spelling.modifiers;
+  const Opcode o = e.spelling.form->row->opcode;
+  return (o == Opcode::k_ld || o == Opcode::k_st) && e.spelling.text.find("::") == std::string::npos && m.semantics == ptx::Semantics::kNone &&
+         m.cache == ptx::CacheOp::kNone && (m.vector == 1 || m.type == Type::kB32);
+}
+
+Catalogue::Catalogue() {
+  std::unordered_set<std::string> chosen;
+  for (const ptx::Example& e : ptx::pairwise_examples()) chosen.insert(e.text);
+  for (ptx::Example& e : ptx::all_examples())
+    if (is_plain(e) || chosen.contains(e.text)) examples_.push_back(std::move(e));
   const ptx::Form* form = nullptr;
   for (std::size_t i = 0; i < examples_.size(); ++i) {
     const ptx::Spelling& s = examples_[i].spelling;

@@ -104,7 +104,7 @@ bool classified(ptx::TestpOp op, Bits b, const Format& f) {
     case ptx::TestpOp::kInfinite: return infinite;
     case ptx::TestpOp::kNumber: return !nan;
     case ptx::TestpOp::kNotANumber: return nan;
-    case ptx::TestpOp::kNormal: return !nan && !infinite && !subnormal && magnitude != 0;
+    case ptx::TestpOp::kNormal: return !nan && !infinite && !subnormal;  // zeros are normal, says the manual
     default: return subnormal;
   }
 }
@@ -128,12 +128,14 @@ bool rounds_to_integer(Rounding r) {
   return r == Rounding::kIntNearestEven || r == Rounding::kIntZero || r == Rounding::kIntDown || r == Rounding::kIntUp;
 }
 
-bool convert(const Modifiers& m, std::span<const Bits> in, std::string_view text, Bits* to) {
+bool convert(const Modifiers& as_spelled, std::span<const Bits> in, std::string_view text, Bits* to) {
+  Modifiers m = as_spelled;
+  const bool satfinite = text.find(".satfinite") != std::string_view::npos;
+  if (satfinite) m.sat = false;
   const Type from = m.source_type;
   const Direction d = direction_of(m.rounding);
   const Format* source = format_of(from);
   const Format* destination = format_of(m.type);
-  const bool satfinite = text.find(".satfinite") != std::string_view::npos;
   const auto finite = [&](Bits r, const Format& f) { return satfinite && (r & ~f.sign_bit()) == f.infinity() ? r - 1 : r; };
   if (m.rounding == Rounding::kStochastic) return false;
   if (is_integer(from)) {
@@ -142,7 +144,7 @@ bool convert(const Modifiers& m, std::span<const Bits> in, std::string_view text
     return true;
   }
   if (source == nullptr || from == Type::kF16x2 || from == Type::kBF16x2) return false;  // the eight-bit formats
-  const Bits a = m.ftz ? exact::flush(in[0], *source) : in[0];
+  const Bits a = m.ftz && from == Type::kF32 ? exact::flush(in[0], *source) : in[0];
   const Number n = exact::decode(a, *source);
   if (is_integer(m.type)) {
     const int width = 8 * ptx::size_of(m.type);

@@ -1,8 +1,6 @@
 #include "simulator/fuzz/differential/simulate.h"
 
-#include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <variant>
 
 #include "simulator/fuzz/differential/choices.h"
@@ -11,18 +9,6 @@
 #include "simulator/fuzz/differential/sums.h"
 
 namespace lockstep::fuzz::differential {
-namespace {
-
-constexpr std::uint32_t kArena = (Layout::kMost + 255) / 256 * 256 + 4096;  // behind it, what programs discard
-
-// Which slots registers get is said to load_module by the environment, which all threads share.
-std::mutex& loading() {
-  static std::mutex mutex;
-  return mutex;
-}
-
-}  // namespace
-
 void prepare(const Program& program, std::span<std::uint8_t> memory) {
   const Layout layout(program);
   std::memset(memory.data(), 0, layout.bytes);
@@ -46,7 +32,7 @@ Simulator::Simulator() : memory_(std::make_unique<memory::DeviceMemory>()) {
     return a;
   };
   input_ = fresh(kInputBytes);
-  arena_ = fresh(kArena);
+  arena_ = fresh(Layout::kWhole);
   std::memcpy(memory_->host(*memory_->find(input_), input_), input_data().data(), kInputBytes);
 }
 
@@ -56,10 +42,7 @@ std::string Simulator::load(std::span<const Program> programs, const Loading& ho
   module_.reset();
   const std::string text = module_of(programs, how.target);
   const std::string_view texts[] = {text};
-  const std::lock_guard lock(loading());
-  if (how.separate_registers) setenv("LOCKSTEP_REGISTERS", "separate", 1);
-  auto loaded = engine::load_module(texts, *memory_, 0);
-  if (how.separate_registers) unsetenv("LOCKSTEP_REGISTERS");
+  auto loaded = engine::load_module(texts, *memory_, 0, nullptr, how.registers);
   if (const auto* e = std::get_if<engine::LoadError>(&loaded)) return e->message;
   module_ = std::move(std::get<std::unique_ptr<engine::Module>>(loaded));
   return {};

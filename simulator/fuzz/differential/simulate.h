@@ -16,7 +16,7 @@ namespace lockstep::fuzz::differential {
 // How a module is loaded.
 struct Loading {
   int target = 0;                  // 0: the program's own
-  bool separate_registers = false; // every register has a slot of its own
+  engine::RegisterPlaces registers = engine::RegisterPlaces::kShared;
 };
 
 // How a kernel is launched.

@@ -343,8 +343,8 @@ bool Text::write(const Context& at) {
     case Opcode::k_applypriority: line(opcode() + " [b_window], 128;"); return true;
     case Opcode::k_discard:  // memory of the block, which nobody reads
       line("mov.u32 t0, %ctaid.x;\nmov.u32 t1, %tid.x;\nsetp.eq.u32 s0, t1, 0;\nmad.wide.u32 a0, t0, 128, b_output;");
-      line("@s0 st.global.b32 [a0+" + std::to_string((Layout(writer_.program()).bytes + 255) / 256 * 256) + "], t0;");
-      line("add.u64 a0, a0, " + std::to_string((Layout(writer_.program()).bytes + 255) / 256 * 256) + ";");
+      line("@s0 st.global.b32 [a0+" + std::to_string(Layout::kDiscarded) + "], t0;");
+      line("add.u64 a0, a0, " + std::to_string(Layout::kDiscarded) + ";");
       line("@s0 " + opcode() + " [a0], 128;");
       return true;
     case Opcode::k_barrier_cluster_arrive: case Opcode::k_barrier_cluster_wait:

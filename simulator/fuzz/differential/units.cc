@@ -115,7 +115,7 @@ Operand Writer::operand(const OperandRule& rule, const ptx::Modifiers& m, std::v
       return o;
     case Role::kInteger: return immediate(choose_.below(256));
     default:
-      if ((is_integer(type) || type == Type::kF32 || type == Type::kF64) && choose_.percent(15)) return constant(choose_, type);
+      if ((is_integer(type) || type == Type::kF32 || type == Type::kF64) && constants_ && choose_.percent(15)) return constant(choose_, type);
       return of(source(type));
   }
 }
@@ -157,9 +157,8 @@ void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& befo
       replace(3, "and.b32", 15, t9);
       break;
     case Opcode::k_cvt:
-      // Which integer a NaN becomes differs among GPUs.
-      if (is_float(m.source_type) && !is_float(m.type) && ptx::size_of(m.type) > 0 && is_integer(m.type) | (ptx::size_of(m.type) == 1) &&
-          i.operands.size() == 2 && i.operands[1].kind == Operand::Kind::kRegister) {
+      // Which integer a NaN becomes differs among GPUs; what tf32 makes of one, the manual does not say.
+      if (is_float(m.source_type) && (is_integer(m.type) || ptx::size_of(m.type) == 1 || m.type == Type::kTF32) && i.operands.size() == 2 && i.operands[1].kind == Operand::Kind::kRegister) {
         const Register p{Class::kPredicate, 4};
         const Register from = i.operands[1].reg;
         const Register t{from.cls, static_cast<std::uint8_t>(kPool[static_cast<int>(from.cls)])};
@@ -185,7 +184,9 @@ Statement Writer::compute(int example) {
     Instruction i;
     i.example = which;
     std::vector<Register> written;
+    constants_ = x.spelling.form->row->opcode != Opcode::k_cvt_pack;
     for (const OperandRule& rule : *x.operands) i.operands.push_back(operand(rule, x.spelling.modifiers, written));
+    constants_ = true;
     if (previous != nullptr) {
       i.operands[0] = of(*previous);
       i.operands[1 + choose_.below(i.operands.size() - 1)] = of(*previous);

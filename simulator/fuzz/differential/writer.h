@@ -71,6 +71,7 @@ class Writer {
   Program& program_;
   const Menu& menu_;
   bool silicon_;
+  bool constants_ = true;  // operands may be
 };
 
 // instructions.cc: by the opcode as spelled; operands in order.
