@@ -44,6 +44,8 @@ class Generator {
     p.input_offset = static_cast<std::uint32_t>(256 * (1 + choose_.below((kInputBytes - 256 * kInputStride - kWindow) / 256 - 1)));
     for (std::size_t i = 0; i < p.arguments.size(); ++i) p.arguments[i] = static_cast<std::uint32_t>(choose_.bits());
     for (std::size_t i = 0; i < 4; ++i) p.arguments[i] = static_cast<std::uint32_t>(choose_.below(4));  // trip counts
+    // A register that nobody looks at in the end may lose its place at its last use.
+    if (choose_.percent(75)) p.kept = static_cast<std::uint32_t>((choose_.bits() | choose_.bits()) & 0xfffff);
     p.ends_early = choose_.percent(12);
     if (row != nullptr) p.ends_early = false;
     Writer writer(choose_, p, menu, recipe_.silicon);
@@ -142,6 +144,7 @@ class Generator {
     s.argument = static_cast<std::uint32_t>(choose_.below(4));
     s.reg = writer_->pool(Class::k32).index;
     s.at_bottom = s.trips == Statement::Trips::kConstant && choose_.percent(50);
+    if (!at.in_function && choose_.percent(40)) s.walk = writer_->pool(Class::k32).index;
     const bool leaves = choose_.percent(35);
     Context inside;
     if (s.trips == Statement::Trips::kLanes) {

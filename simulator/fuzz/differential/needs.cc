@@ -39,7 +39,10 @@ void needs(const Statement& s, Needs& n) {
   switch (s.kind) {
     case Kind::kIf: if (!s.uniform) predicate(); break;
     case Kind::kLeaveIf: case Kind::kIrreducible: case Kind::kEnd: predicate(); break;
-    case Kind::kLoop: if (s.trips == Statement::Trips::kLanes) use({Class::k32, s.reg}, n); break;
+    case Kind::kLoop:
+      if (s.trips == Statement::Trips::kLanes) use({Class::k32, s.reg}, n);
+      if (s.walk >= 0) use({Class::k32, static_cast<std::uint8_t>(s.walk)}, n);
+      break;
     case Kind::kSwitch: use({Class::k32, s.reg}, n); break;
     case Kind::kCall:
       if (s.alternative >= 0) predicate();

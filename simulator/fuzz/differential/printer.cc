@@ -1,7 +1,7 @@
 #include "simulator/fuzz/differential/printer.h"
 
-#include <algorithm>
-#include <functional>
+#include <set>
+#include <utility>
 
 #include "simulator/fuzz/differential/catalogue.h"
 #include "simulator/fuzz/differential/data.h"
@@ -43,9 +43,10 @@ class Printer {
  private:
   void line(const std::string& s) { (text_ += s) += '\n'; }
   void registers() {
-    line(".reg .pred p<8>, s<4>, l<16>;\n.reg .b16 h<8>, v<4>;\n.reg .b32 r<16>, t<8>, c<16>, m<16>, e<8>;\n.reg .b64 d<10>, a<8>, x<4>;\n.reg .b128 q<4>;");
+    line(".reg .pred p<4>, s<1>;\n.reg .b16 h<4>;\n.reg .b32 r<8>, t<4>, e<2>;\n.reg .b64 d<4>, x<4>;");
   }
 
+  bool kept(Class c, int i) const { return uses(c, i) && (program_.kept >> kept_bit(c, i) & 1); }
   bool uses(Class c, int i) const { return needs_.pool[static_cast<int>(c)][i]; }
   bool uses(Class c, int from, int to) const { return needs_.uses(c, from, to); }
 
@@ -103,16 +104,14 @@ class Printer {
   // What is left in the registers, and the block's sums.
   void results() {
     line("mad.wide.u32 x3, global_thread, " + number(Layout::kOutput) + ", b_output;");
-    const auto four = [&](int from) {
-      if (uses(Class::k32, from, from + 4)) line("st.global.v4.b32 [x3+" + number(static_cast<std::uint64_t>(4 * from)) + "], {" + r(from) + ", " + r(from + 1) + ", " + r(from + 2) + ", " + r(from + 3) + "};");
+    const auto store = [&](Class c, int n, const char* type, int at, int bytes) {
+      for (int i = 0; i < n; ++i)
+        if (kept(c, i)) line(std::string("st.global.") + type + " [x3+" + number(static_cast<std::uint64_t>(at + i * bytes)) + "], " + name({c, static_cast<std::uint8_t>(i)}) + ";");
     };
-    four(0), four(4);
-    if (uses(Class::k64, 0, 2)) line("st.global.v2.b64 [x3+32], {d0, d1};");
-    if (uses(Class::k64, 2, 4)) line("st.global.v2.b64 [x3+48], {d2, d3};");
-    if (uses(Class::k16, 0, 4)) line("st.global.v4.b16 [x3+64], {h0, h1, h2, h3};");
+    store(Class::k32, 8, "b32", 0, 4), store(Class::k64, 4, "b64", 32, 8), store(Class::k16, 4, "b16", 64, 2);
     bool any = false;
     for (int i = 0; i < 4; ++i) {
-      if (!uses(Class::kPredicate, i)) continue;
+      if (!kept(Class::kPredicate, i)) continue;
       line("selp.b32 t1, " + number(std::uint64_t{1} << i) + ", 0, " + p(i) + ";");
       line(any ? "or.b32 t0, t0, t1;" : "mov.b32 t0, t1;");
       any = true;
@@ -194,8 +193,29 @@ class Printer {
     return "[" + base + rest + "]";
   }
 
+  // Temporaries are the statement's own, as nvcc writes them: a register allocator gives their places to others.
   void unit(const std::vector<Instruction>& unit, const std::string& mask) {
+    std::set<std::pair<int, int>> temporaries;
+    bool addresses = false;
+    const auto note = [&](Register x) {
+      if (x.index >= kPool[static_cast<int>(x.cls)]) temporaries.emplace(static_cast<int>(x.cls), x.index);
+    };
+    for (const Instruction& i : unit) {
+      for (const Operand& o : i.operands) {
+        if (o.kind == Operand::Kind::kRegister || o.kind == Operand::Kind::kNegated) note(o.reg);
+        for (const Register x : o.elements) note(x);
+        addresses |= o.kind == Operand::Kind::kAddress || o.kind == Operand::Kind::kPolicy;
+      }
+    }
+    const bool scope = addresses || !temporaries.empty();
+    if (scope) line("{");
+    for (const auto& [c, n] : temporaries) {
+      constexpr const char* kTypes[] = {".pred", ".b16", ".b32", ".b64", ".b128"};
+      line(std::string(".reg ") + kTypes[c] + " " + kLetter[c] + number(static_cast<std::uint64_t>(n)) + ";");
+    }
+    if (addresses) line(".reg .b32 t4, t5; .reg .b64 a0, a1, a2, a3, a7;");
     for (const Instruction& i : unit) instruction(i, mask);
+    if (scope) line("}");
   }
 
   void instruction(const Instruction& i, const std::string& mask) {
@@ -245,15 +265,16 @@ class Printer {
   std::string kernel_;
   Needs needs_;
   std::string text_;
-  int labels_ = 0, depth_ = 0;
+  int labels_ = 0;
   bool in_function_ = false;
   std::vector<std::pair<std::string, std::string>> loops_;  // where an iteration ends, where the loop does
 };
 
 void Printer::statement(const Statement& s, const std::string& mask) {
-  const std::string n = number(static_cast<std::uint64_t>(labels_++)), d = number(static_cast<std::uint64_t>(depth_ % 16));
+  const std::string n = number(static_cast<std::uint64_t>(labels_++)), d = "_" + n;  // d: of the statement's own registers
   const auto label = [&](const char* kind) { return std::string(kind) + n; };
-  ++depth_;
+  const bool scope = s.kind != Kind::kUnit && s.kind != Kind::kBarrier && s.kind != Kind::kExchange && s.kind != Kind::kLeaveIf && s.kind != Kind::kText && s.kind != Kind::kEnd;
+  if (scope) line("{\n.reg .b32 c" + d + ", m" + d + "; .reg .pred l" + d + "; .reg .b64 w" + d + ";");
   switch (s.kind) {
     case Kind::kUnit: case Kind::kBarrier: unit(s.unit, mask); break;
     case Kind::kIf: {
@@ -293,12 +314,16 @@ void Printer::statement(const Statement& s, const std::string& mask) {
         case Statement::Trips::kLanes: line("and.b32 " + c + ", " + r(s.reg) + ", 3;"); break;
       }
       if (s.tracked) inside = "m" + d, line("mov.b32 " + inside + ", " + mask + ";");
+      if (s.walk >= 0) line("mov.b64 w" + d + ", b_in;");
       loops_.emplace_back(label("NEXT"), label("END"));
       line(label("LOOP") + ":");
       if (!s.at_bottom) {
         line("setp.ne.u32 " + l + ", " + c + ", 0;");
         if (s.tracked) line("vote.sync.ballot.b32 " + inside + ", " + l + ", " + inside + ";");
         line("@!" + l + " bra " + label("END") + ";\nsub.u32 " + c + ", " + c + ", 1;");
+      }
+      if (s.walk >= 0) {
+        line("{\n.reg .b32 t7;\nld.global.b32 t7, [w" + d + "];\nadd.u64 w" + d + ", w" + d + ", 4;\nxor.b32 " + r(s.walk) + ", " + r(s.walk) + ", t7;\n}");
       }
       list(s.body, inside);
       line(label("NEXT") + ":");
@@ -334,7 +359,7 @@ void Printer::statement(const Statement& s, const std::string& mask) {
     case Kind::kCall: {
       std::string target = function_name(static_cast<std::size_t>(s.function)), prototype;
       if (s.alternative >= 0) {
-        line("mov.u64 a0, " + target + ";\nmov.u64 a1, " + function_name(static_cast<std::size_t>(s.alternative)) + ";\nselp.b64 a0, a0, a1, " + p(s.predicate) + ";");
+        line(".reg .b64 a0, a1;\nmov.u64 a0, " + target + ";\nmov.u64 a1, " + function_name(static_cast<std::size_t>(s.alternative)) + ";\nselp.b64 a0, a0, a1, " + p(s.predicate) + ";");
         target = "a0";
         prototype = label("PROTOTYPE");
         line(prototype + ": .callprototype (.param .b32 _, .param .align 8 .b8 _[16]) _ (.param .b32 _, .param .b64 _, .param .align 8 .b8 _[8], .param .b32 _);");
@@ -361,10 +386,12 @@ void Printer::statement(const Statement& s, const std::string& mask) {
       break;
     }
     case Kind::kText:
+      line("{\n.reg .pred s<4>;\n.reg .b16 v<4>;\n.reg .b32 t<8>;\n.reg .b64 a<8>;\n.reg .b128 q<4>;");
       for (std::string l : s.lines) {
         for (std::size_t at; (at = l.find("%L%")) != std::string::npos;) l.replace(at, 3, n);
         line(l);
       }
+      line("}");
       break;
     case Kind::kEnd:
       line((s.negated ? "@" : "@!") + p(s.predicate) + " bra " + label("GO_ON") + ";");
@@ -372,7 +399,7 @@ void Printer::statement(const Statement& s, const std::string& mask) {
       line("exit;\n" + label("GO_ON") + ":");
       break;
   }
-  --depth_;
+  if (scope) line("}");
 }
 
 }  // namespace

@@ -125,6 +125,7 @@ struct Statement {
   std::uint32_t count = 1;     // kConstant, kIrreducible
   std::uint8_t reg = 0;        // kLanes, kSwitch: 32-bit register, of which the low two bits count
   bool at_bottom = false;      // kLoop, kConstant: tested at its end
+  int walk = -1;               // kLoop: 32-bit register that takes in a word of the input in each iteration, by a pointer that moves on
   bool go_on = false;          // kLeaveIf: ends the iteration only
   int variant = 0;             // of barriers and calls
   // kCall
@@ -135,6 +136,9 @@ struct Statement {
   std::vector<Assignment> effects;
   std::vector<int> rows;       // rows of the table that the lines hold
 };
+
+// The bit of Program::kept for a register.
+constexpr int kept_bit(Class c, int i) { return i + (c == Class::k32 ? 0 : c == Class::k64 ? 8 : c == Class::k16 ? 12 : 16); }
 
 struct Function {
   std::vector<Statement> body;
@@ -149,6 +153,7 @@ struct Program {
   bool ends_early = false;  // lanes may be done before others: no barrier at the end
   std::uint32_t blocks = 1, threads = 32;
   std::uint32_t input_offset = 0;                    // into input_data()
+  std::uint32_t kept = 0xfffff;                      // registers of the pool that a thread stores at its end: bits for r, d, h, p
   std::array<std::uint32_t, kArgumentBytes / 4> arguments{};
   std::vector<Function> functions;
   std::vector<Statement> body;

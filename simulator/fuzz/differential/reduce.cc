@@ -133,6 +133,7 @@ class Reducer {
     for (std::size_t i = 0; here() != nullptr && i < here()->size() && left_ > 0; ++i) {
       changed |= attempt(i, [](Statement& s) { return std::exchange(s.count, 1) != 1; });
       changed |= attempt(i, [](Statement& s) { return std::exchange(s.alternative, -1) != -1; });
+      changed |= attempt(i, [](Statement& s) { return std::exchange(s.walk, -1) != -1; });
       changed |= attempt(i, [](Statement& s) {
         if (s.kind != Kind::kLoop || s.trips == Statement::Trips::kConstant) return false;
         s.trips = Statement::Trips::kConstant;

@@ -73,22 +73,22 @@ class Block {
     for (int i = 0; i < 4; ++i) r.of[0][i] = static_cast<std::int32_t>(r.of[2][i]) < static_cast<std::int32_t>(r.of[2][i + 4]);
   }
 
-  // What a thread stores at its end: groups of registers of which any is in use.
+  bool kept(Class c, int i) const { return needs_.pool[static_cast<int>(c)][i] && (program_.kept >> kept_bit(c, i) & 1); }
+
+  // What a thread stores at its end.
   void leave(std::uint32_t t) {
     done_[t] = true;
     std::uint8_t* out = &memory_[global(t) * Layout::kOutput];
     Registers& r = registers_[t];
-    const auto put = [&](Class c, int from, int to, std::uint32_t at, std::uint32_t bytes) {
-      if (!needs_.uses(c, from, to)) return;
-      for (int i = from; i < to; ++i) std::memcpy(out + at + static_cast<std::uint32_t>(i) * bytes, &r.of[static_cast<int>(c)][i], bytes);
+    const auto put = [&](Class c, int n, std::uint32_t at, std::uint32_t bytes) {
+      for (int i = 0; i < n; ++i)
+        if (kept(c, i)) std::memcpy(out + at + static_cast<std::uint32_t>(i) * bytes, &r.of[static_cast<int>(c)][i], bytes);
     };
-    put(Class::k32, 0, 4, 0, 4), put(Class::k32, 4, 8, 0, 4);
-    put(Class::k64, 0, 2, 32, 8), put(Class::k64, 2, 4, 32, 8);
-    put(Class::k16, 0, 4, 64, 2);
+    put(Class::k32, 8, 0, 4), put(Class::k64, 4, 32, 8), put(Class::k16, 4, 64, 2);
     std::uint32_t bits = 0;
     bool any = false;
     for (int i = 0; i < 4; ++i) {
-      if (!needs_.pool[0][i]) continue;
+      if (!kept(Class::kPredicate, i)) continue;
       any = true;
       bits |= static_cast<std::uint32_t>(r.of[0][i]) << i;
     }
@@ -173,6 +173,12 @@ void Block::statement(const Statement& s, const Lanes& lanes) {
         });
         if (rest.empty()) break;
         left_ = broken_;
+        for (const int t : rest) {
+          if (s.walk < 0) break;
+          std::uint32_t word;
+          std::memcpy(&word, input(static_cast<std::uint32_t>(t)) + 4 * n, 4);
+          at(t).of[2][s.walk] ^= word;
+        }
         list(s.body, rest);
       }
       --loops_;
