@@ -41,7 +41,12 @@ Judgement judge(const Program& program, Simulator& simulator) {
   const Program programs[] = {program};
   if (const std::string why = simulator.load(programs, {}); !why.empty()) return {"refused", why};
   const Result base = simulator.run(program, 0, {});
-  if (!base.error.empty()) return {"finding", base.error};
+  if (!base.error.empty()) {
+    // A register that has lost its place may show itself by a finding.
+    if (simulator.load(programs, {.registers = engine::RegisterPlaces::kSeparate}).empty() && simulator.run(program, 0, {}).error.empty())
+      return {"registers", base.error};
+    return {"finding", base.error};
+  }
   const auto differs = [&](const Result& r, const std::string& voter) -> Judgement {
     if (!r.error.empty()) return {voter, r.error};
     if (r.memory != base.memory) return {voter, first_difference(program, base.memory, r.memory, voter)};
