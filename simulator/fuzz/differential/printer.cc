@@ -131,7 +131,7 @@ class Printer {
 
   std::string function_name(std::size_t i) const { return kernel_ + "_f" + number(i); }
   std::string signature(std::size_t i) const {
-    return ".func (.param .b32 out0, .param .align 8 .b8 out1[16]) " + function_name(i) + "(.param .b32 in0, .param .b64 in1, .param .align 8 .b8 in2[8], .param .b32 depth)";
+    return ".func (.param .align 8 .b8 out[24]) " + function_name(i) + "(.param .b32 in0, .param .b64 in1, .param .align 8 .b8 in2[8], .param .b32 depth)";
   }
 
   void function(std::size_t i) {
@@ -149,15 +149,15 @@ class Printer {
       call(function_name(i), "r0", "d1", "r3", "r4", "e0", "r1", "r2");
       line("LAST:");
     }
-    line("st.param.b32 [out0], r1;\nst.param.v2.b32 [out1], {r2, r5};\nst.param.b64 [out1+8], d1;\nret;\n}");
+    line("st.param.b32 [out], r1;\nst.param.v2.b32 [out+8], {r2, r5};\nst.param.b64 [out+16], d1;\nret;\n}");
   }
 
   void call(const std::string& target, const std::string& in0, const std::string& in1, const std::string& in2, const std::string& in3, const std::string& depth,
             const std::string& to0, const std::string& to1, const std::string& prototype = {}, bool uniform = false) {
-    line("{\n.param .b32 p_in0, p_depth, p_out0;\n.param .b64 p_in1;\n.param .align 8 .b8 p_in2[8];\n.param .align 8 .b8 p_out1[16];");
+    line("{\n.param .b32 p_in0, p_depth;\n.param .b64 p_in1;\n.param .align 8 .b8 p_in2[8];\n.param .align 8 .b8 p_out[24];");
     line("st.param.b32 [p_in0], " + in0 + ";\nst.param.b64 [p_in1], " + in1 + ";\nst.param.v2.b32 [p_in2], {" + in2 + ", " + in3 + "};\nst.param.b32 [p_depth], " + depth + ";");
-    line("call" + std::string(uniform ? ".uni" : "") + " (p_out0, p_out1), " + target + ", (p_in0, p_in1, p_in2, p_depth)" + (prototype.empty() ? "" : ", " + prototype) + ";");
-    line("ld.param.b32 " + to0 + ", [p_out0];\nld.param.v2.b32 {t0, t1}, [p_out1];\nld.param.b64 x0, [p_out1+8];\nmov.b64 {t2, t3}, x0;\nxor.b32 t0, t0, t1;\nxor.b32 t2, t2, t3;\nxor.b32 " + to1 +
+    line("call" + std::string(uniform ? ".uni" : "") + " (p_out), " + target + ", (p_in0, p_in1, p_in2, p_depth)" + (prototype.empty() ? "" : ", " + prototype) + ";");
+    line("ld.param.b32 " + to0 + ", [p_out];\nld.param.v2.b32 {t0, t1}, [p_out+8];\nld.param.b64 x0, [p_out+16];\nmov.b64 {t2, t3}, x0;\nxor.b32 t0, t0, t1;\nxor.b32 t2, t2, t3;\nxor.b32 " + to1 +
          ", t0, t2;\n}");
   }
 
@@ -362,7 +362,7 @@ void Printer::statement(const Statement& s, const std::string& mask) {
         line(".reg .b64 a0, a1;\nmov.u64 a0, " + target + ";\nmov.u64 a1, " + function_name(static_cast<std::size_t>(s.alternative)) + ";\nselp.b64 a0, a0, a1, " + p(s.predicate) + ";");
         target = "a0";
         prototype = label("PROTOTYPE");
-        line(prototype + ": .callprototype (.param .b32 _, .param .align 8 .b8 _[16]) _ (.param .b32 _, .param .b64 _, .param .align 8 .b8 _[8], .param .b32 _);");
+        line(prototype + ": .callprototype (.param .align 8 .b8 _[24]) _ (.param .b32 _, .param .b64 _, .param .align 8 .b8 _[8], .param .b32 _);");
       }
       line("mov.u32 e1, " + number(s.count) + ";");
       call(target, r(s.registers[0]), "d" + number(s.registers[1]), r(s.registers[2]), r(s.registers[3]), "e1", r(s.registers[4]), r(s.registers[5]), prototype);

@@ -184,7 +184,8 @@ Statement Writer::compute(int example) {
     Instruction i;
     i.example = which;
     std::vector<Register> written;
-    constants_ = x.spelling.form->row->opcode != Opcode::k_cvt_pack;
+    const Opcode opcode = x.spelling.form->row->opcode;
+    constants_ = opcode != Opcode::k_cvt_pack && opcode != Opcode::k_vabsdiff4;
     for (const OperandRule& rule : *x.operands) i.operands.push_back(operand(rule, x.spelling.modifiers, written));
     constants_ = true;
     if (previous != nullptr) {
