@@ -16,9 +16,11 @@ namespace {
 using ptx::Opcode;
 using Kind = Statement::Kind;
 
-// Statements of a program, about; a loop's count as often as they are written.
-constexpr int kLeast = 8, kMost = 30;
-constexpr int kMostDepth = 3;
+// Statements of a program, about; those within others come on top. ptxas takes most of the time where it is asked: most programs for a GPU are small.
+struct Size {
+  int least, most, depth, inner;
+};
+constexpr Size kUsual = {8, 30, 3, 4}, kSmall = {3, 9, 2, 2};
 
 class Generator {
  public:
@@ -29,6 +31,7 @@ class Generator {
     const Catalogue& all = Catalogue::get();
     Program& p = program_;
     p.seed = recipe_.number();
+    if (recipe_.silicon && choose_.percent(93)) size_ = kSmall;
     const Row* row = recipe_.row >= 0 && recipe_.row < static_cast<int>(all.rows().size()) ? &all.rows()[static_cast<std::size_t>(recipe_.row)] : nullptr;
     const std::size_t t = choose_.below(20);
     p.target = recipe_.silicon || t < 13 ? 90 : t < 16 ? 80 : t < 17 ? 75 : 100;
@@ -50,24 +53,24 @@ class Generator {
     if (row != nullptr) p.ends_early = false;
     Writer writer(choose_, p, menu, recipe_.silicon);
     writer_ = &writer;
-    for (std::size_t n = choose_.percent(35) ? 1 + choose_.below(2) : 0; n > 0; --n) {
+    for (std::size_t n = choose_.percent(25) ? 1 + choose_.below(2) : 0; n > 0; --n) {
       Function f;
       Context inside;
       inside.in_function = true;
       inside.level = Level::kLanes;
       inside.depth = 1;
-      f.body = list(static_cast<int>(3 + choose_.below(8)), inside);
+      f.body = list(static_cast<int>(2 + choose_.below(static_cast<std::size_t>(2 * size_.inner))), inside);
       f.recursive = choose_.percent(30);
       p.functions.push_back(std::move(f));
     }
     const Context top;
-    left_ = static_cast<int>(kLeast + choose_.below(kMost - kLeast));
+    const int n = size_.least + static_cast<int>(choose_.below(static_cast<std::size_t>(size_.most - size_.least)));
     if (row != nullptr) {
-      p.body = list(left_ / 2, top);
+      p.body = list(n / 2, top);
       focus(*row, top);
-      for (Statement& s : list(left_ / 2, top)) p.body.push_back(std::move(s));
+      for (Statement& s : list((n + 1) / 2, top)) p.body.push_back(std::move(s));
     } else {
-      p.body = list(left_, top);
+      p.body = list(n, top);
     }
     if (p.ends_early) {
       Statement end;
@@ -93,7 +96,7 @@ class Generator {
       } else {
         writer_->write(recipe_.row, at, program_.body);
       }
-      if (choose_.percent(60)) return;
+      if (choose_.percent(80)) return;
     }
   }
 
@@ -105,11 +108,11 @@ class Generator {
 
   Statement statement(const Context& at) {
     const std::size_t roll = choose_.below(100);
-    if (roll < 80 || at.depth >= kMostDepth) return writer_->random_unit(at);
+    if (roll < 80 || at.depth >= size_.depth) return writer_->random_unit(at);
     return control(at, Opcode::kInvalid);
   }
 
-  int inner() { return static_cast<int>(1 + choose_.below(4)); }
+  int inner() { return static_cast<int>(1 + choose_.below(static_cast<std::size_t>(size_.inner))); }
 
   Context deeper(const Context& at, Level level) {
     Context c = at;
@@ -309,7 +312,7 @@ class Generator {
   Choices choose_;
   Program& program_;
   Writer* writer_ = nullptr;
-  int left_ = 0;
+  Size size_ = kUsual;
 };
 
 void collect(const std::vector<Statement>& list, std::set<int>& rows, const Program& p);

@@ -42,7 +42,7 @@ enum class Region : std::uint8_t {
   kSharedSums,  // likewise, of the block
 };
 
-inline constexpr std::uint32_t kInputStride = 96, kWindow = 4096, kPrivate = 64, kConstantBytes = 256, kArgumentBytes = 64, kBoardStride = 16,
+inline constexpr std::uint32_t kInputStride = 96, kWindow = 4096, kPrivate = 32, kConstantBytes = 256, kArgumentBytes = 64, kBoardStride = 16,
                                kSums = 18;
 
 struct Address {
