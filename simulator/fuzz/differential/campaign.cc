@@ -43,11 +43,13 @@ Mismatch minimised(const Recipe& recipe, const Judgement& judgement, Simulator& 
   m.judgement = judgement;
   // A finding must stay the same kind of finding: its first words.
   const std::string kind = judgement.voter == "finding" || judgement.voter == "refused" ? judgement.detail.substr(0, judgement.detail.find(' ')) : std::string();
+  // A smaller program takes another turn under the same seed.
+  const std::uint64_t schedules = judgement.voter == "schedule" ? 24 : 2;
   m.program = reduced(generate(recipe), [&](const Program& p) {
-    const Judgement j = judge(p, simulator);
+    const Judgement j = judge(p, simulator, schedules);
     return j.voter == judgement.voter && j.detail.starts_with(kind);
   });
-  if (Judgement j = judge(m.program, simulator); !j.voter.empty()) m.judgement = std::move(j);
+  if (Judgement j = judge(m.program, simulator, schedules); !j.voter.empty()) m.judgement = std::move(j);
   const Program programs[] = {m.program};
   m.ptx = module_of(programs);
   return m;

@@ -37,7 +37,7 @@ std::string first_difference(const Program& p, const std::vector<std::uint8_t>& 
   return a.size() == b.size() ? "the same" : "of different size";
 }
 
-Judgement judge(const Program& program, Simulator& simulator) {
+Judgement judge(const Program& program, Simulator& simulator, std::uint64_t schedules) {
   const Program programs[] = {program};
   if (const std::string why = simulator.load(programs, {}); !why.empty()) return {"refused", why};
   const Result base = simulator.run(program, 0, {});
@@ -55,8 +55,11 @@ Judgement judge(const Program& program, Simulator& simulator) {
   if (program.referenced) {
     if (auto j = differs({{}, reference_result(program)}, "reference"); !j.voter.empty()) return j;
   }
-  for (const std::uint64_t seed : {1, 2}) {
-    if (auto j = differs(simulator.run(program, 0, {.schedule_seed = seed}), fmt::format("schedule {}", seed)); !j.voter.empty()) return j;
+  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
+    if (auto j = differs(simulator.run(program, 0, {.schedule_seed = seed}), "schedule"); !j.voter.empty()) {
+      j.detail = fmt::format("seed {}: {}", seed, j.detail);
+      return j;
+    }
   }
   if (program.blocks > 1) {
     if (auto j = differs(simulator.run(program, 0, {.host_threads = 2}), "threads"); !j.voter.empty()) return j;

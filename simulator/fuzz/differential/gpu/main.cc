@@ -276,7 +276,8 @@ class Worker {
       small = reduced(program, [&](const Program& p) {
         std::vector<Program> one = {p};
         std::vector<Votes> v;
-        return !s_.stop && this->votes(one, v, true) && v.size() == 1 && v[0].alone() == alone && !v[0].agree();
+        const bool late = Clock::now() - s_.start > std::chrono::duration<double>(60 * s_.options.minutes + 15);
+        return !late && !s_.stop && this->votes(one, v, true) && v.size() == 1 && v[0].alone() == alone && !v[0].agree();
       }, kMostQuestions);
     }
     std::string text = fmt::format("// {:016x}: {} differs\n// {} blocks of {} threads; the input begins at byte {}\n// arguments", program.seed, alone, small.blocks, small.threads, small.input_offset);
