@@ -20,7 +20,7 @@ using Kind = Statement::Kind;
 struct Size {
   int least, most, depth, inner;
 };
-constexpr Size kUsual = {8, 30, 3, 4}, kSmall = {3, 9, 2, 2};
+constexpr Size kUsual = {8, 30, 3, 4}, kSmall = {2, 8, 2, 2};
 
 class Generator {
  public:

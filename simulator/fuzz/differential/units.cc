@@ -158,6 +158,7 @@ void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& befo
       break;
     case Opcode::k_cvt:
       // Which integer a NaN becomes differs among GPUs; what tf32 makes of one, the manual does not say.
+      if (Operand& o = i.operands[1]; o.kind == Operand::Kind::kImmediate && (o.text == "0f7fffffff")) o = immediate(0x3f800000, "0f3f800000");
       if (is_float(m.source_type) && (is_integer(m.type) || ptx::size_of(m.type) == 1 || m.type == Type::kTF32) && i.operands.size() == 2 && i.operands[1].kind == Operand::Kind::kRegister) {
         const Register p{Class::kPredicate, 4};
         const Register from = i.operands[1].reg;

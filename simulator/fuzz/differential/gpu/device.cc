@@ -91,6 +91,7 @@ struct Device::Driver {
   LOCKSTEP_CU(cuDeviceGetAttribute, int*, int, int);
   LOCKSTEP_CU(cuDevicePrimaryCtxRetain, void**, int);
   LOCKSTEP_CU(cuCtxSetCurrent, void*);
+  LOCKSTEP_CU(cuCtxSetLimit, int, std::size_t);
   LOCKSTEP_CU(cuModuleLoadData, void**, const void*);
   LOCKSTEP_CU(cuModuleUnload, void*);
   LOCKSTEP_CU(cuModuleGetFunction, void**, void*, const char*);
@@ -131,6 +132,7 @@ Device::Device() : driver_(std::make_unique<Driver>()) {
   d.bind(d.cuDeviceGetAttribute, "cuDeviceGetAttribute");
   d.bind(d.cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain");
   d.bind(d.cuCtxSetCurrent, "cuCtxSetCurrent");
+  d.bind(d.cuCtxSetLimit, "cuCtxSetLimit");
   d.bind(d.cuModuleLoadData, "cuModuleLoadData");
   d.bind(d.cuModuleUnload, "cuModuleUnload");
   d.bind(d.cuModuleGetFunction, "cuModuleGetFunction");
@@ -155,6 +157,7 @@ Device::Device() : driver_(std::make_unique<Driver>()) {
   if (major != 9 || minor != 0) throw std::runtime_error(name_ + " is of compute capability " + std::to_string(major) + "." + std::to_string(minor) + ", not 9.0");
   d.must(d.cuDevicePrimaryCtxRetain(&d.context, device), "cuDevicePrimaryCtxRetain");
   d.must(d.cuCtxSetCurrent(d.context), "cuCtxSetCurrent");
+  d.must(d.cuCtxSetLimit(0, 8192), "cuCtxSetLimit");  // the stack of a thread: functions call themselves
   d.must(d.cuModuleLoadData(&d.helpers, kHelpers), "helpers");
   d.must(d.cuModuleGetFunction(&d.prepare, d.helpers, "prepare"), "prepare");
   d.must(d.cuModuleGetFunction(&d.digest, d.helpers, "digest"), "digest");

@@ -32,7 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kLevels[] = {0, 1, 3};
 constexpr int kAssemblySeconds = 120, kLaunchSeconds = 30;
-constexpr std::size_t kMostReduced = 16, kMostSaved = 50, kMostQuestions = 250;
+constexpr std::size_t kMostReduced = 16, kMostSaved = 50, kMostTold = 2000, kMostQuestions = 250;
 
 struct Options {
   double minutes = 8;
@@ -42,6 +42,7 @@ struct Options {
   bool dry = false, checks = false;
   std::string ptxas = "ptxas", out = "out", scratch = "/dev/shm";
   std::vector<std::uint64_t> only;  // programs by number
+  std::vector<std::string> without;  // programs whose PTX holds one of these are left out
 };
 
 // The votes on one program.
@@ -76,7 +77,7 @@ struct Shared {
   std::uint64_t next = 0, programs = 0, launched = 0, refused = 0, findings = 0;
   std::vector<std::uint64_t> rows;
   std::map<std::string, std::uint64_t> alone;
-  std::size_t reduced = 0, saved = 0;
+  std::size_t reduced = 0, saved = 0, told = 0;
   std::atomic<bool> stop{false};
   std::atomic<std::int64_t> assembling{0}, simulating{0}, launching{0}, generating{0};  // microseconds of all threads
   int status = 0;
@@ -111,8 +112,13 @@ class Worker {
       {
         const Timed t(s_.generating);
         for (const std::uint64_t n : numbers) programs.push_back(generate(Recipe::of(n)));
+        std::erase_if(programs, [&](const Program& p) {
+          if (s_.options.without.empty()) return false;
+          const std::string text = module_of(std::span(&p, 1));
+          return std::any_of(s_.options.without.begin(), s_.options.without.end(), [&](const std::string& w) { return text.find(w) != std::string::npos; });
+        });
       }
-      batch(programs);
+      if (!programs.empty()) batch(programs);
       if (s_.stop) return;
     }
   }
@@ -256,7 +262,7 @@ class Worker {
         if (all[i].agree()) continue;
         ++s_.alone[all[i].alone()];
         differ.push_back(i);
-        fmt::print("{:016x}: {} differs; digests {:016x} {:016x} {:016x}, simulated {:016x}\n", programs[i].seed, all[i].alone(), all[i].silicon[0], all[i].silicon[1],
+        if (++s_.told <= kMostTold) fmt::print("{:016x}: {} differs; digests {:016x} {:016x} {:016x}, simulated {:016x}\n", programs[i].seed, all[i].alone(), all[i].silicon[0], all[i].silicon[1],
                    all[i].silicon[2], all[i].simulated);
       }
     }
@@ -332,7 +338,7 @@ std::string table(Shared& s) {
 
 int usage() {
   fmt::print(stderr, "differential_gpu [--minutes=N] [--programs=N] [--seed=N] [--batch=N] [--jobs=N] [--ptxas=PATH] [--out=FOLDER] [--scratch=FOLDER] [--checks] [--dry] "
-                     "[--replay=NUMBER] [--replay-list=FILE]\n");
+                     "[--without=TEXT]... [--replay=NUMBER] [--replay-list=FILE]\n");
   return 2;
 }
 
@@ -349,6 +355,7 @@ bool parse(int argc, char** argv, Options& o) {
     else if (name == "--ptxas") o.ptxas = value;
     else if (name == "--out") o.out = value;
     else if (name == "--scratch") o.scratch = value;
+    else if (name == "--without") o.without.push_back(value);
     else if (a == "--checks") o.checks = true;
     else if (a == "--dry") o.dry = true;
     else if (name == "--replay") o.only.push_back(std::strtoull(value.c_str(), nullptr, 16));
