@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "simulator/decode/validity_flow.h"
 #include "simulator/engine/control.h"
 #include "simulator/engine/memory_ops.h"
 
@@ -29,28 +30,6 @@ constexpr std::uint64_t kParameterBytes = 32764;
 std::int64_t sum(std::uint32_t base, std::int64_t offset) { return static_cast<std::int64_t>(base + static_cast<std::uint64_t>(offset)); }
 
 int bytes_of(Type t) { return t == Type::kPred ? 0 : ptx::size_of(t); }
-
-bool is_integer(Type t) { return t >= Type::kB8 && t <= Type::kS64 && t != Type::kB128; }
-
-// What an operation that computes does with single bytes of its operand.
-Flow flow_of_bytes(const ptx::Instruction& i, const Op& op) {
-  const ptx::Modifiers& m = i.modifiers;
-  const bool by_constant = op.src[1] != kNoSlot && engine::is_constant(op.src[1]);
-  switch (i.opcode) {
-    case Opcode::k_shr: return by_constant && m.type < Type::kS8 ? Flow::kShiftRight : Flow::kCompute;
-    case Opcode::k_shl: return by_constant ? Flow::kShiftLeft : Flow::kCompute;
-    case Opcode::k_and: return by_constant && bytes_of(m.type) != 0 ? Flow::kMask : Flow::kCompute;
-    case Opcode::k_cvt:
-      return is_integer(m.type) && is_integer(m.source_type) && bytes_of(m.type) < bytes_of(m.source_type) && !m.sat ? Flow::kTruncate : Flow::kCompute;
-    default: return Flow::kCompute;
-  }
-}
-
-engine::Selects what_selects(const ptx::Instruction& i) {
-  if (i.opcode == Opcode::k_selp) return engine::Selects::kPredicate;
-  if (i.modifiers.source_type == Type::kS32) return engine::Selects::kSign;
-  return i.modifiers.ftz ? engine::Selects::kFlushedSign : engine::Selects::kFloatSign;
-}
 
 }  // namespace
 
@@ -362,12 +341,7 @@ void FunctionDecoder::decode_compute(const Instruction& i) {
   }
   op.run = engine::resolve_alu(key);
   if (op.run == nullptr) refuse(i, "is not implemented by the simulated GPU");
-  const bool copies = i.opcode == Opcode::k_mov ||
-                      (i.opcode == Opcode::k_cvt && bytes_of(i.modifiers.type) == bytes_of(i.modifiers.source_type) &&
-                       i.modifiers.rounding == ptx::Rounding::kNone);
-  const Flow flow = selects ? Flow::kSelect : copies ? Flow::kCopy : flow_of_bytes(i, op);
-  if (selects) op.mode = static_cast<std::uint8_t>(what_selects(i));
-  if (flow == Flow::kShiftLeft || flow == Flow::kMask || flow == Flow::kTruncate) op.register_bytes = static_cast<std::uint8_t>(bytes_of(i.modifiers.type));
+  const Flow flow = validity_flow(i, op);
   emit(i, op, flow, std::move(uses));
 }
 

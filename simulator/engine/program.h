@@ -50,8 +50,15 @@ enum class Flow : std::uint8_t {
   kCompute,   // the destination is derived from every source
   kCopy,      // the destination is a source, bit for bit
   kSelect,    // selp, slct: a copy of one of the first two sources; the last is a condition, Op::mode what it says (Selects)
-  kShiftRight, kShiftLeft, kMask,  // by a constant, the second source: bytes that it takes away count no longer
-  kTruncate,  // the low bytes of a wider integer
+  // Of these, only some bytes of the source count, or come to some bytes of the destination (byte_flow.h).
+  kShiftRight, kShiftRightSigned, kShiftLeft,  // by a constant, the second source
+  kMask,      // and a constant
+  kBitwise,   // each bit from bits in the same place
+  kTable,     // lop3
+  kExtract, kExtractSigned,  // bfe with constants
+  kPermute,   // prmt with a constant
+  kConvert, kConvertSigned,  // between integers, from an unsigned or a signed one
+  kConvertFrom,  // derived from the low Op::width bytes of the source
   kLoad, kStore, kAtomic,
   kExchange,  // shfl: a copy from another lane
   kControl,   // sources decide what happens

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "simulator/engine/byte_flow.h"
 #include "simulator/engine/report.h"
 
 namespace lockstep::engine {
@@ -30,28 +31,6 @@ bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, const Validity::Word&
     f.detail = unassigned(*w.block->program, word) ? "the register is read before anything was assigned to it on this path" : "read at " + from.to_string();
   }
   return !report_unless_suppressed(w, std::move(f));
-}
-
-// Of the bytes of an operand that nobody wrote, those of the result that depend on them.
-std::uint8_t bytes_left(const Warp& w, const Op& op, Flow flow, std::uint8_t bytes) {
-  const auto moved = [&](auto by) {
-    const std::uint32_t bits = *source<std::uint32_t>(w, op.src[1]), whole = bits / 8;
-    if (whole >= 8) return std::uint32_t{0};
-    return by(bytes, whole) | (bits % 8 == 0 ? 0 : by(bytes, whole + 1));
-  };
-  const std::uint32_t all = (1u << op.register_bytes) - 1;
-  switch (flow) {
-    case Flow::kShiftRight: return static_cast<std::uint8_t>(moved([](std::uint32_t b, std::uint32_t n) { return b >> n; }));
-    case Flow::kShiftLeft: return static_cast<std::uint8_t>(all & moved([](std::uint32_t b, std::uint32_t n) { return b << n; }));
-    case Flow::kTruncate: return static_cast<std::uint8_t>(all & bytes);
-    case Flow::kMask: {
-      std::uint64_t mask = 0;
-      std::memcpy(&mask, source<std::byte>(w, op.src[1]), op.register_bytes);
-      for (int k = 0; k < 8; ++k, mask >>= 8) bytes &= static_cast<std::uint8_t>(~((mask & 0xff) == 0 ? 1u << k : 0u));
-      return bytes;
-    }
-    default: return 0xff;
-  }
 }
 
 // Of a selection, the lanes that take its first source.
@@ -172,16 +151,17 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
       continue;  // a copy: the handler marks the memory
     }
     any = true;
-    result.invalid |= bad;
     result.pc = v->pc;
     result.kind = v->kind;
-    const bool copies = flow == Flow::kCopy || (flow == Flow::kSelect && u->role == Role::kValue);
-    result.derived |= copies ? bad & v->derived : bad;
     whole &= bad;
     for (int l = 0; l < kWarpSize; ++l) {
       if (!(bad >> l & 1)) continue;
-      result.bytes[l] |= copies ? v->bytes[l] : bytes_left(w, op, flow, v->bytes[l]);
-      if (result.bytes[l] == 0) result.invalid &= ~(1u << l), result.derived &= ~(1u << l);
+      const PassedBytes passed = pass_bytes(w, op, flow, *u, v->bytes[l]);
+      if (passed.bytes != 0) {
+        result.invalid |= 1u << l;
+        result.derived |= (passed.computed || (v->derived >> l & 1) != 0 ? 1u : 0u) << l;
+        result.bytes[l] |= passed.bytes;
+      }
       if (v->bytes[l] != 0xff) whole &= ~(1u << l);
     }
   }
