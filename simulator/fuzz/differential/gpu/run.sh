@@ -24,6 +24,9 @@ ptxas=$(command -v ptxas || ls /usr/local/cuda/bin/ptxas 2> /dev/null)
 [[ -n $ptxas ]] || { echo "run.sh: no ptxas on the PATH or in /usr/local/cuda/bin" >&2; exit 2; }
 "$ptxas" --version | tail -n 2 | tee "$out/ptxas.txt"
 
+# Each module's kernels at once: loading them one by one, as they are first asked for, stops the others.
+export CUDA_MODULE_LOADING=EAGER
+
 start=$SECONDS
 total=$(awk -v m="$minutes" 'BEGIN { print int(60 * m) }')
 status=0
