@@ -118,10 +118,29 @@ class Block {
   void memory(const Instruction& i, const ptx::Example& e, int t);
   std::uint8_t* place(const Address& a, int t);
 
+  Bits special(ptx::SpecialRegister r, std::uint32_t t) const {
+    const std::uint32_t lane = t % 32, eq = 1u << lane, below = eq - 1;
+    switch (r) {
+      case ptx::SpecialRegister::kTidX: return t;
+      case ptx::SpecialRegister::kNtidX: return program_.threads;
+      case ptx::SpecialRegister::kCtaidX: return block_;
+      case ptx::SpecialRegister::kNctaidX: return program_.blocks;
+      case ptx::SpecialRegister::kLaneid: return lane;
+      case ptx::SpecialRegister::kLanemaskEq: return eq;
+      case ptx::SpecialRegister::kLanemaskLe: return below | eq;
+      case ptx::SpecialRegister::kLanemaskLt: return below;
+      case ptx::SpecialRegister::kLanemaskGe: return ~below;
+      case ptx::SpecialRegister::kLanemaskGt: return ~(below | eq);
+      case ptx::SpecialRegister::kNtidZ: return 1;
+      default: return 0;
+    }
+  }
+
   Bits source(const Operand& o, int t) {
     switch (o.kind) {
       case Operand::Kind::kRegister: return at(t)[o.reg];
       case Operand::Kind::kNegated: return at(t)[o.reg] ^ 1;
+      case Operand::Kind::kSpecial: return special(o.special, static_cast<std::uint32_t>(t));
       default: return o.bits;
     }
   }

@@ -189,6 +189,15 @@ Statement Writer::compute(int example) {
     constants_ = opcode != Opcode::k_cvt_pack && opcode != Opcode::k_vabsdiff4;
     for (const OperandRule& rule : *x.operands) i.operands.push_back(operand(rule, x.spelling.modifiers, written));
     constants_ = true;
+    if (opcode == Opcode::k_mov && x.spelling.modifiers.type == Type::kU32 && choose_.percent(50)) {
+      constexpr ptx::SpecialRegister kKnown[] = {
+          ptx::SpecialRegister::kTidX, ptx::SpecialRegister::kNtidX, ptx::SpecialRegister::kCtaidX, ptx::SpecialRegister::kNctaidX, ptx::SpecialRegister::kLaneid,
+          ptx::SpecialRegister::kLanemaskEq, ptx::SpecialRegister::kLanemaskLe, ptx::SpecialRegister::kLanemaskLt, ptx::SpecialRegister::kLanemaskGe,
+          ptx::SpecialRegister::kLanemaskGt, ptx::SpecialRegister::kTidY, ptx::SpecialRegister::kNtidZ};
+      i.operands[1] = {};
+      i.operands[1].kind = Operand::Kind::kSpecial;
+      i.operands[1].special = choose_.of(kKnown);
+    }
     if (previous != nullptr) {
       i.operands[0] = of(*previous);
       i.operands[1 + choose_.below(i.operands.size() - 1)] = of(*previous);
