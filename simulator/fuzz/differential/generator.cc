@@ -31,7 +31,7 @@ class Generator {
     const Catalogue& all = Catalogue::get();
     Program& p = program_;
     p.seed = recipe_.number();
-    if (recipe_.silicon && choose_.percent(93)) size_ = kSmall;
+    if (recipe_.silicon && choose_.percent(96)) size_ = kSmall;
     const Row* row = recipe_.row >= 0 && recipe_.row < static_cast<int>(all.rows().size()) ? &all.rows()[static_cast<std::size_t>(recipe_.row)] : nullptr;
     const std::size_t t = choose_.below(20);
     p.target = recipe_.silicon || t < 13 ? 90 : t < 16 ? 80 : t < 17 ? 75 : 100;
@@ -440,7 +440,13 @@ Statement Writer::random_unit(const Context& at) {
                        : roll < 93 ? menu_.atomic
                        : roll < 95 ? menu_.barrier
                                    : menu_.text;
-    if (!rows.empty() && write(choose_.of(rows), at, made)) return std::move(made.front());
+    if (rows.empty()) continue;
+    const int row = choose_.of(rows);
+    // ptxas makes subroutines of divisions and roots, and takes its time: those that a program is made for are enough there.
+    const Opcode o = Catalogue::get().rows()[static_cast<std::size_t>(row)].form->opcode;
+    const bool subroutine = o == Opcode::k_div || o == Opcode::k_rem || o == Opcode::k_rcp || o == Opcode::k_sqrt;
+    if (subroutine && silicon_ && !choose_.percent(25)) continue;
+    if (write(row, at, made)) return std::move(made.front());
   }
 }
 
