@@ -147,19 +147,24 @@ TEST_P(Reference, GivesWhatTheManualSays) {
   EXPECT_EQ(v.first, GetParam().result);
 }
 
-INSTANTIATE_TEST_SUITE_P(Manual, Reference, testing::Values(
-    Case{"add.sat.s32", {0x7fffffff, 1}, 0x7fffffff}, Case{"mul.hi.s32", {0xffffffff, 2}, 0xffffffff}, Case{"mul.wide.u16", {0xffff, 0xffff}, 0xfffe0001},
-    Case{"mad24.lo.s32", {0x00ffffff, 3, 5}, 2}, Case{"sad.s32", {3, 0xfffffffe, 1}, 6}, Case{"rem.s32", {0xfffffff9, 3}, 0xffffffff},
-    Case{"popc.b64", {0xff00000000000001}, 9}, Case{"bfind.s32", {0xfffffff0}, 3}, Case{"bfe.s32", {0x00000f00, 8, 4}, 0xffffffff},
-    Case{"bfi.b32", {0xff, 0, 4, 8}, 0xff0}, Case{"fns.b32", {0x00000050, 0, 2}, 6}, Case{"lop3.b32", {0xf0, 0xcc, 0xaa, 0xe4}, 0xe4},
-    Case{"shf.l.clamp.b32", {0x12345678, 0x9abcdef0, 40}, 0x12345678}, Case{"shf.r.wrap.b32", {0x12345678, 0x9abcdef0, 36}, 0x01234567},
-    Case{"prmt.b32", {0x33221100, 0x77665544, 0x8073}, 0x00007733}, Case{"dp4a.s32.s32", {0xff010203, 0x01010101, 10}, 15},
-    Case{"add.rn.f32", {0x3f800000, 0x33800000}, 0x3f800000}, Case{"add.rp.f32", {0x3f800000, 0x33800000}, 0x3f800001},
-    Case{"fma.rn.f32", {0x3f800001, 0x3f800001, 0xbf800002}, 0x28800000}, Case{"add.ftz.f32", {0x00000001, 0x00000001}, 0},
-    Case{"min.f32", {0x7fc00000, 0x40000000}, 0x40000000}, Case{"min.f32", {0x00000000, 0x80000000}, 0x80000000}, Case{"sqrt.rn.f64", {0x4010000000000000}, 0x4000000000000000},
-    Case{"cvt.rzi.s32.f32", {0xc0200000}, 0xfffffffffffffffe}, Case{"cvt.sat.u8.s32", {0x12c}, 255}, Case{"cvt.rn.f16.f32", {0x477ff000}, 0x7c00},
-    Case{"cvt.rn.satfinite.bf16.f32", {0x7f800000}, 0x7f7f}, Case{"add.rn.f16x2", {0x3c003c00, 0x40003c00}, 0x42004000}, Case{"set.lt.u32.s32", {0xffffffff, 0}, 0xffffffff},
-    Case{"slct.b32.f32", {1, 2, 0x80000000}, 1}, Case{"testp.normal.f32", {0}, 1}, Case{"cvt.pack.sat.u16.s32", {0x12345, 0xffffffff}, 0xffff0000}));
+INSTANTIATE_TEST_SUITE_P(
+    Manual, Reference,
+    testing::Values(Case{"add.sat.s32", {0x7fffffff, 1}, 0x7fffffff}, Case{"mul.hi.s32", {0xffffffff, 2}, 0xffffffff},
+                    Case{"mul.wide.u16", {0xffff, 0xffff}, 0xfffe0001}, Case{"mad24.lo.s32", {0x00ffffff, 3, 5}, 2},
+                    Case{"sad.s32", {3, 0xfffffffe, 1}, 6}, Case{"rem.s32", {0xfffffff9, 3}, 0xffffffff}, Case{"popc.b64", {0xff00000000000001}, 9},
+                    Case{"bfind.s32", {0xfffffff0}, 3}, Case{"bfe.s32", {0x00000f00, 8, 4}, 0xffffffff}, Case{"bfi.b32", {0xff, 0, 4, 8}, 0xff0},
+                    Case{"fns.b32", {0x00000050, 0, 2}, 6}, Case{"lop3.b32", {0xf0, 0xcc, 0xaa, 0xe4}, 0xe4},
+                    Case{"shf.l.clamp.b32", {0x12345678, 0x9abcdef0, 40}, 0x12345678},
+                    Case{"shf.r.wrap.b32", {0x12345678, 0x9abcdef0, 36}, 0x01234567}, Case{"prmt.b32", {0x33221100, 0x77665544, 0x8073}, 0x00007733},
+                    Case{"dp4a.s32.s32", {0xff010203, 0x01010101, 10}, 15}, Case{"add.rn.f32", {0x3f800000, 0x33800000}, 0x3f800000},
+                    Case{"add.rp.f32", {0x3f800000, 0x33800000}, 0x3f800001}, Case{"fma.rn.f32", {0x3f800001, 0x3f800001, 0xbf800002}, 0x28800000},
+                    Case{"add.ftz.f32", {0x00000001, 0x00000001}, 0}, Case{"min.f32", {0x7fc00000, 0x40000000}, 0x40000000},
+                    Case{"min.f32", {0x00000000, 0x80000000}, 0x80000000}, Case{"sqrt.rn.f64", {0x4010000000000000}, 0x4000000000000000},
+                    Case{"cvt.rzi.s32.f32", {0xc0200000}, 0xfffffffffffffffe}, Case{"cvt.sat.u8.s32", {0x12c}, 255},
+                    Case{"cvt.rn.f16.f32", {0x477ff000}, 0x7c00}, Case{"cvt.rn.satfinite.bf16.f32", {0x7f800000}, 0x7f7f},
+                    Case{"add.rn.f16x2", {0x3c003c00, 0x40003c00}, 0x42004000}, Case{"set.lt.u32.s32", {0xffffffff, 0}, 0xffffffff},
+                    Case{"slct.b32.f32", {1, 2, 0x80000000}, 1}, Case{"testp.normal.f32", {0}, 1},
+                    Case{"cvt.pack.sat.u16.s32", {0x12345, 0xffffffff}, 0xffff0000}));
 
 }  // namespace
 }  // namespace lockstep::fuzz::differential

@@ -24,8 +24,8 @@ void tell(const Mismatch& m) {
   std::filesystem::create_directories(folder);
   const std::filesystem::path file = folder / fmt::format("{:016x}.ptx", m.number);
   std::ofstream(file) << fmt::format("// {}\n// {} blocks of {} threads\n", m.judgement.voter, m.program.blocks, m.program.threads) << m.ptx;
-  fmt::print("\n{}: {}\n  {} statements and instructions are left, {}\n  again: bazel run //simulator/fuzz:differential -- --replay={:016x}\n", m.judgement.voter,
-             m.judgement.detail, size_of(m.program), file.string(), m.number);
+  fmt::print("\n{}: {}\n  {} statements and instructions are left, {}\n  again: bazel run //simulator/fuzz:differential -- --replay={:016x}\n",
+             m.judgement.voter, m.judgement.detail, size_of(m.program), file.string(), m.number);
 }
 
 int replay(std::uint64_t number, bool print, bool small) {
@@ -45,8 +45,10 @@ void table(const Tally& t, bool silicon, bool all_rows) {
   const Catalogue& all = Catalogue::get();
   constexpr std::uint64_t kEnough = 100;
   const auto few = rows_below(t, kEnough, silicon);
-  fmt::print("\n{} programs in {:.0f} s, {:.0f} a second; {} by the reference too\n", t.programs, t.seconds, static_cast<double>(t.programs) / t.seconds, t.referenced);
-  fmt::print("rows of the table: {} can stand in a program, {} did in {} programs or more\n", possible_rows(silicon).size(), possible_rows(silicon).size() - few.size(), kEnough);
+  fmt::print("\n{} programs in {:.0f} s, {:.0f} a second; {} by the reference too\n", t.programs, t.seconds,
+             static_cast<double>(t.programs) / t.seconds, t.referenced);
+  fmt::print("rows of the table: {} can stand in a program, {} did in {} programs or more\n", possible_rows(silicon).size(),
+             possible_rows(silicon).size() - few.size(), kEnough);
   for (const int r : all_rows ? possible_rows(silicon) : few) fmt::print("  {:8}  {}\n", t.rows[static_cast<std::size_t>(r)], all.name(r));
   if (all_rows) {
     fmt::print("rows that cannot:\n");

@@ -17,8 +17,8 @@ using Role = OperandRule::Role;
 // Hints and memory-mapped accesses are for global memory alone, also by generic addresses.
 bool wants_global(const ptx::Example& e) {
   const std::string& t = e.spelling.text;
-  return t.find(".L1::") != std::string::npos || t.find(".L2::") != std::string::npos || t.find(".mmio") != std::string::npos || t.find(".nc") != std::string::npos ||
-         e.spelling.form->row->opcode == Opcode::k_ldu;
+  return t.find(".L1::") != std::string::npos || t.find(".L2::") != std::string::npos || t.find(".mmio") != std::string::npos ||
+         t.find(".nc") != std::string::npos || e.spelling.form->row->opcode == Opcode::k_ldu;
 }
 
 std::uint32_t floor_power(std::uint32_t n) {
@@ -167,7 +167,8 @@ Statement Writer::atomic(int example) {
   Region region = Region::kScratch;
   if (m.space == Space::kShared || m.space == Space::kSharedCluster) region = Region::kShared;
   const bool packed = m.type == Type::kF16x2 || m.type == Type::kBF16x2;
-  if ((m.space == Space::kNone || m.space == Space::kGeneric) && m.vector == 1 && !wants_global(e) && !packed && choose_.percent(50)) region = Region::kShared;
+  if ((m.space == Space::kNone || m.space == Space::kGeneric) && m.vector == 1 && !wants_global(e) && !packed && choose_.percent(50))
+    region = Region::kShared;
   Address a;
   a.region = region;
   a.offset = static_cast<std::uint32_t>(choose_.below(kPrivate / size)) * size;

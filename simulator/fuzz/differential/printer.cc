@@ -30,7 +30,8 @@ class Printer {
     for (std::size_t i = 0; i < program_.functions.size(); ++i) functions += signature(i) + ";\n";
     for (std::size_t i = 0; i < program_.functions.size(); ++i) function(i), functions += text_, text_.clear();
     in_function_ = false;
-    text_ = functions + ".visible .entry " + kernel_ + "(.param .u64 input, .param .u64 output, .param .u64 scratch, .param .u64 sums, .param .u64 zero, .param .align 16 .b8 arguments[" +
+    text_ = functions + ".visible .entry " + kernel_ +
+            "(.param .u64 input, .param .u64 output, .param .u64 scratch, .param .u64 sums, .param .u64 zero, .param .align 16 .b8 arguments[" +
             number(kArgumentBytes) + "])\n{\n";
     registers();
     prologue();
@@ -58,10 +59,14 @@ class Printer {
 
   void prologue() {
     const std::string bytes = number(program_.threads);
-    line(".reg .b64 b_in, b_window, b_output, b_scratch, b_sums, b_shared, b_board, b_board0, b_local, b_stage, b_mbarrier, b_shared_sums; .reg .b32 thread, global_thread;");
+    line(
+        ".reg .b64 b_in, b_window, b_output, b_scratch, b_sums, b_shared, b_board, b_board0, b_local, b_stage, b_mbarrier, b_shared_sums; .reg .b32 "
+        "thread, global_thread;");
     if (needs_.shared) line(".shared .align 64 .b8 " + kernel_ + "_shared[" + number(kPrivate * program_.threads) + "];");
     if (needs_.board) line(".shared .align 16 .b8 " + kernel_ + "_board[" + number(kBoardStride * program_.threads) + "];");
-    if (needs_.stage) line(".shared .align 32 .b8 " + kernel_ + "_stage[" + number(32 * program_.threads) + "];\n.shared .align 8 .b64 " + kernel_ + "_mbarriers[" + bytes + "];");
+    if (needs_.stage)
+      line(".shared .align 32 .b8 " + kernel_ + "_stage[" + number(32 * program_.threads) + "];\n.shared .align 8 .b64 " + kernel_ + "_mbarriers[" +
+           bytes + "];");
     if (needs_.shared_sums) line(".shared .align 8 .b64 " + kernel_ + "_sums[" + number(kSums) + "];");
     if (needs_.local) line(".local .align 64 .b8 " + kernel_ + "_local[" + number(kPrivate) + "];");
     line("mov.u32 thread, %tid.x;\nmov.u32 t0, %ctaid.x;\nmad.lo.u32 global_thread, t0, " + bytes + ", thread;");
@@ -84,8 +89,8 @@ class Printer {
     if (needs_.board) shared("b_board", "_board", kBoardStride), line("mov.u64 b_board0, " + kernel_ + "_board;");
     if (needs_.stage) shared("b_stage", "_stage", 32), shared("b_mbarrier", "_mbarriers", 8);
     if (needs_.shared_sums) {
-      line("mov.u64 b_shared_sums, " + kernel_ + "_sums;\nmad.wide.u32 x1, thread, 8, b_shared_sums;\nsetp.lt.u32 s0, thread, " + number(kSums) + ";\nmov.u64 x2, " +
-           number(kSumStart) + ";\n@s0 st.shared.b64 [x1], x2;\nbar.sync 0;");
+      line("mov.u64 b_shared_sums, " + kernel_ + "_sums;\nmad.wide.u32 x1, thread, 8, b_shared_sums;\nsetp.lt.u32 s0, thread, " + number(kSums) +
+           ";\nmov.u64 x2, " + number(kSumStart) + ";\n@s0 st.shared.b64 [x1], x2;\nbar.sync 0;");
     }
     if (uses(Class::k32, 0, 4)) line("ld.global.v4.b32 {r0, r1, r2, r3}, [b_in];");
     if (uses(Class::k32, 4, 8)) line("ld.global.v4.b32 {r4, r5, r6, r7}, [b_in+16];");
@@ -98,7 +103,8 @@ class Printer {
   // The thread's own bytes begin as its input's.
   void fill(const char* space, const char* base) {
     for (std::uint32_t i = 0; i < kPrivate; i += 16)
-      line("ld.global.v4.b32 {t0, t1, t2, t3}, [b_in+" + number(i + 32) + "];\nst." + std::string(space) + ".v4.b32 [" + base + "+" + number(i) + "], {t0, t1, t2, t3};");
+      line("ld.global.v4.b32 {t0, t1, t2, t3}, [b_in+" + number(i + 32) + "];\nst." + std::string(space) + ".v4.b32 [" + base + "+" + number(i) +
+           "], {t0, t1, t2, t3};");
   }
 
   // What is left in the registers, and the block's sums.
@@ -106,7 +112,9 @@ class Printer {
     line("mad.wide.u32 x3, global_thread, " + number(Layout::kOutput) + ", b_output;");
     const auto store = [&](Class c, int n, const char* type, int at, int bytes) {
       for (int i = 0; i < n; ++i)
-        if (kept(c, i)) line(std::string("st.global.") + type + " [x3+" + number(static_cast<std::uint64_t>(at + i * bytes)) + "], " + name({c, static_cast<std::uint8_t>(i)}) + ";");
+        if (kept(c, i))
+          line(std::string("st.global.") + type + " [x3+" + number(static_cast<std::uint64_t>(at + i * bytes)) + "], " +
+               name({c, static_cast<std::uint8_t>(i)}) + ";");
     };
     store(Class::k32, 8, "b32", 0, 4), store(Class::k64, 4, "b64", 32, 8), store(Class::k16, 4, "b16", 64, 2);
     bool any = false;
@@ -123,7 +131,8 @@ class Printer {
     results();
     if (needs_.shared_sums) {
       line("bar.sync 0;\nsetp.lt.u32 s0, thread, " + number(kSums) + ";\n@!s0 bra DONE;");
-      line("mad.wide.u32 x1, thread, 8, b_shared_sums;\nld.shared.b64 x2, [x1];\nmov.u32 t0, %ctaid.x;\nmad.wide.u32 x3, t0, " + number(8 * kSums) + ", b_output;");
+      line("mad.wide.u32 x1, thread, 8, b_shared_sums;\nld.shared.b64 x2, [x1];\nmov.u32 t0, %ctaid.x;\nmad.wide.u32 x3, t0, " + number(8 * kSums) +
+           ", b_output;");
       line("mad.wide.u32 x3, thread, 8, x3;\nst.global.b64 [x3+" + number(Layout(program_).shared_sums) + "], x2;\nDONE:");
     }
     line("exit;");
@@ -152,13 +161,17 @@ class Printer {
     line("st.param.b32 [out], r1;\nst.param.v2.b32 [out+8], {r2, r5};\nst.param.b64 [out+16], d1;\nret;\n}");
   }
 
-  void call(const std::string& target, const std::string& in0, const std::string& in1, const std::string& in2, const std::string& in3, const std::string& depth,
-            const std::string& to0, const std::string& to1, const std::string& prototype = {}, bool uniform = false) {
+  void call(const std::string& target, const std::string& in0, const std::string& in1, const std::string& in2, const std::string& in3,
+            const std::string& depth, const std::string& to0, const std::string& to1, const std::string& prototype = {}, bool uniform = false) {
     line("{\n.param .b32 p_in0, p_depth;\n.param .b64 p_in1;\n.param .align 8 .b8 p_in2[8];\n.param .align 8 .b8 p_out[24];");
-    line("st.param.b32 [p_in0], " + in0 + ";\nst.param.b64 [p_in1], " + in1 + ";\nst.param.v2.b32 [p_in2], {" + in2 + ", " + in3 + "};\nst.param.b32 [p_depth], " + depth + ";");
-    line("call" + std::string(uniform ? ".uni" : "") + " (p_out), " + target + ", (p_in0, p_in1, p_in2, p_depth)" + (prototype.empty() ? "" : ", " + prototype) + ";");
-    line("ld.param.b32 " + to0 + ", [p_out];\nld.param.v2.b32 {t0, t1}, [p_out+8];\nld.param.b64 x0, [p_out+16];\nmov.b64 {t2, t3}, x0;\nxor.b32 t0, t0, t1;\nxor.b32 t2, t2, t3;\nxor.b32 " + to1 +
-         ", t0, t2;\n}");
+    line("st.param.b32 [p_in0], " + in0 + ";\nst.param.b64 [p_in1], " + in1 + ";\nst.param.v2.b32 [p_in2], {" + in2 + ", " + in3 +
+         "};\nst.param.b32 [p_depth], " + depth + ";");
+    line("call" + std::string(uniform ? ".uni" : "") + " (p_out), " + target + ", (p_in0, p_in1, p_in2, p_depth)" +
+         (prototype.empty() ? "" : ", " + prototype) + ";");
+    line("ld.param.b32 " + to0 +
+         ", [p_out];\nld.param.v2.b32 {t0, t1}, [p_out+8];\nld.param.b64 x0, [p_out+16];\nmov.b64 {t2, t3}, x0;\nxor.b32 t0, t0, t1;\nxor.b32 t2, "
+         "t2, t3;\nxor.b32 " +
+         to1 + ", t0, t2;\n}");
   }
 
   // The register that holds an address, and the rest of it.
@@ -273,14 +286,16 @@ class Printer {
 void Printer::statement(const Statement& s, const std::string& mask) {
   const std::string n = number(static_cast<std::uint64_t>(labels_++)), d = "_" + n;  // d: of the statement's own registers
   const auto label = [&](const char* kind) { return std::string(kind) + n; };
-  const bool scope = s.kind != Kind::kUnit && s.kind != Kind::kBarrier && s.kind != Kind::kExchange && s.kind != Kind::kLeaveIf && s.kind != Kind::kText && s.kind != Kind::kEnd;
+  const bool scope = s.kind != Kind::kUnit && s.kind != Kind::kBarrier && s.kind != Kind::kExchange && s.kind != Kind::kLeaveIf &&
+                     s.kind != Kind::kText && s.kind != Kind::kEnd;
   if (scope) line("{\n.reg .b32 c" + d + ", m" + d + "; .reg .pred l" + d + "; .reg .b64 w" + d + ";");
   switch (s.kind) {
     case Kind::kUnit: case Kind::kBarrier: unit(s.unit, mask); break;
     case Kind::kIf: {
       std::string inside = mask, condition = (s.negated ? "!" : "") + p(s.predicate), opposite = (s.negated ? "" : "!") + p(s.predicate);
       if (s.uniform) {
-        line("ld.param.u32 t0, [arguments+" + number(s.argument / 32 * 4) + "];\nand.b32 t0, t0, " + number(std::uint64_t{1} << s.argument % 32) + ";\nsetp.ne.u32 l" + d + ", t0, 0;");
+        line("ld.param.u32 t0, [arguments+" + number(s.argument / 32 * 4) + "];\nand.b32 t0, t0, " + number(std::uint64_t{1} << s.argument % 32) +
+             ";\nsetp.ne.u32 l" + d + ", t0, 0;");
         condition = (s.negated ? "!l" : "l") + d, opposite = (s.negated ? "l" : "!l") + d;
       } else if (s.tracked) {
         inside = "m" + d;
@@ -359,13 +374,15 @@ void Printer::statement(const Statement& s, const std::string& mask) {
     case Kind::kCall: {
       std::string target = function_name(static_cast<std::size_t>(s.function)), prototype;
       if (s.alternative >= 0) {
-        line(".reg .b64 a0, a1;\nmov.u64 a0, " + target + ";\nmov.u64 a1, " + function_name(static_cast<std::size_t>(s.alternative)) + ";\nselp.b64 a0, a0, a1, " + p(s.predicate) + ";");
+        line(".reg .b64 a0, a1;\nmov.u64 a0, " + target + ";\nmov.u64 a1, " + function_name(static_cast<std::size_t>(s.alternative)) +
+             ";\nselp.b64 a0, a0, a1, " + p(s.predicate) + ";");
         target = "a0";
         prototype = label("PROTOTYPE");
         line(prototype + ": .callprototype (.param .align 8 .b8 _[24]) _ (.param .b32 _, .param .b64 _, .param .align 8 .b8 _[8], .param .b32 _);");
       }
       line("mov.u32 e1, " + number(s.count) + ";");
-      call(target, r(s.registers[0]), "d" + number(s.registers[1]), r(s.registers[2]), r(s.registers[3]), "e1", r(s.registers[4]), r(s.registers[5]), prototype);
+      call(target, r(s.registers[0]), "d" + number(s.registers[1]), r(s.registers[2]), r(s.registers[3]), "e1", r(s.registers[4]), r(s.registers[5]),
+           prototype);
       break;
     }
     case Kind::kExchange:
@@ -406,8 +423,8 @@ void Printer::statement(const Statement& s, const std::string& mask) {
 
 std::string module_of(std::span<const Program> programs, int target) {
   std::string text = ".version 9.0\n.target sm_" + number(static_cast<std::uint64_t>(target != 0 ? target : programs.front().target)) +
-                     (target == 0 && programs.front().suffix ? std::string(1, programs.front().suffix) : "") + "\n.address_size 64\n.const .align 16 .b32 constants_of_programs[" +
-                     number(kConstantBytes / 4) + "] = {";
+                     (target == 0 && programs.front().suffix ? std::string(1, programs.front().suffix) : "") +
+                     "\n.address_size 64\n.const .align 16 .b32 constants_of_programs[" + number(kConstantBytes / 4) + "] = {";
   for (std::size_t i = 0; i < constant_data().size(); ++i) text += (i ? ", " : "") + number(constant_data()[i]);
   text += "};\n";
   for (std::size_t i = 0; i < programs.size(); ++i) text += Printer(programs[i], "k" + number(i)).kernel();

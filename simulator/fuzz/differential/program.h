@@ -4,7 +4,8 @@
 // every byte that a thread may read has a value before the first statement, an address is always masked into what belongs to the thread, and
 // what needs several instructions (a carry, an exchange between two barriers) is one statement.
 //
-// A kernel has the parameters (input, output, scratch, sums, zero, arguments): five addresses and kArgumentBytes. Registers of the pool are variables: many statements write each.
+// A kernel has the parameters (input, output, scratch, sums, zero, arguments): five addresses and kArgumentBytes. Registers of the pool are
+// variables: many statements write each.
 #pragma once
 
 #include <array>

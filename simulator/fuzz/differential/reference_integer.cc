@@ -95,7 +95,8 @@ bool evaluate_integer(const ptx::Spelling& spelling, std::span<const Bits> in, b
     case Opcode::k_add: case Opcode::k_addc:
       if (pairs) return each([](Wide a, Wide b) { return a + b; });
       if (m.sat) return give(clamped(v(0) + v(1), -Wide{0x80000000}, 0x7fffffff), width);
-      if (op == Opcode::k_addc || m.carry_out) return with_carry(static_cast<UWide>(in[0] & mask_of(width)) + (in[1] & mask_of(width)) + (op == Opcode::k_addc && carry));
+      if (op == Opcode::k_addc || m.carry_out)
+        return with_carry(static_cast<UWide>(in[0] & mask_of(width)) + (in[1] & mask_of(width)) + (op == Opcode::k_addc && carry));
       return give(v(0) + v(1), width);
     case Opcode::k_sub: case Opcode::k_subc:
       if (m.sat) return give(clamped(v(0) - v(1), -Wide{0x80000000}, 0x7fffffff), width);
@@ -324,7 +325,8 @@ bool evaluate_integer(const ptx::Spelling& spelling, std::span<const Bits> in, b
     case Opcode::k_cvt_pack: {
       const int n = width_of(m.type);
       const Wide low = sign ? -(Wide{1} << (n - 1)) : 0, high = (Wide{1} << (n - (sign ? 1 : 0))) - 1;
-      const Bits a = static_cast<Bits>(clamped(value(in[0], 32, true), low, high)) & mask_of(n), b = static_cast<Bits>(clamped(value(in[1], 32, true), low, high)) & mask_of(n);
+      const Bits a = static_cast<Bits>(clamped(value(in[0], 32, true), low, high)) & mask_of(n),
+                 b = static_cast<Bits>(clamped(value(in[1], 32, true), low, high)) & mask_of(n);
       to.first = a << n | b;
       if (n == 8) to.first = ((in[2] & 0xffff) << 16 | to.first) & 0xffffffff;
       return true;

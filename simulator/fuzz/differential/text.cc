@@ -187,7 +187,8 @@ void Text::mbarrier() {
   if (m_.space == Space::kNone) line("cvta.shared.u64 a6, b_mbarrier;"), where = "a6";
   line("mov.u32 t1, 16;\nmov.u32 t2, 0;\nmov.u32 t3, 1;");
   const std::string init = "mbarrier.init.shared.b64 [b_mbarrier], 2;", arrive = "mbarrier.arrive.shared.b64 a0, [b_mbarrier];";
-  const std::string expect = "mbarrier.expect_tx.relaxed.cta.shared.b64 [b_mbarrier], t1;", complete = "mbarrier.complete_tx.relaxed.cta.shared.b64 [b_mbarrier], t1;";
+  const std::string expect = "mbarrier.expect_tx.relaxed.cta.shared.b64 [b_mbarrier], t1;",
+                    complete = "mbarrier.complete_tx.relaxed.cta.shared.b64 [b_mbarrier], t1;";
   if (op_ == Opcode::k_mbarrier_init) line("mov.u32 t4, 2;\n" + opcode() + " [" + where + "], t4;");
   else line(init);
   switch (op_) {
@@ -222,7 +223,8 @@ void Text::mbarrier() {
     }
     default: break;
   }
-  if (op_ == Opcode::k_mbarrier_inval) line("W%L%:\n  mbarrier.test_wait.parity.shared.b64 s0, [b_mbarrier], 0;\n@!s0 bra W%L%;\n" + opcode() + " [" + where + "];");
+  if (op_ == Opcode::k_mbarrier_inval)
+    line("W%L%:\n  mbarrier.test_wait.parity.shared.b64 s0, [b_mbarrier], 0;\n@!s0 bra W%L%;\n" + opcode() + " [" + where + "];");
   else wait_for_mbarrier();
 }
 
@@ -240,7 +242,13 @@ bool Text::address() {
   const Register r = pool(Class::k32), other = pool(Class::k32);
   switch (op_) {
     case Opcode::k_cvta: {
-      const std::string from = base(m_.space), space(spelled("shared::cluster") ? "shared::cluster" : spelled("shared::cta") ? "shared::cta" : m_.space == Space::kConst ? "const" : m_.space == Space::kGlobal ? "global" : m_.space == Space::kLocal ? "local" : m_.space == Space::kParam ? "param" : "shared");
+      const std::string from = base(m_.space), space(spelled("shared::cluster")   ? "shared::cluster"
+                                                     : spelled("shared::cta")     ? "shared::cta"
+                                                     : m_.space == Space::kConst  ? "const"
+                                                     : m_.space == Space::kGlobal ? "global"
+                                                     : m_.space == Space::kLocal  ? "local"
+                                                     : m_.space == Space::kParam  ? "param"
+                                                                                  : "shared");
       line("cvta." + space + ".u64 a1, " + from + ";");
       line("cvta.to." + space + ".u64 a2, a1;");
       line("setp.eq.u64 s0, a2, " + from + ";");
@@ -257,7 +265,11 @@ bool Text::address() {
       const Space of_address = clear && writer_.choose().percent(50) ? writer_.choose().of(kClear) : m_.space;
       const std::string from = base(of_address);
       const bool same = of_address == m_.space || (shared && of_address == Space::kShared);
-      const char* space = of_address == Space::kConst ? "const" : of_address == Space::kGlobal ? "global" : of_address == Space::kLocal ? "local" : of_address == Space::kParam ? "param" : "shared";
+      const char* space = of_address == Space::kConst    ? "const"
+                          : of_address == Space::kGlobal ? "global"
+                          : of_address == Space::kLocal  ? "local"
+                          : of_address == Space::kParam  ? "param"
+                                                         : "shared";
       line(std::string("cvta.") + space + ".u64 a1, " + from + ";");
       line(opcode() + " " + name(p) + ", a1;");
       constant(p, same);
@@ -400,7 +412,8 @@ bool Writer::text(int example, const Context& at, Statement& s) {
   s.rows.push_back(all.row_of(example));
   // What comes with one of a pair is the other of it.
   const ptx::Example& e = all.example(example);
-  if (e.spelling.form->row->opcode == Opcode::k_mov) s.rows = all.rows_of(Opcode::k_mov), std::erase_if(s.rows, [&](int r) { return all.rows()[static_cast<std::size_t>(r)].place != Place::kText; });
+  if (e.spelling.form->row->opcode == Opcode::k_mov)
+    s.rows = all.rows_of(Opcode::k_mov), std::erase_if(s.rows, [&](int r) { return all.rows()[static_cast<std::size_t>(r)].place != Place::kText; });
   return Text(*this, e, s, silicon_).write(at);
 }
 

@@ -23,12 +23,25 @@ bool is_integer(Type t) {
 }
 
 // Constants that compilers like to do something about.
-constexpr std::uint64_t kIntegers[] = {0, 1, 2, 3, 4, 5, 7, 8, 10, 15, 16, 24, 31, 32, 33, 63, 64, 100, 127, 128, 255, 256, 1000, 0x7fff, 0x8000, 0xffff, 0x10000,
+constexpr std::uint64_t kIntegers[] = {0,          1,          2,          3,          4,          5,          7,         8,      10,
+                                       15,         16,         24,         31,         32,         33,         63,        64,     100,
+                                       127,        128,        255,        256,        1000,       0x7fff,     0x8000,    0xffff, 0x10000,
                                        0x00ff00ff, 0x55555555, 0x80000000, 0x7fffffff, 0xffffffff, 0xfffffffe, 0xffffff00};
 constexpr std::uint32_t kSingles[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x40000000, 0x3f000000, 0x7f800000, 0x7fffffff, 0x00000001, 0x007fffff,
                                       0x00800000, 0x7f7fffff, 0x3eaaaaab, 0x42280000, 0x4b800000, 0xcf000000, 0x40490fdb};
-constexpr std::uint64_t kDoubles[] = {0, 0x8000000000000000, 0x3ff0000000000000, 0xbff0000000000000, 0x4000000000000000, 0x3fe0000000000000, 0x7ff0000000000000,
-                                      0x0000000000000001, 0x0010000000000000, 0x7fefffffffffffff, 0x3fd5555555555555, 0x43f0000000000000, 0x400921fb54442d18};
+constexpr std::uint64_t kDoubles[] = {0,
+                                      0x8000000000000000,
+                                      0x3ff0000000000000,
+                                      0xbff0000000000000,
+                                      0x4000000000000000,
+                                      0x3fe0000000000000,
+                                      0x7ff0000000000000,
+                                      0x0000000000000001,
+                                      0x0010000000000000,
+                                      0x7fefffffffffffff,
+                                      0x3fd5555555555555,
+                                      0x43f0000000000000,
+                                      0x400921fb54442d18};
 
 Operand constant(Choices& choose, Type type) {
   const auto hex = [](std::uint64_t v, int digits) {
@@ -159,7 +172,8 @@ void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& befo
     case Opcode::k_cvt:
       // Which integer a NaN becomes differs among GPUs; what tf32 makes of one, the manual does not say.
       if (Operand& o = i.operands[1]; o.kind == Operand::Kind::kImmediate && (o.text == "0f7fffffff")) o = immediate(0x3f800000, "0f3f800000");
-      if (is_float(m.source_type) && (is_integer(m.type) || ptx::size_of(m.type) == 1 || m.type == Type::kTF32) && i.operands.size() == 2 && i.operands[1].kind == Operand::Kind::kRegister) {
+      if (is_float(m.source_type) && (is_integer(m.type) || ptx::size_of(m.type) == 1 || m.type == Type::kTF32) && i.operands.size() == 2 &&
+          i.operands[1].kind == Operand::Kind::kRegister) {
         const Register p{Class::kPredicate, 4};
         const Register from = i.operands[1].reg;
         const Register t{from.cls, static_cast<std::uint8_t>(kPool[static_cast<int>(from.cls)])};
@@ -191,9 +205,9 @@ Statement Writer::compute(int example) {
     constants_ = true;
     if (opcode == Opcode::k_mov && x.spelling.modifiers.type == Type::kU32 && choose_.percent(50)) {
       constexpr ptx::SpecialRegister kKnown[] = {
-          ptx::SpecialRegister::kTidX, ptx::SpecialRegister::kNtidX, ptx::SpecialRegister::kCtaidX, ptx::SpecialRegister::kNctaidX, ptx::SpecialRegister::kLaneid,
-          ptx::SpecialRegister::kLanemaskEq, ptx::SpecialRegister::kLanemaskLe, ptx::SpecialRegister::kLanemaskLt, ptx::SpecialRegister::kLanemaskGe,
-          ptx::SpecialRegister::kLanemaskGt, ptx::SpecialRegister::kTidY, ptx::SpecialRegister::kNtidZ};
+          ptx::SpecialRegister::kTidX,       ptx::SpecialRegister::kNtidX,      ptx::SpecialRegister::kCtaidX,     ptx::SpecialRegister::kNctaidX,
+          ptx::SpecialRegister::kLaneid,     ptx::SpecialRegister::kLanemaskEq, ptx::SpecialRegister::kLanemaskLe, ptx::SpecialRegister::kLanemaskLt,
+          ptx::SpecialRegister::kLanemaskGe, ptx::SpecialRegister::kLanemaskGt, ptx::SpecialRegister::kTidY,       ptx::SpecialRegister::kNtidZ};
       i.operands[1] = {};
       i.operands[1].kind = Operand::Kind::kSpecial;
       i.operands[1].special = choose_.of(kKnown);

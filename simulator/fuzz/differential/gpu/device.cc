@@ -154,7 +154,8 @@ Device::Device() : driver_(std::make_unique<Driver>()) {
   d.must(d.cuDeviceGetAttribute(&major, 75, device), "compute capability");
   d.must(d.cuDeviceGetAttribute(&minor, 76, device), "compute capability");
   name_ = name;
-  if (major != 9 || minor != 0) throw std::runtime_error(name_ + " is of compute capability " + std::to_string(major) + "." + std::to_string(minor) + ", not 9.0");
+  if (major != 9 || minor != 0)
+    throw std::runtime_error(name_ + " is of compute capability " + std::to_string(major) + "." + std::to_string(minor) + ", not 9.0");
   d.must(d.cuDevicePrimaryCtxRetain(&d.context, device), "cuDevicePrimaryCtxRetain");
   d.must(d.cuCtxSetCurrent(d.context), "cuCtxSetCurrent");
   d.must(d.cuCtxSetLimit(0, 8192), "cuCtxSetLimit");  // the stack of a thread: functions call themselves

@@ -176,7 +176,9 @@ class Worker {
       {
         const std::lock_guard lock(s_.mutex);
         ++s_.refused;
-        if (s_.saved++ < kMostSaved) write(std::filesystem::path(s_.options.out) / fmt::format("refused-{:016x}.ptx", number), fmt::format("// ptxas -O{}\n/* {} */\n", level, messages) + module_of(std::span(&suspects.front(), 1)));
+        if (s_.saved++ < kMostSaved)
+          write(std::filesystem::path(s_.options.out) / fmt::format("refused-{:016x}.ptx", number),
+                fmt::format("// ptxas -O{}\n/* {} */\n", level, messages) + module_of(std::span(&suspects.front(), 1)));
         fmt::print("ptxas -O{} refuses {:016x}: {}\n", level, number, messages.substr(0, 200));
       }
       std::erase_if(programs, [&](const Program& p) { return p.seed == number; });
@@ -217,7 +219,8 @@ class Worker {
         return false;
       }
       for (std::size_t i = 0; i < programs.size(); ++i) {
-        const Result r = simulator_.run(programs[i], i, {.checks = s_.options.checks ? std::uint32_t{lockstep::check::kAllChecks} : std::uint32_t{lockstep::check::kNoChecks}});
+        const Result r = simulator_.run(
+            programs[i], i, {.checks = s_.options.checks ? std::uint32_t{lockstep::check::kAllChecks} : std::uint32_t{lockstep::check::kNoChecks}});
         if (!r.error.empty() && !quiet) {
           const std::lock_guard lock(s_.mutex);
           ++s_.findings;
@@ -262,8 +265,9 @@ class Worker {
         if (all[i].agree()) continue;
         ++s_.alone[all[i].alone()];
         differ.push_back(i);
-        if (++s_.told <= kMostTold) fmt::print("{:016x}: {} differs; digests {:016x} {:016x} {:016x}, simulated {:016x}\n", programs[i].seed, all[i].alone(), all[i].silicon[0], all[i].silicon[1],
-                   all[i].silicon[2], all[i].simulated);
+        if (++s_.told <= kMostTold)
+          fmt::print("{:016x}: {} differs; digests {:016x} {:016x} {:016x}, simulated {:016x}\n", programs[i].seed, all[i].alone(), all[i].silicon[0],
+                     all[i].silicon[1], all[i].silicon[2], all[i].simulated);
       }
     }
     for (const std::size_t i : differ) explain(programs[i], all[i]);
@@ -286,7 +290,8 @@ class Worker {
         return !late && !s_.stop && this->votes(one, v, true) && v.size() == 1 && v[0].alone() == alone && !v[0].agree();
       }, kMostQuestions);
     }
-    std::string text = fmt::format("// {:016x}: {} differs\n// {} blocks of {} threads; the input begins at byte {}\n// arguments", program.seed, alone, small.blocks, small.threads, small.input_offset);
+    std::string text = fmt::format("// {:016x}: {} differs\n// {} blocks of {} threads; the input begins at byte {}\n// arguments", program.seed,
+                                   alone, small.blocks, small.threads, small.input_offset);
     for (const std::uint32_t a : small.arguments) text += fmt::format(" {:08x}", a);
     text += "\n" + differences(small) + module_of(std::span(&small, 1));
     write(std::filesystem::path(s_.options.out) / fmt::format("{}-{:016x}.ptx", reduce ? "small" : "raw", program.seed), text);
@@ -318,16 +323,19 @@ class Worker {
 std::string table(Shared& s) {
   const double seconds = std::chrono::duration<double>(Clock::now() - s.start).count();
   const Catalogue& all = Catalogue::get();
-  std::string t = fmt::format("\n{} programs in {:.0f} s, {:.0f} a second; {} ran, {} refused by ptxas, {} with findings of the simulated GPU\n", s.programs, seconds, static_cast<double>(s.programs) / seconds, s.launched, s.refused, s.findings);
-  t += fmt::format("seconds of all host threads: generating {:.1f}, ptxas {:.1f}, simulating {:.1f}, launching {:.1f}\n", 1e-6 * static_cast<double>(s.generating), 1e-6 * static_cast<double>(s.assembling),
-                   1e-6 * static_cast<double>(s.simulating), 1e-6 * static_cast<double>(s.launching));
+  std::string t = fmt::format("\n{} programs in {:.0f} s, {:.0f} a second; {} ran, {} refused by ptxas, {} with findings of the simulated GPU\n",
+                              s.programs, seconds, static_cast<double>(s.programs) / seconds, s.launched, s.refused, s.findings);
+  t += fmt::format("seconds of all host threads: generating {:.1f}, ptxas {:.1f}, simulating {:.1f}, launching {:.1f}\n",
+                   1e-6 * static_cast<double>(s.generating), 1e-6 * static_cast<double>(s.assembling), 1e-6 * static_cast<double>(s.simulating),
+                   1e-6 * static_cast<double>(s.launching));
   std::uint64_t least = ~std::uint64_t{0};
   std::size_t few = 0;
   for (const int r : possible_rows(true)) {
     least = std::min(least, s.rows[static_cast<std::size_t>(r)]);
     few += s.rows[static_cast<std::size_t>(r)] < 100;
   }
-  t += fmt::format("rows of the table: {} can stand in such a program, {} did in fewer than 100; the least often seen in {}\n", possible_rows(true).size(), few, least);
+  t += fmt::format("rows of the table: {} can stand in such a program, {} did in fewer than 100; the least often seen in {}\n",
+                   possible_rows(true).size(), few, least);
   if (s.alone.empty()) t += "no two votes differ\n";
   for (const auto& [who, n] : s.alone) t += fmt::format("{:8} programs: {}\n", n, who);
   std::string rows;
@@ -337,8 +345,10 @@ std::string table(Shared& s) {
 }
 
 int usage() {
-  fmt::print(stderr, "differential_gpu [--minutes=N] [--programs=N] [--seed=N] [--batch=N] [--jobs=N] [--ptxas=PATH] [--out=FOLDER] [--scratch=FOLDER] [--checks] [--dry] "
-                     "[--without=TEXT]... [--replay=NUMBER] [--replay-list=FILE]\n");
+  fmt::print(stderr,
+             "differential_gpu [--minutes=N] [--programs=N] [--seed=N] [--batch=N] [--jobs=N] [--ptxas=PATH] [--out=FOLDER] [--scratch=FOLDER] "
+             "[--checks] [--dry] "
+             "[--without=TEXT]... [--replay=NUMBER] [--replay-list=FILE]\n");
   return 2;
 }
 
@@ -408,7 +418,8 @@ int main(int argc, char** argv) {
     std::uint64_t mismatches = 0;
     for (const auto& [who, n] : shared.alone) mismatches += n;
     const double seconds = std::chrono::duration<double>(told - shared.start).count();
-    fmt::print("{:6.0f} s: {} programs, {:.0f} a second, {} mismatches\n", seconds, shared.programs, static_cast<double>(shared.programs) / seconds, mismatches);
+    fmt::print("{:6.0f} s: {} programs, {:.0f} a second, {} mismatches\n", seconds, shared.programs, static_cast<double>(shared.programs) / seconds,
+               mismatches);
   }
   for (std::thread& t : threads) t.join();
   const std::string t = table(shared);
