@@ -47,6 +47,8 @@ const char* name(Kind kind) {
     case Kind::kMbarrierMisuse: return "mbarrier-misuse";
     case Kind::kLeak: return "leak";
     case Kind::kIncompleteCheck: return "incomplete-check";
+    case Kind::kRefused: return "refused";
+    case Kind::kApiError: return "api-error";
   }
   return "unknown";
 }
@@ -66,7 +68,7 @@ int cuda_error(Kind kind) {
     case Kind::kUninitialised: case Kind::kRace: case Kind::kBarrierDivergence: case Kind::kInvalidMask: case Kind::kInactiveLane:
     case Kind::kDeadlock: case Kind::kMbarrierMisuse:
       return 719;
-    case Kind::kLeak: case Kind::kIncompleteCheck: return 0;  // no launch fails of them
+    case Kind::kLeak: case Kind::kIncompleteCheck: case Kind::kRefused: case Kind::kApiError: return 0;  // no kernel fails of them
   }
   return 719;
 }
@@ -87,16 +89,29 @@ std::string Finding::to_string() const {
   if (!access.site.instruction.empty()) s += access.site.instruction;
   if (access.size != 0) s += format(" of %u bytes at 0x%" PRIx64, access.size, access.address);
   if (!where.empty()) s += (s.ends_with(' ') ? "" : ", ") + where;
-  if (kernel.empty()) return s + "\n  by the host" + (detail.empty() ? "" : "\n  " + detail);
+  if (by_host()) return s + "\n  by the host" + (detail.empty() ? "" : "\n  " + detail);
   s += "\n  in kernel " + kernel;
   s += "\n  by " + place(access);
-  if (occurrences > 1) s += format(", and %" PRIu64 " more %s", occurrences - 1, occurrences == 2 ? "thread" : "threads");
+  // Where the kernel goes on, a thread comes to a place more than once.
+  const char* const one = survived ? "time, by this or another thread" : "thread";
+  const char* const many = survived ? "times, by this and other threads" : "threads";
+  if (occurrences > 1) s += format(", and %" PRIu64 " more %s", occurrences - 1, occurrences == 2 ? one : many);
   s += "\n  at " + access.site.to_string();
   if (other) {
     s += format("\n  against %s by %s\n  at %s", direction(*other), place(*other).c_str(), other->site.to_string().c_str());
   }
   if (!detail.empty()) s += "\n  " + detail;
+  if (survived) s += "\n  The kernel went on.";
   return s;
+}
+
+bool same_site(const Site& a, const Site& b) {
+  return a.ptx_line == b.ptx_line && a.line == b.line && a.instruction == b.instruction && a.file == b.file && a.inlined_into == b.inlined_into;
+}
+
+bool same_place(const Finding& a, const Finding& b) {
+  if (a.kind != b.kind || a.severity != b.severity || a.kernel != b.kernel || a.origin.has_value() != b.origin.has_value()) return false;
+  return a.origin ? same_site(*a.origin, *b.origin) : same_site(a.access.site, b.access.site);
 }
 
 }  // namespace lockstep::check

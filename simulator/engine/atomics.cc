@@ -215,7 +215,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   ++w.block->worker->counters.atomics;
-  if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch && !settled(w, check::Kind::kUninitialised, r.pc)) {
+  if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch && !settled(w, check::Kind::kUninitialised, r.pc, std::popcount(r.unwritten))) {
     first_time(w, check::Kind::kUninitialised, r.pc);
     check::Finding f = access_finding(w, r, static_cast<Space>(op.space), r.unwritten, check::Kind::kUninitialised);
     f.where = "the memory it changes was never written";
@@ -234,7 +234,8 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   }
   if (between_blocks) after_strong_read(w, op, places, mask);
   if (op.flags & kAcquire) acquire(w);
-  if (r.unwritten != 0 && op.dst != kNoSlot) {
+  // An exchange passes on what was there; after any other operation it has been told.
+  if (r.unwritten != 0 && op.dst != kNoSlot && static_cast<AtomOp>(op.mode) == AtomOp::kExch) {
     begin_tracking(w);
     mark_register(w, op.dst, r.unwritten, mask, w.pc - 1);
   }

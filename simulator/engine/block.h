@@ -187,6 +187,15 @@ struct CachedRange {
 };
 inline constexpr int kCacheSlots = 16;
 
+// A kind of finding that a host thread has told of a place, and how often it has met it since.
+struct ToldSite {
+  enum class As : std::uint8_t { kError, kInformation, kOrigin };  // kOrigin: of the values that come from there
+  std::uint32_t pc = 0;
+  check::Kind kind = check::Kind::kRace;
+  As as = As::kError;
+  std::uint64_t again = 0;
+};
+
 // One host thread's part of a launch.
 struct Worker {
   Launch* launch = nullptr;
@@ -199,7 +208,7 @@ struct Worker {
   check::GlobalRaces* races = nullptr;
   check::GlobalRaces::Memo race_memo;
   bool between_blocks = false;           // races are searched for, and there are other blocks
-  std::vector<std::uint64_t> told;       // kinds and sites that need not be told again: see report.h
+  std::vector<ToldSite> told;            // what need not be told again: see report.h
 };
 
 // scheduler.cc

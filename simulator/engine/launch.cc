@@ -356,10 +356,7 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
   std::stable_sort(l.findings.begin(), l.findings.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [position, finding] : l.findings) {
     if (position > stop) continue;
-    const auto same = [&f = finding](const check::Finding& g) {
-      return f.kind == g.kind && f.severity == g.severity && f.access.site.ptx_line == g.access.site.ptx_line &&
-             f.access.site.instruction == g.access.site.instruction;
-    };
+    const auto same = [&f = finding](const check::Finding& g) { return check::same_place(f, g); };
     const auto known = std::find_if(outcome.findings.begin(), outcome.findings.end(), same);
     if (known == outcome.findings.end()) {
       outcome.findings.push_back(std::move(finding));
@@ -367,6 +364,7 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
       known->occurrences += finding.occurrences;
     }
   }
+  for (const Worker& w : states) count_again(w, *l.program, outcome.findings);
   if (l.races != nullptr && l.races->exhausted()) outcome.findings.push_back(records_used_up(l));
   outcome.heap = std::move(l.heap);
   outcome.unwritten_stores = std::move(l.unwritten_stores);

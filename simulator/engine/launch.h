@@ -90,6 +90,7 @@ struct LaunchConfig {
   std::span<const std::byte> parameters;    // packed at parameter_offsets()
   std::uint32_t checks = check::kAllChecks;
   std::uint32_t suppressed = 0;             // bit k: findings of check::Kind k do not end the kernel where it can go on (check/suppressions.h)
+  bool go_on = false;                       // no finding ends the kernel where it can go on
   std::uint32_t race_records = 0;           // what the search for races may keep (check/global_races.h); 0: as much as it can
   std::uint64_t schedule_seed = 0;          // 0: the deterministic order; else permutes blocks, warps and lane groups
   int host_threads = 0;                     // 0: as many as the machine has; 1 where order must be exact
@@ -114,7 +115,7 @@ struct HeapAllocation {
 };
 
 struct Outcome {
-  std::vector<check::Finding> findings;     // at most one a site and kind; the first ends the launch unless it is information
+  std::vector<check::Finding> findings;     // at most one a place (check::same_place); the first ends the launch unless it is information or was survived
   Counters counters;
   std::vector<UnwrittenStore> unwritten_stores;  // by address; of each instruction the first kMostUnwrittenStores stretches
   static constexpr std::size_t kMostUnwrittenStores = 1024;
