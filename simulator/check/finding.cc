@@ -89,7 +89,15 @@ std::string Finding::to_string() const {
   if (!access.site.instruction.empty()) s += access.site.instruction;
   if (access.size != 0) s += format(" of %u bytes at 0x%" PRIx64, access.size, access.address);
   if (!where.empty()) s += (s.ends_with(' ') ? "" : ", ") + where;
-  if (by_host()) return s + "\n  by the host" + (detail.empty() ? "" : "\n  " + detail);
+  if (by_host()) {
+    s += "\n  by the host";
+    if (!detail.empty()) s += "\n  " + detail;
+    if (occurrences > 1 && !call.empty()) s += format("\n  %" PRIu64 " times", occurrences);
+    if (!call.empty()) {
+      s += severity == Severity::kError ? "\n  It is an error unless the program asks for it with cudaGetLastError." : "\n  The program asked for it with cudaGetLastError.";
+    }
+    return s;
+  }
   s += "\n  in kernel " + kernel;
   s += "\n  by " + place(access);
   // Where the kernel goes on, a thread comes to a place more than once.

@@ -87,7 +87,8 @@ struct Finding {
   std::string detail;            // one more sentence where it helps: what to look for
   std::optional<Access> other;   // the other side of a race, or the barrier others wait at
   std::optional<Site> origin;    // of a value that nobody wrote, or that a shuffle gave: the load, atomic or shuffle from which the thread has it
-  std::string call;              // the API function, where the host made the mistake: then there is no thread, and `kernel` is the one launched, if any
+  std::string call;              // the API function, where a call of the host failed: then there is no thread, and `kernel` is the one launched, if any
+  std::string error;             // what the call answered: "cudaErrorInvalidValue"
   std::uint64_t occurrences = 1; // threads and times the same place met the same kind
   bool survived = false;         // the kernel went on as if nothing had been there
 
