@@ -90,19 +90,22 @@ std::string Finding::to_string() const {
   if (access.size != 0) s += format(" of %u bytes at 0x%" PRIx64, access.size, access.address);
   if (!where.empty()) s += (s.ends_with(' ') ? "" : ", ") + where;
   if (by_host()) {
-    s += "\n  by the host";
-    if (!detail.empty()) s += "\n  " + detail;
-    if (occurrences > 1 && !call.empty()) s += format("\n  %" PRIu64 " times", occurrences);
-    if (!call.empty()) {
-      s += severity == Severity::kError ? "\n  It is an error unless the program asks for it with cudaGetLastError." : "\n  The program asked for it with cudaGetLastError.";
+    if (kind == Kind::kRefused && call.empty()) {
+      if (!access.site.file.empty()) s += format("\n  at %s:%d", access.site.file.c_str(), access.site.line);
+    } else {
+      s += "\n  by the host";
     }
+    if (!detail.empty()) s += (call.empty() ? "\n  " : ", ") + detail;
+    if (occurrences > 1 && !call.empty()) s += format("\n  %" PRIu64 " times", occurrences);
+    if (!call.empty() && severity == Severity::kInformation) s += "\n  The program asked for it with cudaGetLastError.";
     return s;
   }
   s += "\n  in kernel " + kernel;
   s += "\n  by " + place(access);
   // Where the kernel goes on, a thread comes to a place more than once.
-  const char* const one = survived ? "time, by this or another thread" : "thread";
-  const char* const many = survived ? "times, by this and other threads" : "threads";
+  const bool times = survived || severity == Severity::kInformation;
+  const char* const one = times ? "time, by this or another thread" : "thread";
+  const char* const many = times ? "times, by this and other threads" : "threads";
   if (occurrences > 1) s += format(", and %" PRIu64 " more %s", occurrences - 1, occurrences == 2 ? one : many);
   s += "\n  at " + access.site.to_string();
   if (other) {
@@ -114,7 +117,9 @@ std::string Finding::to_string() const {
 }
 
 bool same_site(const Site& a, const Site& b) {
-  return a.ptx_line == b.ptx_line && a.line == b.line && a.instruction == b.instruction && a.file == b.file && a.inlined_into == b.inlined_into;
+  // A loop that was unrolled has many instructions of one line.
+  return a.instruction == b.instruction && a.line == b.line && a.file == b.file && a.inlined_into == b.inlined_into &&
+         (!a.file.empty() || a.ptx_line == b.ptx_line);
 }
 
 bool same_place(const Finding& a, const Finding& b) {

@@ -60,6 +60,7 @@ check::Finding failure(const ThreadState& thread, const char* function, cudaErro
 void call_ended(Runtime& runtime, const char* function, cudaError_t error) {
   const std::lock_guard lock(runtime.lock);
   ThreadState& thread = thread_state();
+  static bool said = false;
   const void* const launched_from = std::exchange(thread.launched_from, nullptr);
   const bool known = std::exchange(thread.refused_module, false);
   const bool left_behind = !runtime.devices.empty() && runtime.current().error != cudaSuccess && runtime.current().error == error;
@@ -67,6 +68,10 @@ void call_ended(Runtime& runtime, const char* function, cudaError_t error) {
     const bool launch = thread.refused_kernel.has_value();
     const std::uint64_t number = runtime.tell_failure(failure(thread, function, error, launch && launched_from != nullptr ? launched_from : caller()));
     const auto it = std::find_if(thread.not_looked_at.begin(), thread.not_looked_at.end(), [&](const auto& n) { return n.first == number; });
+    if (!said && !runtime.findings.quiet()) {
+      std::fprintf(stderr, "lockstep: a call that fails counts as an error unless the program asks for it with cudaGetLastError\n");
+      said = true;
+    }
     if (it == thread.not_looked_at.end()) {
       thread.not_looked_at.emplace_back(number, 1);
     } else {
