@@ -72,6 +72,10 @@ class Module {
 
 struct LoadError {
   std::string message;  // names opcode, PTX line and kernel
+  // Where, when one function is to blame: which of the texts, the line in it (0: none), and the function's name, mangled.
+  std::size_t text = 0;
+  int ptx_line = 0;
+  std::string function;
 };
 
 // The managed variables of a program, in the order of its texts: one memory for all devices, released with the last of its owners.

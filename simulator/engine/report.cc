@@ -191,22 +191,6 @@ void note_unwritten_store(Warp& w, const Request& r) {
   }
 }
 
-std::string describe(const memory::Allocation& a) {
-  std::string size = bytes(a.end - a.begin);
-  const bool narrowed = a.begin != a.base || a.end != a.base + a.size;
-  std::string what;
-  switch (a.kind) {
-    case memory::Kind::kDevice: what = "cudaMalloc #" + std::to_string(a.id); break;
-    case memory::Kind::kManaged: what = "managed memory #" + std::to_string(a.id); break;
-    case memory::Kind::kPinned: what = "pinned memory #" + std::to_string(a.id); break;
-    case memory::Kind::kVariable: what = "device variable"; break;
-    case memory::Kind::kConstant: what = "constant"; break;
-    case memory::Kind::kRegistered: what = "registered host memory"; break;
-  }
-  if (narrowed) what += ", of which the kernel may touch these only";
-  return (a.name.empty() ? "" : "'" + a.name + "' ") + std::string("(") + size + ", " + what + ")";
-}
-
 std::string describe(const memory::DeviceMemory& memory, std::uint64_t address, std::uint32_t size) {
   if (!memory.in_window(address) && address >= 4096) {
     return "an address outside device memory: of host memory, a kernel reaches only what cudaMallocManaged or cudaMallocHost gave or cudaHostRegister names";

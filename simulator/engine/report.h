@@ -4,6 +4,7 @@
 #include <string>
 
 #include "simulator/engine/block.h"
+#include "simulator/memory/describe.h"
 
 namespace lockstep::engine {
 struct Request;
@@ -39,8 +40,6 @@ void note_unwritten_store(Warp& w, const Request& r);
 
 // "4 bytes past the end of 'y' (4096 bytes, cudaMalloc #3)" for a global address that is out of bounds.
 std::string describe(const memory::DeviceMemory& memory, std::uint64_t address, std::uint32_t size);
-// The allocation's name and size, for messages about an address inside it.
-std::string describe(const memory::Allocation& a);
 std::string describe_range(const std::vector<Range>& ranges, std::uint32_t address, std::uint32_t size);
 
 }  // namespace lockstep::engine

@@ -19,6 +19,6 @@ void last_error_fetched(Runtime& runtime);
 
 // Device code of the program cannot be run; `kernels` are its own. The finding's number. This is told wherever the program runs: its kernels would be
 // missing without a word.
-std::uint64_t tell_refused_module(Runtime& runtime, const std::string& why, const std::vector<std::string>& kernels);
+std::uint64_t tell_refused_module(Runtime& runtime, const LoadFailure& why, const std::vector<std::string>& kernels);
 
 }  // namespace lockstep::runtime

@@ -15,6 +15,7 @@
 
 #include "simulator/engine/launch.h"
 #include "simulator/memory/device_memory.h"
+#include "simulator/runtime/refusals.h"
 
 namespace lockstep::runtime {
 
@@ -62,6 +63,13 @@ struct FatBinary {
   engine::ManagedVariables managed;
 };
 
+// Why a fat binary cannot be loaded, and where that is in the source, if it is one place there.
+struct LoadFailure {
+  std::string message;
+  SourcePlace source;
+  int ptx_line = 0;
+};
+
 class Modules {
  public:
   FatBinary* add(const void* wrapper, bool registered = false);
@@ -89,7 +97,7 @@ class Modules {
 
  private:
   // On an error `why` says what is wrong.
-  cudaError_t load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded, std::string* why);
+  cudaError_t load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded, LoadFailure* why);
 
   std::list<FatBinary> binaries_;
   std::unordered_map<const void*, KernelEntry*> kernels_;      // by host function and by handle
