@@ -124,7 +124,10 @@ bool same_site(const Site& a, const Site& b) {
 
 bool same_place(const Finding& a, const Finding& b) {
   if (a.kind != b.kind || a.severity != b.severity || a.kernel != b.kernel || a.origin.has_value() != b.origin.has_value()) return false;
-  return a.origin ? same_site(*a.origin, *b.origin) : same_site(a.access.site, b.access.site);
+  if (a.origin) return same_site(*a.origin, *b.origin);
+  // Either side of a race may be the one that notices it.
+  const bool swapped = a.kind == Kind::kRace && a.other && b.other && same_site(a.access.site, b.other->site) && same_site(a.other->site, b.access.site);
+  return swapped || same_site(a.access.site, b.access.site);
 }
 
 }  // namespace lockstep::check

@@ -54,7 +54,9 @@ TEST_P(Newcomer, RunsUnmodifiedAndIsRight) {
   const Outcome o = run("exec --require-kernels -- " + program(GetParam()));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   EXPECT_TRUE(has(o.out, "PASSED\n")) << o.out;
-  EXPECT_TRUE(has(o.err, "0 errors, 0 for information, 0 suppressed")) << o.err;
+  // One of them has a launch refused on purpose, and looks at the error.
+  const std::string information = std::string(GetParam()) == "dynamic_shared" ? "1" : "0";
+  EXPECT_TRUE(has(o.err, "0 errors, " + information + " for information, 0 suppressed")) << o.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Exec, Newcomer,
@@ -176,11 +178,14 @@ TEST(GoingOn, LeavesTheProgramItsResultsAndTellsEachPlaceOnce) {
     EXPECT_TRUE(f.value("survived", false)) << f["text"];
     EXPECT_GE(f["occurrences"], 10) << "each was met in every turn\n" << f["text"];
   }
-  EXPECT_EQ(kinds, (std::map<std::string, int>{{"race", 1}, {"uninitialised", 2}, {"inactive-lane", 1}, {"invalid-mask", 1}})) << o.err;
+  EXPECT_EQ(kinds, (std::map<std::string, int>{{"race", 1}, {"uninitialised", 1}, {"inactive-lane", 1}, {"invalid-mask", 1}})) << o.err;
   for (const json& kernel : report["kernels"]) EXPECT_EQ(kernel["launches"], 10) << kernel["name"];
-  EXPECT_TRUE(has(contents(t), "5 errors")) << contents(t);
-  for (const json& result : json::parse(contents(s))["runs"][0]["results"]) {
-    if (result["level"] == "error") EXPECT_GE(result["occurrenceCount"], 10);
+  EXPECT_TRUE(has(contents(t), "4 errors")) << contents(t);
+  const json log = json::parse(contents(s));
+  for (const json& result : log["runs"][0]["results"]) {
+    if (result["level"] == "error") {
+      EXPECT_GE(result["occurrenceCount"], 10);
+    }
   }
   // As the harness has it: the first finding of the first launch ends everything.
   const Outcome stopped = run("exec --stop -- " + program("goes_on"));
@@ -211,17 +216,18 @@ std::string findings_of(const std::string& words, int status, const std::string&
   const Outcome o = run("exec " + options + " --report=" + j + " -- " + words);
   EXPECT_EQ(o.status, status) << words << "\n" << o.err;
   std::string all;
-  for (const json& f : json::parse(contents(j))["findings"]) {
+  const json report = json::parse(contents(j));
+  for (const json& f : report["findings"]) {
     all += (all.empty() ? "" : ", ") + f["kind"].get<std::string>() + " " + f["severity"].get<std::string>() + " " + f["occurrences"].dump();
   }
   return all;
 }
 
 TEST(NeverRan, ARefusedModuleIsAnErrorInEveryReport) {
-  const std::string j = scratch("unheard.json"), s = scratch("unheard.sarif"), t = scratch("unheard.txt");
+  const std::string j = scratch("not_simulated.json"), s = scratch("not_simulated.sarif"), t = scratch("not_simulated.txt");
   const std::string reports = "--report=" + j + " --report=" + s + " --report=" + t;
   for (const char* options : {"", "--require-kernels", "--quiet", "--check=none"}) {
-    const Outcome o = run("exec " + std::string(options) + " " + reports + " -- " + program("unheard_of"));
+    const Outcome o = run("exec " + std::string(options) + " " + reports + " -- " + program("not_simulated"));
     EXPECT_EQ(o.status, 86) << options << "\n" << o.err;
     EXPECT_EQ(o.out, "done\n");
   }
@@ -231,8 +237,8 @@ TEST(NeverRan, ARefusedModuleIsAnErrorInEveryReport) {
   EXPECT_EQ(f["kind"], "refused");
   EXPECT_EQ(f["severity"], "error");
   EXPECT_EQ(f["line"], 9);
-  EXPECT_TRUE(has(f["text"], "in odd(int*): unknown instruction 'frobnicate.s32'")) << f["text"];
-  EXPECT_TRUE(has(f["text"], "unheard_of.cu:9")) << f["text"];
+  EXPECT_TRUE(has(f["text"], "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'")) << f["text"];
+  EXPECT_TRUE(has(f["text"], "not_simulated.cu:9")) << f["text"];
   EXPECT_TRUE(has(f["text"], "odd(int*), fine(int*)") || has(f["text"], "fine(int*), odd(int*)")) << f["text"];
   EXPECT_EQ(report["kernels"].size(), 0u);
   EXPECT_EQ(report["refused_launches"], 2);
@@ -243,10 +249,10 @@ TEST(NeverRan, ARefusedModuleIsAnErrorInEveryReport) {
   EXPECT_TRUE(has(contents(t), "0 kernels launched on a simulated sm_90, 2 launches refused: 1 error")) << contents(t);
 }
 
-TEST(NeverRan, ARefusedModuleIsOneWhoeverLooksAtErrors) { EXPECT_EQ(findings_of(program("unheard_of") + " last", 86), "refused error 2"); }
+TEST(NeverRan, ARefusedModuleIsOneWhoeverLooksAtErrors) { EXPECT_EQ(findings_of(program("not_simulated") + " last", 86), "refused error 2"); }
 
 TEST(NeverRan, ARefusedModuleIsLoudWithoutExecToo) {
-  const Outcome o = shell("LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " " + program("unheard_of"));
+  const Outcome o = shell("LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " " + program("not_simulated"));
   EXPECT_EQ(o.status, 86) << o.err;
   EXPECT_TRUE(has(o.err, "refused: PTX line")) << o.err;
 }
@@ -254,10 +260,10 @@ TEST(NeverRan, ARefusedModuleIsLoudWithoutExecToo) {
 TEST(NeverRan, ARefusedModuleCanBeSuppressed) {
   const std::string file = scratch("refusals"), j = scratch("refusals.json");
   std::ofstream(file) << "refused *\n";
-  const Outcome o = run("exec --suppressions=" + file + " --report=" + j + " -- " + program("unheard_of"));
+  const Outcome o = run("exec --suppressions=" + file + " --report=" + j + " -- " + program("not_simulated"));
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_EQ(json::parse(contents(j))["suppressed"].size(), 1u);
-  EXPECT_EQ(run("exec --require-kernels --suppressions=" + file + " -- " + program("unheard_of")).status, 87) << "and still nothing has run";
+  EXPECT_EQ(run("exec --require-kernels --suppressions=" + file + " -- " + program("not_simulated")).status, 87) << "and still nothing has run";
 }
 
 TEST(NeverRan, ARefusedLaunchIsAnErrorUnlessItIsAskedFor) {
@@ -328,11 +334,11 @@ TEST(Inspect, NamesTheKernelsThatCannotRun) {
   const Outcome good = inspect("vector_add");
   EXPECT_EQ(good.status, 0) << good.out;
   EXPECT_TRUE(has(good.out, "which can run its 1 kernel\n")) << good.out;
-  const Outcome odd = inspect("unheard_of");
+  const Outcome odd = inspect("not_simulated");
   EXPECT_EQ(odd.status, 1) << odd.out;
   EXPECT_TRUE(has(odd.out, "cannot run any of the kernels of one module: fine(int*), odd(int*)\n")) << odd.out;
-  EXPECT_TRUE(has(odd.out, "in odd(int*): unknown instruction 'frobnicate.s32'\n    at ")) << odd.out;
-  EXPECT_TRUE(has(odd.out, "unheard_of.cu:9\n")) << odd.out;
+  EXPECT_TRUE(has(odd.out, "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'\n    at ")) << odd.out;
+  EXPECT_TRUE(has(odd.out, "not_simulated.cu:9\n")) << odd.out;
   const Outcome dynamic = inspect("dynamic_parallelism");
   EXPECT_EQ(dynamic.status, 1) << dynamic.out;
   EXPECT_TRUE(has(dynamic.out, "dynamic parallelism")) << dynamic.out;

@@ -1,4 +1,4 @@
-// Two kernels, one of them with an instruction that nobody has heard of, and host code that looks at no error unless it is told to.
+// Two kernels, one of them with an instruction that the simulated GPU does not have, and host code that looks at no error unless it is told to.
 #include <cstdio>
 #include <cstring>
 
@@ -6,7 +6,7 @@ __global__ void fine(int* p) { *p = 1; }
 
 __global__ void odd(int* p) {
   int x;
-  asm("frobnicate.s32 %0, %1;" : "=r"(x) : "r"(*p));  // the line of the refusal
+  asm("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];" : "=r"(x) : "l"(p));  // the line of the refusal
   *p = x;
 }
 
