@@ -89,9 +89,10 @@ std::uint64_t FindingLog::add_failure(check::Finding finding, bool suppressed, s
            f.access.address == finding.access.address && (!f.call.empty() || f.where == finding.where);
   };
   const auto known = std::find_if(kept_.begin(), kept_.end(), same);
-  Entry& entry = known == kept_.end() ? keep(std::move(finding), suppressed) : *known;
+  const bool fresh = known == kept_.end();
+  Entry& entry = fresh ? keep(std::move(finding), suppressed) : *known;
   ++entry.not_looked_at;
-  if (known == kept_.end()) {
+  if (fresh) {
     *first = entry.told;
   } else {
     ++entry.told.finding.occurrences;
