@@ -132,15 +132,15 @@ void count_again(const Worker& worker, const Program& program, std::vector<check
     if (told.again == 0) continue;
     const check::Site site = site_of(program, told.pc);
     const auto severity = told.as == ToldSite::As::kInformation ? check::Severity::kInformation : check::Severity::kError;
-    for (check::Finding& f : findings) {
-      if (f.kind != told.kind || f.severity != severity) continue;
-      // A race between blocks may name the place where it was noticed second.
-      const bool here = told.as == ToldSite::As::kOrigin ? f.origin && check::same_site(*f.origin, site)
-                                                         : check::same_site(f.access.site, site) || (f.other && check::same_site(f.other->site, site));
-      if (!here) continue;
-      f.occurrences += told.again;
-      break;
-    }
+    const auto find = [&](const auto& is_here) {
+      return std::find_if(findings.begin(), findings.end(), [&](const check::Finding& f) { return f.kind == told.kind && f.severity == severity && is_here(f); });
+    };
+    auto it = find([&](const check::Finding& f) {
+      return told.as == ToldSite::As::kOrigin ? f.origin && check::same_site(*f.origin, site) : check::same_site(f.access.site, site);
+    });
+    // A race between blocks may name the place where it was noticed second.
+    if (it == findings.end()) it = find([&](const check::Finding& f) { return f.other && check::same_site(f.other->site, site); });
+    if (it != findings.end()) it->occurrences += told.again;
   }
 }
 

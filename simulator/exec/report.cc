@@ -91,7 +91,9 @@ std::string by(const json& access) {
 }
 
 json sarif_result(const json& finding, bool suppressed, std::map<std::string, std::size_t>* rules) {
-  const std::string kind = finding.value("kind", "unknown"), kernel = finding.value("kernel", "");
+  const std::string kind = finding.value("kind", "unknown");
+  // What no kernel did, the call did.
+  const std::string kernel = finding.value("kernel", "").empty() ? finding.value("call", "") : finding.value("kernel", "");
   const std::size_t index = rules->try_emplace(kind, rules->size()).first->second;
   json result = {{"ruleId", kind},
                  {"ruleIndex", index},

@@ -108,6 +108,7 @@ TEST(Findings, AreReportedInEveryForm) {
   EXPECT_TRUE(has(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "faulty.cu"));
   EXPECT_TRUE(has(contents(t), "1 kernel launched on a simulated sm_90: 1 error"));
   EXPECT_TRUE(has(contents(t), "faulty.cu:9"));
+  EXPECT_TRUE(has(contents(t), ", just past the end of cudaMalloc #1 (256 bytes)\n")) << contents(t);
 }
 
 TEST(Findings, OfACrashedProgramAreKept) {
