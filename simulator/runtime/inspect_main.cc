@@ -41,6 +41,7 @@ bool say_refusals(const char* path, const Inspection& found) {
     }
   }
   if (good) std::printf("%s: %s, which can run %s%zu %s\n", path, found.sentence.c_str(), kernels == 1 ? "its " : "all of its ", kernels, kernels == 1 ? "kernel" : "kernels");
+  if (!good && kernels != 0) std::printf("%s: its other kernels (%zu) can run\n", path, kernels);
   return good;
 }
 

@@ -250,6 +250,17 @@ TEST(NeverRan, ARefusedModuleIsAnErrorInEveryReport) {
   EXPECT_TRUE(has(contents(t), "0 kernels launched on a simulated sm_90, 2 launches refused: 1 error")) << contents(t);
 }
 
+TEST(NeverRan, ARefusedModuleBesideOneThatRanIsAnErrorToo) {
+  for (const char* options : {"", "--require-kernels", "--quiet"}) {
+    const Outcome o = run("exec " + std::string(options) + " -- " + program("partly_simulated"));
+    EXPECT_EQ(o.status, 86) << options << "\n" << o.err;
+    EXPECT_EQ(o.out, "done\n");
+    if (std::string(options) == "--quiet") continue;
+    EXPECT_TRUE(has(o.err, "This kernel cannot run: odd(int*)")) << o.err;
+    EXPECT_TRUE(has(o.err, "1 kernel launched on a simulated sm_90, 1 launch refused: 1 error")) << o.err;
+  }
+}
+
 TEST(NeverRan, ARefusedModuleIsOneWhoeverLooksAtErrors) { EXPECT_EQ(findings_of(program("not_simulated") + " last", 86), "refused error 2"); }
 
 TEST(NeverRan, ARefusedModuleIsLoudWithoutExecToo) {
@@ -344,6 +355,10 @@ TEST(Inspect, NamesTheKernelsThatCannotRun) {
   EXPECT_EQ(dynamic.status, 1) << dynamic.out;
   EXPECT_TRUE(has(dynamic.out, "dynamic parallelism")) << dynamic.out;
   EXPECT_EQ(inspect("linked").status, 0);
+  const Outcome partly = inspect("partly_simulated");
+  EXPECT_EQ(partly.status, 1) << partly.out;
+  EXPECT_TRUE(has(partly.out, "cannot run the kernel odd(int*)\n")) << partly.out;
+  EXPECT_TRUE(has(partly.out, "its other kernels (1) can run\n")) << partly.out;
 }
 
 // ---- exit statuses ----------------------------------------------------------------------------------------------------
