@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
+#include <string_view>
 
 namespace lockstep {
 namespace {
@@ -36,6 +38,26 @@ std::string indented(const std::string& text) {
     at = end + 1;
   }
   return out;
+}
+
+// Why a suite ran none of its properties, when that is one reason for all of them.
+std::string one_reason(const SuiteResult& s) {
+  const auto& records = s.ledger.records();
+  if (records.size() < 2) return {};
+  for (const Record& r : records) {
+    if (r.verdict != Verdict::kNotRun || r.reason != records.front().reason) return {};
+  }
+  return records.front().reason;
+}
+
+// What the simulated GPU itself said about it: it explains on stderr what a CUDA error cannot.
+std::string explanation(const std::string& log) {
+  constexpr std::string_view kSays = "lockstep: ";
+  std::ifstream in(log);
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with(kSays)) return line.substr(kSays.size());
+  }
+  return {};
 }
 
 }  // namespace
@@ -109,10 +131,18 @@ std::string table(const std::vector<SuiteSum>& sums) {
 }
 
 std::string failures(const std::vector<SuiteResult>& suites) {
-  std::string out;
+  std::string out, before;
   for (const SuiteResult& s : suites) {
     if (s.green()) continue;
     out += fmt::format("\n{}: not green; its log is {}\n", s.suite.family, s.log);
+    if (const std::string reason = one_reason(s); !reason.empty()) {
+      const std::string why = explanation(s.log);
+      std::string all = reason + (why.empty() ? "" : "\n    " + why);
+      out += fmt::format("  none of its {} properties ran: {}\n", s.ledger.records().size(),
+                         all == before ? "the same reason" : all);
+      before = std::move(all);
+      continue;
+    }
     for (const Record& r : s.ledger.records()) {
       if (problem_of(r).empty()) continue;
       out += fmt::format("  {}\n", problem_of(r));

@@ -44,7 +44,7 @@ std::string table(const std::vector<SuiteSum>& sums);
 std::string table(const std::vector<SuiteResult>& suites);
 
 // For every suite that is not green: its problems, and of each failure the message, the minimal case and the replay
-// line.
+// line. A suite of which nothing ran for one reason has one line, with what the simulated GPU explained.
 std::string failures(const std::vector<SuiteResult>& suites);
 
 std::string passport_json(const RunReport& report);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -95,6 +96,23 @@ TEST(RunReport, FailuresCarryTheirCaseAndReplayLine) {
       AllOf(HasSubstr("scan: not green; its log is logs/scan.log"),
             HasSubstr("  Scan.B failed: mismatch\n      y[3] is 1 < 2"), HasSubstr("    minimal case: n=33 block=32\n"),
             HasSubstr("    replay: bazel test //tests:scan_test"), Not(HasSubstr("stencil"))));
+}
+
+TEST(RunReport, OneReasonForAllIsToldOnceWithTheExplanationInTheLog) {
+  RunReport r = red();
+  const std::string log = ::testing::TempDir() + "/explained.log";
+  std::ofstream(log) << "lockstep: LOCKSTEP_DEVICE='sm_50' is not a device that can be simulated: sm_75\n[ LEDGER ]\n";
+  for (const char* family : {"scan", "sort"}) {
+    Record a = record("X.A", Verdict::kNotRun), b = record("X.B", Verdict::kNotRun);
+    a.reason = b.reason = "The simulated GPU does not answer";
+    r.suites.push_back(suite(family, {a, b}, 1));
+    r.suites.back().log = log;
+  }
+  r.suites.erase(r.suites.begin(), r.suites.end() - 2);
+  const std::string text = failures(r.suites);
+  EXPECT_THAT(text, HasSubstr("none of its 2 properties ran: The simulated GPU does not answer\n    LOCKSTEP_DEVICE='sm_50' is not"));
+  EXPECT_THAT(text, HasSubstr("none of its 2 properties ran: the same reason"));
+  EXPECT_THAT(text, Not(HasSubstr("X.A")));
 }
 
 TEST(RunReport, LongMessagesAreCutWithAWordAboutIt) {

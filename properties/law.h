@@ -43,10 +43,4 @@ lockstepCounters counters_of(Run&& run) {
   return counters;
 }
 
-// How many kernels `run` launches; 0 on silicon.
-template <class Run>
-std::uint64_t launches_of(Run&& run) {
-  return counters_of(run).launches;
-}
-
 }  // namespace lockstep::properties

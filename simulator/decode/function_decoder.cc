@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "simulator/decode/validity_flow.h"
 #include "simulator/engine/control.h"
 #include "simulator/engine/memory_ops.h"
 
@@ -29,22 +30,6 @@ constexpr std::uint64_t kParameterBytes = 32764;
 std::int64_t sum(std::uint32_t base, std::int64_t offset) { return static_cast<std::int64_t>(base + static_cast<std::uint64_t>(offset)); }
 
 int bytes_of(Type t) { return t == Type::kPred ? 0 : ptx::size_of(t); }
-
-bool is_integer(Type t) { return t >= Type::kB8 && t <= Type::kS64 && t != Type::kB128; }
-
-// What an operation that computes does with single bytes of its operand.
-Flow flow_of_bytes(const ptx::Instruction& i, const Op& op) {
-  const ptx::Modifiers& m = i.modifiers;
-  const bool by_constant = op.src[1] != kNoSlot && engine::is_constant(op.src[1]);
-  switch (i.opcode) {
-    case Opcode::k_shr: return by_constant && m.type < Type::kS8 ? Flow::kShiftRight : Flow::kCompute;
-    case Opcode::k_shl: return by_constant ? Flow::kShiftLeft : Flow::kCompute;
-    case Opcode::k_and: return by_constant && bytes_of(m.type) != 0 ? Flow::kMask : Flow::kCompute;
-    case Opcode::k_cvt:
-      return is_integer(m.type) && is_integer(m.source_type) && bytes_of(m.type) < bytes_of(m.source_type) && !m.sat ? Flow::kTruncate : Flow::kCompute;
-    default: return Flow::kCompute;
-  }
-}
 
 }  // namespace
 
@@ -294,6 +279,7 @@ void FunctionDecoder::decode_compute(const Instruction& i) {
   Op op;
   std::vector<OperandUse> uses;
   const auto& operands = i.operands;
+  const bool selects = i.opcode == Opcode::k_selp || i.opcode == Opcode::k_slct;
   int sources = 0;
   const auto put_source = [&](const Operand& o, int bytes) {
     if (sources == 4 && i.opcode != Opcode::k_lop3) refuse(i, "has more operands than the simulated GPU implements");
@@ -308,8 +294,8 @@ void FunctionDecoder::decode_compute(const Instruction& i) {
     } else {
       op.target = s;  // lop3's predicate
     }
+    uses.push_back({s, selects && sources == 2 ? Role::kCondition : Role::kValue});
     ++sources;
-    uses.push_back({s, i.opcode == Opcode::k_selp && bytes == 0 ? Role::kCondition : Role::kValue});
     const bool is_register = o.kind == Operand::Kind::kRegister;
     key.register_bytes[key.operand_count++] = static_cast<std::uint8_t>(is_register && bytes != 0 ? register_bytes(o) : bytes);
   };
@@ -356,11 +342,7 @@ void FunctionDecoder::decode_compute(const Instruction& i) {
   }
   op.run = engine::resolve_alu(key);
   if (op.run == nullptr) refuse(i, "is not implemented by the simulated GPU");
-  const bool copies = i.opcode == Opcode::k_mov ||
-                      (i.opcode == Opcode::k_cvt && bytes_of(i.modifiers.type) == bytes_of(i.modifiers.source_type) &&
-                       i.modifiers.rounding == ptx::Rounding::kNone);
-  const Flow flow = i.opcode == Opcode::k_selp ? Flow::kSelect : copies ? Flow::kCopy : flow_of_bytes(i, op);
-  if (flow == Flow::kShiftLeft || flow == Flow::kMask || flow == Flow::kTruncate) op.register_bytes = static_cast<std::uint8_t>(bytes_of(i.modifiers.type));
+  const Flow flow = validity_flow(i, op);
   emit(i, op, flow, std::move(uses));
 }
 

@@ -49,13 +49,27 @@ struct Origin {
 enum class Flow : std::uint8_t {
   kCompute,   // the destination is derived from every source
   kCopy,      // the destination is a source, bit for bit
-  kSelect,    // selp: a copy of one of the first two sources; the last is a condition
-  kShiftRight, kShiftLeft, kMask,  // by a constant, the second source: bytes that it takes away count no longer
-  kTruncate,  // the low bytes of a wider integer
+  kSelect,    // selp, slct: a copy of one of the first two sources; the last is a condition, Op::mode what it says (Selects)
+  // Of these, only some bytes of the source count, or come to some bytes of the destination (byte_flow.h).
+  kShiftRight, kShiftRightSigned, kShiftLeft,  // by a constant, the second source
+  kMask,      // and a constant
+  kBitwise,   // each bit from bits in the same place
+  kTable,     // lop3
+  kExtract, kExtractSigned,  // bfe with constants
+  kPermute,   // prmt with a constant
+  kConvert, kConvertSigned,  // between integers, from an unsigned or a signed one
+  kConvertFrom,  // derived from the low Op::width bytes of the source
   kLoad, kStore, kAtomic,
   kExchange,  // shfl: a copy from another lane
   kControl,   // sources decide what happens
   kFresh,     // writes without reading
+};
+
+// Which lanes of a Flow::kSelect take the first source.
+enum class Selects : std::uint8_t {
+  kPredicate,            // where the predicate is true
+  kSign, kFloatSign,     // where the s32 or f32 is at least zero
+  kFlushedSign,          // where the f32 is, a subnormal being zero
 };
 
 struct OperandUse {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "simulator/engine/memory_ops.h"
+#include "simulator/engine/track.h"
 
 namespace lockstep::engine {
 namespace {
@@ -185,8 +186,7 @@ void note_unwritten_store(Warp& w, const Request& r) {
     f.access.size = r.size;
     f.access.is_write = true;
     f.space = "global";
-    const std::string from = site_of(*b.program, r.invalid_word->pc).to_string();
-    f.detail = (r.invalid_word->kind == check::Kind::kInactiveLane ? "The value was shuffled from a lane that did not take part, at " : "The value was never written; it was read at ") + from;
+    f.detail = origin_of(*b.program, *r.invalid_word);
     stores.push_back({address, r.size, std::move(f)});
   }
 }

@@ -2,7 +2,9 @@
 
 #include <bit>
 #include <cstring>
+#include <limits>
 
+#include "simulator/engine/byte_flow.h"
 #include "simulator/engine/report.h"
 
 namespace lockstep::engine {
@@ -10,12 +12,15 @@ namespace {
 
 using Role = OperandUse::Role;
 
+// No load met it: it is a register that its function reads before it writes it, marked where the function begins.
+bool unassigned(const Program& program, const Validity::Word& word) {
+  return word.pc == program.function_at(word.pc).entry && program.flows[word.pc] != Flow::kLoad;
+}
+
 // False: the launch ends. Where it goes on, the value has been told and counts as written from here: whatever comes of it would be told again.
 bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word, const char* use) {
-  const Flow flow = w.block->program->flows[word.pc];
   // What one load has met is one mistake however often it is used. A register that nothing was assigned to is known by its use alone.
-  const bool loaded = flow == Flow::kLoad || flow == Flow::kAtomic;
-  const bool has_origin = loaded || word.kind == check::Kind::kInactiveLane;
+  const bool loaded = !unassigned(*w.block->program, word), has_origin = loaded || word.kind == check::Kind::kInactiveLane;
   const std::uint32_t place = has_origin ? word.pc : pc;
   const auto as = has_origin ? ToldSite::As::kOrigin : ToldSite::As::kError;
   const Validity::Word met = word;
@@ -35,29 +40,38 @@ bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word,
   return !report_unless_suppressed(w, std::move(f));
 }
 
-// Of the bytes of an operand that nobody wrote, those of the result that depend on them.
-std::uint8_t bytes_left(const Warp& w, const Op& op, Flow flow, std::uint8_t bytes) {
-  const auto moved = [&](auto by) {
-    const std::uint32_t bits = *source<std::uint32_t>(w, op.src[1]), whole = bits / 8;
-    if (whole >= 8) return std::uint32_t{0};
-    return by(bytes, whole) | (bits % 8 == 0 ? 0 : by(bytes, whole + 1));
+// Of a selection, the lanes that take its first source.
+LaneMask takes_first(const Warp& w, const Op& op) {
+  const auto lanes_with = [&](auto holds) {
+    LaneMask m = 0;
+    for (int l = 0; l < kWarpSize; ++l) m |= static_cast<LaneMask>(holds(l)) << l;
+    return m;
   };
-  const std::uint32_t all = (1u << op.register_bytes) - 1;
-  switch (flow) {
-    case Flow::kShiftRight: return static_cast<std::uint8_t>(moved([](std::uint32_t b, std::uint32_t n) { return b >> n; }));
-    case Flow::kShiftLeft: return static_cast<std::uint8_t>(all & moved([](std::uint32_t b, std::uint32_t n) { return b << n; }));
-    case Flow::kTruncate: return static_cast<std::uint8_t>(all & bytes);
-    case Flow::kMask: {
-      std::uint64_t mask = 0;
-      std::memcpy(&mask, source<std::byte>(w, op.src[1]), op.register_bytes);
-      for (int k = 0; k < 8; ++k, mask >>= 8) bytes &= static_cast<std::uint8_t>(~((mask & 0xff) == 0 ? 1u << k : 0u));
-      return bytes;
-    }
-    default: return 0xff;
+  if (static_cast<Selects>(op.mode) == Selects::kPredicate) return predicate(w, op.src[2]);
+  if (static_cast<Selects>(op.mode) == Selects::kSign) {
+    const auto* sign = source<std::int32_t>(w, op.src[2]);
+    return lanes_with([&](int l) { return sign[l] >= 0; });
   }
+  const auto* sign = source<float>(w, op.src[2]);
+  const float least = static_cast<Selects>(op.mode) == Selects::kFlushedSign ? std::numeric_limits<float>::min() : 0;
+  return lanes_with([&](int l) { return sign[l] >= 0 || (least != 0 && sign[l] > -least); });
+}
+
+// The lanes of which an operand of an operation counts.
+LaneMask lanes_that_read(const Warp& w, const Op& op, Flow flow, const OperandUse& use) {
+  if (flow != Flow::kSelect || use.role != Role::kValue) return kAllLanes;
+  const LaneMask first = takes_first(w, op);
+  return (use.slot == op.src[0] ? first : 0) | (use.slot == op.src[1] ? ~first : 0);
 }
 
 }  // namespace
+
+std::string origin_of(const Program& program, const Validity::Word& word) {
+  const std::string from = site_of(program, word.pc).to_string();
+  if (word.kind == check::Kind::kInactiveLane) return "The value was shuffled from a lane that did not take part, at " + from;
+  if (unassigned(program, word)) return "The value is that of a register which is read before anything was assigned to it on this path";
+  return "The value was never written; it was read at " + from;
+}
 
 void begin_tracking(Warp& w) {
   if (w.control->tracking) return;
@@ -125,7 +139,7 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
     if (u->role == Role::kWrite) continue;
     ++sources;
     Validity::Word* v = word_of(u->slot);
-    const LaneMask bad = v == nullptr ? 0 : v->invalid & mask;
+    const LaneMask bad = v == nullptr || (v->invalid & mask) == 0 ? 0 : v->invalid & mask & lanes_that_read(w, op, flow, *u);
     if (bad == 0) {
       whole = 0;
       continue;
@@ -144,16 +158,17 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
       continue;  // a copy: the handler marks the memory
     }
     any = true;
-    result.invalid |= bad;
     result.pc = v->pc;
     result.kind = v->kind;
-    const bool copies = flow == Flow::kCopy || (flow == Flow::kSelect && u->role == Role::kValue);
-    result.derived |= copies ? bad & v->derived : bad;
     whole &= bad;
     for (int l = 0; l < kWarpSize; ++l) {
       if (!(bad >> l & 1)) continue;
-      result.bytes[l] |= copies ? v->bytes[l] : bytes_left(w, op, flow, v->bytes[l]);
-      if (result.bytes[l] == 0) result.invalid &= ~(1u << l), result.derived &= ~(1u << l);
+      const PassedBytes passed = pass_bytes(w, op, flow, *u, v->bytes[l]);
+      if (passed.bytes != 0) {
+        result.invalid |= 1u << l;
+        result.derived |= (passed.computed || (v->derived >> l & 1) != 0 ? 1u : 0u) << l;
+        result.bytes[l] |= passed.bytes;
+      }
       if (v->bytes[l] != 0xff) whole &= ~(1u << l);
     }
   }

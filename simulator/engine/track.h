@@ -6,6 +6,8 @@
 // marks the destination as unwritten again, which is what copying a structure with padding does.
 #pragma once
 
+#include <string>
+
 #include "simulator/engine/block.h"
 
 namespace lockstep::engine {
@@ -18,6 +20,8 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active);
 // `bytes`: of each invalid lane, which bytes of the value are meant; nullptr: all.
 void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::uint32_t pc,
                    check::Kind kind = check::Kind::kUninitialised, const std::uint8_t* bytes = nullptr);
+// Where such a value came from, in a sentence.
+std::string origin_of(const Program& program, const Validity::Word& word);
 // Lanes of `mask` whose value at `slot` was never written.
 LaneMask invalid_lanes(const Warp& w, const Frame& frame, Slot slot, LaneMask mask);
 // The word itself, or nullptr when nothing is marked in this frame.

@@ -262,6 +262,16 @@ LaunchStatus empty_grid(StencilVariant variant, const float* x, Index n, float* 
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
+// One block that finds nothing to do.
+template <bool kOnItsStream>
+LaunchStatus idle_block(StencilVariant variant, const float* x, Index n, float* y, const StencilCoefficients& c,
+                        StencilBoundary boundary, const StencilShape& shape, cudaStream_t stream) {
+  if (n != 0) return launch<Honest>(variant, x, n, y, c, boundary, shape, stream);
+  const std::size_t shared = (shape.block + 2 * kStencilRadius) * sizeof(float);
+  stencil<Honest><<<1, shape.block, shared, kOnItsStream ? stream : nullptr>>>(x, 0, y, StencilBoundary::kZero);
+  return kernels::status_of(cudaGetLastError(), kWho, "launching");
+}
+
 LaunchStatus unchecked(StencilVariant, const float* x, Index n, float* y, const StencilCoefficients& c,
                        StencilBoundary boundary, const StencilShape& shape, cudaStream_t stream) {
   if (n <= 0) return {};
@@ -406,6 +416,13 @@ const std::vector<Suspect<StencilLauncher>>& stencil_suspects() {
       {"accumulates", "y[i] += ... into an output that nobody cleared", launch<Accumulates>, kUninitialised, kMismatch},
       {"clears_its_input", "writes through a const pointer", launch<ClearsItsInput>, kInput, kInput},
       {"empty_grid", "n = 0 is a grid of 0 blocks", empty_grid, {"cuda-error"}, {"cuda-error"}},
+      {"idle_block", "n = 0 launches a block all the same", idle_block<true>, {"law"}, {"law"}},
+      {"idle_block_elsewhere",
+       "n = 0 launches a block, and on the default stream",
+       idle_block<false>,
+       {"law"},
+       {},
+       "only the simulated GPU counts what is launched on other streams"},
       {"unchecked", "a launcher that takes any argument", unchecked, {"law"}, {}, kEndsTheContext},
 
       // Known-good twins.
