@@ -134,7 +134,8 @@ void count_again(const Worker& worker, const Program& program, std::vector<check
     const check::Site site = site_of(program, told.pc);
     const auto severity = told.as == ToldSite::As::kInformation ? check::Severity::kInformation : check::Severity::kError;
     const auto find = [&](const auto& is_here) {
-      return std::find_if(findings.begin(), findings.end(), [&](const check::Finding& f) { return f.kind == told.kind && f.severity == severity && is_here(f); });
+      return std::find_if(findings.begin(), findings.end(),
+                          [&](const check::Finding& f) { return f.kind == told.kind && f.severity == severity && is_here(f); });
     };
     auto it = find([&](const check::Finding& f) {
       return told.as == ToldSite::As::kOrigin ? f.origin && check::same_site(*f.origin, site) : check::same_site(f.access.site, site);

@@ -40,7 +40,8 @@ bool say_refusals(const char* path, const Inspection& found) {
       if (!r.source.file.empty()) std::printf("    at %s:%d\n", r.source.file.c_str(), r.source.line);
     }
   }
-  if (good) std::printf("%s: %s, which can run %s%zu %s\n", path, found.sentence.c_str(), kernels == 1 ? "its " : "all of its ", kernels, kernels == 1 ? "kernel" : "kernels");
+  if (good && kernels == 1) std::printf("%s: %s, which can run its kernel\n", path, found.sentence.c_str());
+  if (good && kernels != 1) std::printf("%s: %s, which can run all of its %zu kernels\n", path, found.sentence.c_str(), kernels);
   if (!good && kernels != 0) std::printf("%s: its other kernels (%zu) can run\n", path, kernels);
   return good;
 }

@@ -71,7 +71,8 @@ TEST(Refusals, OfWhatCanRunThereAreNone) {
 TEST(Refusals, OfLinkedTextsNameTheRightOne) {
   const std::string head = ".version 9.0\n.target sm_90\n.address_size 64\n";
   memory::DeviceMemory memory;
-  const auto found = find_refusals({head + ".visible .entry a() { ret; }\n", head + "\n.extern .func absent;\n.visible .entry b()\n{\n  call absent;\n  ret;\n}\n"}, memory);
+  const auto found = find_refusals({head + ".visible .entry a() { ret; }\n",
+                                    head + "\n.extern .func absent;\n.visible .entry b()\n{\n  call absent;\n  ret;\n}\n"}, memory);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].function, "b");
   EXPECT_THAT(found[0].message, HasSubstr("PTX line 8, kernel b: "));
