@@ -134,6 +134,7 @@ TEST(Findings, CanBeSuppressed) {
   const Outcome suppressed = run("exec --suppressions=" + file + words);
   EXPECT_EQ(suppressed.status, 0) << suppressed.err;
   EXPECT_EQ(suppressed.out, "cudaSuccess\n") << "the kernel goes on";
+  EXPECT_EQ(run("exec --stop --suppressions=" + file + words).out, "cudaSuccess\n") << "a suppressed finding stops nothing";
   std::ofstream(file) << "out-of-bounds  store(*\n";
   EXPECT_EQ(run("exec --suppressions=" + file + words).status, 86) << "another kind in another kernel";
   const std::string j = scratch("suppressed.json");
