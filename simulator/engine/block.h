@@ -21,6 +21,7 @@
 #include "simulator/engine/instruction.h"
 #include "simulator/engine/launch.h"
 #include "simulator/engine/program.h"
+#include "simulator/engine/quiescence.h"
 #include "simulator/engine/warp.h"
 #include "simulator/memory/device_memory.h"
 
@@ -81,7 +82,7 @@ struct WarpControl {
   std::uint64_t instructions = 0;   // of this warp: its clock
   // What a turn's end was like before, while nothing has changed (standstill.h).
   struct Turns {
-    std::uint64_t changes = 0, progress = 0;  // Worker's and Launch's: until now
+    std::uint64_t changes = 0, epoch = 0;     // the worker's changes, and the epoch of Launch::quiescence, until now
     std::uint64_t count = 0;                  // turns since the last change
     std::uint64_t state = 0;                  // a digest of registers and places after one of them
     LaneMask ran = 0;                         // lanes that have run since
@@ -136,12 +137,7 @@ struct Launch {
   std::atomic<std::uint64_t> stop{~0ull};   // position of the first failing block
   std::atomic<bool> abandoned{false};       // a cooperative grid has failed: its blocks would wait for one another for ever
   std::atomic<std::uint64_t> next{0};
-  // Standing still (standstill.h). progress: times that some host thread has told of changes.
-  std::atomic<std::uint64_t> progress{0};
-  struct Still {
-    std::atomic<std::uint64_t> at{0}, position{0};  // progress at which the host thread stood still, plus one, and its first block; 0: it does not
-  };
-  std::vector<Still> still;            // by host thread
+  QuiescenceBoard<std::atomic> quiescence{0};  // of the host threads: standstill.h
   const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::atomic<std::int64_t> next_notice{kFirstNotice};
   static constexpr std::int64_t kFirstNotice = 60;  // seconds after which LaunchConfig::notice is told that the kernel runs; then twice as long ...

@@ -335,7 +335,7 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
     l.shared_cells = cluster.count() > 1;
   }
   std::vector<Worker> states(workers);
-  l.still = std::vector<Launch::Still>(workers);
+  l.quiescence.places = std::vector<QuiescenceBoard<std::atomic>::Place>(workers);
   for (Worker& w : states) {
     w.races = l.races;
     w.between_blocks = l.races != nullptr && l.blocks > 1;

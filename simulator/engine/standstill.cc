@@ -13,9 +13,6 @@
 namespace lockstep::engine {
 namespace {
 
-// Told by the worker that has left.
-constexpr std::uint64_t kLeft = ~std::uint64_t{0};
-
 class Digest {
  public:
   void add(std::uint64_t v) {
@@ -62,11 +59,11 @@ std::uint64_t state_of(const Warp& w) {
 
 void note_turn(Warp& w) {
   WarpControl::Turns& t = w.control->turns;
-  const std::uint64_t changes = w.block->worker->changes, progress = w.block->launch->progress.load(std::memory_order_acquire);
-  if (t.changes != changes || t.progress != progress) {
+  const std::uint64_t changes = w.block->worker->changes, epoch = w.block->launch->quiescence.epoch.load(std::memory_order_acquire);
+  if (t.changes != changes || t.epoch != epoch) {
     t = {};
     t.changes = changes;
-    t.progress = progress;
+    t.epoch = epoch;
     return;
   }
   if (t.repeats) return;
@@ -88,40 +85,18 @@ void note_turn(Warp& w) {
 }
 
 bool stands_still(Block& b) {
-  const std::uint64_t changes = b.worker->changes, progress = b.launch->progress.load(std::memory_order_acquire);
+  const std::uint64_t changes = b.worker->changes, epoch = b.launch->quiescence.epoch.load(std::memory_order_acquire);
   for (std::uint32_t todo = b.runnable; todo != 0; todo &= todo - 1) {
     const WarpControl::Turns& t = b.warps[std::countr_zero(todo)].control->turns;
-    if (!t.repeats || t.changes != changes || t.progress != progress) return false;
+    if (!t.repeats || t.changes != changes || t.epoch != epoch) return false;
   }
   return !let_time_pass(b);
 }
 
-Standstill::~Standstill() { launch_.still[number_].at = kLeft; }
-
 void Standstill::after_turns(bool still, Block& first) {
-  if (worker_.changes != published_) {
-    published_ = worker_.changes;
-    launch_.progress.fetch_add(1);
-  }
-  // What the blocks saw they saw since the last time: it holds only if nobody has told of changes since then.
-  const std::uint64_t now = launch_.progress.load();
-  const bool unchanged = now == seen_;
-  seen_ = now;
-  if (!unchanged) since_ = {};
-  Launch::Still& mine = launch_.still[number_];
-  if (!still || !unchanged) {
-    mine.at = 0;
-    return;
-  }
-  mine.position = first.position;
-  mine.at = now + 1;
-  for (Launch::Still& s : launch_.still) {
-    const std::uint64_t at = s.at;
-    if (at == kLeft) continue;
-    // The thread that has the first block says it for all.
-    if (at != now + 1 || s.position < first.position) return;
-  }
-  if (launch_.progress.load() != now || launch_.stop.load() != ~std::uint64_t{0} || host_may_help()) return;
+  const bool all = member_.after_turns(worker_.changes, still, first.position);
+  if (!member_.unchanged()) since_ = {};
+  if (!all || launch_.stop.load() != ~std::uint64_t{0} || host_may_help()) return;
   report(first);
 }
 
@@ -132,7 +107,7 @@ bool Standstill::host_may_help() {
   for (const memory::Allocation* a : launch_.memory->live()) {
     if (a->kind != memory::Kind::kManaged && a->kind != memory::Kind::kPinned && a->kind != memory::Kind::kRegistered) continue;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    seen_ = launch_.progress.fetch_add(1) + 1;  // all look again
+    member_.look_again();
     return true;
   }
   return false;

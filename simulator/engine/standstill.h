@@ -26,9 +26,9 @@ bool stands_still(Block& b);
 // One host thread's part in finding out that all stand still.
 class Standstill {
  public:
-  Standstill(Launch& launch, Worker& worker, std::size_t number) : launch_(launch), worker_(worker), number_(number) {}
+  Standstill(Launch& launch, Worker& worker, std::size_t number) : launch_(launch), worker_(worker), member_(launch.quiescence, number) {}
   // This host thread has no more to run.
-  ~Standstill();
+  ~Standstill() { member_.leave(worker_.changes); }
   // All of this thread's blocks have had a turn: `still`, they stand still and no further ones can begin. `first`: the one that comes first in the
   // schedule. Says so when this holds of all threads, and ends the launch.
   void after_turns(bool still, Block& first);
@@ -39,8 +39,7 @@ class Standstill {
 
   Launch& launch_;
   Worker& worker_;
-  const std::size_t number_;
-  std::uint64_t published_ = 0, seen_ = 0;         // changes of this thread, and progress, when it was last asked
+  QuiescenceMember<std::atomic> member_;
   std::chrono::steady_clock::time_point since_{};  // this thread has stood still
 };
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -163,6 +164,23 @@ TEST_F(Standing, OnSeveralHostThreadsTheFirstBlockSpeaks) {
   }
   // The one that sets the flag runs in another thread.
   expect_end(run("setp.ne.u32 p2, r2, 5;\n@p2 bra W;\nmov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\n" + std::string(kWait), 6, 1024));
+}
+
+// Each block waits for its flag and sets the next one's. What a host thread has changed counts, also when it has nothing left to run.
+TEST_F(Standing, AChainOverHostThreadsGoesOn) {
+  gpu.load_text(kernel("mov.u32 r6, 1;\n@!p0 bra B;\nmad.wide.u32 d3, r2, 4, d0;\nW: atom.global.add.u32 r5, [d3], 0;\nsetp.eq.u32 p1, r5, 0;\n@p1 bra W;\n"
+                       "atom.global.add.u32 r5, [d3+4], 1;\nB: bar.sync 0;\n"));
+  const memory::Address out = gpu.unwritten(1 << 16, "out"), flags = gpu.buffer(std::vector<std::uint32_t>(16, 0), "flags");
+  auto* flag = reinterpret_cast<std::uint32_t*>(gpu.memory.host(*gpu.memory.find(flags), flags));
+  for (int i = 0; i < 3000; ++i) {
+    gpu.config.host_threads = i % 4 == 3 ? 8 : 2;
+    gpu.config.checks = i % 2 == 0 ? check::kNoChecks : check::kAllChecks;
+    std::fill(flag, flag + 16, 0);
+    flag[0] = 1;
+    const Outcome o = gpu.launch("k", 8, 256, flags, out);
+    ASSERT_TRUE(o.findings.empty()) << "launch " << i << "\n" << text(o);
+    ASSERT_EQ(flag[8], 1u) << i;
+  }
 }
 
 TEST_F(Standing, BlocksThatHaveNotBegunAreMentioned) {
