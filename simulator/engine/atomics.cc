@@ -237,6 +237,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
     begin_tracking(w);
     mark_register(w, op.dst, r.unwritten, mask, w.pc - 1);
   }
+  strong_access(w);
 }
 
 }  // namespace lockstep::engine

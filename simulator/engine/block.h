@@ -73,6 +73,7 @@ struct WarpControl {
   LaneMask exited = 0;
   bool tracking = false;            // some register may hold an invalid value
   bool budgeted = false;            // the running fragment has only a short turn
+  bool gives_way = false;           // the block's other warps first: see strong_access
   std::int32_t barrier = -1;        // the whole warp has arrived here and waits
   LaneMask arrived[16] = {};        // lanes that executed barrier.arrive, until the whole warp has
   LaneMask cluster_arrived = 0;     // lanes that have arrived at the open phase of the cluster's barrier
@@ -87,6 +88,7 @@ struct WarpControl {
     std::uint64_t state = 0;                  // a digest of registers and places after one of them
     LaneMask ran = 0;                         // lanes that have run since
     bool repeats = false;                     // it has been met again
+    bool idles = false;                       // it was met again although other host threads told of changes: nothing proved, but probably it waits
   };
   Turns turns;
   std::uint64_t slept = 0;          // nanoseconds asked of nanosleep
@@ -169,7 +171,7 @@ struct Block {
   std::uint64_t instructions = 0;  // warp instructions so far
   std::uint32_t next_warp = 0;
   bool aborted = false;
-  bool gives_way = false;          // the others first: see passed_barrier
+  bool gives_way = false;          // the others first: see passed_barrier and strong_access
   bool waits = false;              // it stood still when its turn ended, and has changed nothing since
 };
 
@@ -201,8 +203,18 @@ struct Worker {
 // scheduler.cc
 // `rank`: of the block in its cluster; position counts clusters where there are any.
 void start_block(Block& block, Worker& worker, std::uint64_t position, std::uint32_t rank = 0);
-enum class Progress : std::uint8_t { kDone, kYielded, kWaiting };  // kWaiting: at the cluster's barrier, for other blocks
+enum class Progress : std::uint8_t {
+  kDone,
+  kYielded,
+  kGaveWay,  // it could go on, and others come first
+  kWaiting,  // at the cluster's barrier, for other blocks
+};
 Progress run_block(Block& block);
+// A thread has done something by which others may learn of it, or it of others, and the seed may let others come next. To be called last by the operation.
+void let_others_come(Warp& w);
+inline void strong_access(Warp& w) {
+  if (__builtin_expect(w.block->launch->config->schedule_seed != 0, 0)) let_others_come(w);
+}
 // Splits the running fragment: `lanes` go to `pc`, the others stay.
 void split(Warp& w, std::uint32_t pc, LaneMask lanes);
 // Parks `lanes` of the running fragment at the operation before w.pc.

@@ -224,12 +224,11 @@ void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (synchronises) std::memcpy(places, r.address, sizeof places);
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   op.elements == 1 ? fill<LoadFrom::kMemory>(w, op, r, mask) : fill_vectors(w, op, r, mask);
-  if (synchronises) {
-    after_strong_read(w, op, places, mask);
-    w.quota -= 16;  // most loops that look at what other blocks may change wait for it
-  }
+  if (synchronises) after_strong_read(w, op, places, mask);
+  if ((op.flags & kStrong) != 0 && w.block->launch->blocks > 1) w.quota -= 16;  // most loops that look at what other blocks may change wait for it
   if (op.flags & kAcquire) acquire(w);
   if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r, mask);
+  if (op.flags & kStrong) strong_access(w);
 }
 
 namespace {
@@ -244,6 +243,26 @@ bool same_lane(Warp& w, const Request& r, int lane) {
     if (std::memcmp(there, source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes, op.width) != 0) return false;
   }
   return true;
+}
+
+// Moves what a store's lanes have into memory.
+void put(Warp& w, const Op& op, const Request& r, LaneMask left) {
+  if (left == 0) return;
+  if (op.elements != 1) {
+    if (is_whole_vectors(op, left, 4, 4)) return store_whole_vectors<FourByFour>(w, op, r);
+    if (is_whole_vectors(op, left, 8, 2)) return store_whole_vectors<TwoByTwo>(w, op, r);
+    each(left, [&](int i) { store_vector(w, op, r.host[i], i); });
+    return;
+  }
+  const std::byte* s = source<std::byte>(w, op.src[1]);
+  const auto copy = [&](auto bytes) { each(left, [&](int i) { store_element<bytes()>(r.host[i], s + i * op.register_bytes); }); };
+  switch (op.width) {
+    case 1: copy([] { return std::integral_constant<int, 1>{}; }); break;
+    case 2: copy([] { return std::integral_constant<int, 2>{}; }); break;
+    case 4: copy([] { return std::integral_constant<int, 4>{}; }); break;
+    case 8: copy([] { return std::integral_constant<int, 8>{}; }); break;
+    default: copy([] { return std::integral_constant<int, 16>{}; }); break;
+  }
 }
 
 }  // namespace
@@ -269,23 +288,8 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
   }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   if (__builtin_expect(r.invalid != 0, 0)) note_unwritten_store(w, r);
-  const LaneMask left = mask & ~r.stored;
-  if (left == 0) return;
-  if (op.elements != 1) {
-    if (is_whole_vectors(op, left, 4, 4)) return store_whole_vectors<FourByFour>(w, op, r);
-    if (is_whole_vectors(op, left, 8, 2)) return store_whole_vectors<TwoByTwo>(w, op, r);
-    each(left, [&](int i) { store_vector(w, op, r.host[i], i); });
-    return;
-  }
-  const std::byte* s = source<std::byte>(w, op.src[1]);
-  const auto copy = [&](auto bytes) { each(left, [&](int i) { store_element<bytes()>(r.host[i], s + i * op.register_bytes); }); };
-  switch (op.width) {
-    case 1: copy([] { return std::integral_constant<int, 1>{}; }); break;
-    case 2: copy([] { return std::integral_constant<int, 2>{}; }); break;
-    case 4: copy([] { return std::integral_constant<int, 4>{}; }); break;
-    case 8: copy([] { return std::integral_constant<int, 8>{}; }); break;
-    default: copy([] { return std::integral_constant<int, 16>{}; }); break;
-  }
+  put(w, op, r, mask & ~r.stored);
+  if (op.flags & kStrong) strong_access(w);
 }
 
 namespace {

@@ -61,9 +61,13 @@ void note_turn(Warp& w) {
   WarpControl::Turns& t = w.control->turns;
   const std::uint64_t changes = w.block->worker->changes, epoch = w.block->launch->quiescence.epoch.load(std::memory_order_acquire);
   if (t.changes != changes || t.epoch != epoch) {
+    const std::uint64_t state = state_of(w);
+    const bool idles = t.changes == changes && t.state == state;
     t = {};
     t.changes = changes;
     t.epoch = epoch;
+    t.state = state;
+    t.idles = idles;
     return;
   }
   if (t.repeats) return;
@@ -91,6 +95,14 @@ bool stands_still(Block& b) {
     if (!t.repeats || t.changes != changes || t.epoch != epoch) return false;
   }
   return !let_time_pass(b);
+}
+
+bool seems_to_wait(const Block& b) {
+  for (std::uint32_t todo = b.runnable; todo != 0; todo &= todo - 1) {
+    const WarpControl::Turns& t = b.warps[std::countr_zero(todo)].control->turns;
+    if (!(t.repeats || t.idles) || t.changes != b.worker->changes) return false;
+  }
+  return true;
 }
 
 void Standstill::after_turns(bool still, Block& first) {

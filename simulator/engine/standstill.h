@@ -22,6 +22,8 @@ inline constexpr std::chrono::seconds kHostPatience{10};
 void note_turn(Warp& w);
 // Whether the block is where it was and nothing that its threads can see has changed; false when virtual time can still pass for some of them.
 bool stands_still(Block& b);
+// Whether the block changes nothing and most likely waits for another: its turn may as well end.
+bool seems_to_wait(const Block& b);
 
 // One host thread's part in finding out that all stand still.
 class Standstill {
