@@ -161,22 +161,24 @@ void work(Launch& launch, Worker& worker, std::size_t number) {
   const std::uint64_t units = launch.clustered ? launch.clusters : launch.blocks;
   const bool all_together = launch.config->cooperative;
   const std::uint64_t seed = launch.config->schedule_seed;
-  std::uint64_t rounds = number << 32;
   int forlorn = 0;
   for (;;) {
     // Take a new one when there is none, or when those there are wait for somebody.
     const bool room = active.empty() || all_together || active.size() < kBlocksInFlight;
+    bool began = false;
     if (room) {
       const std::uint64_t position = launch.next.fetch_add(1);
-      if (position < units && position <= launch.stop.load()) begin(active.emplace_back(), worker, position);
+      began = position < units && position <= launch.stop.load();
+      if (began) begin(active.emplace_back(), worker, position);
     }
     if (active.empty()) return;
     bool still = launch.next.load() >= units || !(all_together || active.size() < kBlocksInFlight);
     bool idle = true;
-    // With a seed, those that began last may come first.
-    const bool backward = seed != 0 && (mix(seed + ++rounds) & 1) != 0;
+    // With a seed, one that begins may come before those that gave way. The others keep their order, and all of a cooperative launch theirs: whoever has
+    // passed a barrier of the grid waits until all have, and what a block does after it is not ordered by chance before what others do there.
+    const std::size_t first = seed != 0 && began && !all_together && (mix(seed + first_of(*active.back()).position) & 1) != 0 ? active.size() - 1 : 0;
     for (std::size_t i = 0; i < active.size(); ++i) {
-      std::unique_ptr<Unit>& unit = active[backward ? active.size() - 1 - i : i];
+      std::unique_ptr<Unit>& unit = active[first == 0 ? i : i == 0 ? first : i - 1];
       const Progress progress = run(*unit);
       // One that spins may wait for a block that a finding has ended.
       if (progress == Progress::kYielded && launch.stop.load() != ~0ull) ++forlorn;

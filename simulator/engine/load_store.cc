@@ -228,7 +228,6 @@ void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if ((op.flags & kStrong) != 0 && w.block->launch->blocks > 1) w.quota -= 16;  // most loops that look at what other blocks may change wait for it
   if (op.flags & kAcquire) acquire(w);
   if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r, mask);
-  if (op.flags & kStrong) strong_access(w);
 }
 
 namespace {
