@@ -299,11 +299,12 @@ void park(Warp& w, LaneMask lanes, Fragment::State state) {
 void let_others_come(Warp& w) {
   Block& b = *w.block;
   const Launch& launch = *b.launch;
+  // Of a cooperative launch turns end at the grid's barriers: see passed_barrier.
+  if (launch.config->cooperative || w.event != Event::kNone) return;
   const std::uint64_t r = mix(launch.config->schedule_seed ^ (b.index << 20) ^ (std::uint64_t{w.index} << 48) ^ std::uint64_t{w.pc} << 8 ^
                               (b.instructions + 0x9e3779b97f4a7c15ull * w.control->instructions));
-  if (r % 8 != 0 || w.event != Event::kNone) return;
-  // Other warps of the block, or other blocks: of a launch that is not clustered, those that this host thread has begun, and one that it begins now.
-  if (r >> 8 & 1) {
+  if (r % 8 != 0) return;
+  if ((r >> 8 & 1) != 0) {
     b.gives_way = launch.blocks > 1;
   } else {
     w.control->gives_way = launch.warps > 1;
