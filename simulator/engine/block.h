@@ -12,6 +12,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 #include "simulator/check/finding.h"
@@ -112,6 +114,18 @@ struct Arena {
   void reserve(std::size_t n);
 };
 
+// Where warps look while all stand still (standstill.h): what they wait for.
+struct Looks {
+  struct Look {
+    std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t> order;  // position, rank, warp, pc
+    check::Finding finding;  // the finding to be
+  };
+  std::uint64_t watch = 0;           // of which watch: Launch::watch
+  bool at_host = false;              // some look at memory that the host sees
+  bool strongly_elsewhere = false;   // a strong read of other memory, or a lock among the threads of the grid
+  std::optional<Look> strong, weak;  // at memory that the host sees, the first of each in the schedule
+};
+
 // Everything the launch shares between workers.
 struct Launch {
   const Program* program = nullptr;
@@ -140,6 +154,8 @@ struct Launch {
   std::atomic<bool> abandoned{false};       // a cooperative grid has failed: its blocks would wait for one another for ever
   std::atomic<std::uint64_t> next{0};
   QuiescenceBoard<std::atomic> quiescence{0};  // of the host threads: standstill.h
+  std::atomic<std::uint64_t> watch{0};         // not 0: all stand still, and global accesses are noted in `looks`; another number every time
+  Looks looks;                                 // under `mutex`
   const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::atomic<std::int64_t> next_notice{kFirstNotice};
   static constexpr std::int64_t kFirstNotice = 60;  // seconds after which LaunchConfig::notice is told that the kernel runs; then twice as long ...
@@ -193,6 +209,7 @@ struct Worker {
   CachedRange cache[kCacheSlots];
   Counters counters;
   std::uint64_t changes = 0;             // counts whatever may let a thread that waits go on: see standstill.h
+  std::uint64_t watch = 0;               // Launch::watch, as far as this thread knows
   bool counting = false;
   check::GlobalRaces* races = nullptr;
   check::GlobalRaces::Memo race_memo;

@@ -70,6 +70,8 @@ class QuiescenceMember {
     return board_.epoch.load() == now;
   }
 
+  // Whether the member has changes to tell of.
+  bool has_news(std::uint64_t changes) const { return changes != told_; }
   // Whether the last call found the epoch as the call before it had.
   bool unchanged() const { return unchanged_; }
 

@@ -5,18 +5,18 @@
 // all blocks that run, of all host threads at once, the launch stands still: a deadlock, as it would be on a GPU. Loops that change something,
 // however useless, are left to LaunchConfig::instruction_limit.
 //
-// Memory that the host sees may be changed by another thread of the host: where there is any, the verdict waits kHostPatience.
+// What they wait for is found out then: everything goes round once more, and accesses to global memory are noted. Memory that the host sees may be
+// changed by another thread of the host: where some look at such memory, the verdict waits LaunchConfig::host_patience. Then it is no deadlock but what
+// the simulated GPU cannot do: on a GPU the launch would have returned, and the host would go on to write there.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 
 #include "simulator/engine/block.h"
+#include "simulator/engine/memory_ops.h"
 
 namespace lockstep::engine {
-
-// How long a launch stands still before it is a finding when a host thread might still write managed, pinned or registered memory.
-inline constexpr std::chrono::seconds kHostPatience{10};
 
 // The warp has used up a turn: remembers where it is, and whether it has been there before.
 void note_turn(Warp& w);
@@ -24,6 +24,9 @@ void note_turn(Warp& w);
 bool stands_still(Block& b);
 // Whether the block changes nothing and most likely waits for another: its turn may as well end.
 bool seems_to_wait(const Block& b);
+
+// The warp accesses `address` in `a` while Worker::watch says that all stand still.
+void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint64_t address);
 
 // One host thread's part in finding out that all stand still.
 class Standstill {
@@ -36,6 +39,7 @@ class Standstill {
   void after_turns(bool still, Block& first);
 
  private:
+  bool begins_to_watch();
   bool host_may_help();
   void report(Block& b);
 
