@@ -122,6 +122,7 @@ struct Looks {
   };
   std::uint64_t watch = 0;           // of which watch: Launch::watch
   bool at_host = false;              // some look at memory that the host sees
+  bool at_registered = false;        // registered memory is among it, which other processes may share
   bool strongly_elsewhere = false;   // a strong read of other memory, or a lock among the threads of the grid
   std::optional<Look> strong, weak;  // at memory that the host sees, the first of each in the schedule
 };

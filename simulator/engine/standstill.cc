@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <tuple>
 
@@ -55,6 +58,15 @@ std::uint64_t state_of(const Warp& w) {
     d.add(f.bank, w.block->program->functions[f.function].bank_bytes);
   }
   return d.value();
+}
+
+// Whether this process has threads beside those of the launch: the one that called for it, and the others that have not left.
+bool others_run_here(const QuiescenceBoard<std::atomic>& board) {
+  std::ptrdiff_t own = 1;
+  for (std::size_t i = 1; i < board.places.size(); ++i) own += board.places[i].quiet.load() != board.kGone;
+  std::error_code error;
+  const std::filesystem::directory_iterator threads("/proc/self/task", error);
+  return error || std::distance(begin(threads), end(threads)) > own;
 }
 
 }  // namespace
@@ -120,6 +132,7 @@ void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint
   Looks& looks = launch.looks;
   if (looks.watch != b.worker->watch) return;
   looks.at_host |= seen_by_host;
+  looks.at_registered |= a.kind == memory::Kind::kRegistered;
   looks.strongly_elsewhere |= strong && (!seen_by_host || lock);
   if (!seen_by_host || lock) return;
   std::optional<Looks::Look>& first = strong ? looks.strong : looks.weak;
@@ -174,7 +187,7 @@ bool Standstill::begins_to_watch() {
 bool Standstill::host_may_help() {
   {
     const std::lock_guard guard(launch_.mutex);
-    if (!launch_.looks.at_host) return false;
+    if (!launch_.looks.at_host || (!launch_.looks.at_registered && !others_run_here(launch_.quiescence))) return false;
   }
   const auto now = std::chrono::steady_clock::now();
   if (since_ == std::chrono::steady_clock::time_point{}) since_ = now;

@@ -6,7 +6,7 @@
 // however useless, are left to LaunchConfig::instruction_limit.
 //
 // What they wait for is found out then: everything goes round once more, and accesses to global memory are noted. Memory that the host sees may be
-// changed by another thread of the host: where some look at such memory, the verdict waits LaunchConfig::host_patience. Then it is no deadlock but what
+// changed by another thread of the host: where some look at such memory and there are other threads, the verdict waits LaunchConfig::host_patience. Then it is no deadlock but what
 // the simulated GPU cannot do: on a GPU the launch would have returned, and the host would go on to write there.
 #pragma once
 

@@ -268,6 +268,18 @@ TEST_F(Hosted, AWaitForDeviceMemoryStaysADeadlock) {
                   "no thread of the grid changes any memory");
 }
 
+#if !defined(__SANITIZE_THREAD__)  // which has a thread of its own
+// Nobody else is there to write, so there is nobody to wait for.
+TEST_F(Hosted, AProcessWithoutOtherThreadsIsNotWaitedFor) {
+  gpu.config.host_patience = std::chrono::hours(1);
+  for (const int threads : {1, 3}) {
+    gpu.config.host_threads = threads;
+    expect_waits_for_host(run_on(memory::Kind::kPinned, "setp.ne.u32 p2, r2, 4;\n@p2 bra E;\n" + std::string(kWait) + "E:\n", 6, 1024),
+                          "ld.volatile.global.u32", "'flag'");
+  }
+}
+#endif
+
 // The host does its part, and then the threads wait for one another.
 TEST_F(Hosted, WhatWasAwaitedBeforeIsForgotten) {
   gpu.config.host_patience = std::chrono::seconds(20);
