@@ -38,6 +38,7 @@ const char* name(Kind kind) {
     case Kind::kInactiveLane: return "inactive-lane";
     case Kind::kDeadlock: return "deadlock";
     case Kind::kTimeLimit: return "time-limit";
+    case Kind::kUnsupported: return "unsupported";
     case Kind::kTrap: return "trap";
     case Kind::kAssert: return "assert";
     case Kind::kInvalidInstruction: return "invalid-instruction";
@@ -60,6 +61,7 @@ int cuda_error(Kind kind) {
       return 700;  // cudaErrorIllegalAddress
     case Kind::kMisaligned: return 716;             // cudaErrorMisalignedAddress
     case Kind::kTimeLimit: return 702;              // cudaErrorLaunchTimeout
+    case Kind::kUnsupported: return 801;            // cudaErrorNotSupported
     case Kind::kAssert: return 710;                 // cudaErrorAssert
     case Kind::kTrap: return 719;                   // cudaErrorLaunchFailure
     case Kind::kInvalidInstruction: return 715;     // cudaErrorIllegalInstruction

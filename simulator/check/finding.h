@@ -31,6 +31,7 @@ enum class Kind : std::uint8_t {
   kInactiveLane,       // shuffle source lane that does not take part
   kDeadlock,           // nothing in the block (or grid, for a grid barrier) can run
   kTimeLimit,          // the kernel ran past its instruction limit
+  kUnsupported,        // the kernel needs what a GPU does and the simulated one cannot: it waits for what the host does after the launch
   kTrap,               // trap instruction
   kAssert,             // device-side assert
   kInvalidInstruction, // executed with operands for which PTX leaves the behaviour undefined

@@ -1,6 +1,7 @@
 // The engine as the runtime sees it: load a module, launch a kernel, get an outcome.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -105,6 +106,9 @@ struct LaunchConfig {
   std::uint32_t race_records = 0;           // what the search for races may keep (check/global_races.h); 0: as much as it can
   std::uint64_t schedule_seed = 0;          // 0: the deterministic order; else permutes blocks, warps and lane groups
   int host_threads = 0;                     // 0: as many as the machine has; 1 where order must be exact
+  // How long a launch stands still before that is a finding when it looks at managed, pinned or registered memory and another host thread, or for
+  // registered memory another process, may write there.
+  std::chrono::milliseconds host_patience{10'000};
   std::uint64_t instruction_limit = 0;      // warp instructions a block may run before kTimeLimit; 0: none
   bool count = false;                       // fill Outcome::counters' memory counters (instructions are always counted)
   const memory::Images* images = nullptr;   // texture and surface objects; nullptr: there are none

@@ -28,6 +28,7 @@ constexpr Rule kRules[] = {
     {"inactive-lane", "A shuffle read from a lane that did not take part."},
     {"deadlock", "No thread that is left can run."},
     {"time-limit", "A kernel ran past its limit of instructions."},
+    {"unsupported", "A kernel waits for what its host does after the launch: here a launch returns only when it has ended."},
     {"trap", "A kernel executed a trap instruction."},
     {"assert", "An assertion in a kernel failed."},
     {"invalid-instruction", "An instruction was executed with operands for which its behaviour is undefined."},

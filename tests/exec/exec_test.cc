@@ -72,6 +72,15 @@ TEST(Exec, HoldsUnderOtherSchedulesAndDevices) {
   }
 }
 
+// Tiles that look back at those before them: in whatever order blocks begin, and whichever host threads run them.
+TEST(Exec, LooksBackUnderOtherSchedulesAndOnSeveralHostThreads) {
+  for (const char* options : {"--threads=2 --check=none", "--threads=8 --check=none", "--threads=2", "--threads=1 --schedule=5", "--threads=3 --schedule=6"}) {
+    const Outcome o = run(std::string("exec ") + options + " -- " + program("segments") + " 2");
+    EXPECT_EQ(o.status, 0) << options << "\n" << o.out << o.err;
+    EXPECT_TRUE(has(o.out, "PASSED\n")) << options << "\n" << o.out;
+  }
+}
+
 TEST(Exec, HasAsManyDevicesAsAskedFor) {
   for (const char* count : {"1", "3"}) {
     const Outcome o = run(std::string("exec --devices=") + count + " -- " + program("devices"));
@@ -109,6 +118,18 @@ TEST(Findings, AreReportedInEveryForm) {
   EXPECT_TRUE(has(contents(t), "1 kernel launched on a simulated sm_90: 1 error"));
   EXPECT_TRUE(has(contents(t), "faulty.cu:9"));
   EXPECT_TRUE(has(contents(t), ", just past the end of cudaMalloc #1 (256 bytes)\n")) << contents(t);
+}
+
+TEST(Findings, OfAKernelThatWaitsForItsHostSayThatTheSimulatedGpuCannot) {
+  const std::string j = scratch("waits.json");
+  const Outcome o = run("exec --report=" + j + " -- " + program("waits_for_host"));
+  EXPECT_EQ(o.status, 1) << "the program's own, which looks at the error: " << o.err;
+  EXPECT_TRUE(has(o.out, "cudaErrorNotSupported")) << o.out;
+  const json report = json::parse(contents(j));
+  ASSERT_EQ(report["findings"].size(), 1u);
+  EXPECT_EQ(report["findings"][0]["kind"], "unsupported");
+  EXPECT_EQ(report["findings"][0]["line"], 5);
+  EXPECT_TRUE(has(report["findings"][0]["where"], "the kernel waits for host memory to change: 0 bytes into (8 bytes, managed memory #1)")) << report["findings"][0];
 }
 
 TEST(Findings, OfACrashedProgramAreKept) {
