@@ -177,7 +177,7 @@ std::string where(const char* pair_name) {
 
 TEST(CheckerSuite, MemoryIsCalledAsInTheSource) {
   EXPECT_EQ(where("shared_past_a_variable"), "just past the end of 's' (128 bytes)");
-  EXPECT_EQ(where("device_variable_past_the_end"), "just past the end of 'counters' (32 bytes, device variable)");
+  EXPECT_EQ(where("device_variable_past_the_end"), "just past the end of 'counters' (32 bytes, __device__ variable)");
   EXPECT_NE(where("device_variable").find("bytes into 'shared_by_all' (128 bytes"), std::string::npos) << where("device_variable");
   EXPECT_EQ(where("host_pointer").find("an address outside device memory: of host memory"), 0u) << where("host_pointer");
 }

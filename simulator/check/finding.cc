@@ -38,6 +38,7 @@ const char* name(Kind kind) {
     case Kind::kInactiveLane: return "inactive-lane";
     case Kind::kDeadlock: return "deadlock";
     case Kind::kTimeLimit: return "time-limit";
+    case Kind::kUnsupported: return "unsupported";
     case Kind::kTrap: return "trap";
     case Kind::kAssert: return "assert";
     case Kind::kInvalidInstruction: return "invalid-instruction";
@@ -47,6 +48,8 @@ const char* name(Kind kind) {
     case Kind::kMbarrierMisuse: return "mbarrier-misuse";
     case Kind::kLeak: return "leak";
     case Kind::kIncompleteCheck: return "incomplete-check";
+    case Kind::kRefused: return "refused";
+    case Kind::kApiError: return "api-error";
   }
   return "unknown";
 }
@@ -58,6 +61,7 @@ int cuda_error(Kind kind) {
       return 700;  // cudaErrorIllegalAddress
     case Kind::kMisaligned: return 716;             // cudaErrorMisalignedAddress
     case Kind::kTimeLimit: return 702;              // cudaErrorLaunchTimeout
+    case Kind::kUnsupported: return 801;            // cudaErrorNotSupported
     case Kind::kAssert: return 710;                 // cudaErrorAssert
     case Kind::kTrap: return 719;                   // cudaErrorLaunchFailure
     case Kind::kInvalidInstruction: return 715;     // cudaErrorIllegalInstruction
@@ -66,7 +70,7 @@ int cuda_error(Kind kind) {
     case Kind::kUninitialised: case Kind::kRace: case Kind::kBarrierDivergence: case Kind::kInvalidMask: case Kind::kInactiveLane:
     case Kind::kDeadlock: case Kind::kMbarrierMisuse:
       return 719;
-    case Kind::kLeak: case Kind::kIncompleteCheck: return 0;  // no launch fails of them
+    case Kind::kLeak: case Kind::kIncompleteCheck: case Kind::kRefused: case Kind::kApiError: return 0;  // no kernel fails of them
   }
   return 719;
 }
@@ -87,16 +91,45 @@ std::string Finding::to_string() const {
   if (!access.site.instruction.empty()) s += access.site.instruction;
   if (access.size != 0) s += format(" of %u bytes at 0x%" PRIx64, access.size, access.address);
   if (!where.empty()) s += (s.ends_with(' ') ? "" : ", ") + where;
-  if (kernel.empty()) return s + "\n  by the host" + (detail.empty() ? "" : "\n  " + detail);
+  if (by_host()) {
+    if (kind == Kind::kRefused && call.empty()) {
+      if (!access.site.file.empty()) s += format("\n  at %s:%d", access.site.file.c_str(), access.site.line);
+    } else {
+      s += "\n  by the host";
+    }
+    if (!detail.empty()) s += (call.empty() ? "\n  " : ", ") + detail;
+    if (occurrences > 1 && !call.empty()) s += format("\n  %" PRIu64 " times", occurrences);
+    if (!call.empty() && severity == Severity::kInformation) s += "\n  The program asked for it with cudaGetLastError.";
+    return s;
+  }
   s += "\n  in kernel " + kernel;
   s += "\n  by " + place(access);
-  if (occurrences > 1) s += format(", and %" PRIu64 " more %s", occurrences - 1, occurrences == 2 ? "thread" : "threads");
+  // Where the kernel goes on, a thread comes to a place more than once.
+  const bool times = survived || severity == Severity::kInformation;
+  const char* const one = times ? "time, by this or another thread" : "thread";
+  const char* const many = times ? "times, by this and other threads" : "threads";
+  if (occurrences > 1) s += format(", and %" PRIu64 " more %s", occurrences - 1, occurrences == 2 ? one : many);
   s += "\n  at " + access.site.to_string();
   if (other) {
     s += format("\n  against %s by %s\n  at %s", direction(*other), place(*other).c_str(), other->site.to_string().c_str());
   }
   if (!detail.empty()) s += "\n  " + detail;
+  if (survived) s += "\n  The kernel went on.";
   return s;
+}
+
+bool same_site(const Site& a, const Site& b) {
+  // A loop that was unrolled has many instructions of one line.
+  return a.instruction == b.instruction && a.line == b.line && a.file == b.file && a.inlined_into == b.inlined_into &&
+         (!a.file.empty() || a.ptx_line == b.ptx_line);
+}
+
+bool same_place(const Finding& a, const Finding& b) {
+  if (a.kind != b.kind || a.severity != b.severity || a.kernel != b.kernel || a.origin.has_value() != b.origin.has_value()) return false;
+  if (a.origin) return same_site(*a.origin, *b.origin);
+  // Either side of a race may be the one that notices it.
+  const bool swapped = a.kind == Kind::kRace && a.other && b.other && same_site(a.access.site, b.other->site) && same_site(a.other->site, b.access.site);
+  return swapped || same_site(a.access.site, b.access.site);
 }
 
 }  // namespace lockstep::check

@@ -31,6 +31,7 @@ enum class Kind : std::uint8_t {
   kInactiveLane,       // shuffle source lane that does not take part
   kDeadlock,           // nothing in the block (or grid, for a grid barrier) can run
   kTimeLimit,          // the kernel ran past its instruction limit
+  kUnsupported,        // the kernel needs what a GPU does and the simulated one cannot: it waits for what the host does after the launch
   kTrap,               // trap instruction
   kAssert,             // device-side assert
   kInvalidInstruction, // executed with operands for which PTX leaves the behaviour undefined
@@ -40,6 +41,8 @@ enum class Kind : std::uint8_t {
   kMbarrierMisuse,     // an mbarrier object used against its protocol
   kLeak,               // memory that was still allocated when the process ended or its device was reset
   kIncompleteCheck,    // information: from here on a check knows only a part of what happens in this launch
+  kRefused,            // device code or a launch that the simulated GPU did not take: it never ran
+  kApiError,           // a call of the runtime API that failed
 };
 
 // Stable lower-case name used in reports, suppressions and tests: "out-of-bounds", "use-after-free", ...
@@ -84,11 +87,22 @@ struct Finding {
   std::string where;             // "4 bytes past the end of 'y' (4096 bytes, cudaMalloc #3)"
   std::string detail;            // one more sentence where it helps: what to look for
   std::optional<Access> other;   // the other side of a race, or the barrier others wait at
-  std::uint64_t occurrences = 1; // threads and times the same site met the same kind
-  bool survived = false;         // suppressed in this kernel, which went on as if nothing had been there
+  std::optional<Site> origin;    // of a value that nobody wrote, or that a shuffle gave: the load, atomic or shuffle from which the thread has it
+  std::string call;              // the API function, where a call of the host failed: then there is no thread, and `kernel` is the one launched, if any
+  std::string error;             // what the call answered: "cudaErrorInvalidValue"
+  std::uint64_t occurrences = 1; // threads and times the same place met the same kind
+  bool survived = false;         // the kernel went on as if nothing had been there
 
   // The whole report, several lines, no trailing newline.
   std::string to_string() const;
+  // Whether no kernel made the mistake.
+  bool by_host() const { return !call.empty() || kernel.empty(); }
 };
+
+// Whether they are one place to the reader of the program: the same instruction of one line, or of one line of PTX where the source is not known.
+bool same_site(const Site& a, const Site& b);
+// Whether two findings, each of a kernel, are one mistake met twice: of one kind at one instruction. What comes from one load is one mistake wherever it is used,
+// and a race is one whichever side notices it.
+bool same_place(const Finding& a, const Finding& b);
 
 }  // namespace lockstep::check

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <utility>
 
 namespace lockstep::check {
 namespace {
@@ -47,13 +48,81 @@ TEST(Finding, ARaceShowsBothSides) {
   EXPECT_NE(s.find("stencil.cu:39"), std::string::npos) << s;
 }
 
+TEST(Finding, AfterWhichTheKernelWentOnCountsTimes) {
+  Finding f = example();
+  f.survived = true;
+  const std::string s = f.to_string();
+  EXPECT_NE(s.find(", and 5 more times, by this and other threads\n"), std::string::npos) << s;
+  EXPECT_TRUE(s.ends_with("\n  The kernel went on.")) << s;
+}
+
+TEST(Finding, OfACallNamesItAndNoThread) {
+  Finding f;
+  f.kind = Kind::kRefused;
+  f.kernel = "store(int*)";
+  f.call = "cudaLaunchKernel";
+  f.where = "the launch of store(int*) answered cudaErrorInvalidValue";
+  f.detail = "a call at ./program+0x10";
+  EXPECT_EQ(f.to_string(), "refused: the launch of store(int*) answered cudaErrorInvalidValue\n  by the host, a call at ./program+0x10");
+  f.severity = Severity::kInformation;
+  f.occurrences = 3;
+  EXPECT_EQ(f.to_string(), "refused (information): the launch of store(int*) answered cudaErrorInvalidValue\n  by the host, a call at ./program+0x10\n"
+                           "  3 times\n  The program asked for it with cudaGetLastError.");
+}
+
+TEST(Finding, OfARefusedModuleNamesItsLine) {
+  Finding f;
+  f.kind = Kind::kRefused;
+  f.where = "PTX line 7, in k(): unknown instruction 'x'";
+  f.access.site = {"k.cu", 3, "", 7, ""};
+  EXPECT_EQ(f.to_string(), "refused: PTX line 7, in k(): unknown instruction 'x'\n  at k.cu:3");
+}
+
+TEST(SamePlace, IsTheInstructionOfALineOrOfALineOfPtx) {
+  const Finding f = example();
+  Finding g = f;
+  g.access.site.ptx_line = 188;
+  EXPECT_TRUE(same_place(f, g)) << "an unrolled loop";
+  g.access.site.line = 42;
+  EXPECT_FALSE(same_place(f, g));
+  g = f;
+  g.kernel = "other()";
+  EXPECT_FALSE(same_place(f, g));
+  Finding a = f, b = f;
+  a.access.site.file = b.access.site.file = "";
+  EXPECT_TRUE(same_place(a, b));
+  b.access.site.ptx_line = 188;
+  EXPECT_FALSE(same_place(a, b));
+}
+
+TEST(SamePlace, OfWhatOneLoadGaveIsTheLoad) {
+  Finding f = example(), g = example();
+  f.origin = g.origin = Site{"stencil.cu", 12, "", 30, "ld.shared.f32"};
+  g.access.site.line = 99;
+  EXPECT_TRUE(same_place(f, g));
+  g.origin->line = 13;
+  EXPECT_FALSE(same_place(f, g));
+}
+
+TEST(SamePlace, OfARaceIsTheSameFromEitherSide) {
+  Finding f = example();
+  f.kind = Kind::kRace;
+  f.other = f.access;
+  f.other->site.line = 39;
+  Finding g = f;
+  std::swap(g.access, *g.other);
+  EXPECT_TRUE(same_place(f, g));
+  g.other->site.line = 40;
+  EXPECT_FALSE(same_place(f, g));
+}
+
 TEST(Kinds, HaveDifferentNamesAndAnErrorEach) {
   std::set<std::string> names;
-  for (int k = 0; k <= static_cast<int>(Kind::kIncompleteCheck); ++k) {
+  for (int k = 0; k <= static_cast<int>(Kind::kApiError); ++k) {
     const auto kind = static_cast<Kind>(k);
     EXPECT_TRUE(names.insert(name(kind)).second) << name(kind);
     EXPECT_STRNE(name(kind), "unknown");
-    if (kind == Kind::kLeak || kind == Kind::kIncompleteCheck) {
+    if (kind == Kind::kLeak || kind == Kind::kIncompleteCheck || kind == Kind::kRefused || kind == Kind::kApiError) {
       EXPECT_EQ(cuda_error(kind), 0) << "no launch fails of it";
     } else {
       EXPECT_GE(cuda_error(kind), 700);

@@ -73,6 +73,10 @@ std::variant<Suppressions, std::string> Suppressions::parse(std::string_view tex
   return result;
 }
 
+bool Suppressions::cover(const Finding& finding) const {
+  return !empty() && contains(kinds_in(finding.kernel.empty() ? finding.call : finding.kernel), finding.kind);
+}
+
 std::uint32_t Suppressions::kinds_in(std::string_view kernel) const {
   std::uint32_t kinds = 0;
   for (const Rule& rule : rules_) {

@@ -5,7 +5,8 @@
 //     KIND  KERNEL  [# why]
 //
 // KIND is a finding's name (finding.h) or '*' for all. KERNEL is compared with the kernel's demangled name as findings print it; '*' in it stands
-// for any text and '?' for any character. Empty lines, and what follows a '#', are left out. A finding of the host's is one of a kernel without a name.
+// for any text and '?' for any character. Empty lines, and what follows a '#', are left out. A finding of the host's has no kernel: it is compared by the
+// name of the API function that failed, or by an empty name.
 //
 // A suppressed finding is kept apart and told nobody but reports. Where the kernel could go on, it does, and every other check goes on with it: after
 // a race, a value that nobody wrote, a shuffle from a lane that does not take part, a mask without its caller, lanes of one warp at two
@@ -29,6 +30,8 @@ class Suppressions {
 
   // Bit k is set when findings of Kind k in the kernel of this (demangled) name are suppressed.
   std::uint32_t kinds_in(std::string_view kernel) const;
+  // Whether this finding is suppressed.
+  bool cover(const Finding& finding) const;
   bool empty() const { return rules_.empty(); }
 
  private:

@@ -28,6 +28,23 @@ TEST(Suppressions, AreByKindAndKernel) {
   EXPECT_EQ(s.kinds_in("oh my::kernel(int)"), 0u) << "a pattern is about the whole name";
 }
 
+TEST(Suppressions, OfWhatTheHostDoesAreByTheCall) {
+  const Suppressions s = read("api-error cudaMalloc\nrefused *\nleak *\n");
+  Finding f;
+  f.kind = Kind::kApiError;
+  f.call = "cudaMalloc";
+  EXPECT_TRUE(s.cover(f));
+  f.call = "cudaFree";
+  EXPECT_FALSE(s.cover(f));
+  f.kind = Kind::kRefused;
+  f.call = "cudaLaunchKernel";
+  f.kernel = "k(int)";
+  EXPECT_TRUE(s.cover(f));
+  f = Finding{};
+  f.kind = Kind::kLeak;
+  EXPECT_TRUE(s.cover(f)) << "no kernel and no call";
+}
+
 TEST(Suppressions, AddUp) {
   const Suppressions s = read("race a*\nmisaligned *b\n* abc?\n");
   EXPECT_EQ(s.kinds_in("ab"), bit(Kind::kRace) | bit(Kind::kMisaligned));

@@ -151,6 +151,9 @@ void FunctionDecoder::decode_call(const Instruction& i) {
       call.builtin = engine::Builtin::kFree;
     } else if (target.symbol == "__assertfail") {
       call.builtin = engine::Builtin::kAssertFail;
+    } else if (target.symbol.starts_with("__cudaCDP2")) {
+      refuse(i, "calls '" + target.symbol + "' of the device runtime (libcudadevrt): the simulated GPU has no kernels that launch kernels (dynamic "
+                "parallelism), nor the runtime API within kernels");
     } else {
       refuse(i, "calls '" + target.symbol + "', which nothing in the program defines");
     }

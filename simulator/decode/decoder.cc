@@ -52,7 +52,9 @@ std::variant<std::unique_ptr<engine::Program>, engine::LoadError> decode(std::sp
     for (const auto& [name, allocation] : program->variables) {
       if (allocation->kind != memory::Kind::kManaged) memory.release(allocation->base);
     }
-    return engine::LoadError{std::move(message)};
+    engine::LoadError error;
+    error.message = std::move(message);
+    return error;
   };
   Linker linker(modules, memory, device, managed);
   if (auto error = linker.link(*program)) return fail(*error);
@@ -68,10 +70,16 @@ std::variant<std::unique_ptr<engine::Program>, engine::LoadError> decode(std::sp
     if (f.is_kernel) describe_kernel(ref, linker, i, f);
   }
   ConstantBank constants;
+  std::uint32_t i = 0;
   try {
-    for (std::uint32_t i = 0; i < count; ++i) FunctionDecoder(linker, i, constants, *program, places).decode();
+    for (; i < count; ++i) FunctionDecoder(linker, i, constants, *program, places).decode();
   } catch (const Refusal& r) {
-    return fail(r.message);
+    engine::LoadError error = fail(r.message);
+    const FunctionRef& ref = linker.functions()[i];
+    error.text = ref.module_index;
+    error.function = ref.function->name;
+    error.ptx_line = r.ptx_line != 0 || ref.function->body.empty() ? r.ptx_line : ref.function->body.front().ptx_line;
+    return error;
   }
   program->use_begin.push_back(static_cast<std::uint32_t>(program->uses.size()));
   constants.finish(*program);

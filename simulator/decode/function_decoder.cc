@@ -62,7 +62,8 @@ FunctionDecoder::FunctionDecoder(const Linker& linker, std::uint32_t index, Cons
 
 void FunctionDecoder::refuse(const ptx::Instruction& i, const std::string& why) const {
   throw Refusal{"PTX line " + std::to_string(i.ptx_line) + ", " + (function_.is_kernel ? "kernel " : "function ") + out_.demangled + ": '" +
-                i.text + "' " + why};
+                    i.text + "' " + why,
+                i.ptx_line};
 }
 
 void FunctionDecoder::lay_out_storage() {

@@ -15,6 +15,7 @@ namespace lockstep::decode {
 // Why a function was refused; the message names opcode, line and function.
 struct Refusal {
   std::string message;
+  int ptx_line = 0;  // 0: no single one
 };
 
 // PTX ISA, local state space: what a thread has of it, on every device, with room to round up.

@@ -8,6 +8,7 @@
 namespace lockstep::decode {
 
 std::string demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;  // of C linkage; "i" alone would be the type int
   int status = 0;
   char* s = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
   if (s == nullptr) return name;
@@ -17,7 +18,7 @@ std::string demangled(const std::string& name) {
 }
 
 std::string variable_name(const std::string& mangled) {
-  if (!mangled.starts_with("_Z")) return mangled;  // of C linkage; "s" alone would be the type short
+  if (!mangled.starts_with("_Z")) return mangled;
   std::string name = demangled(mangled);
   if (const auto function = name.rfind(")::"); function != name.npos && !name.substr(0, function + 1).ends_with("(anonymous namespace)")) {
     return name.substr(function + 3);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <mutex>
 
 #include "simulator/engine/access.h"
 #include "simulator/engine/lane_addresses.h"
@@ -162,24 +161,24 @@ void atomic_halves(Warp& w, const Op& op, LaneMask mask, const Request& r, const
   });
 }
 
-// exch and cas of 128 bits: one at a time over all host threads. Atomics of other sizes on the same bytes are not atomic with these (PTX ISA 8.7
-// does not ask for it: such accesses do not overlap completely).
+// exch and cas of 128 bits.
 void atomic_wide(Warp& w, const Op& op, LaneMask mask, const Request& r) {
-  static std::mutex one_at_a_time;
-  struct Wide {
-    std::uint64_t low, high;
+  struct Value {
+    std::uint64_t words[2];
   };
-  const Wide* b = source<Wide>(w, op.src[1]);
-  const Wide* c = op.src[2] == kNoSlot ? b : source<Wide>(w, op.src[2]);
-  Wide* d = op.dst == kNoSlot ? nullptr : destination<Wide>(w, op.dst);
+  const bool exchange = static_cast<AtomOp>(op.mode) == AtomOp::kExch;
+  const Value* b = source<Value>(w, op.src[1]);
+  const Value* c = op.src[2] == kNoSlot ? b : source<Value>(w, op.src[2]);
+  Value* d = op.dst == kNoSlot ? nullptr : destination<Value>(w, op.dst);
   each(mask, [&](int i) {
-    const std::lock_guard<std::mutex> lock(one_at_a_time);
-    Wide old;
-    load_element<16>(&old, r.host[i]);
-    const Wide vb = b[i], vc = c[i];
-    const bool swap = static_cast<AtomOp>(op.mode) == AtomOp::kExch || (old.low == vb.low && old.high == vb.high);
-    if (swap) store_element<16>(r.host[i], static_cast<AtomOp>(op.mode) == AtomOp::kExch ? &vb : &vc);
-    w.block->worker->changes += swap;
+    const Value vb = b[i], vc = c[i];
+    Value old = vb;
+    if (exchange) load_element<16>(&old, r.host[i]);
+    bool swapped;
+    do {
+      swapped = compare_exchange_16(r.host[i], old.words, exchange ? vb.words : vc.words);
+    } while (exchange && !swapped);
+    w.block->worker->changes += swapped;
     if (d) d[i] = old;
   });
 }
@@ -215,7 +214,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   ++w.block->worker->counters.atomics;
-  if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch && !settled(w, check::Kind::kUninitialised, r.pc)) {
+  if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch && !settled(w, check::Kind::kUninitialised, r.pc, std::popcount(r.unwritten))) {
     first_time(w, check::Kind::kUninitialised, r.pc);
     check::Finding f = access_finding(w, r, static_cast<Space>(op.space), r.unwritten, check::Kind::kUninitialised);
     f.where = "the memory it changes was never written";
@@ -234,10 +233,12 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   }
   if (between_blocks) after_strong_read(w, op, places, mask);
   if (op.flags & kAcquire) acquire(w);
-  if (r.unwritten != 0 && op.dst != kNoSlot) {
+  // An exchange passes on what was there; after any other operation it has been told.
+  if (r.unwritten != 0 && op.dst != kNoSlot && static_cast<AtomOp>(op.mode) == AtomOp::kExch) {
     begin_tracking(w);
     mark_register(w, op.dst, r.unwritten, mask, w.pc - 1);
   }
+  strong_access(w);
 }
 
 }  // namespace lockstep::engine

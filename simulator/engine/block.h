@@ -12,6 +12,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 #include "simulator/check/finding.h"
@@ -21,6 +23,7 @@
 #include "simulator/engine/instruction.h"
 #include "simulator/engine/launch.h"
 #include "simulator/engine/program.h"
+#include "simulator/engine/quiescence.h"
 #include "simulator/engine/warp.h"
 #include "simulator/memory/device_memory.h"
 
@@ -72,6 +75,7 @@ struct WarpControl {
   LaneMask exited = 0;
   bool tracking = false;            // some register may hold an invalid value
   bool budgeted = false;            // the running fragment has only a short turn
+  bool gives_way = false;           // the block's other warps first: see strong_access
   std::int32_t barrier = -1;        // the whole warp has arrived here and waits
   LaneMask arrived[16] = {};        // lanes that executed barrier.arrive, until the whole warp has
   LaneMask cluster_arrived = 0;     // lanes that have arrived at the open phase of the cluster's barrier
@@ -81,11 +85,12 @@ struct WarpControl {
   std::uint64_t instructions = 0;   // of this warp: its clock
   // What a turn's end was like before, while nothing has changed (standstill.h).
   struct Turns {
-    std::uint64_t changes = 0, progress = 0;  // Worker's and Launch's: until now
+    std::uint64_t changes = 0, epoch = 0;     // the worker's changes, and the epoch of Launch::quiescence, until now
     std::uint64_t count = 0;                  // turns since the last change
     std::uint64_t state = 0;                  // a digest of registers and places after one of them
     LaneMask ran = 0;                         // lanes that have run since
     bool repeats = false;                     // it has been met again
+    bool idles = false;                       // it was met again although other host threads told of changes: nothing proved, but probably it waits
   };
   Turns turns;
   std::uint64_t slept = 0;          // nanoseconds asked of nanosleep
@@ -107,6 +112,19 @@ struct Arena {
   AlignedBytes bytes, written;
   std::size_t size = 0;
   void reserve(std::size_t n);
+};
+
+// Where warps look while all stand still (standstill.h): what they wait for.
+struct Looks {
+  struct Look {
+    std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t> order;  // position, rank, warp, pc
+    check::Finding finding;  // the finding to be
+  };
+  std::uint64_t watch = 0;           // of which watch: Launch::watch
+  bool at_host = false;              // some look at memory that the host sees
+  bool at_registered = false;        // registered memory is among it, which other processes may share
+  bool strongly_elsewhere = false;   // a strong read of other memory, or a lock among the threads of the grid
+  std::optional<Look> strong, weak;  // at memory that the host sees, the first of each in the schedule
 };
 
 // Everything the launch shares between workers.
@@ -136,12 +154,9 @@ struct Launch {
   std::atomic<std::uint64_t> stop{~0ull};   // position of the first failing block
   std::atomic<bool> abandoned{false};       // a cooperative grid has failed: its blocks would wait for one another for ever
   std::atomic<std::uint64_t> next{0};
-  // Standing still (standstill.h). progress: times that some host thread has told of changes.
-  std::atomic<std::uint64_t> progress{0};
-  struct Still {
-    std::atomic<std::uint64_t> at{0}, position{0};  // progress at which the host thread stood still, plus one, and its first block; 0: it does not
-  };
-  std::vector<Still> still;            // by host thread
+  QuiescenceBoard<std::atomic> quiescence{0};  // of the host threads: standstill.h
+  std::atomic<std::uint64_t> watch{0};         // not 0: all stand still, and global accesses are noted in `looks`; another number every time
+  Looks looks;                                 // under `mutex`
   const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::atomic<std::int64_t> next_notice{kFirstNotice};
   static constexpr std::int64_t kFirstNotice = 60;  // seconds after which LaunchConfig::notice is told that the kernel runs; then twice as long ...
@@ -173,7 +188,7 @@ struct Block {
   std::uint64_t instructions = 0;  // warp instructions so far
   std::uint32_t next_warp = 0;
   bool aborted = false;
-  bool gives_way = false;          // the others first: see passed_barrier
+  bool gives_way = false;          // the others first: see passed_barrier and strong_access
   bool waits = false;              // it stood still when its turn ended, and has changed nothing since
 };
 
@@ -187,6 +202,15 @@ struct CachedRange {
 };
 inline constexpr int kCacheSlots = 16;
 
+// A kind of finding that a host thread has told of a place, and how often it has met it since.
+struct ToldSite {
+  enum class As : std::uint8_t { kError, kInformation, kOrigin };  // kOrigin: of the values that come from there
+  std::uint32_t pc = 0;
+  check::Kind kind = check::Kind::kRace;
+  As as = As::kError;
+  std::uint64_t again = 0;
+};
+
 // One host thread's part of a launch.
 struct Worker {
   Launch* launch = nullptr;
@@ -195,18 +219,29 @@ struct Worker {
   CachedRange cache[kCacheSlots];
   Counters counters;
   std::uint64_t changes = 0;             // counts whatever may let a thread that waits go on: see standstill.h
+  std::uint64_t watch = 0;               // Launch::watch, as far as this thread knows
   bool counting = false;
   check::GlobalRaces* races = nullptr;
   check::GlobalRaces::Memo race_memo;
   bool between_blocks = false;           // races are searched for, and there are other blocks
-  std::vector<std::uint64_t> told;       // kinds and sites that need not be told again: see report.h
+  std::vector<ToldSite> told;            // what need not be told again: see report.h
 };
 
 // scheduler.cc
 // `rank`: of the block in its cluster; position counts clusters where there are any.
 void start_block(Block& block, Worker& worker, std::uint64_t position, std::uint32_t rank = 0);
-enum class Progress : std::uint8_t { kDone, kYielded, kWaiting };  // kWaiting: at the cluster's barrier, for other blocks
+enum class Progress : std::uint8_t {
+  kDone,
+  kYielded,
+  kGaveWay,  // it could go on, and others come first
+  kWaiting,  // at the cluster's barrier, for other blocks
+};
 Progress run_block(Block& block);
+// A thread has done something by which others may learn of it, or it of others, and the seed may let others come next. To be called last by the operation.
+void let_others_come(Warp& w);
+inline void strong_access(Warp& w) {
+  if (__builtin_expect(w.block->launch->config->schedule_seed != 0, 0)) let_others_come(w);
+}
 // Splits the running fragment: `lanes` go to `pc`, the others stay.
 void split(Warp& w, std::uint32_t pc, LaneMask lanes);
 // Parks `lanes` of the running fragment at the operation before w.pc.

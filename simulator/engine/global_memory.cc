@@ -9,6 +9,7 @@
 #include "simulator/engine/lane_addresses.h"
 #include "simulator/engine/races.h"
 #include "simulator/engine/report.h"
+#include "simulator/engine/standstill.h"
 #include "simulator/engine/transactions.h"
 #include "simulator/engine/written_bits.h"
 
@@ -27,6 +28,10 @@ __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
   c.writable = a->kind != memory::Kind::kConstant;
   c.shadowed = a->has_shadow && w.block->launch->check_initialisation;
   c.raced = a->has_shadow && c.writable && w.block->launch->check_races;
+  if (__builtin_expect(w.block->worker->watch != 0, 0)) {
+    note_look(w, r, *a, address);
+    w.block->worker->generation = ~0ull;  // the next access comes here too
+  }
   return holds(c, address, r.size);
 }
 

@@ -36,13 +36,19 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 33);
 }
 
-// The block that runs at `position`: all of them once, in another order for every seed.
-std::uint64_t block_at(std::uint64_t position, std::uint64_t blocks, std::uint64_t seed) {
-  if (seed == 0 || blocks < 2) return position;
-  std::uint64_t step = mix(seed) % blocks;
-  while (std::gcd(step, blocks) != 1) step = (step + 1) % blocks;
-  const auto product = static_cast<unsigned __int128>(position) * step + mix(seed + 1);
-  return static_cast<std::uint64_t>(product % blocks);
+// The unit (block or cluster) that begins at `position`: all of them once, in another order for every seed. Those of a cooperative launch are all there
+// at once, and any may come first. Of other launches, GPUs begin blocks in the order of their index and programs build on it: a block may wait for those
+// before it (decoupled look-back does). So each kBlocksInFlight in a row are permuted among themselves only. Then there is room for the first one that
+// has not ended: if it has not begun either, all that have begun and not ended lie in its own row, fewer than one host thread can keep half run.
+std::uint64_t unit_at(std::uint64_t position, std::uint64_t units, const LaunchConfig& config) {
+  const std::uint64_t seed = config.schedule_seed, row = config.cooperative ? units : kBlocksInFlight;
+  if (seed == 0) return position;
+  const std::uint64_t first = position - position % row, length = std::min(row, units - first);
+  const std::uint64_t salt = mix(seed + first * 0x9e3779b97f4a7c15ull);
+  std::uint64_t step = salt % length;
+  while (std::gcd(step, length) != 1) step = (step + 1) % length;
+  const auto product = static_cast<unsigned __int128>(position - first) * step + mix(salt + 1);
+  return first + static_cast<std::uint64_t>(product % length);
 }
 
 Dim3 place(std::uint64_t index, const Dim3& size) {
@@ -95,6 +101,11 @@ Progress run(Cluster& cluster) { return run_cluster(cluster); }
 
 Block& first_of(Block& block) { return block; }
 Block& first_of(Cluster& cluster) { return *cluster.blocks[0]; }
+
+bool waits(const Block& block) { return block.waits; }
+bool waits(const Cluster& cluster) {
+  return std::all_of(cluster.blocks.begin(), cluster.blocks.end(), [](const auto& b) { return b->live_warps == 0 || b->runnable == 0 || b->waits; });
+}
 
 bool all_still(Block& block) { return stands_still(block); }
 bool all_still(Cluster& cluster) {
@@ -149,31 +160,41 @@ void work(Launch& launch, Worker& worker, std::size_t number) {
   std::vector<std::unique_ptr<Unit>> active;
   const std::uint64_t units = launch.clustered ? launch.clusters : launch.blocks;
   const bool all_together = launch.config->cooperative;
+  const std::uint64_t seed = launch.config->schedule_seed;
   int forlorn = 0;
   for (;;) {
     // Take a new one when there is none, or when those there are wait for somebody.
     const bool room = active.empty() || all_together || active.size() < kBlocksInFlight;
+    bool began = false;
     if (room) {
       const std::uint64_t position = launch.next.fetch_add(1);
-      if (position < units && position <= launch.stop.load()) begin(active.emplace_back(), worker, position);
+      began = position < units && position <= launch.stop.load();
+      if (began) begin(active.emplace_back(), worker, position);
     }
     if (active.empty()) return;
     bool still = launch.next.load() >= units || !(all_together || active.size() < kBlocksInFlight);
-    for (std::size_t i = 0; i < active.size();) {
-      const Progress progress = run(*active[i]);
+    bool idle = true;
+    // With a seed, one that begins may come before those that gave way. The others keep their order, and all of a cooperative launch theirs: whoever has
+    // passed a barrier of the grid waits until all have, and what a block does after it is not ordered by chance before what others do there.
+    const std::size_t first = seed != 0 && began && !all_together && (mix(seed + first_of(*active.back()).position) & 1) != 0 ? active.size() - 1 : 0;
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      std::unique_ptr<Unit>& unit = active[first == 0 ? i : i == 0 ? first : i - 1];
+      const Progress progress = run(*unit);
       // One that spins may wait for a block that a finding has ended.
       if (progress == Progress::kYielded && launch.stop.load() != ~0ull) ++forlorn;
       if (progress == Progress::kDone || forlorn > kMostForlorn) {
-        end(std::move(active[i]));
-        active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
-        still = false;
+        end(std::move(unit));
+        still = idle = false;
       } else {
-        still = still && all_still(*active[i]);
-        tell_if_long(launch, first_of(*active[i]));
-        ++i;
+        idle = idle && waits(*unit);
+        still = still && all_still(*unit);
+        tell_if_long(launch, first_of(*unit));
       }
     }
+    std::erase(active, nullptr);
     if (!active.empty()) standstill.after_turns(still, first_of(*active[0]));
+    // The machine may have fewer processors than there are host threads: those that can go on first.
+    if (idle && launch.quiescence.places.size() > 1) std::this_thread::yield();
   }
 }
 
@@ -196,10 +217,10 @@ void Arena::reserve(std::size_t n) {
 
 Dim3 place_of_block(const Launch& launch, std::uint64_t position, std::uint32_t rank) {
   const LaunchConfig& config = *launch.config;
-  if (!launch.clustered) return place(block_at(position, launch.blocks, config.schedule_seed), config.grid);
+  if (!launch.clustered) return place(unit_at(position, launch.blocks, config), config.grid);
   const Dim3& size = config.cluster;
   const Dim3 clusters{config.grid.x / size.x, config.grid.y / size.y, config.grid.z / size.z};
-  const Dim3 cluster = place(block_at(position, launch.clusters, config.schedule_seed), clusters), within = place(rank, size);
+  const Dim3 cluster = place(unit_at(position, launch.clusters, config), clusters), within = place(rank, size);
   return {cluster.x * size.x + within.x, cluster.y * size.y + within.y, cluster.z * size.z + within.z};
 }
 
@@ -252,6 +273,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     w.index = i;
     w.block = &b;
     w.control = &b.controls[i];
+    w.control->gives_way = false;
     start_warp(w);
   }
 }
@@ -335,7 +357,7 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
     l.shared_cells = cluster.count() > 1;
   }
   std::vector<Worker> states(workers);
-  l.still = std::vector<Launch::Still>(workers);
+  l.quiescence.places = std::vector<QuiescenceBoard<std::atomic>::Place>(workers);
   for (Worker& w : states) {
     w.races = l.races;
     w.between_blocks = l.races != nullptr && l.blocks > 1;
@@ -356,10 +378,7 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
   std::stable_sort(l.findings.begin(), l.findings.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [position, finding] : l.findings) {
     if (position > stop) continue;
-    const auto same = [&f = finding](const check::Finding& g) {
-      return f.kind == g.kind && f.severity == g.severity && f.access.site.ptx_line == g.access.site.ptx_line &&
-             f.access.site.instruction == g.access.site.instruction;
-    };
+    const auto same = [&f = finding](const check::Finding& g) { return check::same_place(f, g); };
     const auto known = std::find_if(outcome.findings.begin(), outcome.findings.end(), same);
     if (known == outcome.findings.end()) {
       outcome.findings.push_back(std::move(finding));
@@ -367,6 +386,7 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
       known->occurrences += finding.occurrences;
     }
   }
+  for (const Worker& w : states) count_again(w, *l.program, outcome.findings);
   if (l.races != nullptr && l.races->exhausted()) outcome.findings.push_back(records_used_up(l));
   outcome.heap = std::move(l.heap);
   outcome.unwritten_stores = std::move(l.unwritten_stores);

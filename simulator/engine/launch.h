@@ -1,6 +1,7 @@
 // The engine as the runtime sees it: load a module, launch a kernel, get an outcome.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -72,6 +73,10 @@ class Module {
 
 struct LoadError {
   std::string message;  // names opcode, PTX line and kernel
+  // Where, when one function is to blame: which of the texts, the line in it (0: none), and the function's name, mangled.
+  std::size_t text = 0;
+  int ptx_line = 0;
+  std::string function;
 };
 
 // The managed variables of a program, in the order of its texts: one memory for all devices, released with the last of its owners.
@@ -97,9 +102,13 @@ struct LaunchConfig {
   std::span<const std::byte> parameters;    // packed at parameter_offsets()
   std::uint32_t checks = check::kAllChecks;
   std::uint32_t suppressed = 0;             // bit k: findings of check::Kind k do not end the kernel where it can go on (check/suppressions.h)
+  bool go_on = false;                       // no finding ends the kernel where it can go on
   std::uint32_t race_records = 0;           // what the search for races may keep (check/global_races.h); 0: as much as it can
   std::uint64_t schedule_seed = 0;          // 0: the deterministic order; else permutes blocks, warps and lane groups
   int host_threads = 0;                     // 0: as many as the machine has; 1 where order must be exact
+  // How long a launch stands still before that is a finding when it looks at managed, pinned or registered memory and another host thread, or for
+  // registered memory another process, may write there.
+  std::chrono::milliseconds host_patience{10'000};
   std::uint64_t instruction_limit = 0;      // warp instructions a block may run before kTimeLimit; 0: none
   bool count = false;                       // fill Outcome::counters' memory counters (instructions are always counted)
   const memory::Images* images = nullptr;   // texture and surface objects; nullptr: there are none
@@ -121,7 +130,7 @@ struct HeapAllocation {
 };
 
 struct Outcome {
-  std::vector<check::Finding> findings;     // at most one a site and kind; the first ends the launch unless it is information
+  std::vector<check::Finding> findings;     // at most one a place (check::same_place); the first ends the launch unless it is information or was survived
   Counters counters;
   std::vector<UnwrittenStore> unwritten_stores;  // by address; of each instruction the first kMostUnwrittenStores stretches
   static constexpr std::size_t kMostUnwrittenStores = 1024;

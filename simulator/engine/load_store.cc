@@ -1,4 +1,6 @@
 // Loads and stores: any of them, and the shapes that most of them have in global memory.
+#include <immintrin.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -43,6 +45,67 @@ inline void copy_lanes_in(std::byte* d, const Request& r, LaneMask mask, int off
   } else {
     each(mask, [&](int i) { copy_in<kFrom, kBytes>(d + i * kBytes, r.host[i] + offset); });
   }
+}
+
+// Four vectors of four, or two of two: what is in rows comes to be in columns.
+struct FourByFour {
+  static constexpr int kLanes = 4, kElements = 4;
+  static void turn(__m128i (&v)[4]) {
+    const __m128i a = _mm_unpacklo_epi32(v[0], v[1]), b = _mm_unpacklo_epi32(v[2], v[3]);
+    const __m128i c = _mm_unpackhi_epi32(v[0], v[1]), d = _mm_unpackhi_epi32(v[2], v[3]);
+    v[0] = _mm_unpacklo_epi64(a, b), v[1] = _mm_unpackhi_epi64(a, b), v[2] = _mm_unpacklo_epi64(c, d), v[3] = _mm_unpackhi_epi64(c, d);
+  }
+};
+struct TwoByTwo {
+  static constexpr int kLanes = 2, kElements = 2;
+  static void turn(__m128i (&v)[2]) {
+    const __m128i a = v[0], b = v[1];
+    v[0] = _mm_unpacklo_epi64(a, b), v[1] = _mm_unpackhi_epi64(a, b);
+  }
+};
+
+// Vectors of 16 bytes in all lanes, to or from registers as wide as their elements.
+template <class Shape>
+void load_whole_vectors(Warp& w, const Op& op, const Request& r) {
+  alignas(16) std::byte sink[16 * kWarpSize];
+  std::byte* d[Shape::kElements];
+  for (int e = 0; e < Shape::kElements; ++e) {
+    const Slot slot = data_slot(w, op, e, op.dst);
+    d[e] = slot == kNoSlot ? sink : destination<std::byte>(w, slot);
+  }
+  for (int i = 0; i < kWarpSize; i += Shape::kLanes) {
+    __m128i v[Shape::kLanes];
+    for (int l = 0; l < Shape::kLanes; ++l) load_element<16>(&v[l], r.host[i + l]);
+    Shape::turn(v);
+    for (int e = 0; e < Shape::kElements; ++e) _mm_store_si128(reinterpret_cast<__m128i*>(d[e] + i * op.width), v[e]);
+  }
+}
+template <class Shape>
+void store_whole_vectors(Warp& w, const Op& op, const Request& r) {
+  const std::byte* s[Shape::kElements];
+  for (int e = 0; e < Shape::kElements; ++e) s[e] = source<std::byte>(w, data_slot(w, op, e, op.src[1]));
+  for (int i = 0; i < kWarpSize; i += Shape::kLanes) {
+    __m128i v[Shape::kLanes];
+    for (int e = 0; e < Shape::kElements; ++e) v[e] = _mm_load_si128(reinterpret_cast<const __m128i*>(s[e] + i * op.width));
+    Shape::turn(v);
+    for (int l = 0; l < Shape::kLanes; ++l) store_element<16>(r.host[i + l], &v[l]);
+  }
+}
+inline bool is_whole_vectors(const Op& op, LaneMask mask, int width, int elements) {
+  return mask == kAllLanes && op.width == width && op.elements == elements && op.register_bytes == width;
+}
+
+// One lane's vector, in as few moves as can be: 16 bytes at most.
+void load_vector(std::byte* to, const std::byte* from, std::uint32_t size) {
+  for (std::uint32_t at = 0; at < size; at += 16) load_element(to + at, from + at, std::min(size, 16u));
+}
+void store_vector(Warp& w, const Op& op, std::byte* to, int lane) {
+  alignas(16) std::byte value[32];
+  for (int e = 0; e < op.elements; ++e) {
+    std::memcpy(value + e * op.width, source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes, op.width);
+  }
+  const std::uint32_t size = static_cast<std::uint32_t>(op.width) * op.elements;
+  for (std::uint32_t at = 0; at < size; at += 16) store_element(to + at, value + at, std::min(size, 16u));
 }
 
 // Widening of narrow loads (9.4.1): sign- or zero-extended into the register.
@@ -130,6 +193,19 @@ void fill(Warp& w, const Op& op, const Request& r, LaneMask mask) {
   }
 }
 
+// Vectors are taken out of memory as a whole and then apart.
+void fill_vectors(Warp& w, const Op& op, const Request& r, LaneMask mask) {
+  if (is_whole_vectors(op, mask, 4, 4)) return load_whole_vectors<FourByFour>(w, op, r);
+  if (is_whole_vectors(op, mask, 8, 2)) return load_whole_vectors<TwoByTwo>(w, op, r);
+  alignas(64) std::byte whole[kWarpSize][32];
+  Request apart;
+  each(mask, [&](int i) {
+    load_vector(whole[i], r.host[i], r.size);
+    apart.host[i] = whole[i];
+  });
+  fill<LoadFrom::kParameters>(w, op, apart, mask);
+}
+
 }  // namespace
 
 void load_any(Warp& w, const Op& op, LaneMask mask) {
@@ -147,11 +223,9 @@ void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
   const bool synchronises = (op.flags & kStrong) != 0 && w.block->worker->between_blocks;
   if (synchronises) std::memcpy(places, r.address, sizeof places);
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
-  fill<LoadFrom::kMemory>(w, op, r, mask);
-  if (synchronises) {
-    after_strong_read(w, op, places, mask);
-    w.quota -= 16;  // most loops that look at what other blocks may change wait for it
-  }
+  op.elements == 1 ? fill<LoadFrom::kMemory>(w, op, r, mask) : fill_vectors(w, op, r, mask);
+  if (synchronises) after_strong_read(w, op, places, mask);
+  if ((op.flags & kStrong) != 0 && w.block->launch->blocks > 1) w.quota -= 16;  // most loops that look at what other blocks may change wait for it
   if (op.flags & kAcquire) acquire(w);
   if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r, mask);
 }
@@ -159,12 +233,7 @@ void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
 namespace {
 
 // One lane's elements, from its registers to its bytes.
-void store_lane(Warp& w, const Request& r, int lane) {
-  const Op& op = *r.op;
-  for (int e = 0; e < op.elements; ++e) {
-    store_element(r.host[lane] + e * op.width, source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes, op.width);
-  }
-}
+void store_lane(Warp& w, const Request& r, int lane) { store_vector(w, *r.op, r.host[lane], lane); }
 bool same_lane(Warp& w, const Request& r, int lane) {
   const Op& op = *r.op;
   for (int e = 0; e < op.elements; ++e) {
@@ -173,6 +242,26 @@ bool same_lane(Warp& w, const Request& r, int lane) {
     if (std::memcmp(there, source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes, op.width) != 0) return false;
   }
   return true;
+}
+
+// Moves what a store's lanes have into memory.
+void put(Warp& w, const Op& op, const Request& r, LaneMask left) {
+  if (left == 0) return;
+  if (op.elements != 1) {
+    if (is_whole_vectors(op, left, 4, 4)) return store_whole_vectors<FourByFour>(w, op, r);
+    if (is_whole_vectors(op, left, 8, 2)) return store_whole_vectors<TwoByTwo>(w, op, r);
+    each(left, [&](int i) { store_vector(w, op, r.host[i], i); });
+    return;
+  }
+  const std::byte* s = source<std::byte>(w, op.src[1]);
+  const auto copy = [&](auto bytes) { each(left, [&](int i) { store_element<bytes()>(r.host[i], s + i * op.register_bytes); }); };
+  switch (op.width) {
+    case 1: copy([] { return std::integral_constant<int, 1>{}; }); break;
+    case 2: copy([] { return std::integral_constant<int, 2>{}; }); break;
+    case 4: copy([] { return std::integral_constant<int, 4>{}; }); break;
+    case 8: copy([] { return std::integral_constant<int, 8>{}; }); break;
+    default: copy([] { return std::integral_constant<int, 16>{}; }); break;
+  }
 }
 
 }  // namespace
@@ -198,21 +287,8 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
   }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   if (__builtin_expect(r.invalid != 0, 0)) note_unwritten_store(w, r);
-  if (r.stored == mask) return;
-  for (int e = 0; e < op.elements; ++e) {
-    const std::byte* s = source<std::byte>(w, data_slot(w, op, e, op.src[1]));
-    const int offset = e * op.width;
-    const auto copy = [&](auto bytes) {
-      each(mask & ~r.stored, [&](int i) { store_element<bytes()>(r.host[i] + offset, s + i * op.register_bytes); });
-    };
-    switch (op.width) {
-      case 1: copy([] { return std::integral_constant<int, 1>{}; }); break;
-      case 2: copy([] { return std::integral_constant<int, 2>{}; }); break;
-      case 4: copy([] { return std::integral_constant<int, 4>{}; }); break;
-      case 8: copy([] { return std::integral_constant<int, 8>{}; }); break;
-      default: copy([] { return std::integral_constant<int, 16>{}; }); break;
-    }
-  }
+  put(w, op, r, mask & ~r.stored);
+  if (op.flags & kStrong) strong_access(w);
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "simulator/decode/decoder.h"
+#include "simulator/decode/readable_name.h"
 #include "simulator/ptx/parser.h"
 
 namespace lockstep::engine {
@@ -52,12 +53,17 @@ std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std
                                                              ManagedVariables* managed, RegisterPlaces places) {
   // Every processor with these has F16C and LZCNT.
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2")) {
-    return LoadError{"the simulated GPU needs a processor with AVX2, FMA and BMI2; this one has not"};
+    return LoadError{"the simulated GPU needs a processor with AVX2, FMA and BMI2; this one has not", 0, 0, ""};
   }
   std::vector<ptx::Module> modules;
   for (const std::string_view text : texts) {
     auto parsed = ptx::parse(text);
-    if (const auto* error = std::get_if<ptx::ParseError>(&parsed)) return LoadError{error->to_string()};
+    if (auto* error = std::get_if<ptx::ParseError>(&parsed)) {
+      const int line = error->line;
+      const std::string function = error->function;
+      error->function = decode::demangled(function);
+      return LoadError{error->to_string(), modules.size(), line, function};
+    }
     modules.push_back(std::move(std::get<ptx::Module>(parsed)));
   }
   auto decoded = decode::decode(modules, memory, device, managed != nullptr ? *managed : ManagedVariables(), places);

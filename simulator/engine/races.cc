@@ -41,9 +41,8 @@ const char* advice(const Opponent& other, bool benign) {
 __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space, std::string where, const Opponent& o) {
   Block& b = *w.block;
   const bool benign = writes_what_is_there(w, r, lane, o);
-  if (settled(w, check::Kind::kRace, r.pc)) return true;
   // Once a site says it all, and a loop may come here very often.
-  if (benign && !first_time(w, check::Kind::kRace, r.pc)) return true;
+  if (benign ? !first_time(w, check::Kind::kRace, r.pc, ToldSite::As::kInformation) : settled(w, check::Kind::kRace, r.pc)) return true;
   check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kRace);
   if (benign) f.severity = check::Severity::kInformation;
   f.where = std::move(where);
@@ -57,7 +56,7 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   other.is_atomic = o.is_strong && o.is_write;
   f.detail = advice(o, benign);
   if (!o.known) f.detail += " The other thread is one of several; this one did the same.";
-  f.survived = b.launch->config->suppressed >> static_cast<int>(check::Kind::kRace) & 1;
+  f.survived = !benign && goes_on_after(*b.launch, check::Kind::kRace);
   const bool goes_on = benign || f.survived;
   if (f.survived) first_time(w, check::Kind::kRace, r.pc);
   if (o.same_block) {

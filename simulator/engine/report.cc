@@ -73,8 +73,7 @@ void report_at(Block& b, std::uint64_t position, check::Finding finding) {
     std::lock_guard lock(launch.mutex);
     bool known = false;
     for (auto& [p, f] : launch.findings) {
-      if (f.kind == finding.kind && f.severity == finding.severity && f.access.site.ptx_line == finding.access.site.ptx_line &&
-          f.access.site.instruction == finding.access.site.instruction && p <= position) {
+      if (p <= position && check::same_place(f, finding)) {
         f.occurrences += finding.occurrences;
         known = true;
         break;
@@ -100,25 +99,55 @@ void report(Warp& w, check::Finding finding) {
 
 namespace {
 
-std::uint64_t name_of_site(check::Kind kind, std::uint32_t pc) { return std::uint64_t{pc} << 8 | static_cast<std::uint8_t>(kind); }
-bool is_suppressed(const Warp& w, check::Kind kind) { return w.block->launch->config->suppressed >> static_cast<int>(kind) & 1; }
+ToldSite* find_told(const Warp& w, check::Kind kind, std::uint32_t pc, ToldSite::As as) {
+  std::vector<ToldSite>& told = w.block->worker->told;
+  const auto it = std::find_if(told.begin(), told.end(), [&](const ToldSite& t) { return t.pc == pc && t.kind == kind && t.as == as; });
+  return it == told.end() ? nullptr : &*it;
+}
 
 }  // namespace
 
-bool settled(const Warp& w, check::Kind kind, std::uint32_t pc) {
-  const std::vector<std::uint64_t>& told = w.block->worker->told;
-  return is_suppressed(w, kind) && std::find(told.begin(), told.end(), name_of_site(kind, pc)) != told.end();
+bool goes_on_after(const Launch& launch, check::Kind kind) {
+  return launch.config->go_on || (launch.config->suppressed >> static_cast<int>(kind) & 1) != 0;
 }
 
-bool first_time(Warp& w, check::Kind kind, std::uint32_t pc) {
-  std::vector<std::uint64_t>& told = w.block->worker->told;
-  if (std::find(told.begin(), told.end(), name_of_site(kind, pc)) != told.end()) return false;
-  told.push_back(name_of_site(kind, pc));
+bool settled(const Warp& w, check::Kind kind, std::uint32_t pc, std::uint64_t times, ToldSite::As as) {
+  if (!goes_on_after(*w.block->launch, kind)) return false;
+  ToldSite* told = find_told(w, kind, pc, as);
+  if (told == nullptr) return false;
+  told->again += times;
   return true;
 }
 
+bool first_time(Warp& w, check::Kind kind, std::uint32_t pc, ToldSite::As as) {
+  if (ToldSite* told = find_told(w, kind, pc, as)) {
+    ++told->again;
+    return false;
+  }
+  w.block->worker->told.push_back({pc, kind, as});
+  return true;
+}
+
+void count_again(const Worker& worker, const Program& program, std::vector<check::Finding>& findings) {
+  for (const ToldSite& told : worker.told) {
+    if (told.again == 0) continue;
+    const check::Site site = site_of(program, told.pc);
+    const auto severity = told.as == ToldSite::As::kInformation ? check::Severity::kInformation : check::Severity::kError;
+    const auto find = [&](const auto& is_here) {
+      return std::find_if(findings.begin(), findings.end(),
+                          [&](const check::Finding& f) { return f.kind == told.kind && f.severity == severity && is_here(f); });
+    };
+    auto it = find([&](const check::Finding& f) {
+      return told.as == ToldSite::As::kOrigin ? f.origin && check::same_site(*f.origin, site) : check::same_site(f.access.site, site);
+    });
+    // A race between blocks may name the place where it was noticed second.
+    if (it == findings.end()) it = find([&](const check::Finding& f) { return f.other && check::same_site(f.other->site, site); });
+    if (it != findings.end()) it->occurrences += told.again;
+  }
+}
+
 bool report_unless_suppressed(Warp& w, check::Finding finding) {
-  finding.survived = is_suppressed(w, finding.kind);
+  finding.survived = goes_on_after(*w.block->launch, finding.kind);
   const bool ends = !finding.survived;
   if (ends) {
     report(w, std::move(finding));
@@ -161,22 +190,6 @@ void note_unwritten_store(Warp& w, const Request& r) {
     f.detail = origin_of(*b.program, *r.invalid_word);
     stores.push_back({address, r.size, std::move(f)});
   }
-}
-
-std::string describe(const memory::Allocation& a) {
-  std::string size = bytes(a.end - a.begin);
-  const bool narrowed = a.begin != a.base || a.end != a.base + a.size;
-  std::string what;
-  switch (a.kind) {
-    case memory::Kind::kDevice: what = "cudaMalloc #" + std::to_string(a.id); break;
-    case memory::Kind::kManaged: what = "managed memory #" + std::to_string(a.id); break;
-    case memory::Kind::kPinned: what = "pinned memory #" + std::to_string(a.id); break;
-    case memory::Kind::kVariable: what = "device variable"; break;
-    case memory::Kind::kConstant: what = "constant"; break;
-    case memory::Kind::kRegistered: what = "registered host memory"; break;
-  }
-  if (narrowed) what += ", of which the kernel may touch these only";
-  return (a.name.empty() ? "" : "'" + a.name + "' ") + std::string("(") + size + ", " + what + ")";
 }
 
 std::string describe(const memory::DeviceMemory& memory, std::uint64_t address, std::uint32_t size) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "simulator/engine/block.h"
+#include "simulator/memory/describe.h"
 
 namespace lockstep::engine {
 struct Request;
@@ -19,12 +20,17 @@ check::Finding finding_at(const Warp& w, std::uint32_t pc, LaneMask lanes, check
 
 // Records it. An error makes the warp and its block stop; information goes on.
 void report(Warp& w, check::Finding finding);
-// The same for a finding after which the kernel could go on. False: it does, because findings of this kind are suppressed in it.
+// Whether the kernel goes on after a finding of this kind, where it can: because it is to go on, or since the kind is suppressed in it.
+bool goes_on_after(const Launch& launch, check::Kind kind);
+// The same for a finding after which the kernel could go on. False: it does.
 bool report_unless_suppressed(Warp& w, check::Finding finding);
-// Whether this kind is suppressed in the kernel and has been recorded for the operation at `pc`: a loop may come to it very often.
-bool settled(const Warp& w, check::Kind kind, std::uint32_t pc);
-// Whether this host thread is asked for the first time.
-bool first_time(Warp& w, check::Kind kind, std::uint32_t pc);
+// Whether the kernel goes on after this kind, and the finding has been told for the operation at `pc`: a loop may come to it very often. Then `times`
+// more are counted.
+bool settled(const Warp& w, check::Kind kind, std::uint32_t pc, std::uint64_t times = 1, ToldSite::As as = ToldSite::As::kError);
+// Whether this host thread is asked for the first time; a further time is counted.
+bool first_time(Warp& w, check::Kind kind, std::uint32_t pc, ToldSite::As as = ToldSite::As::kError);
+// Adds to the launch's findings how often a host thread has met them again.
+void count_again(const Worker& worker, const Program& program, std::vector<check::Finding>& findings);
 void report(Block& b, check::Finding finding);
 // For the block at `position` of the schedule, which may be another than the one that noticed: only that block stops, unless it is this one.
 void report_at(Block& b, std::uint64_t position, check::Finding finding);
@@ -34,8 +40,6 @@ void note_unwritten_store(Warp& w, const Request& r);
 
 // "4 bytes past the end of 'y' (4096 bytes, cudaMalloc #3)" for a global address that is out of bounds.
 std::string describe(const memory::DeviceMemory& memory, std::uint64_t address, std::uint32_t size);
-// The allocation's name and size, for messages about an address inside it.
-std::string describe(const memory::Allocation& a);
 std::string describe_range(const std::vector<Range>& ranges, std::uint32_t address, std::uint32_t size);
 
 }  // namespace lockstep::engine

@@ -21,8 +21,8 @@ namespace {
 constexpr std::int32_t kFragmentQuota = 512;
 // Backward branches before the next warp of the block gets a turn.
 constexpr std::int32_t kWarpQuota = 1024;
-// Of a block that only waits: enough looks to see that nothing has come, few enough for a chain of blocks that wait for one another.
-constexpr std::int32_t kWaitingQuota = 64;
+// Of a block that only waits: a look or two to see that nothing has come, for there may be a chain of blocks that wait for one another.
+constexpr std::int32_t kWaitingQuota = 4;
 // Operations in the turn of a fragment that is not the lowest: enough to leave a critical section, few enough to meet again.
 constexpr int kTurn = 256;
 // Rounds over the warps without an end before another block of this worker gets a turn (blocks that wait for one another).
@@ -235,7 +235,8 @@ Stop run_warp(Warp& w) {
         if (warp_reaches_barrier(w)) continue;
         return w.event == Event::kAbort ? Stop::kAborted : Stop::kBlocked;
       }
-      if (__builtin_expect(w.block->gives_way, 0)) {
+      if (__builtin_expect(w.block->gives_way || c.gives_way, 0)) {
+        c.gives_way = false;
         requeue(w);
         return Stop::kQuota;
       }
@@ -295,6 +296,22 @@ void park(Warp& w, LaneMask lanes, Fragment::State state) {
   w.event = Event::kReschedule;
 }
 
+void let_others_come(Warp& w) {
+  Block& b = *w.block;
+  const Launch& launch = *b.launch;
+  // Of a cooperative launch turns end at the grid's barriers: see passed_barrier.
+  if (launch.config->cooperative || w.event != Event::kNone) return;
+  const std::uint64_t r = mix(launch.config->schedule_seed ^ (b.index << 20) ^ (std::uint64_t{w.index} << 48) ^ std::uint64_t{w.pc} << 8 ^
+                              (b.instructions + 0x9e3779b97f4a7c15ull * w.control->instructions));
+  if (r % 8 != 0) return;
+  if ((r >> 8 & 1) != 0) {
+    b.gives_way = launch.blocks > 1;
+  } else {
+    w.control->gives_way = launch.warps > 1;
+  }
+  if (b.gives_way || w.control->gives_way) w.event = Event::kReschedule;
+}
+
 void exit_lanes(Warp& w, LaneMask lanes) {
   WarpControl& c = *w.control;
   if (w.block->cluster != nullptr) leave_cluster(w, lanes);
@@ -352,10 +369,10 @@ Progress run_block(Block& b) {
     }
     if (b.gives_way) {
       b.gives_way = false;
-      return Progress::kYielded;
+      return Progress::kGaveWay;
     }
     if (yielded) {
-      if (stands_still(b)) {
+      if (stands_still(b) || seems_to_wait(b)) {
         b.waits = true;
         return Progress::kYielded;
       }

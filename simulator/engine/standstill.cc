@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <mutex>
+#include <system_error>
 #include <thread>
+#include <tuple>
 
 #include "simulator/engine/cluster.h"
 #include "simulator/engine/mbarrier.h"
@@ -12,9 +17,6 @@
 
 namespace lockstep::engine {
 namespace {
-
-// Told by the worker that has left.
-constexpr std::uint64_t kLeft = ~std::uint64_t{0};
 
 class Digest {
  public:
@@ -58,15 +60,28 @@ std::uint64_t state_of(const Warp& w) {
   return d.value();
 }
 
+// Whether this process has threads beside those of the launch: the one that called for it, and the others that have not left.
+bool others_run_here(const QuiescenceBoard<std::atomic>& board) {
+  std::ptrdiff_t own = 1;
+  for (std::size_t i = 1; i < board.places.size(); ++i) own += board.places[i].quiet.load() != board.kGone;
+  std::error_code error;
+  const std::filesystem::directory_iterator threads("/proc/self/task", error);
+  return error || std::distance(begin(threads), end(threads)) > own;
+}
+
 }  // namespace
 
 void note_turn(Warp& w) {
   WarpControl::Turns& t = w.control->turns;
-  const std::uint64_t changes = w.block->worker->changes, progress = w.block->launch->progress.load(std::memory_order_acquire);
-  if (t.changes != changes || t.progress != progress) {
+  const std::uint64_t changes = w.block->worker->changes, epoch = w.block->launch->quiescence.epoch.load(std::memory_order_acquire);
+  if (t.changes != changes || t.epoch != epoch) {
+    const std::uint64_t state = state_of(w);
+    const bool idles = t.changes == changes && t.state == state;
     t = {};
     t.changes = changes;
-    t.progress = progress;
+    t.epoch = epoch;
+    t.state = state;
+    t.idles = idles;
     return;
   }
   if (t.repeats) return;
@@ -88,57 +103,114 @@ void note_turn(Warp& w) {
 }
 
 bool stands_still(Block& b) {
-  const std::uint64_t changes = b.worker->changes, progress = b.launch->progress.load(std::memory_order_acquire);
+  const std::uint64_t changes = b.worker->changes, epoch = b.launch->quiescence.epoch.load(std::memory_order_acquire);
   for (std::uint32_t todo = b.runnable; todo != 0; todo &= todo - 1) {
     const WarpControl::Turns& t = b.warps[std::countr_zero(todo)].control->turns;
-    if (!t.repeats || t.changes != changes || t.progress != progress) return false;
+    if (!t.repeats || t.changes != changes || t.epoch != epoch) return false;
   }
   return !let_time_pass(b);
 }
 
-Standstill::~Standstill() { launch_.still[number_].at = kLeft; }
+bool seems_to_wait(const Block& b) {
+  for (std::uint32_t todo = b.runnable; todo != 0; todo &= todo - 1) {
+    const WarpControl::Turns& t = b.warps[std::countr_zero(todo)].control->turns;
+    if (!(t.repeats || t.idles) || t.changes != b.worker->changes) return false;
+  }
+  return true;
+}
+
+void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint64_t address) {
+  if (!r.reads) return;
+  const Block& b = *w.block;
+  Launch& launch = *b.launch;
+  const bool seen_by_host = a.kind == memory::Kind::kManaged || a.kind == memory::Kind::kPinned || a.kind == memory::Kind::kRegistered;
+  const bool strong = r.writes || (r.op->flags & kStrong) != 0;
+  // Who tries to change the memory, and says so to the GPU's threads alone, takes a lock from one of them.
+  const auto what = static_cast<ptx::AtomOp>(r.op->mode);
+  const bool lock = r.writes && (what == ptx::AtomOp::kCas || what == ptx::AtomOp::kExch) && b.program->origin(r.pc).text.find(".sys") == std::string::npos;
+  const std::lock_guard guard(launch.mutex);
+  Looks& looks = launch.looks;
+  if (looks.watch != b.worker->watch) return;
+  looks.at_host |= seen_by_host;
+  looks.at_registered |= a.kind == memory::Kind::kRegistered;
+  looks.strongly_elsewhere |= strong && (!seen_by_host || lock);
+  if (!seen_by_host || lock) return;
+  std::optional<Looks::Look>& first = strong ? looks.strong : looks.weak;
+  const auto order = std::make_tuple(b.position, b.cluster_rank, w.index, r.pc);
+  if (first && first->order <= order) return;
+  LaneMask lanes = 0;
+  for (int i = 0; i < kWarpSize; ++i) lanes |= LaneMask{r.address[i] == address} << i;
+  check::Finding f = finding_at(w, r.pc, lanes & w.active, check::Kind::kUnsupported);
+  f.access.address = address;
+  f.access.size = r.size;
+  f.access.is_atomic = r.writes;
+  f.space = "global";
+  f.where = "the kernel waits for host memory to change: " + std::to_string(address - a.begin) + " bytes into " + describe(a);
+  LaneGroups groups;
+  groups.add(b);
+  f.detail = "A launch on the simulated GPU returns only when its kernel has ended: the host cannot write there after it. When it is not the host that shall write\n"
+             "  there, the threads wait for one another, and it is a deadlock. Everything that still runs repeats itself. Of this block's threads" + groups.text();
+  first = Looks::Look{order, std::move(f)};
+}
 
 void Standstill::after_turns(bool still, Block& first) {
-  if (worker_.changes != published_) {
-    published_ = worker_.changes;
-    launch_.progress.fetch_add(1);
-  }
-  // What the blocks saw they saw since the last time: it holds only if nobody has told of changes since then.
-  const std::uint64_t now = launch_.progress.load();
-  const bool unchanged = now == seen_;
-  seen_ = now;
-  if (!unchanged) since_ = {};
-  Launch::Still& mine = launch_.still[number_];
-  if (!still || !unchanged) {
-    mine.at = 0;
+  // Whoever stood still may go on now.
+  if (member_.has_news(worker_.changes)) launch_.watch.store(0);
+  const bool begins = begins_to_watch();
+  const bool all = member_.after_turns(worker_.changes, still && !begins, first.position);
+  if (!member_.unchanged()) since_ = {};
+  // Nobody is quiet before it has gone round in the watch.
+  if (begins) member_.look_again();
+  if (!all || launch_.stop.load() != ~std::uint64_t{0}) return;
+  if (worker_.watch == 0) {
+    {
+      const std::lock_guard guard(launch_.mutex);
+      const std::uint64_t number = launch_.looks.watch + 1;
+      launch_.looks = {};
+      launch_.looks.watch = number;
+      launch_.watch.store(number);
+    }
+    member_.look_again();
     return;
   }
-  mine.position = first.position;
-  mine.at = now + 1;
-  for (Launch::Still& s : launch_.still) {
-    const std::uint64_t at = s.at;
-    if (at == kLeft) continue;
-    // The thread that has the first block says it for all.
-    if (at != now + 1 || s.position < first.position) return;
-  }
-  if (launch_.progress.load() != now || launch_.stop.load() != ~std::uint64_t{0} || host_may_help()) return;
-  report(first);
+  if (!host_may_help()) report(first);
+}
+
+bool Standstill::begins_to_watch() {
+  const std::uint64_t watch = launch_.watch.load();
+  if (watch == worker_.watch) return false;
+  worker_.watch = watch;
+  worker_.generation = ~0ull;
+  return watch != 0;
 }
 
 bool Standstill::host_may_help() {
+  {
+    const std::lock_guard guard(launch_.mutex);
+    if (!launch_.looks.at_host || (!launch_.looks.at_registered && !others_run_here(launch_.quiescence))) return false;
+  }
   const auto now = std::chrono::steady_clock::now();
   if (since_ == std::chrono::steady_clock::time_point{}) since_ = now;
-  if (now - since_ >= kHostPatience) return false;
-  for (const memory::Allocation* a : launch_.memory->live()) {
-    if (a->kind != memory::Kind::kManaged && a->kind != memory::Kind::kPinned && a->kind != memory::Kind::kRegistered) continue;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    seen_ = launch_.progress.fetch_add(1) + 1;  // all look again
-    return true;
-  }
-  return false;
+  if (now - since_ >= launch_.config->host_patience) return false;
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  member_.look_again();
+  return true;
 }
 
 void Standstill::report(Block& b) {
+  {
+    std::unique_lock guard(launch_.mutex);
+    Looks& looks = launch_.looks;
+    // What is read weakly in a loop that waits for something else is data.
+    std::optional<Looks::Look>& look = looks.strong || looks.strongly_elsewhere ? looks.strong : looks.weak;
+    if (look) {
+      check::Finding f = std::move(look->finding);
+      guard.unlock();
+      launch_.abandoned = true;
+      engine::report(b, std::move(f));
+      return;
+    }
+  }
   Warp* spins = nullptr;
   for (Warp& w : b.warps) {
     if (b.runnable >> w.index & 1) {

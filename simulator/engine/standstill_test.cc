@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
@@ -165,10 +167,132 @@ TEST_F(Standing, OnSeveralHostThreadsTheFirstBlockSpeaks) {
   expect_end(run("setp.ne.u32 p2, r2, 5;\n@p2 bra W;\nmov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\n" + std::string(kWait), 6, 1024));
 }
 
+// Each block waits for its flag and sets the next one's. What a host thread has changed counts, also when it has nothing left to run.
+TEST_F(Standing, AChainOverHostThreadsGoesOn) {
+  gpu.load_text(kernel("mov.u32 r6, 1;\n@!p0 bra B;\nmad.wide.u32 d3, r2, 4, d0;\nW: atom.global.add.u32 r5, [d3], 0;\nsetp.eq.u32 p1, r5, 0;\n@p1 bra W;\n"
+                       "atom.global.add.u32 r5, [d3+4], 1;\nB: bar.sync 0;\n"));
+  const memory::Address out = gpu.unwritten(1 << 16, "out"), flags = gpu.buffer(std::vector<std::uint32_t>(16, 0), "flags");
+  auto* flag = reinterpret_cast<std::uint32_t*>(gpu.memory.host(*gpu.memory.find(flags), flags));
+  for (int i = 0; i < 3000; ++i) {
+    gpu.config.host_threads = i % 4 == 3 ? 8 : 2;
+    gpu.config.checks = i % 2 == 0 ? check::kNoChecks : check::kAllChecks;
+    std::fill(flag, flag + 16, 0);
+    flag[0] = 1;
+    const Outcome o = gpu.launch("k", 8, 256, flags, out);
+    ASSERT_TRUE(o.findings.empty()) << "launch " << i << "\n" << text(o);
+    ASSERT_EQ(flag[8], 1u) << i;
+  }
+}
+
 TEST_F(Standing, BlocksThatHaveNotBegunAreMentioned) {
   // More wait than run at once.
   const Outcome o = run("setp.ne.u32 p2, r2, 99;\n@p2 bra W;\nmov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\n" + std::string(kWait), 100);
   expect_deadlock(o, "36 blocks have not begun");
+}
+
+// ---- memory that the host sees -----------------------------------------------------------------------------------------
+
+// d0: a flag in memory of some kind, of which nobody writes anything; d2: device memory.
+class Hosted : public Standing {
+ protected:
+  Hosted() { gpu.config.host_patience = std::chrono::milliseconds(20); }
+  Outcome run_on(memory::Kind kind, const std::string& body, std::uint32_t blocks = 1, std::uint32_t threads = 32) {
+    const memory::Allocation* flag;
+    if (kind == memory::Kind::kRegistered) {
+      alignas(4096) static std::byte bytes[4096];
+      flag = gpu.memory.register_host(bytes, sizeof bytes);
+    } else {
+      flag = gpu.memory.allocate(4096, 4096, kind, 0, "flag");
+    }
+    gpu.load_text(kernel(body));
+    const Outcome o = gpu.launch("k", blocks, threads, flag->base, gpu.buffer(std::vector<std::uint32_t>(1 << 14, 0), "out"));
+    if (kind == memory::Kind::kRegistered) gpu.memory.release(flag->base);
+    return o;
+  }
+  void expect_waits_for_host(const Outcome& o, const std::string& instruction, const std::string& memory) {
+    ASSERT_EQ(o.findings.size(), 1u) << text(o);
+    EXPECT_EQ(o.findings[0].kind, Kind::kUnsupported) << text(o);
+    EXPECT_EQ(o.findings[0].access.site.instruction, instruction) << text(o);
+    EXPECT_THAT(o.findings[0].where, HasSubstr("waits for host memory to change: ")) << text(o);
+    EXPECT_THAT(o.findings[0].where, HasSubstr(memory)) << text(o);
+    EXPECT_THAT(o.findings[0].detail, HasSubstr("returns only when its kernel has ended")) << text(o);
+  }
+};
+
+TEST_F(Hosted, AKernelThatWaitsForTheHostIsNoDeadlock) {
+  for (const std::uint32_t checks : {std::uint32_t{check::kNoChecks}, std::uint32_t{check::kAllChecks}}) {
+    gpu.config.checks = checks;
+    expect_waits_for_host(run_on(memory::Kind::kPinned, kWait), "ld.volatile.global.u32", "0 bytes into 'flag' (4096 bytes, pinned memory #");
+    expect_waits_for_host(run_on(memory::Kind::kManaged, kWait), "ld.volatile.global.u32", "0 bytes into 'flag' (4096 bytes, managed memory #");
+    expect_waits_for_host(run_on(memory::Kind::kRegistered, kWait), "ld.volatile.global.u32", "(4096 bytes, registered host memory)");
+  }
+}
+
+TEST_F(Hosted, HoweverItLooks) {
+  const auto loop = [](const std::string& look) { return "W: " + look + "\nsetp.eq.u32 p1, r5, 0;\n@p1 bra W;\n"; };
+  for (const char* look : {"ld.global.u32 r5, [d0+8];", "ld.relaxed.sys.global.u32 r5, [d0+8];", "ld.acquire.gpu.global.u32 r5, [d0+8];", "ld.u32 r5, [d0+8];",
+                           "atom.global.add.u32 r5, [d0+8], 0;", "atom.global.or.b32 r5, [d0+8], 0;"}) {
+    const Outcome o = run_on(memory::Kind::kPinned, loop(look));
+    expect_waits_for_host(o, std::string(look, std::strchr(look, ' ')), "8 bytes into 'flag'");
+  }
+  // The host releases what it has locked.
+  expect_waits_for_host(run_on(memory::Kind::kManaged, "atom.global.exch.b32 r5, [d0], 1;\nW: atom.sys.global.cas.b32 r5, [d0], 0, 1;\nsetp.ne.u32 p1, r5, 0;\n@p1 bra W;\n"),
+                        "atom.sys.global.cas.b32", "0 bytes into 'flag'");
+}
+
+TEST_F(Hosted, SoAreThoseThatWaitForTheOneThatWaits) {
+  expect_waits_for_host(run_on(memory::Kind::kPinned, "@!p0 bra B;\n" + std::string(kWait) + "B: bar.sync 0;\n", 1, 64), "ld.volatile.global.u32", "'flag'");
+  // Block 4 waits for the host, the others for block 4, which another host thread runs.
+  for (const int threads : {1, 3}) {
+    gpu.config.host_threads = threads;
+    const Outcome o = run_on(memory::Kind::kPinned,
+                             "setp.eq.u32 p2, r2, 4;\n@p2 bra H;\nV: ld.acquire.gpu.global.u32 r5, [d2];\nsetp.eq.u32 p1, r5, 0;\n@p1 bra V;\nbra E;\n"
+                             "H: ld.relaxed.sys.global.u32 r5, [d0];\nsetp.eq.u32 p1, r5, 0;\n@p1 bra H;\nst.release.gpu.global.u32 [d2], r5;\nE:\n",
+                             6, 1024);
+    expect_waits_for_host(o, "ld.relaxed.sys.global.u32", "'flag'");
+    EXPECT_EQ(o.findings[0].access.block.x, 4u) << text(o);
+  }
+}
+
+// There is memory that the host sees, but nobody waits for it: no need to be patient either.
+TEST_F(Hosted, AWaitForDeviceMemoryStaysADeadlock) {
+  gpu.config.host_patience = std::chrono::hours(1);
+  const std::string wait = "V: ld.volatile.global.u32 r5, [d2];\nsetp.eq.u32 p1, r5, 0;\n@p1 bra V;\n";
+  expect_deadlock(run_on(memory::Kind::kPinned, wait), "no thread of the grid changes any memory");
+  gpu.config.host_patience = std::chrono::milliseconds(20);
+  // It reads something there all the same.
+  expect_deadlock(run_on(memory::Kind::kManaged, "V: ld.global.u32 r7, [d0];\nld.volatile.global.u32 r5, [d2];\nsetp.eq.u32 p1, r5, 0;\n@p1 bra V;\n"),
+                  "no thread of the grid changes any memory");
+  // A lock that some thread of the grid holds.
+  expect_deadlock(run_on(memory::Kind::kManaged, "W: atom.global.cas.b32 r5, [d0], 0, 1;\nsetp.ne.u32 p1, r5, 0;\n@p1 bra W;\n"),
+                  "no thread of the grid changes any memory");
+}
+
+#if !defined(__SANITIZE_THREAD__)  // which has a thread of its own
+// Nobody else is there to write, so there is nobody to wait for.
+TEST_F(Hosted, AProcessWithoutOtherThreadsIsNotWaitedFor) {
+  gpu.config.host_patience = std::chrono::hours(1);
+  for (const int threads : {1, 3}) {
+    gpu.config.host_threads = threads;
+    expect_waits_for_host(run_on(memory::Kind::kPinned, "setp.ne.u32 p2, r2, 4;\n@p2 bra E;\n" + std::string(kWait) + "E:\n", 6, 1024),
+                          "ld.volatile.global.u32", "'flag'");
+  }
+}
+#endif
+
+// The host does its part, and then the threads wait for one another.
+TEST_F(Hosted, WhatWasAwaitedBeforeIsForgotten) {
+  gpu.config.host_patience = std::chrono::seconds(20);
+  const auto* flag = gpu.memory.allocate(4096, 4096, memory::Kind::kPinned, 0, "flag");
+  auto* word = reinterpret_cast<std::atomic<std::uint32_t>*>(flag->base);
+  gpu.load_text(kernel(std::string(kWait) + "st.global.u32 [d1], r5;\nV: ld.volatile.global.u32 r5, [d2+65532];\nsetp.eq.u32 p1, r5, 0;\n@p1 bra V;\n"));
+  std::thread host([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    *word = 1;
+  });
+  const Outcome o = gpu.launch("k", 1, 32, flag->base, gpu.buffer(std::vector<std::uint32_t>(1 << 14, 0), "out"));
+  host.join();
+  expect_deadlock(o, "no thread of the grid changes any memory");
 }
 
 TEST_F(Standing, TheHostMaySetAFlagThatItCanReach) {

@@ -216,7 +216,7 @@ bool check_membership(Warp& w, LaneMask mask, const std::uint32_t* members) {
   LaneMask outside = 0;
   each(mask, [&](int l) { outside |= LaneMask{!(members[l] >> l & 1)} << l; });
   if (outside == 0) return true;
-  if (!w.block->launch->check_synchronisation || settled(w, check::Kind::kInvalidMask, w.pc - 1)) return true;
+  if (!w.block->launch->check_synchronisation || settled(w, check::Kind::kInvalidMask, w.pc - 1, std::popcount(outside))) return true;
   first_time(w, check::Kind::kInvalidMask, w.pc - 1);
   check::Finding f = finding_at(w, w.pc - 1, outside, check::Kind::kInvalidMask);
   f.where = "the mask " + hexadecimal(members[std::countr_zero(outside)]) + " leaves out lane " + std::to_string(std::countr_zero(outside)) +

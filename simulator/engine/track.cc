@@ -17,18 +17,25 @@ bool unassigned(const Program& program, const Validity::Word& word) {
   return word.pc == program.function_at(word.pc).entry && program.flows[word.pc] != Flow::kLoad;
 }
 
-// False: the launch ends.
-bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, const Validity::Word& word, const char* use) {
-  if (settled(w, word.kind, pc)) return true;
-  first_time(w, word.kind, pc);
-  check::Finding f = finding_at(w, pc, lanes, word.kind);
-  const check::Site from = site_of(*w.block->program, word.pc);
-  if (word.kind == check::Kind::kInactiveLane) {
+// False: the launch ends. Where it goes on, the value has been told and counts as written from here: whatever comes of it would be told again.
+bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word, const char* use) {
+  // What one load has met is one mistake however often it is used. A register that nothing was assigned to is known by its use alone.
+  const bool loaded = !unassigned(*w.block->program, word), has_origin = loaded || word.kind == check::Kind::kInactiveLane;
+  const std::uint32_t place = has_origin ? word.pc : pc;
+  const auto as = has_origin ? ToldSite::As::kOrigin : ToldSite::As::kError;
+  const Validity::Word met = word;
+  if (goes_on_after(*w.block->launch, word.kind)) word.invalid &= ~lanes, word.derived &= ~lanes;
+  if (settled(w, met.kind, place, std::popcount(lanes), as)) return true;
+  first_time(w, met.kind, place, as);
+  check::Finding f = finding_at(w, pc, lanes, met.kind);
+  const check::Site from = site_of(*w.block->program, met.pc);
+  if (has_origin) f.origin = from;
+  if (met.kind == check::Kind::kInactiveLane) {
     f.where = std::string(use) + " is a value shuffled from a lane that did not take part";
     f.detail = "shuffled at " + from.to_string();
   } else {
     f.where = std::string(use) + " was never written";
-    f.detail = unassigned(*w.block->program, word) ? "the register is read before anything was assigned to it on this path" : "read at " + from.to_string();
+    f.detail = loaded ? "read at " + from.to_string() : "the register is read before anything was assigned to it on this path";
   }
   return !report_unless_suppressed(w, std::move(f));
 }
@@ -115,7 +122,7 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
     return is_constant(s) || s == kNoSlot || s / 4 >= words.size() ? nullptr : &words[s / 4];
   };
   if (op.guard != kNoSlot) {
-    if (const Validity::Word* g = word_of(op.guard); g && (g->invalid & active)) {
+    if (Validity::Word* g = word_of(op.guard); g && (g->invalid & active)) {
       if (!report_use(w, pc, g->invalid & active, *g, "the condition")) return false;
     }
   }
@@ -131,7 +138,7 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
   for (const OperandUse* u = begin; u != end; ++u) {
     if (u->role == Role::kWrite) continue;
     ++sources;
-    const Validity::Word* v = word_of(u->slot);
+    Validity::Word* v = word_of(u->slot);
     const LaneMask bad = v == nullptr || (v->invalid & mask) == 0 ? 0 : v->invalid & mask & lanes_that_read(w, op, flow, *u);
     if (bad == 0) {
       whole = 0;
@@ -143,7 +150,7 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
                                                       : nullptr;
     if (use != nullptr) {
       if (!report_use(w, pc, bad, *v, use)) return false;
-      if (flow != Flow::kAtomic) continue;
+      continue;
     }
     if (flow == Flow::kStore) {
       const LaneMask computed = bad & v->derived;

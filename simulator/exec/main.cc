@@ -30,7 +30,7 @@ constexpr const char* kLibrary = "libcudart.so.13";
 struct Options {
   Environment set;  // LOCKSTEP_... by what the command line says
   std::vector<std::string> reports;
-  bool require_kernels = false, quiet = false;
+  bool require_kernels = false, quiet = false, stop = false;
   std::vector<std::string> command;
 };
 
@@ -65,6 +65,7 @@ void add_options(CLI::App& app, Options& options) {
   setting("--instruction-limit", "LOCKSTEP_INSTRUCTION_LIMIT", "warp instructions a block may run before a time-limit finding");
   setting("--suppressions", "LOCKSTEP_SUPPRESSIONS", "file of findings to keep quiet about: lines of KIND KERNEL");
   app.add_option("--report", options.reports, "write the findings to FILE: .json, .sarif, else text; may be repeated")->allow_extra_args(false);
+  app.add_flag("--stop", options.stop, "end a launch at its first finding; else a kernel goes on where it can, and each place is told once");
   app.add_flag("--require-kernels", options.require_kernels, "exit with 87 when no kernel was launched");
   app.add_flag("--quiet", options.quiet, "no findings and no summary on stderr");
 }
@@ -101,6 +102,10 @@ int run(Options options, bool counters, const char* self) {
     if (std::getenv("LOCKSTEP_CHECKS") == nullptr) options.set.try_emplace("LOCKSTEP_CHECKS", "none");
   }
   if (options.quiet) options.set["LOCKSTEP_QUIET"] = "1";
+  for (const char* variable : {"LOCKSTEP_GO_ON", "LOCKSTEP_API_ERRORS"}) {
+    if (std::getenv(variable) == nullptr) options.set[variable] = "1";
+  }
+  if (options.stop) options.set["LOCKSTEP_GO_ON"] = "0";
   const auto settings = runtime::read_settings([&](const char* name) -> const char* {
     const auto it = options.set.find(name);
     return it != options.set.end() ? it->second.c_str() : std::getenv(name);

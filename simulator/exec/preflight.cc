@@ -93,7 +93,7 @@ Preflight look_at(const std::string& name, const std::string& library_folder, in
   }
   const auto refuse = [&](const std::string& sentence) {
     result.verdict = Preflight::Verdict::kRefused;
-    result.sentences.push_back(name + " " + sentence);
+    result.sentences.push_back(name + ": " + sentence);
   };
   const Inspection own = inspect_file(result.program, compute_capability);
   if (own.kind == Inspection::Kind::kNotElf) return result;
@@ -112,11 +112,11 @@ Preflight look_at(const std::string& name, const std::string& library_folder, in
       continue;
     }
     if (const std::string sentence = about_library(library.soname, found); !sentence.empty()) {
-      found ? warnings.push_back(name + " " + sentence) : refuse(sentence);
+      found ? warnings.push_back(name + ": " + sentence) : refuse(sentence);
     } else if (found && !is_system_library(library.path)) {
       const Inspection there = inspect_file(library.path, compute_capability);
       const bool has_code = !there.ptx.empty() || !there.machine_code.empty();
-      if (has_code && there.kind != Inspection::Kind::kLibrary && !there.runnable) warnings.push_back(library.path + " " + there.sentence);
+      if (has_code && there.kind != Inspection::Kind::kLibrary && !there.runnable) warnings.push_back(library.path + ": " + there.sentence);
     }
   }
   if (result.verdict == Preflight::Verdict::kGo) result.sentences = std::move(warnings);

@@ -28,6 +28,7 @@ constexpr Rule kRules[] = {
     {"inactive-lane", "A shuffle read from a lane that did not take part."},
     {"deadlock", "No thread that is left can run."},
     {"time-limit", "A kernel ran past its limit of instructions."},
+    {"unsupported", "A kernel waits for what its host does after the launch: here a launch returns only when it has ended."},
     {"trap", "A kernel executed a trap instruction."},
     {"assert", "An assertion in a kernel failed."},
     {"invalid-instruction", "An instruction was executed with operands for which its behaviour is undefined."},
@@ -37,6 +38,8 @@ constexpr Rule kRules[] = {
     {"mbarrier-misuse", "An mbarrier object was used against its protocol."},
     {"leak", "Memory was never freed."},
     {"incomplete-check", "A check could follow only a part of what a kernel did."},
+    {"refused", "Device code or a launch was refused: it never ran."},
+    {"api-error", "A call of the CUDA runtime API failed."},
 };
 
 std::string_view description_of(std::string_view kind) {
@@ -78,8 +81,20 @@ json location(const json& access, const std::string& kernel) {
   return result;
 }
 
+// ", by block (0,0,0) thread (3,0,0)"; empty where it is not known.
+std::string by(const json& access) {
+  const auto place = [&](const char* what) {
+    const json at = access.value(what, json());
+    return !at.is_array() || at.size() != 3 ? "" : std::string(what) + " (" + at[0].dump() + "," + at[1].dump() + "," + at[2].dump() + ")";
+  };
+  const std::string block = place("block"), thread = place("thread");
+  return block.empty() || thread.empty() ? "" : ", by " + block + " " + thread;
+}
+
 json sarif_result(const json& finding, bool suppressed, std::map<std::string, std::size_t>* rules) {
-  const std::string kind = finding.value("kind", "unknown"), kernel = finding.value("kernel", "");
+  const std::string kind = finding.value("kind", "unknown");
+  // What no kernel did, the call did.
+  const std::string kernel = finding.value("kernel", "").empty() ? finding.value("call", "") : finding.value("kernel", "");
   const std::size_t index = rules->try_emplace(kind, rules->size()).first->second;
   json result = {{"ruleId", kind},
                  {"ruleIndex", index},
@@ -90,10 +105,11 @@ json sarif_result(const json& finding, bool suppressed, std::map<std::string, st
   if (finding.contains("other")) {
     json other = location(finding["other"], kernel);
     other["id"] = 1;
-    other["message"]["text"] = finding["other"].value("write", false) ? "the other access, a write" : "the other access";
+    const json& access = finding["other"];
+    other["message"]["text"] = (access.value("write", false) ? "the other access, a write" : "the other access") + by(access);
     result["relatedLocations"] = json::array({std::move(other)});
   }
-  for (const char* key : {"block", "thread", "address", "size", "space", "ptx_line", "instruction", "where"}) {
+  for (const char* key : {"block", "thread", "address", "size", "space", "ptx_line", "instruction", "where", "call", "error"}) {
     if (finding.contains(key)) result["properties"][key] = finding[key];
   }
   if (suppressed) result["suppressions"] = json::array({{{"kind", "external"}}});
@@ -109,7 +125,8 @@ std::string dump(const json& value) { return value.dump(2, ' ', false, json::err
 std::string summary(const RunRecord& record) {
   if (record.device.empty()) return "no simulated GPU was used";
   const std::size_t errors = record.errors();
-  return count(record.kernels.size(), "kernel", "kernels") + " launched on a simulated " + record.device + ": " +
+  return count(record.kernels.size(), "kernel", "kernels") + " launched on a simulated " + record.device +
+         (record.refused_launches == 0 ? "" : ", " + count(record.refused_launches, "launch", "launches") + " refused") + ": " +
          count(errors, "error", "errors") + ", " + std::to_string(record.findings.size() - errors) + " for information, " +
          std::to_string(record.suppressed.size()) + " suppressed";
 }
@@ -132,8 +149,8 @@ json json_report(const ProgramRun& run) {
   }
   return {{"command", run.command},           {"exit_status", run.exit_status},
           {"device", run.record.device},      {"schedule", run.record.schedule},
-          {"kernels", std::move(kernels)},    {"findings", run.record.findings},
-          {"suppressed", run.record.suppressed}};
+          {"kernels", std::move(kernels)},    {"refused_launches", run.record.refused_launches},
+          {"findings", run.record.findings},  {"suppressed", run.record.suppressed}};
 }
 
 json sarif_report(const ProgramRun& run) {

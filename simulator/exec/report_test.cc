@@ -120,6 +120,26 @@ TEST(Json, HoldsKernelsAndFindings) {
   EXPECT_EQ(report["suppressed"].size(), 1u);
 }
 
+TEST(Sarif, NamesBothThreadsOfARace) {
+  const json result = sarif_report(sample())["runs"][0]["results"][0];
+  EXPECT_EQ(result["properties"]["thread"], (std::vector<int>{1, 0, 0}));
+  EXPECT_EQ(result["relatedLocations"][0]["message"]["text"], "the other access, a write, by block (0,0,0) thread (1,0,0)");
+}
+
+TEST(Reports, TellOfRefusedLaunches) {
+  ProgramRun run = sample();
+  run.record.findings = json::array({{{"kind", "refused"}, {"severity", "error"}, {"kernel", "f(int*)"}, {"call", "cudaLaunchKernel"},
+                                      {"error", "cudaErrorInvalidValue"}, {"text", "refused: ..."}, {"file", ""}}});
+  run.record.suppressed = json::array();
+  run.record.refused_launches = 1;
+  EXPECT_EQ(summary(run.record), "2 kernels launched on a simulated sm_90, 1 launch refused: 1 error, 0 for information, 0 suppressed");
+  EXPECT_EQ(json_report(run)["refused_launches"], 1);
+  const json log = sarif_report(run);
+  expect_valid_sarif(log);
+  EXPECT_EQ(log["runs"][0]["results"][0]["ruleId"], "refused");
+  EXPECT_EQ(log["runs"][0]["results"][0]["properties"]["error"], "cudaErrorInvalidValue");
+}
+
 TEST(Text, EndsWithASummary) {
   EXPECT_EQ(text_report(sample()),
             "race: st.shared.f32 ...\n\nuninitialised ...\n\n"

@@ -31,7 +31,14 @@ std::size_t RunRecord::errors() const { return static_cast<std::size_t>(std::cou
 
 RunRecord read_run_record(const std::string& path) {
   RunRecord record;
-  std::set<std::int64_t> launching, finished, with_errors;  // process ids
+  std::set<std::int64_t> launching, finished;  // process ids
+  struct Found {
+    std::int64_t pid = 0;
+    std::uint64_t number = 0;
+    bool suppressed = false, taken = false;
+    json finding;
+  };
+  std::vector<Found> all;
   std::ifstream file(path);
   for (std::string text; std::getline(file, text);) {
     const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -45,17 +52,25 @@ RunRecord read_run_record(const std::string& path) {
       if (std::find(record.kernels.begin(), record.kernels.end(), name) == record.kernels.end()) record.kernels.push_back(name);
       launching.insert(pid);
     } else if (line.contains("finding")) {
-      const bool suppressed = line.value("suppressed", false);
-      if (!suppressed && is_error(line["finding"])) with_errors.insert(pid);
-      (suppressed ? record.suppressed : record.findings).push_back(line["finding"]);
+      const Found found{pid, line.value("number", std::uint64_t{0}), line.value("suppressed", false), false, line["finding"]};
+      const auto same = [&](const Found& f) { return f.number != 0 && f.number == found.number && f.pid == pid; };
+      if (const auto known = std::find_if(all.begin(), all.end(), same); known != all.end()) {
+        known->finding = found.finding;
+      } else {
+        all.push_back(found);
+      }
     } else if (line.contains("taken")) {
-      with_errors.erase(pid);
+      for (Found& f : all) f.taken |= f.pid == pid;
     } else if (line.contains("totals")) {
       add_totals(line["totals"], &record);
+      record.refused_launches += line.value("refused_launches", std::uint64_t{0});
       finished.insert(pid);
     }
   }
-  record.untaken_errors = !with_errors.empty();
+  for (Found& f : all) {
+    record.untaken_errors |= !f.suppressed && !f.taken && is_error(f.finding);
+    (f.suppressed ? record.suppressed : record.findings).push_back(std::move(f.finding));
+  }
   for (const std::int64_t pid : launching) record.unfinished += finished.count(pid) == 0;
   return record;
 }

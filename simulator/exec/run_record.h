@@ -21,6 +21,7 @@ struct RunRecord {
   nlohmann::json suppressed = nlohmann::json::array();
   std::vector<std::string> kernels;             // launched at least once, in order
   std::map<std::string, KernelTotals> totals;   // by kernel, over devices and processes
+  std::uint64_t refused_launches = 0;           // launches that the simulated GPU did not take, of processes that ended normally
   int unfinished = 0;                           // processes whose totals are missing: they crashed, or left by _exit
   bool untaken_errors = false;                  // an error that its process did not take
 

@@ -41,6 +41,20 @@ TEST(RunRecord, ErrorsThatTheirProcessTookAreItsOwn) {
   EXPECT_TRUE(read(std::string(R"x({"pid":1,"taken":true})x" "\n") + kError).untaken_errors);
 }
 
+TEST(RunRecord, OfAFindingTheLastLineCounts) {
+  const std::string first = R"x({"pid":1,"finding":{"kind":"api-error","severity":"error","occurrences":1},"number":4,"suppressed":false})x" "\n";
+  const std::string later = R"x({"pid":1,"finding":{"kind":"api-error","severity":"information","occurrences":9},"number":4,"suppressed":false})x" "\n";
+  const RunRecord looked_at = read(first + later + R"x({"pid":1,"totals":[],"refused_launches":2})x" "\n");
+  ASSERT_EQ(looked_at.findings.size(), 1u);
+  EXPECT_EQ(looked_at.findings[0]["occurrences"], 9);
+  EXPECT_FALSE(looked_at.untaken_errors);
+  EXPECT_EQ(looked_at.refused_launches, 2u);
+  EXPECT_TRUE(read(later + first).untaken_errors);
+  // Numbers are a process's own, and 0 is none.
+  EXPECT_EQ(read(first + R"x({"pid":2,"finding":{"severity":"error"},"number":4,"suppressed":false})x" "\n").findings.size(), 2u);
+  EXPECT_EQ(read(std::string(kError) + kError).findings.size(), 2u);
+}
+
 TEST(RunRecord, ACrashLeavesItsKernelsWithoutTotals) {
   const RunRecord r = read(R"x({"pid":1,"kernel":"f"})x" "\n" R"x({"pid":2,"kernel":"f"})x" "\n" R"x({"pid":2,"totals":[]})x" "\n" R"x({"pid":1,"find)x");
   EXPECT_EQ(r.unfinished, 1);

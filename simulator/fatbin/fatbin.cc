@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <limits>
 #include <optional>
+#include <set>
+#include <string_view>
 
 namespace lockstep::fatbin {
 namespace {
@@ -218,13 +220,25 @@ const Image* choose_ptx(const std::vector<Image>& images, int compute_capability
   return best;
 }
 
+bool is_device_runtime(const std::vector<Image>& images) {
+  constexpr std::string_view kLaunches = "__cudaCDP2LaunchDeviceV2";  // what nvcc makes of <<<>>> in a kernel
+  return std::any_of(images.begin(), images.end(), [&](const Image& image) {
+    if (image.kind != Kind::kPtx) return false;
+    const std::string_view text(reinterpret_cast<const char*>(image.data.data()), image.data.size());
+    const std::size_t at = text.find(kLaunches);
+    return at != text.npos && text.find(".extern", text.rfind('\n', at) + 1) > at;  // defines it
+  });
+}
+
 std::string explain_no_ptx(const std::vector<Image>& images, int compute_capability) {
   std::string machine_code, ptx;
   bool lto = false;
+  std::set<std::string> named;
   for (const Image& image : images) {
+    lto |= image.kind == Kind::kLtoIr;
+    if (image.kind == Kind::kLtoIr || !named.insert((image.kind == Kind::kElf ? "sm_" : "compute_") + architecture(image)).second) continue;
     if (image.kind == Kind::kElf) machine_code += (machine_code.empty() ? "sm_" : ", sm_") + architecture(image);
     if (image.kind == Kind::kPtx) ptx += (ptx.empty() ? "compute_" : ", compute_") + architecture(image);
-    lto |= image.kind == Kind::kLtoIr;
   }
   const std::string device = "sm_" + std::to_string(compute_capability);
   const std::string number = std::to_string(compute_capability);

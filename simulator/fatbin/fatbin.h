@@ -37,6 +37,9 @@ std::variant<std::vector<Image>, Error> read_container(std::span<const std::uint
 // only on exactly that capability, 'f' only within its family. nullptr when none fits.
 const Image* choose_ptx(const std::vector<Image>& images, int compute_capability);
 
+// Whether this is the container of libcudadevrt, NVIDIA's runtime within kernels: machine code for every device, and PTX for the newest alone.
+bool is_device_runtime(const std::vector<Image>& images);
+
 // One sentence that says why choose_ptx found nothing and which nvcc flag to add.
 std::string explain_no_ptx(const std::vector<Image>& images, int compute_capability);
 

@@ -276,6 +276,18 @@ TEST(ChoosePtx, NeverMachineCode) {
   EXPECT_EQ(chosen({elf}, 90), 0);
 }
 
+TEST(DeviceRuntime, IsWhatDefinesLaunchesFromKernels) {
+  const auto with = [](const std::string& text) {
+    Image image = ptx(121);
+    image.data.assign(text.begin(), text.end());
+    return std::vector<Image>{image};
+  };
+  EXPECT_TRUE(is_device_runtime(with(".version 9.0\n.visible .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(\n.param .b64 p)\n")));
+  EXPECT_FALSE(is_device_runtime(with(".version 9.0\n.extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2\n(.param .b64 p);\n"))) << "a program that calls it";
+  EXPECT_FALSE(is_device_runtime(with(".version 9.0\n")));
+  EXPECT_FALSE(is_device_runtime({}));
+}
+
 TEST(ExplainNoPtx, NamesTheFlagToAdd) {
   Image elf = ptx(90);
   elf.kind = Kind::kElf;
@@ -284,6 +296,7 @@ TEST(ExplainNoPtx, NamesTheFlagToAdd) {
   EXPECT_EQ(explain_no_ptx({ptx(100)}, 90),
             "the program holds PTX for compute_100 only, which a device of sm_90 cannot run; compile with -gencode "
             "arch=compute_90,code=compute_90 as well");
+  EXPECT_NE(explain_no_ptx({elf, elf}, 90).find("machine code (sm_90) but"), std::string::npos) << "each architecture is named once";
   Image lto = ptx(90);
   lto.kind = Kind::kLtoIr;
   EXPECT_NE(explain_no_ptx({lto}, 90).find("without -dlto"), std::string::npos);

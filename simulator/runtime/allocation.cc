@@ -18,7 +18,6 @@ using lockstep::runtime::bytes;
 using lockstep::runtime::capture_work;
 using lockstep::runtime::check_stream;
 using lockstep::runtime::check_unsafe;
-using lockstep::runtime::describe;
 using lockstep::runtime::describe_place;
 using lockstep::runtime::Device;
 using lockstep::runtime::FreeWork;

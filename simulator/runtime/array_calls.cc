@@ -62,14 +62,14 @@ cudaError_t copy_line(const char* function, const Place& place, void* memory, bo
   {
     std::lock_guard lock(r.lock);
     const Array* array = arrays().find(place.array);
-    if (array == nullptr) return end_call(cudaErrorInvalidResourceHandle);
+    if (array == nullptr) return end_call(cudaErrorInvalidResourceHandle, function);
     row = array->image.width * array->element_bytes();
   }
   // Up to the end of the first row, the whole rows, the rest.
   auto* at = static_cast<char*>(memory);
   size_t x = place.x, y = place.y;
   while (bytes > 0) {
-    if (x >= row) return end_call(cudaErrorInvalidValue);
+    if (x >= row) return end_call(cudaErrorInvalidValue, function);
     const size_t height = x == 0 && bytes >= row ? bytes / row : 1;
     const size_t width = height > 1 || (x == 0 && bytes >= row) ? row : std::min(bytes, row - x);
     const Place here{place.array, x, y};

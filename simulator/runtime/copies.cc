@@ -64,7 +64,7 @@ cudaError_t fill_slices(const char* function, const cudaPitchedPtr& to, int valu
 }
 
 cudaError_t fill_rows(const char* function, void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
-  if (height > 1 && width > pitch) return lockstep::runtime::end_call(cudaErrorInvalidValue);
+  if (height > 1 && width > pitch) return lockstep::runtime::end_call(cudaErrorInvalidValue, function);
   return fill_slices(function, {to, pitch, width, height}, value, {width, height, 1}, stream);
 }
 
@@ -73,7 +73,7 @@ cudaError_t fill_line(const char* function, void* to, int value, size_t size, cu
 }
 
 cudaError_t fill_box(const char* function, const cudaPitchedPtr& to, int value, const cudaExtent& extent, cudaStream_t stream) {
-  if (extent.width > to.pitch) return lockstep::runtime::end_call(cudaErrorInvalidValue);
+  if (extent.width > to.pitch) return lockstep::runtime::end_call(cudaErrorInvalidValue, function);
   return fill_slices(function, to, value, extent, stream);
 }
 

@@ -6,23 +6,9 @@
 #include <cstdlib>
 
 namespace lockstep::runtime {
-namespace {
-
-std::string origin(const memory::Allocation& a) {
-  switch (a.kind) {
-    case memory::Kind::kDevice: return "cudaMalloc #" + std::to_string(a.id);
-    case memory::Kind::kManaged: return "managed allocation #" + std::to_string(a.id);
-    case memory::Kind::kPinned: return "pinned allocation #" + std::to_string(a.id);
-    case memory::Kind::kVariable: return "__device__ variable";
-    case memory::Kind::kConstant: return "__constant__ variable";
-    case memory::Kind::kRegistered: return "registered host memory #" + std::to_string(a.id);
-  }
-  return "allocation #" + std::to_string(a.id);
-}
-
-}  // namespace
 
 std::string demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;  // "i" would be taken for the type int
   int status = 0;
   char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
   std::string result = status == 0 && text != nullptr ? text : name;
@@ -37,11 +23,6 @@ std::string hexadecimal(std::uint64_t value) {
 }
 
 std::string bytes(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
-
-std::string describe(const memory::Allocation& a) {
-  if (a.name.empty()) return origin(a) + " (" + bytes(a.size) + ")";
-  return "'" + a.name + "' (" + bytes(a.size) + ", " + origin(a) + ")";
-}
 
 std::string describe_place(const memory::DeviceMemory& memory, memory::Address address) {
   if (const memory::Allocation* a = memory.find(address)) {

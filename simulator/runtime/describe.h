@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include "simulator/memory/describe.h"
 #include "simulator/memory/device_memory.h"
 
 namespace lockstep::runtime {
-
-// "'weights' (4096 bytes, __device__ variable)", "cudaMalloc #3 (4096 bytes)".
-std::string describe(const memory::Allocation& a);
 
 // Where an address lies: "16 bytes past the end of cudaMalloc #3 (4096 bytes)", "in cudaMalloc #2 (256 bytes), which has been freed".
 std::string describe_place(const memory::DeviceMemory& memory, memory::Address address);

@@ -23,6 +23,13 @@ TEST(Describe, PlacesAreToldFromTheNearestAllocation) {
   EXPECT_EQ(describe_place(memory, a->base + 8), "8 bytes into cudaMalloc #1 (4096 bytes), which has been freed");
 }
 
+TEST(Describe, APartThatKernelsMayTouchIsToldWithTheWhole) {
+  memory::DeviceMemory memory;
+  const auto* a = memory.allocate(168, 256, Kind::kDevice, 0);
+  memory.name_buffer(a->base + 64, 40, "y");
+  EXPECT_EQ(describe(*a), "'y' (40 bytes within cudaMalloc #1 of 168 bytes)");
+}
+
 TEST(Describe, AWindowWithoutAllocationsHasNoNeighbour) {
   memory::DeviceMemory memory;
   EXPECT_EQ(describe_place(memory, memory.window_begin() + 5), "in device memory that nothing was ever allocated near");
@@ -38,6 +45,7 @@ TEST(Describe, RegisteredHostMemoryIsNoNeighbourOfTheWindow) {
 TEST(Describe, KernelsHaveTheirNamesInCpp) {
   EXPECT_EQ(demangled("_Z5storePii"), "store(int*, int)");
   EXPECT_EQ(demangled("main"), "main");
+  EXPECT_EQ(demangled("i"), "i") << "extern \"C\", and no int";
 }
 
 }  // namespace

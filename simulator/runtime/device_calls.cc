@@ -36,8 +36,8 @@ cudaError_t unknown_limit(cudaLimit limit) {
   return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue;
 }
 
-cudaError_t answer(int* result, int value) {
-  if (result == nullptr) return end_call(cudaErrorInvalidValue);
+cudaError_t answer(int* result, int value, const char* function = __builtin_FUNCTION()) {
+  if (result == nullptr) return end_call(cudaErrorInvalidValue, function);
   *result = value;
   return cudaSuccess;
 }

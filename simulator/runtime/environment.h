@@ -11,6 +11,8 @@
 //   LOCKSTEP_INSTRUCTION_LIMIT=N warp instructions a block may run before a time-limit finding; 0: none; default kInstructionLimit
 //   LOCKSTEP_QUIET=0             1: findings and explanations are not printed as they happen
 //   LOCKSTEP_SUPPRESSIONS=FILE   findings that are known and wanted quiet (check/suppressions.h)
+//   LOCKSTEP_GO_ON=0             1: a kernel goes on after a finding where it can (a race, a value that nobody wrote, ...), and each place is told once
+//   LOCKSTEP_API_ERRORS=0        1: calls of the API that fail are findings, refused launches among them
 //   LOCKSTEP_RECORD=FILE         where to leave what happened, for `lockstep exec` (record.h)
 //   LOCKSTEP_REGISTERS=shared    separate: every virtual register has a place of its own, to tell whether sharing places changes a result
 //   LOCKSTEP_COUNT=0             1: memory transactions are counted from the first launch on
@@ -42,6 +44,8 @@ struct Settings {
   std::uint64_t instruction_limit = kInstructionLimit;
   bool quiet = false;
   bool count = false;
+  bool go_on = false;
+  bool api_errors = false;
   engine::RegisterPlaces registers = engine::RegisterPlaces::kShared;
   std::string record;
   check::Suppressions suppressions;

@@ -137,5 +137,13 @@ TEST(Environment, SuppressionsAreReadFromAFile) {
   EXPECT_NE(error->find("line 1: 'racing'"), std::string::npos) << *error;
 }
 
+TEST(Environment, GoingOnAndFailedCallsAreOffUnlessAskedFor) {
+  EXPECT_FALSE(accepted({}).go_on);
+  EXPECT_FALSE(accepted({}).api_errors);
+  EXPECT_TRUE(accepted({{"LOCKSTEP_GO_ON", "1"}}).go_on);
+  EXPECT_TRUE(accepted({{"LOCKSTEP_API_ERRORS", "1"}}).api_errors);
+  EXPECT_NE(refused("LOCKSTEP_GO_ON", "yes").find("LOCKSTEP_GO_ON"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace lockstep::runtime

@@ -1,6 +1,7 @@
 // Errors: what they are called, and which one a thread saw last.
 #include <utility>
 
+#include "simulator/runtime/call_errors.h"
 #include "simulator/runtime/runtime.h"
 
 using lockstep::runtime::thread_state;
@@ -40,9 +41,17 @@ extern "C" {
 const char* cudaGetErrorName(cudaError_t error) { return find(error).name; }
 const char* cudaGetErrorString(cudaError_t error) { return find(error).text; }
 
-cudaError_t cudaPeekAtLastError() { return thread_state().last_error; }
+cudaError_t cudaPeekAtLastError() {
+  const cudaError_t error = thread_state().last_error;
+  if (error != cudaSuccess) lockstep::runtime::last_error_fetched(lockstep::runtime::Runtime::get());
+  return error;
+}
 
 // Forgets the last error even if a kernel's error made every call fail: the next call that reaches the device returns that again.
-cudaError_t cudaGetLastError() { return std::exchange(thread_state().last_error, cudaSuccess); }
+cudaError_t cudaGetLastError() {
+  const cudaError_t error = cudaPeekAtLastError();
+  thread_state().last_error = cudaSuccess;
+  return error;
+}
 
 }  // extern "C"

@@ -1,7 +1,9 @@
 // The findings of this process: printed as they happen, kept for lockstepTakeFindings, and told by the exit status when nobody took them.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,18 +14,49 @@ namespace lockstep::runtime {
 // The exit status of a process that would have ended with 0 although an error was found that nobody took.
 inline constexpr int kExitWithFindings = 86;
 
+// A finding with the number by which it can be spoken of later. Numbers count from 1 in a process.
+struct Told {
+  std::uint64_t number = 0;
+  bool suppressed = false;
+  check::Finding finding;
+};
+
 class FindingLog {
  public:
-  void add(std::vector<check::Finding> findings);
+  // From now on a finding of a place that was told before (check::same_place) is counted and not told again.
+  void count_repeats();
+  // Keeps findings and prints them. Suppressed ones are neither printed nor taken. Those that were not told before.
+  std::vector<Told> add(std::vector<check::Finding> findings, bool suppressed = false);
+
+  // A call of the API failed, or device code was refused: one finding a place in the program (call, address, error, kernel). Its number, and the finding
+  // if it was not told before. An error of a call is one until the program has looked at it as often as it happened.
+  std::uint64_t add_failure(check::Finding finding, bool suppressed, std::optional<Told>* first);
+  // The program has fetched the error of `times` calls. The finding, when this has made it information for the first time.
+  std::optional<Told> looked_at(std::uint64_t number, std::uint64_t times);
+  void again(std::uint64_t number);
+
+  // The findings that are not as they were told any more: met again, or looked at.
+  std::vector<Told> changed() const;
+
   std::vector<check::Finding> take();
   bool errors_untaken() const;
   bool set_quiet(bool quiet);
   bool quiet() const;
 
  private:
+  struct Entry {
+    Told told;
+    std::uint64_t not_looked_at = 0;
+    bool changed = false, informed = false;
+  };
+  Entry& keep(check::Finding finding, bool suppressed);
+  Entry* find(std::uint64_t number);
+  void print(const check::Finding& finding) const;
+
   mutable std::mutex mutex_;
-  std::vector<check::Finding> kept_;
-  bool quiet_ = false;
+  std::vector<Entry> kept_;
+  std::uint64_t last_number_ = 0;
+  bool quiet_ = false, count_repeats_ = false;
 };
 
 // The array that extension.h describes.

@@ -97,6 +97,75 @@ TEST(FindingLog, PrintsUnlessQuiet) {
   EXPECT_TRUE(log.set_quiet(false));
 }
 
+check::Finding failed_call(std::uint64_t caller) {
+  check::Finding f;
+  f.kind = check::Kind::kApiError;
+  f.call = "cudaMalloc";
+  f.error = "cudaErrorMemoryAllocation";
+  f.access.address = caller;
+  f.where = "cudaMalloc answered cudaErrorMemoryAllocation (out of memory)";
+  return f;
+}
+
+TEST(FindingLog, CountsRepeatsWhenAsked) {
+  FindingLog log;
+  log.set_quiet(true);
+  EXPECT_EQ(log.add({sample(), sample()}).size(), 2u) << "not asked";
+  log.take();
+  log.count_repeats();
+  const auto first = log.add({sample(), sample()});
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_TRUE(log.add({sample()}).empty());
+  check::Finding elsewhere = sample();
+  elsewhere.access.site.line = 42;
+  EXPECT_EQ(log.add({elsewhere}).size(), 1u);
+  const auto changed = log.changed();
+  ASSERT_EQ(changed.size(), 1u);
+  EXPECT_EQ(changed[0].number, first[0].number);
+  EXPECT_EQ(changed[0].finding.occurrences, 27u);
+  log.take();
+  EXPECT_EQ(log.add({sample()}).size(), 1u) << "what was taken is told again";
+}
+
+TEST(FindingLog, SuppressedOnesAreCountedAndNeitherPrintedNorTaken) {
+  FindingLog log;
+  log.count_repeats();
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(log.add({sample()}, true).size(), 1u);
+  EXPECT_TRUE(log.add({sample()}, true).empty());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_FALSE(log.errors_untaken());
+  ASSERT_EQ(log.changed().size(), 1u);
+  EXPECT_TRUE(log.changed()[0].suppressed);
+  EXPECT_TRUE(log.take().empty());
+}
+
+TEST(FindingLog, AFailedCallIsAnErrorUntilItHasBeenLookedAtAsOftenAsItHappened) {
+  FindingLog log;
+  log.set_quiet(true);
+  std::optional<Told> first, again, other;
+  const std::uint64_t number = log.add_failure(failed_call(1), false, &first);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(first->number, number);
+  EXPECT_EQ(first->finding.occurrences, 1u);
+  EXPECT_EQ(log.add_failure(failed_call(1), false, &again), number);
+  EXPECT_FALSE(again.has_value());
+  EXPECT_NE(log.add_failure(failed_call(2), false, &other), number) << "from another place";
+  EXPECT_FALSE(log.looked_at(number, 1).has_value());
+  const auto informed = log.looked_at(number, 1);
+  ASSERT_TRUE(informed.has_value());
+  EXPECT_EQ(informed->finding.severity, check::Severity::kInformation);
+  EXPECT_EQ(informed->finding.occurrences, 2u);
+  EXPECT_TRUE(log.errors_untaken()) << "the other one";
+  EXPECT_TRUE(log.looked_at(other->number, 1).has_value());
+  EXPECT_FALSE(log.errors_untaken());
+  log.add_failure(failed_call(1), false, &again);
+  EXPECT_TRUE(log.errors_untaken());
+  EXPECT_FALSE(log.looked_at(number, 1).has_value()) << "told before";
+  EXPECT_FALSE(log.errors_untaken());
+  EXPECT_FALSE(log.looked_at(99, 1).has_value());
+}
+
 // A process of its own each: exit handlers run once.
 int run_and_exit(bool add, bool take, int status) {
   auto* log = new FindingLog;

@@ -66,8 +66,9 @@ std::vector<std::string> needed_libraries(Bytes file, const std::vector<Elf64_Sh
   return result;
 }
 
-// Containers lie one after another in .nv_fatbin; padding between them is skipped.
-void read_images(Bytes section, Inspection* result, std::vector<fatbin::Image>* images) {
+// Containers lie one after another in .nv_fatbin; padding between them is skipped. The texts for the device, one a container.
+std::vector<std::string> read_images(Bytes section, int compute_capability, Inspection* result, std::vector<fatbin::Image>* images) {
+  std::vector<std::string> texts;
   constexpr std::uint32_t kMagic = 0xba55ed50;
   for (std::uint64_t at = 0; at + 16 <= section.size();) {
     if (read<std::uint32_t>(section, at) != kMagic) {
@@ -76,6 +77,9 @@ void read_images(Bytes section, Inspection* result, std::vector<fatbin::Image>* 
     }
     auto container = fatbin::read_container(section.subspan(at));
     if (auto* found = std::get_if<std::vector<fatbin::Image>>(&container)) {
+      if (const fatbin::Image* ptx = fatbin::choose_ptx(*found, compute_capability)) {
+        texts.emplace_back(reinterpret_cast<const char*>(ptx->data.data()), ptx->data.size());
+      }
       for (fatbin::Image& image : *found) {
         if (image.kind == fatbin::Kind::kPtx) result->ptx.push_back(image.arch);
         if (image.kind == fatbin::Kind::kElf) result->machine_code.push_back(image.arch);
@@ -89,6 +93,7 @@ void read_images(Bytes section, Inspection* result, std::vector<fatbin::Image>* 
     std::sort(list->begin(), list->end());
     list->erase(std::unique(list->begin(), list->end()), list->end());
   }
+  return texts;
 }
 
 constexpr std::string_view kShared = "libcudart.so.13";
@@ -109,8 +114,9 @@ Inspection inspect(Bytes file, int compute_capability) {
   std::vector<fatbin::Image> images;
   const Bytes device_code = section_named(file, *header, all, ".nv_fatbin");
   const Bytes relocatable = section_named(file, *header, all, "__nv_relfatbin");
-  read_images(device_code, &result, &images);
-  read_images(relocatable, &result, &images);
+  for (std::string& text : read_images(device_code, compute_capability, &result, &images)) result.modules.push_back({std::move(text)});
+  // nvcc links all that is relocatable.
+  if (auto linked = read_images(relocatable, compute_capability, &result, &images); !linked.empty()) result.modules.push_back(std::move(linked));
 
   const auto runtime = std::find_if(result.needed.begin(), result.needed.end(), [](const std::string& n) { return n.starts_with("libcudart.so"); });
   if (device_code.empty() && relocatable.empty()) {
@@ -132,7 +138,7 @@ Inspection inspect(Bytes file, int compute_capability) {
   } else {
     result.kind = Kind::kSharedRuntime;
     result.runnable = fatbin::choose_ptx(images, compute_capability) != nullptr;
-    result.sentence = result.runnable ? "uses the shared CUDA runtime and has PTX: the simulated GPU can run it"
+    result.sentence = result.runnable ? "uses the shared CUDA runtime and has PTX for the simulated GPU"
                                       : fatbin::explain_no_ptx(images, compute_capability);
   }
   return result;

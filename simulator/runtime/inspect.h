@@ -22,8 +22,10 @@ struct Inspection {
   std::vector<std::string> needed;    // DT_NEEDED, in order
   std::vector<int> ptx;               // architectures of the PTX inside: 90 for compute_90
   std::vector<int> machine_code;      // architectures of the machine code inside: 90 for sm_90
+  // The PTX that the device would be given: of each module its texts, several where relocatable device code is linked.
+  std::vector<std::vector<std::string>> modules;
   std::string sentence;               // what it is and, where the simulated GPU cannot run it, what to change
-  // Whether a device of `compute_capability` (90 for 9.0) can be simulated for it.
+  // Whether a device of `compute_capability` (90 for 9.0) can be simulated for it, as far as that can be told without reading the PTX.
   bool runnable = false;
 };
 

@@ -2,18 +2,22 @@
 #include <string>
 #include <utility>
 
+#include "simulator/runtime/describe.h"
 #include "simulator/runtime/launcher.h"
 #include "simulator/runtime/runtime.h"
 #include "simulator/runtime/work.h"
 
 using lockstep::runtime::api;
+using lockstep::runtime::demangled;
 using lockstep::runtime::Device;
+using lockstep::runtime::KernelEntry;
 using lockstep::runtime::KernelWork;
 using lockstep::runtime::LaunchRequest;
 using lockstep::runtime::make_kernel_work;
 using lockstep::runtime::put;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
+using lockstep::runtime::thread_state;
 
 namespace {
 
@@ -64,10 +68,20 @@ LaunchRequest request_of(dim3 grid, dim3 block, size_t shared, cudaStream_t stre
   return request;
 }
 
+// Notes that a launch is not taken (call_errors.h).
+cudaError_t refused(Runtime& r, const void* function, cudaError_t error) {
+  const KernelEntry* entry = r.modules.find_kernel(function);
+  thread_state().refused_kernel = entry == nullptr ? "" : demangled(entry->name);
+  r.record.refused_launch();
+  return error;
+}
+
 cudaError_t launch(Runtime& r, Device& d, const char* api_name, const void* function, const LaunchRequest& request, void** arguments) {
   KernelWork work;
-  if (const cudaError_t error = make_kernel_work(r, d, api_name, function, request, arguments, &work); error != cudaSuccess) return error;
-  return put(r, d, api_name, request.stream, std::move(work));
+  cudaError_t error = make_kernel_work(r, d, api_name, function, request, arguments, &work);
+  if (error == cudaSuccess) error = put(r, d, api_name, request.stream, std::move(work));
+  // Blocking launches return what has become of a kernel that ran.
+  return error == cudaSuccess || error == d.error ? error : refused(r, function, error);
 }
 
 }  // namespace
@@ -94,7 +108,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) return cudaErrorInvalidValue;
     LaunchRequest request = request_of(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, false);
-    if (const cudaError_t error = read_attributes(r, *config, &request); error != cudaSuccess) return error;
+    if (const cudaError_t error = read_attributes(r, *config, &request); error != cudaSuccess) return refused(r, function, error);
     return launch(r, d, "cudaLaunchKernelExC", function, request, arguments);
   });
 }

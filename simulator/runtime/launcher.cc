@@ -97,7 +97,7 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
                          LaunchRequest& request) {
   const engine::Limits& limits = runtime.limits;
   const auto refuse = [&](cudaError_t error, const std::string& why) {
-    runtime.explain(function, kernel.name() + ": " + why);
+    runtime.explain(function, why, demangled(kernel.name()));
     return error;
   };
   const Stream* stream = runtime.streams.find_stream(request.stream, device.ordinal);
@@ -186,6 +186,7 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   config.cooperative = request.cooperative;
   config.parameters = work.parameters;
   config.suppressed = suppressed_kinds(runtime, *loaded);
+  config.go_on = runtime.settings.go_on;
   config.checks = runtime.settings.checks;
   config.schedule_seed = runtime.settings.schedule;
   config.host_threads = runtime.settings.host_threads;

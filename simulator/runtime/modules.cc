@@ -8,6 +8,8 @@
 #include <variant>
 
 #include "simulator/fatbin/fatbin.h"
+#include "simulator/runtime/call_errors.h"
+#include "simulator/runtime/describe.h"
 #include "simulator/runtime/runtime.h"
 
 namespace lockstep::runtime {
@@ -44,8 +46,9 @@ void fill_managed_slots(const FatBinary& binary, const engine::Module& module) {
 
 }  // namespace
 
-FatBinary* Modules::add(const void* wrapper) {
+FatBinary* Modules::add(const void* wrapper, bool registered) {
   FatBinary& binary = binaries_.emplace_back();
+  binary.registered = registered;
   Wrapper w;
   std::memcpy(&w, wrapper, sizeof w);
   if (w.magic != kWrapperMagic) return &binary;  // no containers: loading it says so
@@ -107,28 +110,50 @@ VariableEntry* Modules::find_variable(const void* symbol) {
 
 cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device) {
   const auto [it, first] = binary.loaded.try_emplace(device);
-  if (first) it->second.error = load_now(runtime, binary, device, it->second);
-  return it->second.error;
+  FatBinary::Loaded& loaded = it->second;
+  LoadFailure why;
+  if (first) loaded.error = load_now(runtime, binary, device, loaded, &why);
+  if (loaded.error == cudaSuccess) return cudaSuccess;
+  if (!binary.registered) {
+    if (first) runtime.explain("load", why.message);
+    return loaded.error;
+  }
+  if (first) {
+    std::vector<std::string> kernels;
+    if (loaded.texts.empty()) {
+      for (const KernelEntry& kernel : binary.kernels) kernels.push_back(demangled(kernel.name));
+    }
+    for (const std::string& text : loaded.texts) {
+      for (std::string& kernel : kernels_in(text)) kernels.push_back(std::move(kernel));
+    }
+    loaded.refusal = tell_refused_module(runtime, why, kernels);
+  } else {
+    runtime.findings.again(loaded.refusal);
+  }
+  thread_state().refused_module = true;
+  return loaded.error;
 }
 
-cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded) {
+cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded, LoadFailure* why) {
   if (!binary.text.empty()) {
     loaded.texts.push_back(binary.text);
   } else if (binary.containers.empty()) {
-    runtime.explain("load", "the program's device code is in a wrapper of an unknown kind");
+    why->message = "the program's device code is in a wrapper of an unknown kind";
     return cudaErrorInvalidKernelImage;
   }
   const int capability = runtime.settings.profile->compute_capability();
   for (const void* container : binary.containers) {
     auto read = fatbin::read_container(container_bytes(container));
     if (const auto* error = std::get_if<fatbin::Error>(&read)) {
-      runtime.explain("load", "the program's device code cannot be read: " + error->message);
+      why->message = "the program's device code cannot be read: " + error->message;
       return cudaErrorInvalidKernelImage;
     }
     const auto& images = std::get<std::vector<fatbin::Image>>(read);
     const fatbin::Image* image = fatbin::choose_ptx(images, capability);
+    // Whatever calls into the device runtime is refused by name.
+    if (image == nullptr && binary.containers.size() > 1 && fatbin::is_device_runtime(images)) continue;
     if (image == nullptr) {
-      runtime.explain("load", fatbin::explain_no_ptx(images, capability));
+      why->message = fatbin::explain_no_ptx(images, capability);
       return cudaErrorNoKernelImageForDevice;
     }
     loaded.texts.emplace_back(reinterpret_cast<const char*>(image->data.data()), image->data.size());
@@ -136,7 +161,9 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, F
   const std::vector<std::string_view> texts(loaded.texts.begin(), loaded.texts.end());
   auto module = engine::load_module(texts, *runtime.memory, device, &binary.managed, runtime.settings.registers);
   if (const auto* error = std::get_if<engine::LoadError>(&module)) {
-    runtime.explain("load", error->message);
+    why->message = error->message;
+    why->ptx_line = error->ptx_line;
+    if (error->text < texts.size()) why->source = source_of(texts[error->text], error->ptx_line);
     return cudaErrorInvalidPtx;
   }
   loaded.module = std::get<std::unique_ptr<engine::Module>>(std::move(module));

@@ -15,6 +15,7 @@
 
 #include "simulator/engine/launch.h"
 #include "simulator/memory/device_memory.h"
+#include "simulator/runtime/refusals.h"
 
 namespace lockstep::runtime {
 
@@ -48,10 +49,12 @@ struct VariableEntry {
 struct FatBinary {
   std::vector<const void*> containers;  // one; several after relocatable device code was linked
   std::string text;                     // in their place: PTX that the program loaded by itself
+  bool registered = false;              // by nvcc's constructors: loading it is no call of the program's that could fail
   std::list<KernelEntry> kernels;
   std::list<VariableEntry> variables;
   struct Loaded {
     cudaError_t error = cudaSuccess;
+    std::uint64_t refusal = 0;          // its finding's number (FindingLog)
     std::vector<std::string> texts;     // the PTX; modules may refer to it
     std::unique_ptr<engine::Module> module;
   };
@@ -60,9 +63,16 @@ struct FatBinary {
   engine::ManagedVariables managed;
 };
 
+// Why a fat binary cannot be loaded, and where that is in the source, if it is one place there.
+struct LoadFailure {
+  std::string message;
+  SourcePlace source;
+  int ptx_line = 0;
+};
+
 class Modules {
  public:
-  FatBinary* add(const void* wrapper);
+  FatBinary* add(const void* wrapper, bool registered = false);
   FatBinary* add_container(const void* container);
   FatBinary* add_text(std::string ptx);
   void remove(FatBinary* binary);
@@ -75,7 +85,8 @@ class Modules {
   KernelEntry* find_kernel(const void* function);
   VariableEntry* find_variable(const void* symbol);
 
-  // Loads the binary on a device unless that was tried before. On an error what is wrong has been said on stderr, once.
+  // Loads the binary on a device unless that was tried before. On an error what is wrong has been told, once: as a finding where nvcc's constructors
+  // registered the binary, else as explain() does.
   cudaError_t load(Runtime& runtime, FatBinary& binary, int device);
   // The loaded kernel or variable on a device; on an error `*result` is nullptr.
   cudaError_t get(Runtime& runtime, const KernelEntry& kernel, int device, const engine::Kernel** result);
@@ -85,7 +96,8 @@ class Modules {
   void unload(Runtime& runtime, int device);
 
  private:
-  cudaError_t load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded);
+  // On an error `why` says what is wrong.
+  cudaError_t load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded, LoadFailure* why);
 
   std::list<FatBinary> binaries_;
   std::unordered_map<const void*, KernelEntry*> kernels_;      // by host function and by handle

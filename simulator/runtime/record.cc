@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "simulator/runtime/describe.h"
-#include "simulator/runtime/findings.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -66,17 +65,25 @@ void Record::launched(std::string_view kernel, int device, const engine::Counter
   it->second.counters.add(counters);
 }
 
-void Record::found(const std::vector<check::Finding>& findings, bool suppressed) {
-  if (!is_open() || findings.empty()) return;
-  for (const json& finding : json::parse(to_json(findings))) put(file_, {{"finding", finding}, {"suppressed", suppressed}});
+void Record::refused_launch() {
+  std::lock_guard lock(mutex_);
+  ++refused_launches_;
+}
+
+void Record::found(const std::vector<Told>& findings) {
+  if (!is_open()) return;
+  for (const Told& told : findings) {
+    put(file_, {{"finding", json::parse(to_json({told.finding}))[0]}, {"number", told.number}, {"suppressed", told.suppressed}});
+  }
 }
 
 void Record::taken() {
   if (is_open()) put(file_, {{"taken", true}});
 }
 
-void Record::finish() {
+void Record::finish(const std::vector<Told>& changed) {
   if (!is_open()) return;
+  found(changed);
   std::lock_guard lock(mutex_);
   json totals = json::array();
   for (const auto& [key, total] : totals_) {
@@ -86,12 +93,13 @@ void Record::finish() {
     one["launches"] = total.launches;
     totals.push_back(std::move(one));
   }
-  put(file_, {{"totals", std::move(totals)}});
+  put(file_, {{"totals", std::move(totals)}, {"refused_launches", refused_launches_}});
 }
 
 void Record::forget() {
   std::lock_guard lock(mutex_);
   totals_.clear();
+  refused_launches_ = 0;
 }
 
 }  // namespace lockstep::runtime

@@ -3,9 +3,9 @@
 //
 //   "device": "sm_90", "schedule": 0, "checks": 4294967295    the process reached a simulated device
 //   "kernel": "void f(int*)"                                  this kernel is launched for the first time in the process
-//   "finding": {...}, "suppressed": false                     as extension.h describes a finding
+//   "finding": {...}, "number": 1, "suppressed": false        as extension.h describes a finding; of one number the last line counts
 //   "taken": true                                             the program took the findings so far: they are its own business
-//   "totals": [{"kernel": ..., "device": 0, "launches": ..., and the counters by name}]    the process ends
+//   "totals": [{"kernel": ..., "device": 0, "launches": ..., and the counters by name}], "refused_launches": 0    the process ends
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/check/finding.h"
 #include "simulator/engine/launch.h"
+#include "simulator/runtime/findings.h"
 
 namespace lockstep::runtime {
 
@@ -29,10 +29,12 @@ class Record {
 
   void started(std::string_view device, std::uint64_t schedule, std::uint32_t checks);
   void launched(std::string_view kernel, int device, const engine::Counters& counters);
-  void found(const std::vector<check::Finding>& findings, bool suppressed);
+  // A launch that the simulated GPU did not take.
+  void refused_launch();
+  void found(const std::vector<Told>& findings);
   void taken();
-  // The process ends: the totals. Those of a process that ends otherwise are missing.
-  void finish();
+  // The process ends: the findings that have changed since they were recorded, and the totals. Those of a process that ends otherwise are missing.
+  void finish(const std::vector<Told>& changed);
   // A forked child begins with nothing launched.
   void forget();
 
@@ -45,6 +47,7 @@ class Record {
   int file_ = -1;
   std::mutex mutex_;
   std::map<std::pair<std::string, int>, Total, std::less<>> totals_;
+  std::uint64_t refused_launches_ = 0;
 };
 
 }  // namespace lockstep::runtime

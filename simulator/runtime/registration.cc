@@ -25,7 +25,7 @@ extern "C" {
 void** __cudaRegisterFatBinary(void* wrapper) {
   Runtime& runtime = Runtime::get();
   std::lock_guard lock(runtime.lock);
-  return reinterpret_cast<void**>(runtime.modules.add(wrapper));
+  return reinterpret_cast<void**>(runtime.modules.add(wrapper, /*registered=*/true));
 }
 
 void __cudaRegisterFatBinaryEnd(void** /*handle*/) {}
@@ -89,7 +89,7 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream) {
-  thread_state().pushed.push_back(CallConfiguration{grid, block, shared, stream});
+  thread_state().pushed.push_back(CallConfiguration{grid, block, shared, stream, __builtin_return_address(0)});
   return 0;
 }
 
@@ -101,6 +101,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, 
   *block = top.block;
   *shared = top.shared;
   *static_cast<cudaStream_t*>(stream) = top.stream;
+  thread_state().launched_from = top.caller;
   pushed.pop_back();
   return cudaSuccess;
 }

@@ -14,6 +14,7 @@
 #include <variant>
 
 #include "simulator/runtime/arrays.h"
+#include "simulator/runtime/call_errors.h"
 #include "simulator/runtime/capture.h"
 #include "simulator/runtime/host_access.h"
 
@@ -40,13 +41,13 @@ void tell_leaks_at_exit(int /*status*/, void*) {
   if (lock.owns_lock()) the_runtime->tell_leaks();
 }
 
-void finish_record(int /*status*/, void* record) { static_cast<Record*>(record)->finish(); }
+void finish_record(int /*status*/, void* record) { static_cast<Record*>(record)->finish(finding_log().changed()); }
 
 // When the library is loaded, so that the handlers run after the program's own (they run in reverse order): leaks are looked for first, the record is
 // finished, and then the exit status is decided.
 [[maybe_unused]] const bool watching = (watch_exit(&finding_log()), on_exit(finish_record, &record_file()), on_exit(tell_leaks_at_exit, nullptr), true);
 
-void record_host_access(const check::Finding& finding) { record_file().found({finding}, false); }
+void record_host_access(const check::Finding& finding) { record_file().found({Told{0, false, finding}}); }
 
 // After a fork the child has no device if the parent has used one; it would share the parent's managed memory. NVIDIA's runtime says the same.
 // What the parent found is the parent's to report.
@@ -56,6 +57,7 @@ void in_child() {
   runtime.findings.take();
   runtime.record.forget();
   runtime.leaks.clear();
+  thread_state().not_looked_at.clear();
 }
 
 }  // namespace
@@ -81,6 +83,7 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
   settings = std::get<Settings>(read);
   limits = settings.profile->limits();
   findings.set_quiet(settings.quiet);
+  if (settings.go_on) findings.count_repeats();
   try {
     memory = std::make_unique<memory::DeviceMemory>();
   } catch (const std::exception& e) {
@@ -108,19 +111,29 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
   pthread_atfork(nullptr, nullptr, in_child);
 }
 
-void Runtime::explain(const char* function, const std::string& sentence) {
-  if (!findings.quiet()) std::fprintf(stderr, "lockstep: %s: %s\n", function, sentence.c_str());
+void Runtime::explain(const char* function, const std::string& sentence, const std::string& about) {
+  ThreadState& thread = thread_state();
+  if (settings.api_errors && thread.depth > 0) {
+    thread.explained = sentence;
+    return;
+  }
+  if (!findings.quiet()) std::fprintf(stderr, "lockstep: %s: %s%s\n", function, (about.empty() ? about : about + ": ").c_str(), sentence.c_str());
 }
 
 void Runtime::tell(std::vector<check::Finding> made) {
-  const auto wanted = std::stable_partition(made.begin(), made.end(), [&](const check::Finding& f) {
-    return settings.suppressions.empty() || !check::contains(settings.suppressions.kinds_in(f.kernel), f.kind);
-  });
-  const std::vector<check::Finding> quiet(std::make_move_iterator(wanted), std::make_move_iterator(made.end()));
+  const auto wanted = std::stable_partition(made.begin(), made.end(), [&](const check::Finding& f) { return !settings.suppressions.cover(f); });
+  std::vector<check::Finding> quiet(std::make_move_iterator(wanted), std::make_move_iterator(made.end()));
   made.erase(wanted, made.end());
-  record.found(quiet, true);
-  record.found(made, false);
-  findings.add(std::move(made));
+  record.found(findings.add(std::move(quiet), true));
+  record.found(findings.add(std::move(made)));
+}
+
+std::uint64_t Runtime::tell_failure(check::Finding finding) {
+  const bool suppressed = settings.suppressions.cover(finding);
+  std::optional<Told> first;
+  const std::uint64_t number = findings.add_failure(std::move(finding), suppressed, &first);
+  if (first) record.found({std::move(*first)});
+  return number;
 }
 
 void Runtime::tell_leaks(const Device& device) {
@@ -159,9 +172,11 @@ cudaError_t begin_call(const char* function, Reach reach) {
   return runtime.current().error;
 }
 
-cudaError_t end_call(cudaError_t error) {
+cudaError_t end_call(cudaError_t error, const char* function) {
+  ThreadState& thread = thread_state();
   // "Not ready" is an answer, not an error.
-  if (error != cudaSuccess && error != cudaErrorNotReady) thread_state().last_error = error;
+  if (error != cudaSuccess && error != cudaErrorNotReady) thread.last_error = error;
+  if (thread.depth == 0 && Runtime::get().settings.api_errors) call_ended(Runtime::get(), function, error);
   return error;
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -51,6 +52,7 @@ struct CallConfiguration {
   dim3 grid, block;
   std::size_t shared = 0;
   cudaStream_t stream = nullptr;
+  const void* caller = nullptr;       // where the program says <<<>>>
 };
 struct ThreadState {
   int device = 0;
@@ -58,6 +60,14 @@ struct ThreadState {
   std::vector<CallConfiguration> pushed;
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
   bool in_callback = false;           // the program's callback runs: CUDA calls are not permitted
+
+  // For calls that fail (call_errors.h).
+  int depth = 0;                      // calls of the API that run, one within the other
+  std::string explained;              // why the running call fails, in a sentence
+  bool refused_module = false;        // the running call has failed of device code that was refused, and that has been told
+  std::optional<std::string> refused_kernel;  // the running call is a launch that is not taken; demangled, empty when it is no kernel
+  const void* launched_from = nullptr;        // of the launch that <<<>>> makes next
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> not_looked_at;  // findings by number, and how often, since the last error was last fetched
 };
 ThreadState& thread_state();
 
@@ -87,10 +97,13 @@ class Runtime {
 
   Device& current() { return devices[static_cast<std::size_t>(thread_state().device)]; }
 
-  // A sentence on stderr: "lockstep: cudaMemcpy: ...". Said when a call fails for a reason its error code does not tell.
-  void explain(const char* function, const std::string& sentence);
+  // A sentence on stderr: "lockstep: cudaMemcpy: ...", or "lockstep: cudaLaunchKernel: about: ...". Said when a call fails for a reason its error code does
+  // not tell. Where failed calls are findings, it becomes part of the finding.
+  void explain(const char* function, const std::string& sentence, const std::string& about = {});
   // Findings have been made: suppressed ones go to the record alone, the others are printed and kept too.
   void tell(std::vector<check::Finding> made);
+  // The same for a failed call or refused device code; its number in `findings`.
+  std::uint64_t tell_failure(check::Finding finding);
   // Tells what of the device, or of all, is still allocated, if that is to be checked.
   void tell_leaks(const Device& device);
   void tell_leaks();
@@ -110,19 +123,34 @@ enum class Reach {
 // Runs the body of an API function: under the lock, with the errors of starting up, callbacks and kernels before it, and the thread's last
 // error after it. `body` takes (Runtime&, Device&).
 cudaError_t begin_call(const char* function, Reach reach);
-cudaError_t end_call(cudaError_t error);
+cudaError_t end_call(cudaError_t error, const char* function = __builtin_FUNCTION());
 cudaError_t report_exception(const char* function);
+
+// Lives while a call of the API runs.
+struct RunningCall {
+  RunningCall() { ++thread_state().depth; }
+  ~RunningCall() { --thread_state().depth; }
+  RunningCall(const RunningCall&) = delete;
+  RunningCall& operator=(const RunningCall&) = delete;
+};
 
 template <class Body>
 cudaError_t api(const char* function, Reach reach, Body&& body) {
   Runtime& runtime = Runtime::get();
   std::unique_lock lock(runtime.lock);
-  if (const cudaError_t error = begin_call(function, reach); error != cudaSuccess) return end_call(error);
-  try {
-    return end_call(std::forward<Body>(body)(runtime, runtime.current()));
-  } catch (...) {
-    return end_call(report_exception(function));
+  cudaError_t error = cudaSuccess;
+  {
+    const RunningCall running;
+    error = begin_call(function, reach);
+    if (error == cudaSuccess) {
+      try {
+        error = std::forward<Body>(body)(runtime, runtime.current());
+      } catch (...) {
+        error = report_exception(function);
+      }
+    }
   }
+  return end_call(error, function);
 }
 
 }  // namespace lockstep::runtime

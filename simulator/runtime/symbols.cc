@@ -41,7 +41,7 @@ cudaError_t lockstep::runtime::locate_symbol(Runtime& r, Device& d, const char* 
   const Allocation* a = nullptr;
   if (const cudaError_t error = find_symbol(r, d, function, symbol, &a); error != cudaSuccess) return error;
   if (size != 0 && (offset > a->size || size > a->size - offset)) {
-    r.explain(function, bytes(size) + " at offset " + std::to_string(offset) + " leave " + lockstep::runtime::describe(*a));
+    r.explain(function, bytes(size) + " at offset " + std::to_string(offset) + " leave " + describe(*a));
     return cudaErrorInvalidValue;
   }
   *at = reinterpret_cast<void*>(a->base + offset);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -37,6 +38,12 @@ Outcome run(const std::string& words, const std::string& environment = "") {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
 }
 
+Outcome shell(const std::string& command) {
+  const std::string out = scratch("out"), err = scratch("err");
+  const int status = std::system(("env " + command + " >" + out + " 2>" + err).c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
+}
+
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 // ---- programs that are right ------------------------------------------------------------------------------------------
@@ -47,7 +54,9 @@ TEST_P(Newcomer, RunsUnmodifiedAndIsRight) {
   const Outcome o = run("exec --require-kernels -- " + program(GetParam()));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   EXPECT_TRUE(has(o.out, "PASSED\n")) << o.out;
-  EXPECT_TRUE(has(o.err, "0 errors, 0 for information, 0 suppressed")) << o.err;
+  // One of them has a launch refused on purpose, and looks at the error.
+  const std::string information = std::string(GetParam()) == "dynamic_shared" ? "1" : "0";
+  EXPECT_TRUE(has(o.err, "0 errors, " + information + " for information, 0 suppressed")) << o.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Exec, Newcomer,
@@ -60,6 +69,15 @@ TEST(Exec, HoldsUnderOtherSchedulesAndDevices) {
     const Outcome o = run(std::string("exec ") + options + " -- " + program("reduction"));
     EXPECT_EQ(o.status, 0) << options << "\n" << o.out << o.err;
     EXPECT_TRUE(has(o.out, "sum 2398830\nPASSED\n")) << options << "\n" << o.out;
+  }
+}
+
+// Tiles that look back at those before them: in whatever order blocks begin, and whichever host threads run them.
+TEST(Exec, LooksBackUnderOtherSchedulesAndOnSeveralHostThreads) {
+  for (const char* options : {"--threads=2 --check=none", "--threads=8 --check=none", "--threads=2", "--threads=1 --schedule=5", "--threads=3 --schedule=6"}) {
+    const Outcome o = run(std::string("exec ") + options + " -- " + program("segments") + " 2");
+    EXPECT_EQ(o.status, 0) << options << "\n" << o.out << o.err;
+    EXPECT_TRUE(has(o.out, "PASSED\n")) << options << "\n" << o.out;
   }
 }
 
@@ -99,6 +117,19 @@ TEST(Findings, AreReportedInEveryForm) {
   EXPECT_TRUE(has(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "faulty.cu"));
   EXPECT_TRUE(has(contents(t), "1 kernel launched on a simulated sm_90: 1 error"));
   EXPECT_TRUE(has(contents(t), "faulty.cu:9"));
+  EXPECT_TRUE(has(contents(t), ", just past the end of cudaMalloc #1 (256 bytes)\n")) << contents(t);
+}
+
+TEST(Findings, OfAKernelThatWaitsForItsHostSayThatTheSimulatedGpuCannot) {
+  const std::string j = scratch("waits.json");
+  const Outcome o = run("exec --report=" + j + " -- " + program("waits_for_host"));
+  EXPECT_EQ(o.status, 1) << "the program's own, which looks at the error: " << o.err;
+  EXPECT_TRUE(has(o.out, "cudaErrorNotSupported")) << o.out;
+  const json report = json::parse(contents(j));
+  ASSERT_EQ(report["findings"].size(), 1u);
+  EXPECT_EQ(report["findings"][0]["kind"], "unsupported");
+  EXPECT_EQ(report["findings"][0]["line"], 5);
+  EXPECT_TRUE(has(report["findings"][0]["where"], "the kernel waits for host memory to change: 0 bytes into (8 bytes, managed memory #1)")) << report["findings"][0];
 }
 
 TEST(Findings, OfACrashedProgramAreKept) {
@@ -124,6 +155,7 @@ TEST(Findings, CanBeSuppressed) {
   const Outcome suppressed = run("exec --suppressions=" + file + words);
   EXPECT_EQ(suppressed.status, 0) << suppressed.err;
   EXPECT_EQ(suppressed.out, "cudaSuccess\n") << "the kernel goes on";
+  EXPECT_EQ(run("exec --stop --suppressions=" + file + words).out, "cudaSuccess\n") << "a suppressed finding stops nothing";
   std::ofstream(file) << "out-of-bounds  store(*\n";
   EXPECT_EQ(run("exec --suppressions=" + file + words).status, 86) << "another kind in another kernel";
   const std::string j = scratch("suppressed.json");
@@ -137,6 +169,218 @@ TEST(Findings, CanBeSuppressed) {
 TEST(Findings, DependOnTheChecks) {
   EXPECT_EQ(run("exec --check=-races -- " + program("faulty") + " malloc race").status, 0);
   EXPECT_EQ(run("exec --check=races -- " + program("faulty") + " malloc race").status, 86);
+}
+
+// ---- going on ---------------------------------------------------------------------------------------------------------
+
+TEST(GoingOn, IsWhatExecDoesWhereAKernelCan) {
+  for (const char* mistake : {"race", "unwritten"}) {
+    const std::string words = "-- " + program("faulty") + " malloc " + mistake + " sync";
+    const Outcome on = run("exec " + words);
+    EXPECT_EQ(on.status, 86) << on.err;
+    EXPECT_EQ(on.out, "cudaSuccess\n") << on.err;
+    EXPECT_TRUE(has(on.err, "The kernel went on.")) << on.err;
+    EXPECT_TRUE(has(on.err, ": 1 error,")) << on.err;
+    const Outcome stopped = run("exec --stop " + words);
+    EXPECT_EQ(stopped.status, 86) << stopped.err;
+    EXPECT_EQ(stopped.out, "cudaErrorLaunchFailure\n") << stopped.err;
+    EXPECT_FALSE(has(stopped.err, "The kernel went on.")) << stopped.err;
+  }
+}
+
+TEST(GoingOn, LeavesTheProgramItsResultsAndTellsEachPlaceOnce) {
+  const std::string j = scratch("goes_on.json"), t = scratch("goes_on.txt"), s = scratch("goes_on.sarif");
+  const Outcome o = run("exec --report=" + j + " --report=" + t + " --report=" + s + " -- " + program("goes_on"));
+  EXPECT_EQ(o.status, 86) << o.err;
+  EXPECT_EQ(o.out, "PASSED\n") << o.err;
+  const json report = json::parse(contents(j));
+  std::map<std::string, int> kinds;
+  for (const json& f : report["findings"]) {
+    if (f["severity"] != "error") continue;
+    ++kinds[f["kind"]];
+    EXPECT_TRUE(f.value("survived", false)) << f["text"];
+    EXPECT_GE(f["occurrences"], 10) << "each was met in every turn\n" << f["text"];
+  }
+  EXPECT_EQ(kinds, (std::map<std::string, int>{{"race", 1}, {"uninitialised", 1}, {"inactive-lane", 1}, {"invalid-mask", 1}})) << o.err;
+  for (const json& kernel : report["kernels"]) EXPECT_EQ(kernel["launches"], 10) << kernel["name"];
+  EXPECT_TRUE(has(contents(t), "4 errors")) << contents(t);
+  const json log = json::parse(contents(s));
+  for (const json& result : log["runs"][0]["results"]) {
+    if (result["level"] == "error") {
+      EXPECT_GE(result["occurrenceCount"], 10);
+    }
+  }
+  // As the harness has it: the first finding of the first launch ends everything.
+  const Outcome stopped = run("exec --stop -- " + program("goes_on"));
+  EXPECT_EQ(stopped.status, 1) << stopped.err;
+  EXPECT_TRUE(has(stopped.out, "cudaErrorLaunchFailure")) << stopped.out;
+}
+
+TEST(GoingOn, EndsWithWhatNoKernelSurvives) {
+  const Outcome o = run("exec -- " + program("faulty") + " malloc race out-of-bounds sync");
+  EXPECT_EQ(o.status, 86);
+  EXPECT_EQ(o.out, "cudaErrorIllegalAddress\n");
+  EXPECT_TRUE(has(o.err, ": 2 errors,")) << o.err;
+}
+
+TEST(GoingOn, IsTheSettingOfExecAndOfNobodyElse) {
+  const std::string preload = "LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " ";
+  const std::string words = program("faulty") + " malloc race sync";
+  EXPECT_EQ(shell(preload + words).out, "cudaErrorLaunchFailure\n");
+  EXPECT_EQ(shell(preload + "LOCKSTEP_GO_ON=1 " + words).out, "cudaSuccess\n");
+  EXPECT_EQ(run("exec -- " + words, "LOCKSTEP_GO_ON=0").out, "cudaErrorLaunchFailure\n");
+}
+
+// ---- what never ran ---------------------------------------------------------------------------------------------------
+
+// The findings of a run, by their kinds, severities and numbers of occurrences: "refused error 1, api-error information 2".
+std::string findings_of(const std::string& words, int status, const std::string& options = "") {
+  const std::string j = scratch("findings.json");
+  const Outcome o = run("exec " + options + " --report=" + j + " -- " + words);
+  EXPECT_EQ(o.status, status) << words << "\n" << o.err;
+  std::string all;
+  const json report = json::parse(contents(j));
+  for (const json& f : report["findings"]) {
+    all += (all.empty() ? "" : ", ") + f["kind"].get<std::string>() + " " + f["severity"].get<std::string>() + " " + f["occurrences"].dump();
+  }
+  return all;
+}
+
+TEST(NeverRan, ARefusedModuleIsAnErrorInEveryReport) {
+  const std::string j = scratch("not_simulated.json"), s = scratch("not_simulated.sarif"), t = scratch("not_simulated.txt");
+  const std::string reports = "--report=" + j + " --report=" + s + " --report=" + t;
+  for (const char* options : {"", "--require-kernels", "--quiet", "--check=none"}) {
+    const Outcome o = run("exec " + std::string(options) + " " + reports + " -- " + program("not_simulated"));
+    EXPECT_EQ(o.status, 86) << options << "\n" << o.err;
+    EXPECT_EQ(o.out, "done\n");
+  }
+  const json report = json::parse(contents(j));
+  ASSERT_EQ(report["findings"].size(), 1u);
+  const json& f = report["findings"][0];
+  EXPECT_EQ(f["kind"], "refused");
+  EXPECT_EQ(f["severity"], "error");
+  EXPECT_EQ(f["line"], 9);
+  EXPECT_TRUE(has(f["text"], "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'")) << f["text"];
+  EXPECT_TRUE(has(f["text"], "not_simulated.cu:9")) << f["text"];
+  EXPECT_TRUE(has(f["text"], "odd(int*), fine(int*)") || has(f["text"], "fine(int*), odd(int*)")) << f["text"];
+  EXPECT_EQ(report["kernels"].size(), 0u);
+  EXPECT_EQ(report["refused_launches"], 2);
+  const json result = json::parse(contents(s))["runs"][0]["results"][0];
+  EXPECT_EQ(result["ruleId"], "refused");
+  EXPECT_EQ(result["level"], "error");
+  EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"]["startLine"], 9);
+  EXPECT_TRUE(has(contents(t), "0 kernels launched on a simulated sm_90, 2 launches refused: 1 error")) << contents(t);
+}
+
+TEST(NeverRan, ARefusedModuleBesideOneThatRanIsAnErrorToo) {
+  for (const char* options : {"", "--require-kernels", "--quiet"}) {
+    const Outcome o = run("exec " + std::string(options) + " -- " + program("partly_simulated"));
+    EXPECT_EQ(o.status, 86) << options << "\n" << o.err;
+    EXPECT_EQ(o.out, "done\n");
+    if (std::string(options) == "--quiet") continue;
+    EXPECT_TRUE(has(o.err, "This kernel cannot run: odd(int*)")) << o.err;
+    EXPECT_TRUE(has(o.err, "1 kernel launched on a simulated sm_90, 1 launch refused: 1 error")) << o.err;
+  }
+}
+
+TEST(NeverRan, ARefusedModuleIsOneWhoeverLooksAtErrors) { EXPECT_EQ(findings_of(program("not_simulated") + " last", 86), "refused error 2"); }
+
+TEST(NeverRan, ARefusedModuleIsLoudWithoutExecToo) {
+  const Outcome o = shell("LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " " + program("not_simulated"));
+  EXPECT_EQ(o.status, 86) << o.err;
+  EXPECT_TRUE(has(o.err, "refused: PTX line")) << o.err;
+}
+
+TEST(NeverRan, ARefusedModuleCanBeSuppressed) {
+  const std::string file = scratch("refusals"), j = scratch("refusals.json");
+  std::ofstream(file) << "refused *\n";
+  const Outcome o = run("exec --suppressions=" + file + " --report=" + j + " -- " + program("not_simulated"));
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_EQ(json::parse(contents(j))["suppressed"].size(), 1u);
+  EXPECT_EQ(run("exec --require-kernels --suppressions=" + file + " -- " + program("not_simulated")).status, 87) << "and still nothing has run";
+}
+
+TEST(NeverRan, ARefusedLaunchIsAnErrorUnlessItIsAskedFor) {
+  const std::string faulty = program("faulty");
+  EXPECT_EQ(findings_of(faulty + " malloc too-many-threads sync", 86), "refused error 1");
+  EXPECT_EQ(findings_of(faulty + " malloc too-much-shared too-many-threads sync", 86), "refused error 1, refused error 1");
+  EXPECT_EQ(findings_of(faulty + " malloc too-many-threads last sync", 0), "refused information 1");
+  EXPECT_EQ(findings_of(faulty + " malloc too-many-threads peek sync", 0), "refused information 1");
+  EXPECT_EQ(findings_of(faulty + " malloc last too-many-threads sync", 86), "refused error 1") << "asked before";
+  EXPECT_EQ(findings_of(faulty + " malloc too-many-threads last too-many-threads sync", 86), "refused error 2") << "the second time nobody asked";
+  EXPECT_EQ(findings_of(faulty + " malloc too-many-threads too-many-threads last", 0), "refused information 2");
+  const Outcome o = run("exec -- " + faulty + " malloc too-many-threads store");
+  EXPECT_TRUE(has(o.err, "refused: the launch of store(int*, int) answered cudaErrorInvalidValue (invalid argument): the block {2048, 1, 1} exceeds")) << o.err;
+  EXPECT_TRUE(has(o.err, "1 kernel launched on a simulated sm_90, 1 launch refused: 1 error")) << o.err;
+}
+
+TEST(NeverRan, ARefusedLaunchIsNoKernelThatRan) {
+  const std::string words = program("faulty") + " malloc too-many-threads last";
+  EXPECT_EQ(run("exec -- " + words).status, 0);
+  EXPECT_EQ(run("exec --require-kernels -- " + words).status, 87);
+}
+
+TEST(ApiErrors, AreErrorsUnlessTheyAreAskedFor) {
+  const std::string faulty = program("faulty");
+  EXPECT_EQ(findings_of(faulty + " too-much-memory", 86), "api-error error 1");
+  EXPECT_EQ(findings_of(faulty + " too-much-memory last", 0), "api-error information 1");
+  EXPECT_EQ(findings_of(faulty + " malloc unsupported", 86), "api-error error 1");
+  EXPECT_EQ(findings_of(faulty + " malloc unsupported last too-much-memory", 86), "api-error information 1, api-error error 1");
+  const Outcome o = run("exec -- " + faulty + " malloc unsupported");
+  EXPECT_TRUE(has(o.err, "api-error: cudaIpcGetMemHandle answered cudaErrorNotSupported (operation not supported): the simulated GPU does not support it\n"
+                         "  by the host, a call at ")) << o.err;
+}
+
+TEST(ApiErrors, AreNotWhatIsAnAnswer) {
+  EXPECT_EQ(findings_of(program("faulty") + " peer peer", 0, "--devices=2"), "");
+  EXPECT_EQ(findings_of(program("faulty") + " count malloc", 0, "--devices=0"), "");
+}
+
+TEST(ApiErrors, AreNotWhatAFindingHasLeftBehind) {
+  EXPECT_EQ(findings_of(program("faulty") + " malloc out-of-bounds sync store malloc", 86), "out-of-bounds error 1");
+}
+
+TEST(ApiErrors, CanBeSuppressedByTheCallsName) {
+  const std::string file = scratch("calls");
+  std::ofstream(file) << "api-error cudaMalloc\n";
+  EXPECT_EQ(findings_of(program("faulty") + " too-much-memory", 0, "--suppressions=" + file), "");
+  EXPECT_EQ(findings_of(program("faulty") + " malloc too-much-memory unsupported", 86, "--suppressions=" + file), "api-error error 1");
+}
+
+TEST(ApiErrors, AreTheFindingsOfExecAlone) {
+  const Outcome o = shell("LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " " + program("faulty") + " too-much-memory malloc too-many-threads");
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_TRUE(has(o.err, "lockstep: cudaMalloc: out of memory")) << o.err;
+  EXPECT_TRUE(has(o.err, "lockstep: cudaLaunchKernel: store(int*, int): the block {2048, 1, 1} exceeds")) << o.err;
+}
+
+TEST(DynamicParallelism, IsNamedAsTheCause) {
+  const Outcome o = run("exec -- " + program("dynamic_parallelism"));
+  EXPECT_EQ(o.status, 86) << o.err;
+  EXPECT_TRUE(has(o.err, "dynamic parallelism")) << o.err;
+  EXPECT_TRUE(has(o.err, "parent(int*)")) << o.err;
+  EXPECT_TRUE(has(o.err, "dynamic_parallelism.cu:7")) << o.err;
+  EXPECT_FALSE(has(o.err, "compute_121")) << o.err;
+}
+
+TEST(Inspect, NamesTheKernelsThatCannotRun) {
+  const auto inspect = [](const char* name) { return shell(std::string(std::getenv("INSPECT")) + " " + program(name)); };
+  const Outcome good = inspect("vector_add");
+  EXPECT_EQ(good.status, 0) << good.out;
+  EXPECT_TRUE(has(good.out, "which can run its kernel\n")) << good.out;
+  const Outcome odd = inspect("not_simulated");
+  EXPECT_EQ(odd.status, 1) << odd.out;
+  EXPECT_TRUE(has(odd.out, "cannot run any of the kernels of one module: fine(int*), odd(int*)\n")) << odd.out;
+  EXPECT_TRUE(has(odd.out, "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'\n    at ")) << odd.out;
+  EXPECT_TRUE(has(odd.out, "not_simulated.cu:9\n")) << odd.out;
+  const Outcome dynamic = inspect("dynamic_parallelism");
+  EXPECT_EQ(dynamic.status, 1) << dynamic.out;
+  EXPECT_TRUE(has(dynamic.out, "dynamic parallelism")) << dynamic.out;
+  EXPECT_EQ(inspect("linked").status, 0);
+  const Outcome partly = inspect("partly_simulated");
+  EXPECT_EQ(partly.status, 1) << partly.out;
+  EXPECT_TRUE(has(partly.out, "cannot run the kernel odd(int*)\n")) << partly.out;
+  EXPECT_TRUE(has(partly.out, "its other kernels (1) can run\n")) << partly.out;
 }
 
 // ---- exit statuses ----------------------------------------------------------------------------------------------------
@@ -185,7 +429,11 @@ void expect_refused(const std::string& name, const std::string& what_to_do) {
 }
 
 TEST(Refused, AStaticRuntime) { expect_refused("faulty_static", "-cudart shared"); }
-TEST(Refused, MachineCodeAlone) { expect_refused("faulty_machine_code", "compute_90"); }
+TEST(Refused, MachineCodeAlone) {
+  expect_refused("faulty_machine_code", "compute_90");
+  const Outcome o = run("exec -- " + program("faulty_machine_code"));
+  EXPECT_TRUE(has(o.err, "faulty_machine_code: the program holds machine code (sm_90) but no PTX")) << o.err;
+}
 TEST(Refused, AVendorsLibraryThatIsNotThere) { expect_refused("needs_cutensor_unheard", "NVIDIA's libraries reach the driver by themselves"); }
 TEST(Refused, AnotherLibraryThatIsNotThere) { expect_refused("needs_unheard", "LD_LIBRARY_PATH"); }
 

@@ -27,6 +27,9 @@ TEST(Inspect, ASharedRuntimeWithPtxRuns) {
   EXPECT_EQ(i.kind, Kind::kSharedRuntime) << i.sentence;
   EXPECT_TRUE(i.runnable) << i.sentence;
   EXPECT_EQ(i.ptx, std::vector<int>{90});
+  ASSERT_EQ(i.modules.size(), 1u);
+  ASSERT_EQ(i.modules[0].size(), 1u);
+  EXPECT_NE(i.modules[0][0].find(".entry"), std::string::npos);
 }
 
 TEST(Inspect, PtxForANewerDeviceDoesNot) {

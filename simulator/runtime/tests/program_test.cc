@@ -142,11 +142,16 @@ TEST(Module, WithoutPtxIsRefusedWithTheFlagToAdd) {
   EXPECT_TRUE(says(o, "last 209")) << o.out;
   EXPECT_TRUE(says(o, "compute_90")) << o.out;
   EXPECT_TRUE(says(o, "sync 0")) << "not sticky";
+  EXPECT_TRUE(says(o, "refused: the program holds machine code")) << o.out;
+  EXPECT_EQ(o.status, 86) << "its kernel never ran, whatever the program makes of that";
 }
+
+TEST(Module, ThatIsRefusedIsTheProgramsOwnWhenItTookTheFindings) { EXPECT_EQ(run("MACHINE_CODE_ONLY", "fine take").status, 0); }
 
 TEST(Module, ForANewerDeviceIsRefused) {
   const Outcome o = run("PROGRAM", "fine last", "LOCKSTEP_DEVICE=sm_80");
   EXPECT_TRUE(says(o, "last 209")) << o.out;
+  EXPECT_EQ(o.status, 86);
 }
 
 }  // namespace

@@ -15,6 +15,11 @@ __global__ void race(int* p) {
   p[threadIdx.x] = cells[63 - threadIdx.x];
 }
 
+__global__ void unwritten(int* p) {
+  __shared__ int cells[64];
+  p[threadIdx.x] = cells[threadIdx.x] + 1;
+}
+
 int main(int argc, char** argv) {
   int* p = nullptr;
   for (int i = 1; i < argc; ++i) {
@@ -23,6 +28,20 @@ int main(int argc, char** argv) {
     if (std::strcmp(what, "store") == 0) store<<<1, 1>>>(p, 63);
     if (std::strcmp(what, "out-of-bounds") == 0) store<<<1, 1>>>(p, 64);
     if (std::strcmp(what, "race") == 0) race<<<1, 64>>>(p);
+    if (std::strcmp(what, "unwritten") == 0) unwritten<<<1, 64>>>(p);
+    if (std::strcmp(what, "too-many-threads") == 0) store<<<1, 2048>>>(p, 0);
+    if (std::strcmp(what, "too-much-shared") == 0) store<<<1, 32, 1 << 20>>>(p, 0);
+    if (std::strcmp(what, "too-much-memory") == 0) {
+      void* much = nullptr;
+      if (cudaMalloc(&much, size_t{1} << 50) != cudaSuccess) std::puts("no such memory");
+    }
+    if (std::strcmp(what, "unsupported") == 0) {
+      cudaIpcMemHandle_t handle;
+      cudaIpcGetMemHandle(&handle, p);
+    }
+    if (std::strcmp(what, "peer") == 0) cudaDeviceEnablePeerAccess(1, 0);
+    if (std::strcmp(what, "last") == 0) std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
+    if (std::strcmp(what, "peek") == 0) std::printf("%s\n", cudaGetErrorName(cudaPeekAtLastError()));
     if (std::strcmp(what, "sync") == 0) std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
     if (std::strcmp(what, "count") == 0) {
       int count = 0;

@@ -1,0 +1,14 @@
+// Words for an allocation, the same in every message.
+#pragma once
+
+#include <string>
+
+#include "simulator/memory/device_memory.h"
+
+namespace lockstep::memory {
+
+// "cudaMalloc #3 (4096 bytes)", "'weights' (64 bytes, __device__ variable)", or, where kernels may touch a part of it only (lockstepNameBuffer),
+// "'y' (40 bytes within cudaMalloc #3 of 168 bytes)".
+std::string describe(const Allocation& a);
+
+}  // namespace lockstep::memory

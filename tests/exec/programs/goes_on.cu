@@ -1,0 +1,53 @@
+// Right results by a program with mistakes in it that no result shows: a race, a value that nobody wrote, a shuffle from a lane that is not there and a mask
+// that leaves out its own caller. Each is met again and again.
+#include <numeric>
+
+#include "check.h"
+
+__global__ void race(int* last) { *last = threadIdx.x; }
+
+__global__ void unwritten(int* out, const int* scale, int n) {
+  __shared__ int cells[64];
+  int sum = 0;
+  // Nobody has written cells: the product with zero hides it.
+  for (int i = 0; i < n; ++i) sum += cells[(threadIdx.x + i) % 64] * scale[1] + threadIdx.x;
+  out[threadIdx.x] = sum;
+  if (sum < 0) out[0] = cells[1] * scale[1];
+}
+
+__global__ void inactive(int* out, const int* scale) {
+  int from = 0;
+  if (threadIdx.x < 16) from = __shfl_sync(0xffff, threadIdx.x, threadIdx.x + 16);
+  out[threadIdx.x] = from * scale[1] + threadIdx.x;
+}
+
+__global__ void left_out(int* out) { out[threadIdx.x] = __any_sync(0x7fffffff, threadIdx.x < 64) + threadIdx.x; }
+
+__global__ void sum(int* out, const int* in) { atomicAdd(out, in[threadIdx.x]); }
+
+int main() {
+  int *out, *in, *last;
+  CUDA(cudaMalloc(&out, 64 * sizeof(int)));
+  CUDA(cudaMalloc(&in, 64 * sizeof(int)));
+  CUDA(cudaMalloc(&last, sizeof(int)));
+  int values[64];
+  std::iota(values, values + 64, 0);
+  for (int turn = 0; turn < 10; ++turn) {
+    CUDA(cudaMemset(in, 0, 64 * sizeof(int)));
+    race<<<2, 64>>>(last);
+    unwritten<<<2, 64>>>(out, in, 3);
+    CUDA(cudaGetLastError());
+    int got[64];
+    CUDA(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 64; ++i) EXPECT(got[i] == 3 * i);
+    inactive<<<1, 32>>>(out, in);
+    left_out<<<1, 32>>>(out);
+    CUDA(cudaMemcpy(in, values, sizeof values, cudaMemcpyHostToDevice));
+    CUDA(cudaMemset(out, 0, sizeof(int)));
+    sum<<<1, 64>>>(out, in);
+    CUDA(cudaMemcpy(got, out, sizeof(int), cudaMemcpyDeviceToHost));
+    EXPECT(got[0] == 64 * 63 / 2);
+  }
+  CUDA(cudaDeviceSynchronize());
+  std::puts("PASSED");
+}

@@ -1,0 +1,3 @@
+#pragma once
+
+void launch_odd(int* p);
