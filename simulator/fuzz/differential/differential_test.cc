@@ -1,15 +1,20 @@
 // Random programs, and the parts that make, judge and reduce them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
+#include "simulator/engine/testing.h"
 #include "simulator/fuzz/differential/campaign.h"
 #include "simulator/fuzz/differential/catalogue.h"
+#include "simulator/fuzz/differential/data.h"
+#include "simulator/fuzz/differential/gpu/helpers.h"
 #include "simulator/fuzz/differential/printer.h"
 #include "simulator/fuzz/differential/reduce.h"
 #include "simulator/fuzz/differential/reference.h"
+#include "simulator/fuzz/differential/sums.h"
 #include "simulator/fuzz/differential/writer.h"
 
 namespace lockstep::fuzz::differential {
@@ -126,6 +131,33 @@ TEST(Reducer, LeavesWhatShowsIt) {
     EXPECT_LT(size_of(small), size_of(p));
   }
   EXPECT_EQ(tried, 10);
+}
+
+// What a GPU does to the programs' memory before and after, here on the simulated one.
+TEST(Helpers, PrepareAndDigestAsTheHostDoes) {
+  const Program small = generate({1, -1, true}), large = generate({2, -1, true});
+  const Layout layouts[] = {Layout(small), Layout(large)};
+  constexpr std::uint32_t kStride = Layout::kWhole;
+  engine::testing::Machine gpu;
+  gpu.load_text(kHelpers);
+  std::vector<std::uint8_t> noise(2 * kStride, 0xa5);
+  const auto memory = gpu.buffer(noise);
+  const auto sizes = gpu.buffer<std::uint32_t>({layouts[0].bytes, layouts[0].sums, layouts[1].bytes, layouts[1].sums});
+  const auto digests = gpu.buffer<std::uint64_t>({0, 0});
+  EXPECT_EQ(engine::testing::text(gpu.launch("prepare", 2, 128, memory, sizes, kStride, kSumStart, kSums)), "");
+  const Program* programs[] = {&small, &large};
+  for (std::size_t i = 0; i < 2; ++i) {
+    std::vector<std::uint8_t> expected(layouts[i].bytes);
+    prepare(*programs[i], expected);
+    const auto all = gpu.fetch<std::uint8_t>(memory, noise.size());
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), all.begin() + static_cast<std::ptrdiff_t>(i * kStride)));
+    EXPECT_EQ(all[i * kStride + layouts[i].bytes], 0xa5) << "beyond";
+  }
+  const auto arena = gpu.buffer<std::uint32_t>({input_data().begin(), input_data().begin() + 2 * kStride / 4});
+  EXPECT_EQ(engine::testing::text(gpu.launch("digest", 2, 128, arena, sizes, kStride, digests)), "");
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(input_data().data());
+  EXPECT_THAT(gpu.fetch<std::uint64_t>(digests, 2),
+              testing::ElementsAre(digest({bytes, layouts[0].bytes}), digest({bytes + kStride, layouts[1].bytes})));
 }
 
 struct Case {
