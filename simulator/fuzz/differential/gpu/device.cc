@@ -24,7 +24,7 @@ struct Device::Driver {
   void* library = nullptr;
   void* context = nullptr;
   void* helpers = nullptr;
-  void *prepare = nullptr, *digest = nullptr;
+  void *prepare = nullptr, *digest = nullptr, *mark = nullptr;
   Pointer input = 0;
 
 #define LOCKSTEP_CU(name, ...) int (*name)(__VA_ARGS__) = nullptr
@@ -39,10 +39,11 @@ struct Device::Driver {
   LOCKSTEP_CU(cuModuleUnload, void*);
   LOCKSTEP_CU(cuModuleGetFunction, void**, void*, const char*);
   LOCKSTEP_CU(cuMemAlloc, Pointer*, std::size_t);
+  LOCKSTEP_CU(cuMemHostAlloc, void**, std::size_t, unsigned);
+  LOCKSTEP_CU(cuMemHostGetDevicePointer, Pointer*, void*, unsigned);
   LOCKSTEP_CU(cuMemcpyHtoD, Pointer, const void*, std::size_t);
   LOCKSTEP_CU(cuMemcpyDtoH, void*, Pointer, std::size_t);
   LOCKSTEP_CU(cuMemcpyHtoDAsync, Pointer, const void*, std::size_t, void*);
-  LOCKSTEP_CU(cuMemcpyDtoHAsync, void*, Pointer, std::size_t, void*);
   LOCKSTEP_CU(cuMemsetD8Async, Pointer, unsigned char, std::size_t, void*);
   LOCKSTEP_CU(cuLaunchKernel, void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
   LOCKSTEP_CU(cuStreamCreate, void**, unsigned);
@@ -80,10 +81,11 @@ Device::Device() : driver_(std::make_unique<Driver>()) {
   d.bind(d.cuModuleUnload, "cuModuleUnload");
   d.bind(d.cuModuleGetFunction, "cuModuleGetFunction");
   d.bind(d.cuMemAlloc, "cuMemAlloc_v2");
+  d.bind(d.cuMemHostAlloc, "cuMemHostAlloc");
+  d.bind(d.cuMemHostGetDevicePointer, "cuMemHostGetDevicePointer_v2");
   d.bind(d.cuMemcpyHtoD, "cuMemcpyHtoD_v2");
   d.bind(d.cuMemcpyDtoH, "cuMemcpyDtoH_v2");
   d.bind(d.cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2");
-  d.bind(d.cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2");
   d.bind(d.cuMemsetD8Async, "cuMemsetD8Async");
   d.bind(d.cuLaunchKernel, "cuLaunchKernel");
   d.bind(d.cuStreamCreate, "cuStreamCreate");
@@ -101,10 +103,11 @@ Device::Device() : driver_(std::make_unique<Driver>()) {
     throw std::runtime_error(name_ + " is of compute capability " + std::to_string(major) + "." + std::to_string(minor) + ", not 9.0");
   d.must(d.cuDevicePrimaryCtxRetain(&d.context, device), "cuDevicePrimaryCtxRetain");
   d.must(d.cuCtxSetCurrent(d.context), "cuCtxSetCurrent");
-  d.must(d.cuCtxSetLimit(0, 8192), "cuCtxSetLimit");  // the stack of a thread: functions call themselves
+  d.must(d.cuCtxSetLimit(0, 16384), "cuCtxSetLimit");  // the stack of a thread: functions call themselves
   d.must(d.cuModuleLoadData(&d.helpers, kHelpers), "helpers");
   d.must(d.cuModuleGetFunction(&d.prepare, d.helpers, "prepare"), "prepare");
   d.must(d.cuModuleGetFunction(&d.digest, d.helpers, "digest"), "digest");
+  d.must(d.cuModuleGetFunction(&d.mark, d.helpers, "mark"), "mark");
   d.must(d.cuMemAlloc(&d.input, kInputBytes), "cuMemAlloc");
   d.must(d.cuMemcpyHtoD(d.input, input_data().data(), kInputBytes), "cuMemcpyHtoD");
 }
@@ -114,26 +117,32 @@ Device::~Device() = default;
 struct Device::Lane::State {
   Driver& d;
   void* stream = nullptr;
-  Pointer arenas = 0, sizes = 0, results = 0;
-  std::size_t programs;
+  Pointer arenas = 0, sizes = 0, results = 0, marked = 0;
+  volatile std::uint32_t* mark = nullptr;  // in memory of the host: outlives the context's end
 };
 
-Device::Lane::Lane(Device& device, std::size_t programs) : state_(new State{*device.driver_, nullptr, 0, 0, 0, programs}) {
+Device::Lane::Lane(Device& device, std::size_t programs) : state_(new State{*device.driver_}) {
   State& s = *state_;
   s.d.must(s.d.cuCtxSetCurrent(s.d.context), "cuCtxSetCurrent");
   s.d.must(s.d.cuStreamCreate(&s.stream, 1), "cuStreamCreate");  // does not wait for the default stream
   s.d.must(s.d.cuMemAlloc(&s.arenas, programs * Layout::kWhole), "cuMemAlloc");
   s.d.must(s.d.cuMemAlloc(&s.sizes, programs * 8), "cuMemAlloc");
   s.d.must(s.d.cuMemAlloc(&s.results, programs * 8), "cuMemAlloc");
+  void* mark = nullptr;
+  s.d.must(s.d.cuMemHostAlloc(&mark, 64, 2), "cuMemHostAlloc");  // 2: has a device address
+  s.mark = static_cast<volatile std::uint32_t*>(mark);
+  s.d.must(s.d.cuMemHostGetDevicePointer(&s.marked, mark, 0), "cuMemHostGetDevicePointer");
 }
 
 Device::Lane::~Lane() = default;
 
-Device::Lane::Outcome Device::Lane::run(std::span<const Program> programs, const std::string& cubin, int seconds) {
+Device::Lane::Outcome Device::Lane::run(std::span<const Program> programs, std::span<const std::uint8_t> skipped, const std::string& cubin,
+                                          int milliseconds) {
   State& s = *state_;
   Driver& d = s.d;
   Outcome o;
   void* module = nullptr;
+  *s.mark = 0;
   if (const int e = d.cuModuleLoadData(&module, cubin.data()); e != 0) {
     o.error = "cuModuleLoadData: " + d.text(e);
     return o;
@@ -149,6 +158,10 @@ Device::Lane::Outcome Device::Lane::run(std::span<const Program> programs, const
     d.must(d.cuLaunchKernel(d.prepare, n, 1, 1, 128, 1, 1, 0, s.stream, prepare, nullptr), "prepare");
     d.must(d.cuMemsetD8Async(s.results, 0, 8 * programs.size(), s.stream), "results");
     for (std::size_t i = 0; i < programs.size(); ++i) {
+      if (skipped[i]) continue;
+      auto number = static_cast<std::uint32_t>(i);
+      void* mark[] = {&s.marked, &number};
+      d.must(d.cuLaunchKernel(d.mark, 1, 1, 1, 1, 1, 1, 0, s.stream, mark, nullptr), "mark");
       const Program& p = programs[i];
       const Layout layout(p);
       void* kernel = nullptr;
@@ -161,19 +174,22 @@ Device::Lane::Outcome Device::Lane::run(std::span<const Program> programs, const
     }
     void* digest[] = {&s.arenas, &s.sizes, &stride, &s.results};
     d.must(d.cuLaunchKernel(d.digest, n, 1, 1, 128, 1, 1, 0, s.stream, digest, nullptr), "digest");
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
     for (int e; (e = d.cuStreamQuery(s.stream)) != 0;) {
       if (e != kNotReady) d.must(e, "a kernel");
       if (std::chrono::steady_clock::now() > end) {
         o.hangs = true;
+        o.failed = *s.mark;
         return o;
       }
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     o.digests.resize(programs.size());
     d.must(d.cuMemcpyDtoH(o.digests.data(), s.results, 8 * programs.size()), "cuMemcpyDtoH");
   } catch (const std::exception& e) {
     o.error = e.what();
+    o.failed = *s.mark;
+    return o;
   }
   d.cuModuleUnload(module);
   return o;

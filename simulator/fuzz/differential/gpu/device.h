@@ -20,7 +20,7 @@ class Device {
   Device& operator=(const Device&) = delete;
   const std::string& name() const { return name_; }
 
-  // One host thread's: a stream and memory for `programs` at a time.
+  // A stream and memory for `programs` at a time.
   class Lane {
    public:
     Lane(Device& device, std::size_t programs);
@@ -30,11 +30,12 @@ class Device {
 
     struct Outcome {
       std::string error;                  // of the driver; the memory of all programs is lost with it
-      bool hangs = false;                 // after `seconds`: nothing more can be done in this process
+      bool hangs = false;                 // after the time limit: nothing more can be done in this process
+      std::size_t failed = 0;             // after either: the program that was running
       std::vector<std::uint64_t> digests;  // by program: digest() of its Layout
     };
-    // Runs every kernel of a module of these programs.
-    Outcome run(std::span<const Program> programs, const std::string& cubin, int seconds);
+    // Runs the kernels of a module of these programs, but for those to be skipped.
+    Outcome run(std::span<const Program> programs, std::span<const std::uint8_t> skipped, const std::string& cubin, int milliseconds);
     // What the n-th program of the last run left behind.
     std::vector<std::uint8_t> memory(const Program& program, std::size_t n);
 

@@ -1,10 +1,11 @@
-// Kernels that run on the GPU before and after the programs.
+// Kernels that run on the GPU before, between and after the programs.
 #pragma once
 
 namespace lockstep::fuzz::differential {
 
 // prepare: zeros the programs' memory, and starts their sums. digest: adds up mixed words, as digest() does. One block a program; `sizes` holds
-// two words for each: the bytes of its layout, and where its sums are.
+// two words for each: the bytes of its layout, and where its sums are. mark: stores a number in memory of the host, by which it knows how far the
+// stream is when a kernel fails.
 inline constexpr const char* kHelpers = R"(.version 8.0
 .target sm_90
 .address_size 64
@@ -30,6 +31,13 @@ setp.ge.u32 p1, r2, r6;
 @p1 ret;
 mad.wide.u32 d6, r2, 8, d0; cvt.u64.u32 d7, r5; add.u64 d6, d6, d7;
 st.global.u64 [d6], d2;
+ret;
+}
+.visible .entry mark(.param .u64 memory, .param .u32 number)
+{
+.reg .b32 r<1>; .reg .b64 d<1>;
+ld.param.u64 d0, [memory]; ld.param.u32 r0, [number];
+st.relaxed.sys.global.u32 [d0], r0;
 ret;
 }
 .visible .entry digest(.param .u64 memory, .param .u64 sizes, .param .u32 stride, .param .u64 results)

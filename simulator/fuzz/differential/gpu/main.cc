@@ -1,8 +1,8 @@
 // Random programs on a GPU of compute capability 9.0: by ptxas -O0, -O1 and -O3, and on the simulated GPU. Four votes; who is alone is wrong.
 //
 // Needs ptxas and the driver, and nothing else of CUDA. Each host thread makes a module of many programs, has ptxas assemble it three times,
-// runs it, and runs it on the simulated GPU. Exit status: 0 all agree, 1 something differs, 2 wrong usage or no GPU, 3 a kernel did not end, 4 a
-// kernel ended the context; after 3 and 4 the process must be started anew.
+// has a process of its own kind run it, and runs it on the simulated GPU. A kernel that fails or does not end costs that process; the others of the
+// module run again without it. Exit status: 0 all agree, 1 something differs, 2 wrong usage or no GPU.
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -21,7 +22,8 @@
 #include "simulator/fuzz/differential/campaign.h"
 #include "simulator/fuzz/differential/catalogue.h"
 #include "simulator/fuzz/differential/gpu/assemble.h"
-#include "simulator/fuzz/differential/gpu/device.h"
+#include "simulator/fuzz/differential/gpu/runner.h"
+#include "simulator/fuzz/differential/gpu/votes.h"
 #include "simulator/fuzz/differential/printer.h"
 #include "simulator/fuzz/differential/reduce.h"
 
@@ -30,14 +32,15 @@ namespace {
 using namespace lockstep::fuzz::differential;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kLevels[] = {0, 1, 3};
-constexpr int kAssemblySeconds = 120, kLaunchSeconds = 30;
-constexpr std::size_t kMostReduced = 16, kMostSaved = 50, kMostTold = 2000, kMostQuestions = 250;
+constexpr int kAssemblySeconds = 120;
+constexpr std::size_t kMostReduced = 48, kMostOfAKind = 4, kMostSaved = 200, kMostTold = 2000, kMostQuestions = 250, kMostFaults = 12;
+constexpr auto kReducing = std::chrono::seconds(25);
 
 struct Options {
   double minutes = 8;
   std::uint64_t seed = 1, programs = 0;
-  std::size_t batch = 96;
+  std::size_t batch = 96, runners = 6;
+  int milliseconds = 1500;  // for the kernels of a module
   int jobs = static_cast<int>(std::thread::hardware_concurrency());
   bool dry = false, checks = false;
   std::string ptxas = "ptxas", out = "out", scratch = "/dev/shm";
@@ -45,29 +48,46 @@ struct Options {
   std::vector<std::string> without;  // programs whose PTX holds one of these are left out
 };
 
-// The votes on one program.
-struct Votes {
-  std::uint64_t silicon[3] = {};
-  std::uint64_t simulated = 0;
-  bool operator==(const Votes&) const = default;
-  bool agree() const { return silicon[0] == silicon[1] && silicon[1] == silicon[2] && silicon[2] == simulated; }
-  // "-O3" when it alone differs, "simulated", or who is with whom.
-  std::string alone() const {
-    const std::uint64_t all[] = {silicon[0], silicon[1], silicon[2], simulated};
-    constexpr const char* kNames[] = {"-O0", "-O1", "-O3", "simulated"};
-    std::map<std::uint64_t, std::vector<int>> groups;
-    for (int i = 0; i < 4; ++i) groups[all[i]].push_back(i);
-    if (groups.size() == 2) {
-      for (const auto& [value, members] : groups)
-        if (members.size() == 1) return kNames[members[0]];
-    }
-    std::string s;
-    for (const auto& [value, members] : groups) {
-      if (!s.empty()) s += " | ";
-      for (std::size_t i = 0; i < members.size(); ++i) s += (i ? " " : "") + std::string(kNames[members[i]]);
-    }
-    return s;
+// Processes that run kernels: fewer than host threads, for most of the time goes into ptxas.
+class Pool {
+ public:
+  explicit Pool(std::size_t n) : runners_(n) {
+    for (Runner& r : runners_) free_.push_back(&r);
   }
+  class Lent {
+   public:
+    explicit Lent(Pool& pool) : pool_(pool) {
+      std::unique_lock lock(pool.mutex_);
+      pool.given_.wait(lock, [&] { return !pool.free_.empty(); });
+      runner_ = pool.free_.back();
+      pool.free_.pop_back();
+    }
+    ~Lent() {
+      {
+        const std::lock_guard lock(pool_.mutex_);
+        pool_.free_.push_back(runner_);
+      }
+      pool_.given_.notify_one();
+    }
+    Lent(const Lent&) = delete;
+    Lent& operator=(const Lent&) = delete;
+    Runner* operator->() const { return runner_; }
+
+   private:
+    Pool& pool_;
+    Runner* runner_;
+  };
+  std::uint64_t started() const {
+    std::uint64_t n = 0;
+    for (const Runner& r : runners_) n += r.started();
+    return n;
+  }
+
+ private:
+  std::vector<Runner> runners_;
+  std::vector<Runner*> free_;
+  std::mutex mutex_;
+  std::condition_variable given_;
 };
 
 struct Shared {
@@ -77,7 +97,9 @@ struct Shared {
   std::uint64_t next = 0, programs = 0, launched = 0, refused = 0, findings = 0;
   std::vector<std::uint64_t> rows;
   std::map<std::string, std::uint64_t> alone;
+  std::map<std::string, std::size_t> reduced_of;  // by who is alone
   std::size_t reduced = 0, saved = 0, told = 0;
+  std::unique_ptr<Pool> pool;  // none: nothing is launched
   std::atomic<bool> stop{false};
   std::atomic<std::int64_t> assembling{0}, simulating{0}, launching{0}, generating{0};  // microseconds of all threads
   int status = 0;
@@ -99,10 +121,7 @@ std::string table(Shared& s);
 
 class Worker {
  public:
-  Worker(Shared& shared, Device* device, int number)
-      : s_(shared), name_(fmt::format("judge-{}-{}", getpid(), number)) {
-    if (device != nullptr) lane_ = std::make_unique<Device::Lane>(*device, std::max(s_.options.batch, s_.options.only.size()));
-  }
+  Worker(Shared& shared, int number) : s_(shared), name_(fmt::format("judge-{}-{}", getpid(), number)) {}
 
   void run() {
     for (;;) {
@@ -130,7 +149,7 @@ class Worker {
     std::vector<std::uint64_t> numbers;
     if (s_.stop) return numbers;
     if (!o.only.empty()) {
-      if (s_.next++ == 0) numbers = o.only;
+      for (; numbers.size() < o.batch && s_.next < o.only.size(); ++s_.next) numbers.push_back(o.only[s_.next]);
       return numbers;
     }
     if (Clock::now() - s_.start > std::chrono::duration<double>(60 * o.minutes) || (o.programs != 0 && s_.next >= o.programs)) return numbers;
@@ -185,19 +204,26 @@ class Worker {
     }
   }
 
-  // Nothing more can be launched in this process: which programs it was is left for another.
-  void lost(const std::vector<Program>& programs, int level, const std::string& why, int status) {
-    const std::lock_guard lock(s_.mutex);
-    if (s_.stop.exchange(true)) return;
-    std::string numbers;
-    for (const Program& p : programs) numbers += fmt::format("{:016x}\n", p.seed);
-    write(std::filesystem::path(s_.options.out) / fmt::format("lost-O{}-{}.txt", level, getpid()), numbers);
-    fmt::print("-O{}: {}; one of {} programs, see lost-O{}-{}.txt\n", level, why, programs.size(), level, getpid());
-    s_.status = status;
-    if (status == 3) {
-      fmt::print("{}", table(s_));
-      std::fflush(stdout);
-      _exit(3);  // a kernel that does not end holds every other call
+  // Runs a module at a level. A program whose kernel fails is left out, and the others run again.
+  void launch(const std::vector<Program>& programs, int level, const std::string& cubin, std::vector<Votes>& to) {
+    const Timed t(s_.launching);
+    Pool::Lent runner(*s_.pool);
+    std::vector<std::uint8_t> skipped(programs.size());
+    for (std::size_t faults = 0;; ++faults) {
+      const Runner::Outcome o = runner->run(programs, skipped, cubin, s_.options.milliseconds, false);
+      if (o.fault.empty()) {
+        for (std::size_t i = 0; i < programs.size(); ++i)
+          if (!skipped[i]) to[i].silicon[level] = o.digests[i];
+        return;
+      }
+      if (faults == kMostFaults || o.failed >= programs.size()) {
+        for (std::size_t i = 0; i < programs.size(); ++i)
+          if (!skipped[i]) to[i].fault[level] = "a program of the module: " + o.fault;
+        return;
+      }
+      to[o.failed].fault[level] = o.fault;
+      skipped[o.failed] = 1;
+      if (std::all_of(skipped.begin(), skipped.end(), [](std::uint8_t s) { return s != 0; })) return;
     }
   }
 
@@ -229,23 +255,10 @@ class Worker {
         to[i].simulated = digest(r.memory);
       }
     }
-    if (lane_ == nullptr) {
-      for (Votes& v : to)
-        for (auto& d : v.silicon) d = v.simulated;
-      return true;
-    }
-    const Timed t(s_.launching);
     for (int l = 0; l < 3; ++l) {
-      const Device::Lane::Outcome o = lane_->run(programs, cubins[l], kLaunchSeconds);
-      if (o.hangs) {
-        lost(programs, kLevels[l], "a kernel does not end", 3);
-        return false;
-      }
-      if (!o.error.empty()) {
-        lost(programs, kLevels[l], o.error, 4);
-        return false;
-      }
-      for (std::size_t i = 0; i < programs.size(); ++i) to[i].silicon[l] = o.digests[i];
+      if (s_.pool != nullptr) launch(programs, l, cubins[l], to);
+      else
+        for (Votes& v : to) v.silicon[l] = v.simulated;
     }
     return true;
   }
@@ -266,8 +279,7 @@ class Worker {
         ++s_.alone[all[i].alone()];
         differ.push_back(i);
         if (++s_.told <= kMostTold)
-          fmt::print("{:016x}: {} differs; digests {:016x} {:016x} {:016x}, simulated {:016x}\n", programs[i].seed, all[i].alone(), all[i].silicon[0],
-                     all[i].silicon[1], all[i].silicon[2], all[i].simulated);
+          fmt::print("{:016x}: {} differs\n", programs[i].seed, all[i].alone());
       }
     }
     for (const std::size_t i : differ) explain(programs[i], all[i]);
@@ -275,18 +287,21 @@ class Worker {
 
   void explain(const Program& program, const Votes& votes) {
     bool reduce = false;
+    const std::string alone = votes.alone();
     {
       const std::lock_guard lock(s_.mutex);
       if (s_.saved++ >= kMostSaved) return;
-      reduce = s_.reduced++ < kMostReduced;
+      reduce = s_.reduced < kMostReduced && s_.reduced_of[alone] < kMostOfAKind;
+      if (reduce) ++s_.reduced, ++s_.reduced_of[alone];
     }
-    const std::string alone = votes.alone();
     Program small = program;
+    const auto begin = Clock::now();
     if (reduce) {
       small = reduced(program, [&](const Program& p) {
         std::vector<Program> one = {p};
         std::vector<Votes> v;
-        const bool late = Clock::now() - s_.start > std::chrono::duration<double>(60 * s_.options.minutes + 15);
+        const auto now = Clock::now();
+        const bool late = now - begin > kReducing || now - s_.start > std::chrono::duration<double>(60 * s_.options.minutes + 15);
         return !late && !s_.stop && this->votes(one, v, true) && v.size() == 1 && v[0].alone() == alone && !v[0].agree();
       }, kMostQuestions);
     }
@@ -301,15 +316,15 @@ class Worker {
   std::string differences(const Program& p) {
     std::string text;
     std::vector<Program> one = {p};
-    if (lane_ == nullptr || !simulator_.load(one, {}).empty()) return text;
+    if (s_.pool == nullptr || !simulator_.load(one, {}).empty()) return text;
     const Result r = simulator_.run(p, 0, {});
     if (!r.error.empty()) text += fmt::format("/* {} */\n", r.error);
     for (const int level : kLevels) {
       std::string cubin;
       if (!assembled(one, level, cubin) || one.empty()) return text;
-      const Device::Lane::Outcome o = lane_->run(one, cubin, kLaunchSeconds);
-      if (o.hangs || !o.error.empty()) return text;
-      text += fmt::format("// simulated against -O{}: {}\n", level, first_difference(p, r.memory, lane_->memory(p, 0), fmt::format("-O{}", level)));
+      const Runner::Outcome o = Pool::Lent(*s_.pool)->run(one, {}, cubin, s_.options.milliseconds, true);
+      text += fmt::format("// simulated against -O{}: {}\n", level,
+                          o.fault.empty() ? first_difference(p, r.memory, o.memory, fmt::format("-O{}", level)) : o.fault);
     }
     return text;
   }
@@ -317,7 +332,6 @@ class Worker {
   Shared& s_;
   std::string name_;
   Simulator simulator_;
-  std::unique_ptr<Device::Lane> lane_;
 };
 
 std::string table(Shared& s) {
@@ -328,6 +342,7 @@ std::string table(Shared& s) {
   t += fmt::format("seconds of all host threads: generating {:.1f}, ptxas {:.1f}, simulating {:.1f}, launching {:.1f}\n",
                    1e-6 * static_cast<double>(s.generating), 1e-6 * static_cast<double>(s.assembling), 1e-6 * static_cast<double>(s.simulating),
                    1e-6 * static_cast<double>(s.launching));
+  if (s.pool != nullptr) t += fmt::format("{} processes have run kernels\n", s.pool->started());
   std::uint64_t least = ~std::uint64_t{0};
   std::size_t few = 0;
   for (const int r : possible_rows(true)) {
@@ -347,7 +362,7 @@ std::string table(Shared& s) {
 int usage() {
   fmt::print(stderr,
              "differential_gpu [--minutes=N] [--programs=N] [--seed=N] [--batch=N] [--jobs=N] [--ptxas=PATH] [--out=FOLDER] [--scratch=FOLDER] "
-             "[--checks] [--dry] "
+             "[--runners=N] [--milliseconds=N] [--checks] [--dry] "
              "[--without=TEXT]... [--replay=NUMBER] [--replay-list=FILE]\n");
   return 2;
 }
@@ -360,7 +375,9 @@ bool parse(int argc, char** argv, Options& o) {
     if (name == "--minutes") o.minutes = std::strtod(value.c_str(), nullptr);
     else if (name == "--programs") o.programs = std::strtoull(value.c_str(), nullptr, 10), o.minutes = 1e6;
     else if (name == "--seed") o.seed = std::strtoull(value.c_str(), nullptr, 10);
-    else if (name == "--batch") o.batch = std::max<std::size_t>(1, std::strtoull(value.c_str(), nullptr, 10));
+    else if (name == "--batch") o.batch = std::clamp<std::size_t>(std::strtoull(value.c_str(), nullptr, 10), 1, kMostPrograms);
+    else if (name == "--runners") o.runners = std::max<std::size_t>(1, std::strtoull(value.c_str(), nullptr, 10));
+    else if (name == "--milliseconds") o.milliseconds = std::max(1, std::atoi(value.c_str()));
     else if (name == "--jobs") o.jobs = std::max(1, std::atoi(value.c_str()));
     else if (name == "--ptxas") o.ptxas = value;
     else if (name == "--out") o.out = value;
@@ -382,30 +399,35 @@ bool parse(int argc, char** argv, Options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::strncmp(argv[1], "--runner=", 9) == 0) return serve(std::atoi(argv[1] + 9));
   Shared shared;
   if (!parse(argc, argv, shared.options)) return usage();
   const Options& o = shared.options;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   std::filesystem::create_directories(o.out);
   shared.rows.resize(Catalogue::get().rows().size());
-  std::unique_ptr<Device> device;
+  std::string gpu = "dry: nothing is launched";
   try {
-    if (!o.dry) device = std::make_unique<Device>();
+    if (!o.dry) {
+      shared.pool = std::make_unique<Pool>(o.runners);
+      gpu = Pool::Lent(*shared.pool)->name();
+    }
   } catch (const std::exception& e) {
     fmt::print(stderr, "no GPU: {}\n", e.what());
     return 2;
   }
-  fmt::print("{}, {} host threads, {} programs a module, seed {}\n", device ? device->name() : "dry: nothing is launched", o.jobs, o.batch, o.seed);
+  fmt::print("{}, {} host threads, {} programs a module, seed {}\n", gpu, o.jobs, o.batch, o.seed);
   shared.start = Clock::now();
   std::vector<std::thread> threads;
-  std::atomic<int> running{o.only.empty() ? o.jobs : 1};
+  std::atomic<int> running{o.jobs};
   for (int i = 0, n = running; i < n; ++i) {
     threads.emplace_back([&, i] {
       try {
-        Worker(shared, device.get(), i).run();
+        Worker(shared, i).run();
       } catch (const std::exception& e) {
         fmt::print(stderr, "host thread {}: {}\n", i, e.what());
-        shared.status = 4;
+        shared.status = 2;
+        shared.stop = true;
       }
       --running;
     });
@@ -427,5 +449,5 @@ int main(int argc, char** argv) {
   write(std::filesystem::path(o.out) / fmt::format("table-{}-{}.txt", o.seed, getpid()), t);
   std::fflush(stdout);
   const int status = shared.status != 0 ? shared.status : !shared.alone.empty() || shared.refused != 0 || shared.findings != 0 ? 1 : 0;
-  _exit(status);  // after a lost context nothing can be given back
+  return status;
 }

@@ -1,0 +1,47 @@
+// Runs modules on the GPU in a process of its own, whose context a kernel may end, or never give back: then the process is ended, and another one started.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulator/fuzz/differential/program.h"
+
+namespace lockstep::fuzz::differential {
+
+class Runner {
+ public:
+  ~Runner();
+
+  struct Outcome {
+    std::string fault;                   // how a kernel failed
+    std::size_t failed = 0;              // which, when that is known: less than the number of programs
+    std::vector<std::uint64_t> digests;  // by program
+    std::vector<std::uint8_t> memory;    // of the first program, when asked for
+  };
+  // Throws std::runtime_error when no process can be started that has a GPU.
+  Outcome run(std::span<const Program> programs, std::span<const std::uint8_t> skipped, const std::string& cubin, int milliseconds, bool memory);
+
+  // The GPU's name.
+  const std::string& name();
+  std::uint64_t started() const { return started_; }
+
+ private:
+  void start();
+  void end();
+
+  pid_t pid_ = -1;
+  int channel_ = -1;
+  std::string name_;
+  std::uint64_t started_ = 0;
+};
+
+// What the process of a runner does: answers on a socket until it is closed. `most`: programs at a time.
+int serve(int channel);
+
+inline constexpr std::size_t kMostPrograms = 256;  // of a module
+
+}  // namespace lockstep::fuzz::differential
