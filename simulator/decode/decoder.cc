@@ -45,7 +45,8 @@ std::uint32_t stack_of(const engine::Program& program, const Linker& linker, std
 }  // namespace
 
 std::variant<std::unique_ptr<engine::Program>, engine::LoadError> decode(std::span<const ptx::Module> modules, memory::DeviceMemory& memory,
-                                                                         int device, const engine::ManagedVariables& managed) {
+                                                                         int device, const engine::ManagedVariables& managed,
+                                                                         engine::RegisterPlaces places) {
   auto program = std::make_unique<engine::Program>();
   const auto fail = [&](std::string message) {
     for (const auto& [name, allocation] : program->variables) {
@@ -68,7 +69,7 @@ std::variant<std::unique_ptr<engine::Program>, engine::LoadError> decode(std::sp
   }
   ConstantBank constants;
   try {
-    for (std::uint32_t i = 0; i < count; ++i) FunctionDecoder(linker, i, constants, *program).decode();
+    for (std::uint32_t i = 0; i < count; ++i) FunctionDecoder(linker, i, constants, *program, places).decode();
   } catch (const Refusal& r) {
     return fail(r.message);
   }

@@ -70,9 +70,10 @@ int operand_bytes(const ptx::Instruction& i, std::size_t n) {
   }
 }
 
-FunctionDecoder::FunctionDecoder(const Linker& linker, std::uint32_t index, ConstantBank& constants, engine::Program& program)
+FunctionDecoder::FunctionDecoder(const Linker& linker, std::uint32_t index, ConstantBank& constants, engine::Program& program,
+                                 engine::RegisterPlaces places)
     : linker_(linker), ref_(linker.functions()[index]), function_(*ref_.function), index_(index), constants_(constants), program_(program),
-      out_(program.functions[index]) {}
+      out_(program.functions[index]), places_(places) {}
 
 void FunctionDecoder::refuse(const ptx::Instruction& i, const std::string& why) const {
   throw Refusal{"PTX line " + std::to_string(i.ptx_line) + ", " + (function_.is_kernel ? "kernel " : "function ") + out_.demangled + ": '" +
@@ -138,7 +139,7 @@ void FunctionDecoder::lay_out_local() {
 }
 
 void FunctionDecoder::assign_registers() {
-  Allocation a = allocate_registers(function_);
+  Allocation a = allocate_registers(function_, places_);
   slots_ = std::move(a.slots);
   for (Slot& s : slots_) {
     if (s != kNoSlot) s += bank_;

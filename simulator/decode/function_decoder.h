@@ -25,7 +25,7 @@ std::uint8_t reach(const ptx::Modifiers& m);
 
 class FunctionDecoder {
  public:
-  FunctionDecoder(const Linker& linker, std::uint32_t index, ConstantBank& constants, engine::Program& program);
+  FunctionDecoder(const Linker& linker, std::uint32_t index, ConstantBank& constants, engine::Program& program, engine::RegisterPlaces places);
 
   // Appends the function's operations to the program. Throws Refusal.
   void decode();
@@ -91,6 +91,7 @@ class FunctionDecoder {
   ConstantBank& constants_;
   engine::Program& program_;
   engine::Function& out_;
+  const engine::RegisterPlaces places_;
   std::vector<engine::Slot> slots_;                  // by register
   std::unordered_map<std::string, engine::Storage> storage_;   // .param variables of a function and of its calls
   std::unordered_map<std::string, std::uint32_t> local_;       // .local variables: offset in the frame
@@ -105,7 +106,7 @@ class FunctionDecoder {
 // Bytes that operand `n` of a computing instruction has by the manual (0: predicate); for immediates and widths.
 int operand_bytes(const ptx::Instruction& i, std::size_t n);
 
-// Places registers in the bank so that those never live together share room. Returns the slot of every register, the bytes
+// Places registers in the bank; with RegisterPlaces::kShared those that are never live together share room. Returns the slot of every register, the bytes
 // used, the most 32-bit registers live at once, and which registers some path reads before it writes them.
 struct Allocation {
   std::vector<engine::Slot> slots;
@@ -113,6 +114,6 @@ struct Allocation {
   int live = 0;
   std::vector<std::uint32_t> undefined;
 };
-Allocation allocate_registers(const ptx::Function& f);
+Allocation allocate_registers(const ptx::Function& f, engine::RegisterPlaces places);
 
 }  // namespace lockstep::decode

@@ -77,11 +77,18 @@ struct LoadError {
 // The managed variables of a program, in the order of its texts: one memory for all devices, released with the last of its owners.
 using ManagedVariables = std::vector<std::shared_ptr<const memory::Allocation>>;
 
+// Where a function's virtual registers lie in a warp's register bank.
+enum class RegisterPlaces : std::uint8_t {
+  kShared,    // registers that are never live together may have one place
+  kSeparate,  // each has its own: a slower, simpler way to do the same, to hold the other against
+};
+
 // Parses, links (when several texts are given: relocatable device code) and decodes, and places the variables in `memory` for `device`.
 // `managed`: empty when the texts are first loaded, which then makes these variables; a later load, on whatever device, takes them as they are.
 // Without it they are the module's own.
 std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> ptx, memory::DeviceMemory& memory, int device,
-                                                             ManagedVariables* managed = nullptr);
+                                                             ManagedVariables* managed = nullptr,
+                                                             RegisterPlaces places = RegisterPlaces::kShared);
 
 struct LaunchConfig {
   Dim3 grid, block, cluster{1, 1, 1};

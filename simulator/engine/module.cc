@@ -49,7 +49,7 @@ std::vector<const Kernel*> LoadedModule::kernels() const {
 }
 
 std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> texts, memory::DeviceMemory& memory, int device,
-                                                             ManagedVariables* managed) {
+                                                             ManagedVariables* managed, RegisterPlaces places) {
   // Every processor with these has F16C and LZCNT.
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2")) {
     return LoadError{"the simulated GPU needs a processor with AVX2, FMA and BMI2; this one has not"};
@@ -60,7 +60,7 @@ std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std
     if (const auto* error = std::get_if<ptx::ParseError>(&parsed)) return LoadError{error->to_string()};
     modules.push_back(std::move(std::get<ptx::Module>(parsed)));
   }
-  auto decoded = decode::decode(modules, memory, device, managed != nullptr ? *managed : ManagedVariables());
+  auto decoded = decode::decode(modules, memory, device, managed != nullptr ? *managed : ManagedVariables(), places);
   if (auto* error = std::get_if<LoadError>(&decoded)) return std::move(*error);
   if (managed != nullptr) *managed = std::get<std::unique_ptr<Program>>(decoded)->managed;
   return std::make_unique<LoadedModule>(std::move(std::get<std::unique_ptr<Program>>(decoded)), memory);

@@ -411,6 +411,7 @@ class BodyParser {
   void accept(Instruction& i, const Match& match, const std::vector<OperandRule>& rules) {
     i.opcode = match.form->row->opcode;
     i.modifiers = match.modifiers;
+    i.rules = &rules;
     settle_operands(match, rules, i.operands);
     for (std::size_t n = 0; n < rules.size(); ++n) {
       Operand& o = i.operands[n];

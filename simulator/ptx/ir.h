@@ -16,6 +16,8 @@
 
 namespace lockstep::ptx {
 
+struct OperandRule;  // forms.h
+
 // Where in the CUDA source an instruction came from (.loc); line 0 when the PTX carries no line information.
 struct SourceLocation {
   int file = 0;  // index into Module::files
@@ -75,6 +77,8 @@ struct Instruction {
   // arguments (may be empty), label of the .callprototype or .calltargets as a symbol (kNone for a direct call). In both lists
   // stand symbols of .param variables, registers and immediates.
   std::vector<Operand> operands;
+  // What the table of forms says of each operand; nullptr for a call, which has a grammar of its own, and for a `ret` at a function's end.
+  const std::vector<OperandRule>* rules = nullptr;
   SourceLocation source;
   int ptx_line = 0;     // line within the PTX text, from 1
   std::string text;     // opcode with its modifiers as written, for messages: "ld.global.nc.f32"

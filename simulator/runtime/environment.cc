@@ -92,6 +92,11 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
     }
     settings.checks = *bits;
   }
+  if (const char* registers = lookup("LOCKSTEP_REGISTERS"); registers != nullptr && *registers != '\0') {
+    const std::string_view value = registers;
+    if (value != "shared" && value != "separate") return complaint("LOCKSTEP_REGISTERS", value, "'shared' or 'separate'");
+    if (value == "separate") settings.registers = engine::RegisterPlaces::kSeparate;
+  }
   std::uint64_t memory_gib = 0;
   if (!read_number(lookup, "LOCKSTEP_DEVICES", 0, 64, &settings.devices, &error) ||
       !read_number(lookup, "LOCKSTEP_MEMORY", 1, 1024, &memory_gib, &error) ||

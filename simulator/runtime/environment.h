@@ -12,6 +12,7 @@
 //   LOCKSTEP_QUIET=0             1: findings and explanations are not printed as they happen
 //   LOCKSTEP_SUPPRESSIONS=FILE   findings that are known and wanted quiet (check/suppressions.h)
 //   LOCKSTEP_RECORD=FILE         where to leave what happened, for `lockstep exec` (record.h)
+//   LOCKSTEP_REGISTERS=shared    separate: every virtual register has a place of its own, to tell whether sharing places changes a result
 //   LOCKSTEP_COUNT=0             1: memory transactions are counted from the first launch on
 //   CUDA_LAUNCH_BLOCKING=0       1: a launch itself returns the kernel's error, as NVIDIA's runtime does
 #pragma once
@@ -23,6 +24,7 @@
 
 #include "simulator/check/finding.h"
 #include "simulator/check/suppressions.h"
+#include "simulator/engine/launch.h"
 #include "simulator/runtime/profile.h"
 
 namespace lockstep::runtime {
@@ -40,6 +42,7 @@ struct Settings {
   std::uint64_t instruction_limit = kInstructionLimit;
   bool quiet = false;
   bool count = false;
+  engine::RegisterPlaces registers = engine::RegisterPlaces::kShared;
   std::string record;
   check::Suppressions suppressions;
   bool launch_blocking = false;

@@ -49,6 +49,13 @@ TEST(Environment, NothingSetIsOneDeterministicSm90WithAllChecks) {
   EXPECT_FALSE(s.launch_blocking);
 }
 
+TEST(Environment, RegistersShareTheirPlacesUnlessAsked) {
+  EXPECT_EQ(accepted({}).registers, engine::RegisterPlaces::kShared);
+  EXPECT_EQ(accepted({{"LOCKSTEP_REGISTERS", "shared"}}).registers, engine::RegisterPlaces::kShared);
+  EXPECT_EQ(accepted({{"LOCKSTEP_REGISTERS", "separate"}}).registers, engine::RegisterPlaces::kSeparate);
+  refused("LOCKSTEP_REGISTERS", "seperate");
+}
+
 TEST(Environment, EmptyMeansNotSet) { EXPECT_EQ(accepted({{"LOCKSTEP_DEVICE", ""}, {"LOCKSTEP_SCHEDULE", ""}}).profile->name, "sm_90"); }
 
 TEST(Environment, EverySettingIsRead) {

@@ -134,7 +134,7 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, F
     loaded.texts.emplace_back(reinterpret_cast<const char*>(image->data.data()), image->data.size());
   }
   const std::vector<std::string_view> texts(loaded.texts.begin(), loaded.texts.end());
-  auto module = engine::load_module(texts, *runtime.memory, device, &binary.managed);
+  auto module = engine::load_module(texts, *runtime.memory, device, &binary.managed, runtime.settings.registers);
   if (const auto* error = std::get_if<engine::LoadError>(&module)) {
     runtime.explain("load", error->message);
     return cudaErrorInvalidPtx;

@@ -1,0 +1,64 @@
+#include "simulator/ptx/effects.h"
+
+#include "simulator/ptx/forms.h"
+
+namespace lockstep::ptx {
+namespace {
+
+using Kind = Operand::Kind;
+using Role = OperandRule::Role;
+
+bool is_destination(Role r) {
+  return r == Role::kDestination || r == Role::kDestinationPredicate || r == Role::kDestinationPair || r == Role::kDestinationVector;
+}
+
+void add(const Operand& o, bool writes, std::vector<RegisterAccess>& out) {
+  // What an address is made of is read, whatever is done to the memory there.
+  if (o.kind == Kind::kAddress) {
+    if (o.has_register) out.push_back({o.index, false});
+    writes = false;
+  } else if (o.kind == Kind::kRegister || o.kind == Kind::kNegatedPredicate) {
+    out.push_back({o.index, writes});
+  }
+  for (const Operand& e : o.elements) add(e, writes, out);
+}
+
+// Of a call, the list of results comes first (Instruction::operands).
+bool writes_operand(const Instruction& i, std::size_t n) {
+  return i.rules != nullptr ? is_destination((*i.rules)[n].role) : i.opcode == Opcode::k_call && n == 0;
+}
+
+}  // namespace
+
+std::vector<RegisterAccess> register_accesses(const Instruction& i) {
+  std::vector<RegisterAccess> all;
+  if (i.guard.present) all.push_back({i.guard.index, false});
+  for (std::size_t n = 0; n < i.operands.size(); ++n) {
+    if (!writes_operand(i, n)) add(i.operands[n], false, all);
+  }
+  for (std::size_t n = 0; n < i.operands.size(); ++n) {
+    if (writes_operand(i, n)) add(i.operands[n], true, all);
+  }
+  return all;
+}
+
+Successors successors(const Instruction& i) {
+  Successors s;
+  switch (i.opcode) {
+    case Opcode::k_ret: case Opcode::k_exit: case Opcode::k_trap:
+      s.next = i.guard.present;
+      return s;
+    case Opcode::k_bra: case Opcode::k_brx_idx:
+      s.next = i.guard.present;
+      break;
+    default: break;
+  }
+  for (const Operand& o : i.operands) {
+    if (o.kind == Kind::kLabel) s.targets.push_back(o.index);
+    if (o.kind != Kind::kList || i.opcode == Opcode::k_call) continue;
+    for (const Operand& e : o.elements) s.targets.push_back(e.index);
+  }
+  return s;
+}
+
+}  // namespace lockstep::ptx
