@@ -27,7 +27,7 @@ PROGRAM(bfs, 2) {
   CUDA(cudaMemset(queue, 0, sizeof(int)));
   int size = 1, depth = 0;
   if (mistake == 2) next_size.zero();
-  while (size > 0) {
+  while (size > 0 && depth < 100) {
     if (mistake != 2) next_size.zero();
     expand<<<divide_up(size, 32), 32>>>(first, to, level, queue, size, next, next_size, ++depth, mistake);
     size = next_size.host()[0];

@@ -40,7 +40,8 @@ PROGRAM(bilateral, 2) {
       const int me = picture[y * width + x];
       long long count[256] = {};  // by brightness
       for (int j = std::max(y - 2, 0); j <= std::min(y + 2, height - 1); ++j)
-        for (int i = std::max(x - 2, 0); i <= std::min(x + 2, width - 1); ++i) count[picture[j * width + i]] += near_table[(i - x) * (i - x) + (j - y) * (j - y)];
+        for (int i = std::max(x - 2, 0); i <= std::min(x + 2, width - 1); ++i)
+          count[picture[j * width + i]] += near_table[(i - x) * (i - x) + (j - y) * (j - y)];
       long long sum = 0, weights = 0;
       for (int p = 0; p < 256; ++p) sum += count[p] * like_table[std::abs(p - me)] * p, weights += count[p] * like_table[std::abs(p - me)];
       wrong += got[y * width + x] != (sum + weights / 2) / weights;

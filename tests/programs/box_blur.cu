@@ -32,7 +32,8 @@ PROGRAM(box_blur, 2) {
   Random random(62);
   for (uchar4& p : picture) p = make_uchar4(random() >> 8 & 255, random() >> 8 & 255, random() >> 8 & 255, 255);
   Buffer<uchar4> in(picture), out(picture.size());
-  blur<<<dim3(divide_up(width, kSide), divide_up(height, kSide)), dim3(kSide, kSide), span * span * sizeof(uchar4)>>>(in, out, width, height, radius, mistake);
+  blur<<<dim3(divide_up(width, kSide), divide_up(height, kSide)), dim3(kSide, kSide), span * span * sizeof(uchar4)>>>(in, out, width, height, radius,
+                                                                                                                      mistake);
   const std::vector<uchar4> got = out.host();
   // Sums along rows, then along columns.
   int wrong = 0;

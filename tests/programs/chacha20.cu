@@ -18,10 +18,22 @@ __global__ void crypt(unsigned char* text, int n, Key key, int mistake) {
   const int block = blockIdx.x * blockDim.x + threadIdx.x;
   const int size = min(64, n - 64 * block);
   if (size <= 0) return;
-  const unsigned start[16] = {0x61707865,   0x3320646e,   0x79622d32,   0x6b206574,   key.words[0],
-                              key.words[1], key.words[2], key.words[3], key.words[4], key.words[5],
-                              key.words[6], key.words[7], key.counter + (mistake == 1 ? threadIdx.x : block),
-                              key.nonce[0], key.nonce[1], key.nonce[2]};
+  const unsigned start[16] = {0x61707865,
+                              0x3320646e,
+                              0x79622d32,
+                              0x6b206574,
+                              key.words[0],
+                              key.words[1],
+                              key.words[2],
+                              key.words[3],
+                              key.words[4],
+                              key.words[5],
+                              key.words[6],
+                              key.words[7],
+                              key.counter + (mistake == 1 ? threadIdx.x : block),
+                              key.nonce[0],
+                              key.nonce[1],
+                              key.nonce[2]};
   unsigned x[16];
   for (int i = 0; i < 16; ++i) x[i] = start[i];
 #pragma unroll 1
@@ -37,8 +49,7 @@ __global__ void crypt(unsigned char* text, int n, Key key, int mistake) {
 }
 
 PROGRAM(chacha20, 2) {
-  const char known[] =
-      "Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it.";
+  const char known[] = "Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it.";
   const unsigned char expected[] = {0x6e, 0x2e, 0x35, 0x9a, 0x25, 0x68, 0xf9, 0x80, 0x41, 0xba, 0x07, 0x28, 0xdd, 0x0d, 0x69, 0x81};
   Key key = {{}, {0, 0x4a000000, 0}, 1};
   for (unsigned i = 0; i < 8; ++i) key.words[i] = (4 * i) | (4 * i + 1) << 8 | (4 * i + 2) << 16 | (4 * i + 3) << 24;

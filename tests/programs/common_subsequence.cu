@@ -42,8 +42,10 @@ PROGRAM(common_subsequence, 2) {
     for (int x = columns - 1; x >= 0; --x)
       if (a[y] == b[x]) {
         const auto place = std::lower_bound(ends.begin(), ends.end(), x);
-        if (place == ends.end()) ends.push_back(x);
-        else *place = x;
+        if (place == ends.end())
+          ends.push_back(x);
+        else
+          *place = x;
       }
   return verdict(got == static_cast<int>(ends.size()), "length %d, %zu expected", got, ends.size());
 }

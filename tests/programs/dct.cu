@@ -55,7 +55,8 @@ PROGRAM(dct, 2) {
         double sum = 0;
         for (int y = 0; y < 8; ++y)
           for (int x = 0; x < 8; ++x)
-            sum += (picture[(b / across * 8 + y) * width + b % across * 8 + x] - 128) * std::cos((2 * x + 1) * u * M_PI / 16) * std::cos((2 * y + 1) * v * M_PI / 16);
+            sum += (picture[(b / across * 8 + y) * width + b % across * 8 + x] - 128) * std::cos((2 * x + 1) * u * M_PI / 16) *
+                   std::cos((2 * y + 1) * v * M_PI / 16);
         sum *= (u ? 0.5 : std::sqrt(0.125)) * (v ? 0.5 : std::sqrt(0.125));
         const int q = quanta[8 * v + u], value = got[(b / across * 8 + v) * width + b % across * 8 + u];
         wrong += std::abs(value - sum / q) > 0.5 + 1.3 / q;

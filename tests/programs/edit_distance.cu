@@ -53,7 +53,8 @@ PROGRAM(edit_distance, 2) {
     for (int j = 0; j < n; ++j) {
       int known[kLongest + 1][kLongest + 1];
       std::memset(known, -1, sizeof known);
-      wrong += got[i * n + j] != distance(words[i], words[j], static_cast<int>(std::strlen(words[i])), static_cast<int>(std::strlen(words[j])), known);
+      wrong +=
+          got[i * n + j] != distance(words[i], words[j], static_cast<int>(std::strlen(words[i])), static_cast<int>(std::strlen(words[j])), known);
     }
   return verdict(wrong == 0, "%d of %d wrong", wrong, n * n);
 }

@@ -48,7 +48,8 @@ PROGRAM(knapsack, 2) {
     front = next;
   }
   const long long expected = front.back().second;
-  return verdict(best == expected && value == best && weight <= capacity, "value %lld, %lld expected, %lld in a weight of %d", best, expected, value, weight);
+  return verdict(best == expected && value == best && weight <= capacity, "value %lld, %lld expected, %lld in a weight of %d", best, expected, value,
+                 weight);
 }
 
 }  // namespace knapsack

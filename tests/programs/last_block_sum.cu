@@ -6,14 +6,17 @@ namespace last_block_sum {
 __device__ unsigned arrived = 0;
 
 template <int kThreads>
-__device__ double block_sum(double mine) {
+__device__ double block_sum(double mine, int mistake) {
   __shared__ double parts[kThreads];
   parts[threadIdx.x] = mine;
-  for (int half = kThreads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
-  }
   __syncthreads();
+  for (int half = kThreads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) {
+      parts[threadIdx.x] += parts[threadIdx.x + half];
+      if (mistake == 3) __syncthreads();
+    }
+    if (mistake != 3) __syncthreads();
+  }
   const double sum = parts[0];
   __syncthreads();
   return sum;
@@ -23,7 +26,7 @@ __global__ void sum(const float* x, int n, double* parts, double* total, int mis
   __shared__ bool last;
   double mine = 0;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) mine += x[i];
-  const double part = block_sum<64>(mine);
+  const double part = block_sum<64>(mine, mistake);
   if (threadIdx.x == 0) {
     parts[blockIdx.x] = part;
     if (mistake != 1) __threadfence();
@@ -31,11 +34,11 @@ __global__ void sum(const float* x, int n, double* parts, double* total, int mis
   }
   if (mistake != 2) __syncthreads();
   if (!last) return;
-  const double all = block_sum<64>(threadIdx.x < gridDim.x ? parts[threadIdx.x] : 0);
+  const double all = block_sum<64>(threadIdx.x < gridDim.x ? parts[threadIdx.x] : 0, mistake);
   if (threadIdx.x == 0) *total = all, arrived = 0;
 }
 
-PROGRAM(last_block_sum, 2) {
+PROGRAM(last_block_sum, 3) {
   const int n = 5555;
   std::vector<float> x(n);
   Random random(29);

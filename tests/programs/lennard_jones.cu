@@ -72,8 +72,8 @@ PROGRAM(lennard_jones, 2) {
   // differently (it is below 2^28, and doubles have 53 bits); it is multiplied by |dx| <= cutoff.
   const double bound = 2.0 * kMost * cutoff;
   const int most = *std::max_element(neighbours.begin(), neighbours.end());
-  return verdict(sum == 0 && error <= bound && count.host() == neighbours && most < kMost, "error %g of %g, sum %lld, at most %d neighbours", error, bound,
-                 sum, most);
+  return verdict(sum == 0 && error <= bound && count.host() == neighbours && most < kMost, "error %g of %g, sum %lld, at most %d neighbours", error,
+                 bound, sum, most);
 }
 
 }  // namespace lennard_jones

@@ -44,10 +44,24 @@ __global__ void test(const Word* numbers, bool* prime, int count, int mistake) {
 
 PROGRAM(miller_rabin, 1) {
   // Known primes, and products that fool weaker tests: Carmichael numbers, strong pseudoprimes to many bases, squares of primes.
-  const std::vector<Word> primes = {1000003, 2147483647, 4294967291ull, 4294967311ull, 999999999989ull, 18446744073709551557ull, 2305843009213693951ull,
-                                    9223372036854775783ull, 18446744073709551533ull};
-  const std::vector<Word> others = {3215031751ull, 3474749660383ull, 341550071728321ull, 3825123056546413051ull, 4294967291ull * 4294967291ull,
-                                    4294967291ull * 4294967279ull, 825265ull, 1000003ull * 1000003ull, 18446744073709551555ull};
+  const std::vector<Word> primes = {1000003,
+                                    2147483647,
+                                    4294967291ull,
+                                    4294967311ull,
+                                    999999999989ull,
+                                    18446744073709551557ull,
+                                    2305843009213693951ull,
+                                    9223372036854775783ull,
+                                    18446744073709551533ull};
+  const std::vector<Word> others = {3215031751ull,
+                                    3474749660383ull,
+                                    341550071728321ull,
+                                    3825123056546413051ull,
+                                    4294967291ull * 4294967291ull,
+                                    4294967291ull * 4294967279ull,
+                                    825265ull,
+                                    1000003ull * 1000003ull,
+                                    18446744073709551555ull};
   std::vector<Word> numbers = primes;
   numbers.insert(numbers.end(), others.begin(), others.end());
   for (Word n = 41; n < 1000; n += 2) numbers.push_back(n);

@@ -19,7 +19,8 @@ __global__ void along_rows(unsigned char* picture, int width, int reach, int mis
   __syncthreads();
   if (x >= width) return;
   unsigned char best = row[x];
-  for (int i = max(0, x - reach); i <= (mistake == 2 ? x + reach : min(width - 1, x + reach)); ++i) best = kErode ? min(best, row[i]) : max(best, row[i]);
+  for (int i = max(0, x - reach); i <= (mistake == 2 ? x + reach : min(width - 1, x + reach)); ++i)
+    best = kErode ? min(best, row[i]) : max(best, row[i]);
   mine[x] = best;
 }
 

@@ -62,8 +62,7 @@ PROGRAM(nbody, 1) {
         velocity[i].x += f * q.mass * dx, velocity[i].y += f * q.mass * dy, velocity[i].z += f * q.mass * dz;
         velocity[j].x -= f * p.mass * dx, velocity[j].y -= f * p.mass * dy, velocity[j].z -= f * p.mass * dz;
       }
-    for (int i = 0; i < n; ++i)
-      bodies[i].x += velocity[i].x * dt, bodies[i].y += velocity[i].y * dt, bodies[i].z += velocity[i].z * dt;
+    for (int i = 0; i < n; ++i) bodies[i].x += velocity[i].x * dt, bodies[i].y += velocity[i].y * dt, bodies[i].z += velocity[i].z * dt;
   }
   // A term is at most mass / softening^2 = 2 / 0.01 in size and comes out of some 20 roundings, of which each moves it by
   // 2^-53; n of them are summed in n roundings; and a step hands a difference of positions on with at most

@@ -10,7 +10,8 @@ __constant__ signed char kScore[4][4] = {{5, -4, -2, -4}, {-4, 5, -4, -2}, {-2, 
 // table has a row and a column more than the sequences; tile (column, diagonal - column) of this launch.
 __global__ void diagonal(int* table, const char* a, const char* b, int rows, int columns, int diagonal, int first, int mistake) {
   __shared__ int tile[kTile + 1][kTile + 1];
-  const int column = (first + blockIdx.x) * kTile, row = (diagonal - first - static_cast<int>(blockIdx.x)) * kTile, t = threadIdx.x, width = columns + 1;
+  const int column = (first + blockIdx.x) * kTile, row = (diagonal - first - static_cast<int>(blockIdx.x)) * kTile, t = threadIdx.x,
+            width = columns + 1;
   if (column + t < columns) tile[0][t + 1] = table[row * width + column + t + 1];
   if (row + t < rows) tile[t + 1][0] = table[(row + t + 1) * width + column];
   if (t == 0) tile[0][0] = table[row * width + column];

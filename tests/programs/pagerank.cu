@@ -13,8 +13,8 @@ __global__ void share(const double* rank, const int* first, double* out, double*
     atomicAdd(dangling, rank[v]);
 }
 
-__global__ void gather(const int* __restrict__ first, const int* __restrict__ to, const double* __restrict__ out, const double* dangling, double* rank,
-                       int n) {
+__global__ void gather(const int* __restrict__ first, const int* __restrict__ to, const double* __restrict__ out, const double* dangling,
+                       double* rank, int n) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n) return;
   double sum = *dangling / n;

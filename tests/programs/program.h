@@ -34,18 +34,18 @@ inline std::vector<Program>& programs() {
 inline const char* running = "";
 
 // The body of a program: takes `int mistake` and returns a verdict.
-#define PROGRAM(name, mistakes)                                                                              \
-  static bool run_##name(int mistake);                                                                       \
-  static const bool listed_##name = (programs().push_back(Program{#name, mistakes, run_##name}), true);      \
+#define PROGRAM(name, mistakes)                                                                         \
+  static bool run_##name(int mistake);                                                                  \
+  static const bool listed_##name = (programs().push_back(Program{#name, mistakes, run_##name}), true); \
   static bool run_##name([[maybe_unused]] int mistake)
 
-#define CUDA(call)                                                                                            \
-  do {                                                                                                        \
-    const cudaError_t error_ = (call);                                                                        \
-    if (error_ != cudaSuccess) {                                                                              \
+#define CUDA(call)                                                                                           \
+  do {                                                                                                       \
+    const cudaError_t error_ = (call);                                                                       \
+    if (error_ != cudaSuccess) {                                                                             \
       std::printf("FAIL %s: %s:%d: %s: %s\n", running, __FILE__, __LINE__, #call, cudaGetErrorName(error_)); \
-      std::exit(1);                                                                                           \
-    }                                                                                                         \
+      std::exit(1);                                                                                          \
+    }                                                                                                        \
   } while (0)
 
 // Prints PASS or FAIL and the numbers; no kernel may have failed.

@@ -6,7 +6,7 @@ namespace run_lengths {
 constexpr int kBlock = 1024;
 
 // One block walks over the text; starts[r] is where run r begins. The number of runs goes to *runs.
-__global__ void find_starts(const unsigned char* text, int n, int* starts, int* runs) {
+__global__ void find_starts(const unsigned char* text, int n, int* starts, int* runs, int mistake) {
   __shared__ int before_warp[kBlock / 32], carry;
   if (threadIdx.x == 0) carry = 0;
   for (int first = 0; first < n; first += kBlock) {
@@ -14,7 +14,7 @@ __global__ void find_starts(const unsigned char* text, int n, int* starts, int* 
     const bool start = i < n && (i == 0 || text[i] != text[i - 1]);
     const unsigned votes = __ballot_sync(~0u, start);
     if (lane == 0) before_warp[warp] = __popc(votes);
-    const int in_block = __syncthreads_count(start), base = carry;
+    const int in_block = i < n || mistake != 2 ? __syncthreads_count(start) : 0, base = carry;
     if (warp == 0) {
       int sum = before_warp[lane];
       const int mine = sum;
@@ -39,7 +39,7 @@ __global__ void write_runs(const unsigned char* text, int n, const int* starts, 
   }
 }
 
-PROGRAM(run_lengths, 1) {
+PROGRAM(run_lengths, 2) {
   const int n = 2700;
   std::vector<unsigned char> text;
   Random random(31);
@@ -49,7 +49,7 @@ PROGRAM(run_lengths, 1) {
   Buffer<unsigned char> d_text(text);
   Buffer<int> starts(n), runs(1);
   Buffer<uchar2> out(n);
-  find_starts<<<1, kBlock>>>(d_text, n, starts, runs);
+  find_starts<<<1, kBlock>>>(d_text, n, starts, runs, mistake);
   write_runs<<<4, 64>>>(d_text, n, starts, runs, out, mistake);
   const int count = runs.host()[0];
   std::vector<uchar2> coded(count);

@@ -25,7 +25,8 @@ __global__ void columns(const float* in, float* out, int width, int height, int 
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= width || y >= height) return;
   float sum = 0;
-  for (int k = max(-kRadius, -y); k <= min(kRadius, height - 1 - y); ++k) sum = fmaf(kernel[mistake == 2 ? kRadius + k : kRadius - k], in[(y + k) * width + x], sum);
+  for (int k = max(-kRadius, -y); k <= min(kRadius, height - 1 - y); ++k)
+    sum = fmaf(kernel[mistake == 2 ? kRadius + k : kRadius - k], in[(y + k) * width + x], sum);
   out[y * width + x] = sum;
 }
 

@@ -15,7 +15,8 @@ __device__ void compress(Digest& h, const unsigned char* bytes, int mistake) {
   unsigned w[64];
   for (int i = 0; i < 16; ++i) w[i] = bytes[4 * i] << 24 | bytes[4 * i + 1] << 16 | bytes[4 * i + 2] << 8 | bytes[4 * i + 3];
   for (int i = 16; i < (mistake == 1 ? 63 : 64); ++i)
-    w[i] = w[i - 16] + w[i - 7] + (turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3) + (turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10);
+    w[i] = w[i - 16] + w[i - 7] + (turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3) +
+           (turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10);
   unsigned v[8];
   for (int i = 0; i < 8; ++i) v[i] = h.word[i];
 #pragma unroll 1
@@ -67,7 +68,8 @@ PROGRAM(sha256, 1) {
     constants[k++] = static_cast<unsigned>((root - std::floor(root)) * 4294967296.0L);
   }
   CUDA(cudaMemcpyToSymbol(kRound, constants, sizeof constants));
-  const char* const text = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq, and so on, and so forth, until a third block.......................";
+  const char* const text =
+      "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq, and so on, and so forth, until a third block.......................";
   const int n = 96;
   Buffer<unsigned char> d_text(std::vector<unsigned char>(text, text + n));
   Buffer<Digest> digests(n), upper(n / 2);
@@ -81,7 +83,8 @@ PROGRAM(sha256, 1) {
     for (int k = 0; k < i; ++k) alike += got[i].word[0] == got[k].word[0];
   level<<<1, n / 2>>>(digests, upper, n / 2);
   const std::vector<Digest> tree = upper.host();
-  return verdict(right && alike == 0 && tree[0].word[0] == 0x54bca384, "%08x of nothing, %08x of abc, %d alike", got[0].word[0], got[3].word[0], alike);
+  return verdict(right && alike == 0 && tree[0].word[0] == 0x54bca384, "%08x of nothing, %08x of abc, %d alike", got[0].word[0], got[3].word[0],
+                 alike);
 }
 
 }  // namespace sha256

@@ -25,8 +25,10 @@ __global__ void segment(const unsigned short* primes, int count, unsigned limit,
   if (threadIdx.x >= kWords) return;
   unsigned bits = ~composite[threadIdx.x];
   const unsigned begin = first + 32 * threadIdx.x, odds = (limit + 1) / 2;  // odd numbers up to the limit
-  if (begin >= odds) bits = 0;
-  else if (odds - begin < 32 && mistake != 2) bits &= (1u << (odds - begin)) - 1;
+  if (begin >= odds)
+    bits = 0;
+  else if (odds - begin < 32 && mistake != 2)
+    bits &= (1u << (odds - begin)) - 1;
   const int sum = __reduce_add_sync(0xffffffff, __popc(bits));
   if (threadIdx.x == 0) atomicAdd(found, sum);
 }

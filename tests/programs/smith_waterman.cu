@@ -27,7 +27,8 @@ __global__ void align(const char* query, int rows, const char* subjects, const i
     }
   }
   for (int d = 16; d > 0; d /= 2) {
-    const int other = mistake == 2 ? __shfl_down_sync(0xffffffff, static_cast<int>(most), d, 16) : __shfl_down_sync(0xffffffff, static_cast<int>(most), d);
+    const int other =
+        mistake == 2 ? __shfl_down_sync(0xffffffff, static_cast<int>(most), d, 16) : __shfl_down_sync(0xffffffff, static_cast<int>(most), d);
     most = max(static_cast<int>(most), other);
   }
   if (lane == 0) best[pair] = most;

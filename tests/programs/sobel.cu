@@ -45,7 +45,8 @@ PROGRAM(sobel, 2) {
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
       int h = 0, v = 0;
-      for (int k = -1; k <= 1; ++k) h += (k ? 1 : 2) * (at(x + 1, y + k) - at(x - 1, y + k)), v += (k ? 1 : 2) * (at(x + k, y + 1) - at(x + k, y - 1));
+      for (int k = -1; k <= 1; ++k)
+        h += (k ? 1 : 2) * (at(x + 1, y + k) - at(x - 1, y + k)), v += (k ? 1 : 2) * (at(x + k, y + 1) - at(x + k, y - 1));
       const int expected = std::min(255, std::abs(h) + std::abs(v));
       wrong += got[y * width + x] != expected, bright += expected == 255;
     }

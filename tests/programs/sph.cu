@@ -3,14 +3,18 @@
 
 namespace sph {
 
-__global__ void clear(int* head, int cells, int mistake) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < cells - (mistake == 1 ? 5 : 0); i += gridDim.x * blockDim.x) head[i] = -1;
+__global__ void clear(int* head, int cells) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < cells; i += gridDim.x * blockDim.x) head[i] = -1;
 }
 
-__global__ void insert(const ushort2* at, int n, int size, int across, int* head, int* next) {
+__global__ void insert(const ushort2* at, int n, int size, int across, int* head, int* next, int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  next[i] = atomicExch(&head[at[i].y / size * across + at[i].x / size], i);
+  int* const mine = &head[at[i].y / size * across + at[i].x / size];
+  if (mistake == 1)
+    next[i] = *mine, *mine = i;
+  else
+    next[i] = atomicExch(mine, i);
 }
 
 __global__ void density(const ushort2* at, int n, int size, int across, const int* head, const int* next, unsigned* rho, int mistake) {
@@ -36,8 +40,8 @@ PROGRAM(sph, 2) {
   Buffer<ushort2> d_at(at);
   Buffer<int> head(across * across), next(n);
   Buffer<unsigned> rho(n);
-  clear<<<2, 48>>>(head, across * across, mistake);
-  insert<<<divide_up(n, 128), 128>>>(d_at, n, size, across, head, next);
+  clear<<<2, 48>>>(head, across * across);
+  insert<<<divide_up(n, 128), 128>>>(d_at, n, size, across, head, next, mistake);
   density<<<divide_up(n, 128), 128>>>(d_at, n, size, across, head, next, rho, mistake);
   std::vector<unsigned> expected(n, 0);
   for (int i = 0; i < n; ++i)

@@ -1,0 +1,12 @@
+// Programs around features of the language and of the runtime, as one binary.
+#include "bank_accounts.cu"
+#include "calendar.cu"
+#include "extremes.cu"
+#include "half_precision.cu"
+#include "life.cu"
+#include "matrix_product.cu"
+#include "pipeline.cu"
+#include "queens.cu"
+#include "quicksort.cu"
+#include "tiles.cu"
+#include "trees.cu"
