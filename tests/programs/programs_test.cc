@@ -201,7 +201,7 @@ TEST_P(Right, PassesItsOwnCheckAndNothingIsFound) {
     EXPECT_TRUE(is_one_of(f["kind"], e.information)) << f.dump(2);
   }
   int launches = 0;
-  for (const json& kernel : o.report["kernels"]) launches += kernel["launches"].get<int>();
+  for (const json& kernel : o.report["kernels"]) launches += kernel.value("launches", 0);
   EXPECT_GT(launches, 0) << o.text();
 }
 
