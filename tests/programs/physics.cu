@@ -6,4 +6,5 @@
 #include "lennard_jones.cu"
 #include "nbody.cu"
 #include "sph.cu"
+#include "stencil_3d.cu"
 #include "wave.cu"
