@@ -276,5 +276,22 @@ TEST(Programs, HaveMistakesOfEveryKindOfFinding) {
   }
 }
 
+TEST(Programs, AreCountedInTheirPage) {
+  const std::string page = contents("docs/programs.md");
+  EXPECT_TRUE(has(page, "holds " + std::to_string(entries().size()) + " CUDA programs")) << entries().size();
+  std::map<std::string, int> counts;
+  for (const Entry& e : entries()) {
+    for (const std::string kinds : e.mistakes) {
+      std::string words = kinds == kOwnCheck ? "the program's own check" : "`" + kinds + "`";
+      if (const auto bar = words.find('|'); bar != words.npos) words.replace(bar, 1, "` or `");
+      ++counts[words];
+    }
+  }
+  for (const auto& [words, count] : counts) {
+    const std::string row = "| " + words + " | " + std::to_string(count) + " |";
+    EXPECT_TRUE(has(page, row)) << row;
+  }
+}
+
 }  // namespace
 }  // namespace lockstep

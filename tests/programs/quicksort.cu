@@ -38,6 +38,7 @@ __global__ void pieces(double* a, int piece, int n, bool absolute, int mistake) 
 
 PROGRAM(quicksort, 2) {
   const int n = 640, piece = 55;
+  CUDA(cudaDeviceSetLimit(cudaLimitStackSize, 16 << 10));  // a piece can be as deep as it is long
   std::vector<double> a(n);
   Random random(92);
   for (double& v : a) v = random.below(400) - 200;
