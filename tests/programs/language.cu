@@ -9,6 +9,7 @@
 #include "pipeline.cu"
 #include "queens.cu"
 #include "quicksort.cu"
+#include "rationals.cu"
 #include "shapes.cu"
 #include "tiles.cu"
 #include "trees.cu"
