@@ -124,6 +124,7 @@ const std::vector<Entry>& entries() {
       {"sorting", "radix_sort", {"race"}},
       {"sorting", "scan_levels", {kOwnCheck, kOwnCheck, "race"}},
       {"sorting", "segmented_sum", {"inactive-lane", "uninitialised"}},
+      {"sorting", "selection", {kOwnCheck, "out-of-bounds"}},
       {"thrust", "thrust_statistics", {kOwnCheck}},
       {"thrust", "thrust_words", {kOwnCheck}},
   };

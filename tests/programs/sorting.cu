@@ -8,3 +8,4 @@
 #include "radix_sort.cu"
 #include "scan_levels.cu"
 #include "segmented_sum.cu"
+#include "selection.cu"
