@@ -68,14 +68,21 @@ class BlockKnowledge {
   void release(const BlockOrder& block, std::uint32_t warp);
   // A fence by `warp`, after BlockOrder::fence: a release, and an acquire of what strong reads have found.
   void fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order);
+  // A fence of any scope by `warp`: what other warps of its block have acquired may have been handed to it by one of theirs.
+  void pass_on(std::uint32_t warp) {
+    if (!fresh_.empty()) fresh_warps_ |= 1u << warp;
+  }
   // A barrier of the block, of all warps or of some. Whether all warps know more now.
   bool barrier(const GridOrder& order);
   // A strong write of an address: nothing to leave there when published() is false.
   bool published() const { return has_published_; }
   // A strong read found `at`; `acquires`: the read itself is an acquire.
   void found(const Knowledge& at, std::uint32_t warp, bool acquires, const GridOrder& order);
-  // The barrier of a cluster: what another block had done.
-  void learn(const Published& other, const GridOrder& order) { known_.join(other, order); }
+  // The barrier of a cluster: what another block had done, and what all its warps knew.
+  void learn(const Published& done, const BlockKnowledge& other, const GridOrder& order) {
+    known_.join(done, order);
+    known_.join(other.known_, order);
+  }
   // The same where it says nothing of what it has done but by its fences.
   void learn_published(const BlockKnowledge& other, const GridOrder& order) {
     if (other.has_published_) known_.join(other.mine_, order);

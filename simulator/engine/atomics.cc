@@ -232,7 +232,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
     const Slot* slots = &w.block->program->slots[op.target];
     for (int e = 0; e < op.elements; ++e) update_element(w, op, mask, r, {slots[e], kNoSlot, slots[op.elements + e], e * op.width});
   }
-  if (between_blocks) after_strong_read(w, op, places, mask);
+  if (between_blocks && reads_value(op)) after_strong_read(w, op, places, mask);
   if (op.flags & kAcquire) acquire(w);
   if (r.unwritten != 0 && op.dst != kNoSlot) {
     begin_tracking(w);

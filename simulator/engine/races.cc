@@ -166,7 +166,9 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
   Block& b = *w.block;
   Worker& k = *b.worker;
   GlobalRaces& races = *k.races;
-  GlobalRaces::Access access(races, side_of(w, *r.op, r.pc, r.writes, is_strong(r)), k.race_memo);
+  GlobalRaces::Side side = side_of(w, *r.op, r.pc, r.writes, is_strong(r));
+  side.observes = r.reads && r.writes && reads_value(*r.op);
+  GlobalRaces::Access access(races, side, k.race_memo);
   if (r.size >= 4 && r.size <= 16) lanes &= ~record_cells(w, r, lanes, access, cells_of);
   bool good = true;
   each(lanes, [&](int i) {
@@ -286,11 +288,22 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
   });
 }
 
+namespace {
+
+// What any fence does for the threads of the block.
+void fence_in_block(Warp& w) {
+  Block& b = *w.block;
+  b.races.fence(w.index);
+  if (b.worker->between_blocks) b.knowledge.pass_on(w.index);
+}
+
+}  // namespace
+
 void fence(Warp& w, check::Reach reach) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   Block& b = *w.block;
   if (!b.launch->check_races) return;
-  b.races.fence(w.index);
+  fence_in_block(w);
   if (b.worker->between_blocks && reach != check::Reach::kBlock) b.knowledge.fence(b.races, w.index, b.worker->races->grid());
 }
 
@@ -298,13 +311,13 @@ void release(Warp& w, check::Reach reach) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   Block& b = *w.block;
   if (!b.launch->check_races) return;
-  b.races.fence(w.index);
+  fence_in_block(w);
   if (b.worker->between_blocks && reach != check::Reach::kBlock) b.knowledge.release(b.races, w.index);
 }
 
 void acquire(Warp& w) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (w.block->launch->check_races) w.block->races.fence(w.index);
+  if (w.block->launch->check_races) fence_in_block(w);
 }
 
 void release_to(Warp& w, const Block& owner, std::uint32_t offset) {
