@@ -174,7 +174,7 @@ bool GlobalRaces::others_race(const Record& r, const Side& side) const {
   return !side.strong && now(r, side) && !side.order->partly_ordered(side.warp) && side.knowledge->empty();
 }
 
-bool GlobalRaces::races_with_write(std::uint32_t wr, std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const {
+inline __attribute__((always_inline)) bool GlobalRaces::races_with_write(std::uint32_t wr, std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const {
   const Record& w = at(number_of(wr));
   if (both_strong(w, side)) return false;
   const Relation relation = relate(w, lane_of(wr), lane, side);
@@ -192,7 +192,7 @@ bool GlobalRaces::races_with_write(std::uint32_t wr, std::uint32_t rd, std::uint
   return true;
 }
 
-bool GlobalRaces::races_with_read_half(std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const {
+inline __attribute__((always_inline)) bool GlobalRaces::races_with_read_half(std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const {
   const Record& r = at(number_of(rd));
   if ((!r.write && !side.write) || both_strong(r, side)) return false;
   if (r.write && ((rd & kSeen) || exhausted())) return false;
@@ -203,7 +203,7 @@ bool GlobalRaces::races_with_read_half(std::uint32_t rd, std::uint32_t lane, con
   return true;
 }
 
-void GlobalRaces::read(std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& me) {
+inline __attribute__((always_inline)) void GlobalRaces::read(std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& me) {
   const Side& side = me.side();
   if (rd == 0) return tell(rd, bytes, lane, me);
   const Record& r = at(number_of(rd));
@@ -240,7 +240,7 @@ void GlobalRaces::read(std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lan
   }
 }
 
-void GlobalRaces::follow(std::uint32_t& h, bool seen, std::uint32_t bytes, std::uint32_t lane, Access& me) const {
+inline __attribute__((always_inline)) void GlobalRaces::follow(std::uint32_t& h, bool seen, std::uint32_t bytes, std::uint32_t lane, Access& me) const {
   const Relation relation = relate(at(number_of(h)), lane_of(h), lane, me.side());
   if (relation == Relation::kUnordered && !me.side().observes && !seen) {
     // Both may race with what comes.
@@ -250,7 +250,7 @@ void GlobalRaces::follow(std::uint32_t& h, bool seen, std::uint32_t bytes, std::
   }
 }
 
-void GlobalRaces::write_strongly(std::uint32_t& wr, std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& me) {
+inline __attribute__((always_inline)) void GlobalRaces::write_strongly(std::uint32_t& wr, std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& me) {
   const Side& side = me.side();
   const Record* const r = rd == 0 ? nullptr : &at(number_of(rd));
   const bool weak_read = r != nullptr && !r->write && !r->strong;
@@ -275,7 +275,7 @@ void GlobalRaces::write_strongly(std::uint32_t& wr, std::uint32_t& rd, std::uint
   }
 }
 
-bool GlobalRaces::access_all(RaceCell& cell, std::uint32_t bytes, std::uint32_t lane, Access& me, Conflict& conflict) {
+inline __attribute__((always_inline)) bool GlobalRaces::access_all(RaceCell& cell, std::uint32_t bytes, std::uint32_t lane, Access& me, Conflict& conflict) {
   const Side& side = me.side();
   std::uint32_t wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);
   const bool found = (wr != 0 && races_with_write(wr, rd, lane, side, conflict)) || (rd != 0 && races_with_read_half(rd, lane, side, conflict));
@@ -292,7 +292,7 @@ bool GlobalRaces::access_all(RaceCell& cell, std::uint32_t bytes, std::uint32_t 
   return found;
 }
 
-bool GlobalRaces::access_bytes(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& me, Conflict& conflict) {
+__attribute__((noinline)) bool GlobalRaces::access_bytes(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& me, Conflict& conflict) {
   Split& s = split_of(cell);
   bool found = false;
   for (int byte = 0; byte < 4; ++byte) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "simulator/engine/access.h"
 #include "simulator/engine/cluster.h"
@@ -55,8 +56,8 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   other.size = r.size;
   other.is_write = o.is_write;
   other.is_atomic = o.is_strong && o.is_write;
+  other.thread_known = o.known;
   f.detail = advice(o, benign);
-  if (!o.known) f.detail += " The other thread is one of several; this one did the same.";
   f.survived = b.launch->config->suppressed >> static_cast<int>(check::Kind::kRace) & 1;
   const bool goes_on = benign || f.survived;
   if (f.survived) first_time(w, check::Kind::kRace, r.pc);
@@ -210,9 +211,32 @@ std::uint64_t place_name(const Warp& w, const Op& op, std::uint64_t address) {
   return shared_place_name(first + rank_named(b, narrow), narrow & kOffsetMask);
 }
 
-}  // namespace
+// Lanes whose compare-and-swap finds another value: it reads, and writes nothing (PTX ISA 8.4). Should memory change before the operation itself,
+// it counts as a read all the same.
+LaneMask failing_swaps(const Warp& w, const Request& r, LaneMask lanes) {
+  const Op& op = *r.op;
+  if (!r.reads || !r.writes || op.run != &run_atomic || static_cast<ptx::AtomOp>(op.mode) != ptx::AtomOp::kCas) return 0;
+  const std::byte* compare = source<std::byte>(w, op.src[1]);
+  LaneMask failing = 0;
+  each(lanes, [&](int i) {
+    std::byte there[16];
+    load_element(there, r.host[i], op.width);
+    failing |= LaneMask{std::memcmp(there, compare + i * op.width, op.width) != 0} << i;
+  });
+  return failing;
+}
 
-bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
+// `check` for the lanes that write and for those of failing swaps, which read.
+template <class Check>
+bool check_swaps(Warp& w, Request& r, LaneMask lanes, Check check) {
+  const LaneMask failing = failing_swaps(w, r, lanes);
+  if (failing == 0) return check(r, lanes);
+  Request reading = r;
+  reading.writes = false;
+  return check(reading, failing) && (lanes == failing || check(r, lanes & ~failing));
+}
+
+bool check_block(Warp& w, Request& r, LaneMask lanes) {
   Block& b = *w.block;
   const bool strong = is_strong(r);
   if (r.size == 4 && b.races.shift() == 2) {
@@ -244,23 +268,33 @@ bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
   return good;
 }
 
+}  // namespace
+
+bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
+  return check_swaps(w, r, lanes, [&](Request& part, LaneMask some) { return check_block(w, part, some); });
+}
+
 bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
-  return check_cells(
-      w, r, lanes, Space::kShared, [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
-      [&](std::uint64_t address) {
-        return in_shared_variable(*w.block->launch, address) + " in the block of rank " + std::to_string(owner.cluster_rank) + " of the cluster";
-      });
+  return check_swaps(w, r, lanes, [&](Request& part, LaneMask some) {
+    return check_cells(
+        w, part, some, Space::kShared, [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
+        [&](std::uint64_t address) {
+          return in_shared_variable(*w.block->launch, address) + " in the block of rank " + std::to_string(owner.cluster_rank) + " of the cluster";
+        });
+  });
 }
 
 bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
   memory::DeviceMemory& memory = *w.block->worker->memory;
-  return check_cells(
-      w, r, lanes, Space::kGlobal,
-      [&](std::uint64_t address) { return memory.in_window(address) ? memory.race_shadow(address) : nullptr; },
-      [&](std::uint64_t address) {
-        const memory::Allocation* a = memory.find(address);
-        return a == nullptr ? std::string() : std::to_string(address - a->begin) + " bytes into " + describe(*a);
-      });
+  return check_swaps(w, r, lanes, [&](Request& part, LaneMask some) {
+    return check_cells(
+        w, part, some, Space::kGlobal,
+        [&](std::uint64_t address) { return memory.in_window(address) ? memory.race_shadow(address) : nullptr; },
+        [&](std::uint64_t address) {
+          const memory::Allocation* a = memory.find(address);
+          return a == nullptr ? std::string() : std::to_string(address - a->begin) + " bytes into " + describe(*a);
+        });
+  });
 }
 
 void before_strong_write(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
