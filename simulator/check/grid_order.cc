@@ -55,17 +55,17 @@ void BlockKnowledge::start(std::uint32_t block) {
   pending_.clear();
 }
 
-void BlockKnowledge::release(const BlockOrder& block, std::uint32_t warp) {
+Published BlockKnowledge::done(const BlockOrder& block, std::uint32_t warp) const {
   Published now;
   now.block = mine_.block;
   now.interval = block.interval();
   for (std::uint32_t v = 0; v < 32; ++v) now.clock[v] = static_cast<std::uint16_t>(block.known_clock(warp, v));
-  mine_.join(now);
-  has_published_ = true;
+  return now;
 }
 
 void BlockKnowledge::fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order) {
-  release(block, warp);
+  mine_.join(done(block, warp));
+  has_published_ = true;
   if (pending_.empty()) return;
   fresh_.join(pending_, order);
   fresh_warps_ |= 1u << warp;
@@ -102,19 +102,21 @@ void GridOrder::start() {
   time_ = 0;
 }
 
-void GridOrder::leave(std::uint64_t address, const BlockKnowledge& block) {
+void GridOrder::leave(std::uint64_t address, const BlockKnowledge& block, const Published* released) {
   const std::uint64_t now = time_.fetch_add(1, std::memory_order_relaxed) + 1;
+  Published mine = block.mine_;
+  if (released != nullptr) mine.join(*released);
   {
-    Part& part = parts_[block.mine_.block % kParts];
+    Part& part = parts_[mine.block % kParts];
     std::lock_guard lock(part.mutex);
-    const auto [it, fresh] = part.published.try_emplace(block.mine_.block, Part::First{now, block.mine_});
-    if (!fresh) it->second.all.join(block.mine_);
+    const auto [it, fresh] = part.published.try_emplace(mine.block, Part::First{now, mine});
+    if (!fresh) it->second.all.join(mine);
   }
   // Joined outside of the lock of the place: covering a block's knowledge may ask for another part.
   Knowledge all;
   all.join(block.known_, *this);
   all.join(block.fresh_, *this);
-  all.join(block.mine_, *this);
+  all.join(mine, *this);
   Part& part = parts_[(address >> 2) % kParts];
   std::lock_guard lock(part.mutex);
   const auto [it, fresh] = part.left.try_emplace(address);

@@ -3,6 +3,7 @@
 //
 // A fence of at least cluster scope publishes what its block has done so far, as far as the fencing warp is ordered after it. A strong write that
 // follows leaves this at its address; a strong read of the address finds it, and a fence, an acquire or a barrier after the read makes it known.
+// A write that releases leaves what had been done before it at its own address, and publishes it to no other.
 // Scopes narrower than a cluster publish nothing. Scopes of a cluster, of the GPU and of the system are not told apart here.
 //
 // What is simplified orders more, never less, so it may miss a race and never makes one up: an address keeps what was ever left there; a block
@@ -64,9 +65,9 @@ class BlockKnowledge {
            ((fresh_warps_ >> warp & 1) && fresh_.covers(order, block, interval, at_warp, clock));
   }
 
-  // A release by `warp`, after BlockOrder::fence: what it found before stays pending.
-  void release(const BlockOrder& block, std::uint32_t warp);
-  // A fence by `warp`, after BlockOrder::fence: a release, and an acquire of what strong reads have found.
+  // What a release by `warp` tells, after BlockOrder::fence. What it found before stays pending.
+  Published done(const BlockOrder& block, std::uint32_t warp) const;
+  // A fence by `warp`, after BlockOrder::fence: a release at every place, and an acquire of what strong reads have found.
   void fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order);
   // A fence of any scope by `warp`: what other warps of its block have acquired may have been handed to it by one of theirs.
   void pass_on(std::uint32_t warp) {
@@ -74,7 +75,7 @@ class BlockKnowledge {
   }
   // A barrier of the block, of all warps or of some. Whether all warps know more now.
   bool barrier(const GridOrder& order);
-  // A strong write of an address: nothing to leave there when published() is false.
+  // A strong write of an address that does not release: nothing to leave there when published() is false.
   bool published() const { return has_published_; }
   // A strong read found `at`; `acquires`: the read itself is an acquire.
   void found(const Knowledge& at, std::uint32_t warp, bool acquires, const GridOrder& order);
@@ -102,8 +103,8 @@ class BlockKnowledge {
 class GridOrder {
  public:
   void start();
-  // A strong write of `address`, before it happens.
-  void leave(std::uint64_t address, const BlockKnowledge& block);
+  // A strong write of `address`, before it happens. `released`: what it releases itself, if it does.
+  void leave(std::uint64_t address, const BlockKnowledge& block, const Published* released = nullptr);
   // Whether anybody has left anything anywhere: most kernels never do.
   bool used() const { return places_.load(std::memory_order_acquire) != 0; }
   // A strong read, after it happened.

@@ -117,6 +117,12 @@ class BetweenBlocks : public ::testing::Test {
   void write(Side& s, std::uint64_t address) {
     if (s.knowledge.published()) grid.leave(address, s.knowledge);
   }
+  // A write by a warp that releases.
+  void release(Side& s, std::uint32_t warp, std::uint64_t address) {
+    s.order.fence(warp);
+    const Published done = s.knowledge.done(s.order, warp);
+    grid.leave(address, s.knowledge, &done);
+  }
   void read(Side& s, std::uint64_t address, std::uint32_t warp = 0, bool acquires = false) { grid.find(address, s.knowledge, warp, acquires); }
   void barrier(Side& s) {
     s.order.block_barrier();
@@ -206,15 +212,32 @@ TEST_F(BetweenBlocks, AReleaseAcquiresNothing) {
   fence(a, 0);
   write(a, kFlag);
   read(b, kFlag);
-  b.order.fence(0);
-  b.knowledge.release(b.order, 0);
-  write(b, kOther);
+  release(b, 0, kOther);
   read(c, kOther, 0, true);
   EXPECT_FALSE(knows(b, a)) << "the read was relaxed";
   EXPECT_FALSE(knows(c, a));
   EXPECT_TRUE(knows(c, b));
   fence(b, 0);
   EXPECT_TRUE(knows(b, a)) << "a fence takes up what was read before the release";
+}
+
+TEST_F(BetweenBlocks, AReleaseIsForItsOwnPlace) {
+  release(a, 0, kFlag);
+  write(a, kOther);
+  read(b, kOther, 0, true);
+  EXPECT_FALSE(knows(b, a));
+  read(b, kFlag, 0, true);
+  EXPECT_TRUE(knows(b, a));
+}
+
+TEST_F(BetweenBlocks, AFenceInTheBlockPassesOnWhatAnotherWarpHasAcquired) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 0, true);
+  EXPECT_FALSE(knows(b, 1, a, 0, 0, 0));
+  b.knowledge.pass_on(1);
+  EXPECT_TRUE(knows(b, 1, a, 0, 0, 0));
+  EXPECT_FALSE(knows(b, 2, a, 0, 0, 0)) << "a warp that has not fenced";
 }
 
 TEST_F(BetweenBlocks, OfManyBlocksAllThatWasPublishedCounts) {

@@ -69,10 +69,11 @@ class GlobalSearch : public Search {
     const RaceJudge::Access& a = i.access;
     BlockKnowledge& knowledge = knowledge_[i.block];
     const bool between_blocks = a.reach != Reach::kBlock;
-    if (a.releases) release(i.block, i.warp, a.reach);
+    if (a.releases) fence_of_block(i.block, i.warp);
+    const Published done = knowledge.done(*orders_[i.block], i.warp);
     for (std::uint32_t l = 0; l < kLanes; ++l) {
-      if (!(i.lanes >> l & 1) || !a.writes || !a.strong || !between_blocks || !knowledge.published()) continue;
-      races_->grid().leave(place_ + a.first + l * i.step, knowledge);
+      if (!(i.lanes >> l & 1) || !a.writes || !a.strong || !between_blocks || !(a.releases || knowledge.published())) continue;
+      races_->grid().leave(place_ + a.first + l * i.step, knowledge, a.releases ? &done : nullptr);
     }
     const bool found = check(i);
     for (std::uint32_t l = 0; l < kLanes; ++l) {
@@ -104,10 +105,6 @@ class GlobalSearch : public Search {
   void fence_of_block(std::uint32_t block, std::uint32_t warp) {
     orders_[block]->fence(warp);
     knowledge_[block].pass_on(warp);
-  }
-  void release(std::uint32_t block, std::uint32_t warp, Reach reach) {
-    fence_of_block(block, warp);
-    if (reach != Reach::kBlock) knowledge_[block].release(*orders_[block], warp);
   }
   bool check(const Instruction& i) {
     const RaceJudge::Access& a = i.access;

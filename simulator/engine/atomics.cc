@@ -206,7 +206,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.reads = r.writes = true;
-  if (op.flags & kRelease) release(w, static_cast<check::Reach>(op.reach));
+  if (op.flags & kRelease) release(w);
   std::uint64_t places[kWarpSize];
   const bool between_blocks = w.block->worker->between_blocks;
   if (between_blocks) {

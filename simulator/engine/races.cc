@@ -299,12 +299,15 @@ bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
 
 void before_strong_write(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
   Block& b = *w.block;
-  if (!b.worker->between_blocks || !b.knowledge.published() || static_cast<check::Reach>(op.reach) == check::Reach::kBlock) return;
+  const bool releases = (op.flags & kRelease) != 0;
+  if (!b.worker->between_blocks || !(releases || b.knowledge.published()) || static_cast<check::Reach>(op.reach) == check::Reach::kBlock) return;
   check::GridOrder& grid = b.worker->races->grid();
+  check::Published done;
+  if (releases) done = b.knowledge.done(b.races, w.index);
   std::uint64_t last = 0;
   each(lanes, [&](int i) {
     const std::uint64_t place = place_name(w, op, addresses[i]);
-    if (place != 0 && place != last) grid.leave(place, b.knowledge);
+    if (place != 0 && place != last) grid.leave(place, b.knowledge, releases ? &done : nullptr);
     last = place;
   });
 }
@@ -341,12 +344,9 @@ void fence(Warp& w, check::Reach reach) {
   if (b.worker->between_blocks && reach != check::Reach::kBlock) b.knowledge.fence(b.races, w.index, b.worker->races->grid());
 }
 
-void release(Warp& w, check::Reach reach) {
+void release(Warp& w) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  Block& b = *w.block;
-  if (!b.launch->check_races) return;
-  fence_in_block(w);
-  if (b.worker->between_blocks && reach != check::Reach::kBlock) b.knowledge.release(b.races, w.index);
+  if (w.block->launch->check_races) fence_in_block(w);
 }
 
 void acquire(Warp& w) {
@@ -356,7 +356,9 @@ void acquire(Warp& w) {
 
 void release_to(Warp& w, const Block& owner, std::uint32_t offset) {
   const Block& b = *w.block;
-  if (b.launch->shared_cells && b.knowledge.published()) b.worker->races->grid().leave(shared_place_name(owner.serial, offset), b.knowledge);
+  if (!b.launch->shared_cells) return;
+  const check::Published done = b.knowledge.done(b.races, w.index);
+  b.worker->races->grid().leave(shared_place_name(owner.serial, offset), b.knowledge, &done);
 }
 
 void acquire_from(Warp& w, const Block& owner, std::uint32_t offset) {

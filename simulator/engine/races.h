@@ -21,10 +21,10 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
 inline bool reads_value(const Op& op) { return op.dst != kNoSlot || op.elements != 1 || (op.flags & kAcquire) != 0; }
 // membar and fence.
 void fence(Warp& w, check::Reach reach);
-// The parts of it that accesses with .release and .acquire do. What relaxed reads found before is no part of a release; an acquire publishes nothing.
-void release(Warp& w, check::Reach reach);
+// What accesses with .release and .acquire do within the block; between blocks, before_strong_write() and after_strong_read() do it.
+void release(Warp& w);
 void acquire(Warp& w);
-// The same at a place in the shared memory of a block of the cluster: an mbarrier object.
+// Between the blocks of a cluster, at a place in the shared memory of one of them: an mbarrier object. After release() and acquire().
 void release_to(Warp& w, const Block& owner, std::uint32_t offset);
 void acquire_from(Warp& w, const Block& owner, std::uint32_t offset);
 // A barrier of the block, of all its warps or of some, has let them go on. When it made the block know of others, as a barrier of the grid does, the
