@@ -47,6 +47,15 @@ TEST(Finding, ARaceShowsBothSides) {
   EXPECT_NE(s.find("stencil.cu:39"), std::string::npos) << s;
 }
 
+TEST(Finding, AThreadThatIsNotKnownIsNotNamed) {
+  Finding f = example();
+  f.kind = Kind::kRace;
+  f.other = f.access;
+  f.other->thread_known = false;
+  const std::string s = f.to_string();
+  EXPECT_NE(s.find("against read by another thread that did the same as block (3,0,0) thread (31,0,0)"), std::string::npos) << s;
+}
+
 TEST(Kinds, HaveDifferentNamesAndAnErrorEach) {
   std::set<std::string> names;
   for (int k = 0; k <= static_cast<int>(Kind::kIncompleteCheck); ++k) {

@@ -325,6 +325,14 @@ bool GlobalRaces::access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane,
   return found;
 }
 
+void GlobalRaces::observe(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& me) {
+  const auto wr = static_cast<std::uint32_t>(cell >> 32);
+  if (!valid(wr)) return;
+  if (bytes_of(wr) != 0 && relate(at(number_of(wr)), lane_of(wr), lane, me.side()) == Relation::kSelf) return;
+  Conflict conflict;
+  access(cell, mask, lane, me, conflict);
+}
+
 bool GlobalRaces::of_warp(std::uint32_t h, const Side& side) const {
   return valid(h) && at(number_of(h)).block == side.block && at(number_of(h)).warp == side.warp;
 }

@@ -20,6 +20,7 @@
 // they are used up, accesses are still judged against what is recorded, but recorded no more (exhausted()).
 //
 // Blocks run on several host threads. A cell is looked at and changed under the lock of its region; a launch on one host thread takes no locks.
+// An access is recorded before memory is read, and between the two another thread may record and make a write that it sees: observe().
 #pragma once
 
 #include <atomic>
@@ -132,6 +133,11 @@ class GlobalRaces {
 
   // One lane's access to `mask` (a bit a byte) of one granule. True and `conflict` when it races; it is recorded either way.
   bool access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access, Conflict& conflict);
+
+  // A lane has read by a strong read, and may have seen whatever strong write is recorded by now. `access`: that read, whether or not it wrote, too.
+  void observe(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access);
+  // Whether blocks run on several host threads, and observe() is of any use.
+  bool parallel() const { return parallel_; }
 
   // Accesses by `count` lanes from `lane` on to consecutive granules, `width` (1, 2 or 4) to a lane, all bytes of each. False, with nothing
   // recorded, when it has to be looked at lane by lane.

@@ -91,8 +91,14 @@ void BlockKnowledge::found(const Knowledge& at, std::uint32_t warp, bool acquire
   fresh_warps_ |= 1u << warp;
 }
 
+void BlockKnowledge::learn(const Published& done, const BlockKnowledge& other, GridOrder& order) {
+  order.publish(done);
+  known_.join(done, order);
+  known_.join(other.known_, order);
+}
+
 void GridOrder::start() {
-  if (places_.load(std::memory_order_relaxed) != 0) {
+  if (time_.load(std::memory_order_relaxed) != 0) {
     for (Part& part : parts_) {
       part.left.clear();
       part.published.clear();
@@ -102,16 +108,18 @@ void GridOrder::start() {
   time_ = 0;
 }
 
-void GridOrder::leave(std::uint64_t address, const BlockKnowledge& block, const Published* released) {
+void GridOrder::publish(const Published& done) {
   const std::uint64_t now = time_.fetch_add(1, std::memory_order_relaxed) + 1;
+  Part& part = parts_[done.block % kParts];
+  std::lock_guard lock(part.mutex);
+  const auto [it, fresh] = part.published.try_emplace(done.block, Part::First{now, done});
+  if (!fresh) it->second.all.join(done);
+}
+
+void GridOrder::leave(std::uint64_t address, const BlockKnowledge& block, const Published* released) {
   Published mine = block.mine_;
   if (released != nullptr) mine.join(*released);
-  {
-    Part& part = parts_[mine.block % kParts];
-    std::lock_guard lock(part.mutex);
-    const auto [it, fresh] = part.published.try_emplace(mine.block, Part::First{now, mine});
-    if (!fresh) it->second.all.join(mine);
-  }
+  publish(mine);
   // Joined outside of the lock of the place: covering a block's knowledge may ask for another part.
   Knowledge all;
   all.join(block.known_, *this);

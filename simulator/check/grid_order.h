@@ -80,10 +80,7 @@ class BlockKnowledge {
   // A strong read found `at`; `acquires`: the read itself is an acquire.
   void found(const Knowledge& at, std::uint32_t warp, bool acquires, const GridOrder& order);
   // The barrier of a cluster: what another block had done, and what all its warps knew.
-  void learn(const Published& done, const BlockKnowledge& other, const GridOrder& order) {
-    known_.join(done, order);
-    known_.join(other.known_, order);
-  }
+  void learn(const Published& done, const BlockKnowledge& other, GridOrder& order);
   // The same where it says nothing of what it has done but by its fences.
   void learn_published(const BlockKnowledge& other, const GridOrder& order) {
     if (other.has_published_) known_.join(other.mine_, order);
@@ -110,6 +107,8 @@ class GridOrder {
   // A strong read, after it happened.
   void find(std::uint64_t address, BlockKnowledge& block, std::uint32_t warp, bool acquires);
 
+  // What a block has told somebody, who may come to know too many blocks to keep it apart.
+  void publish(const Published& done);
   std::uint64_t now() const { return time_.load(std::memory_order_relaxed); }
   // Whether the block had published the access by now, provided that it had published anything by `until`.
   bool published(std::uint64_t until, std::uint32_t block, std::uint32_t interval, std::uint32_t warp, std::uint32_t clock) const;

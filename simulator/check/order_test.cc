@@ -253,6 +253,35 @@ TEST_F(BetweenBlocks, OfManyBlocksAllThatWasPublishedCounts) {
   EXPECT_FALSE(knows(b, c)) << "a block that has published nothing";
 }
 
+TEST_F(BetweenBlocks, WhatAClustersBarrierTellsOutlivesManyOthers) {
+  barrier(a);
+  Published all;
+  all.block = a.serial;
+  all.interval = a.order.interval();
+  b.knowledge.learn(all, a.knowledge, grid);
+  std::vector<std::unique_ptr<Side>> many;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    many.push_back(std::make_unique<Side>(10 + i));
+    fence(*many.back(), 0);
+    write(*many.back(), kFlag);
+  }
+  read(b, kFlag, 0, true);
+  barrier(b);
+  EXPECT_TRUE(knows(b, a));
+}
+
+TEST_F(BetweenBlocks, ABarrierOfTheClusterHandsOnWhatABlockKnew) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 0, true);
+  barrier(b);
+  Published all;
+  all.block = b.serial;
+  all.interval = b.order.interval();
+  c.knowledge.learn(all, b.knowledge, grid);
+  EXPECT_TRUE(knows(c, a));
+}
+
 TEST_F(BetweenBlocks, ALaunchBeginsWithNothing) {
   fence(a, 0);
   write(a, kFlag);

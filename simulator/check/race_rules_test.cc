@@ -20,8 +20,8 @@ class Races : public ::testing::Test {
     word = memory.allocate(4096, 256, memory::Kind::kDevice, 0)->base;
     begin();
   }
-  void begin(std::uint32_t cluster = 1, std::uint32_t most = 0) {
-    races.start(memory, cluster, false, most);
+  void begin(std::uint32_t cluster = 1, std::uint32_t most = 0, bool parallel = false) {
+    races.start(memory, cluster, parallel, most);
     memo = {};
     for (std::uint32_t b = 0; b < kBlocks; ++b) {
       order[b].start(0, 2);
@@ -42,6 +42,14 @@ class Races : public ::testing::Test {
   }
   bool reads(std::uint32_t block, std::uint32_t thread, Strength s = kWeak, std::uint32_t bytes = 15) { return access(block, thread, false, s, bytes).has_value(); }
   bool writes(std::uint32_t block, std::uint32_t thread, Strength s = kWeak, std::uint32_t bytes = 15) { return access(block, thread, true, s, bytes).has_value(); }
+  // An atomic that goes on with what it read.
+  bool updates(std::uint32_t block, std::uint32_t thread) {
+    GlobalRaces::Side s = side(block, thread / 32, true, kStrongGrid);
+    s.observes = true;
+    GlobalRaces::Access me(races, s, memo);
+    GlobalRaces::Conflict conflict;
+    return races.access(*memory.race_shadow(word), 15, thread % 32, me, conflict);
+  }
   template <int kCells>
   bool row(std::uint32_t block, std::uint32_t warp, bool write, std::uint64_t at = 0) {
     GlobalRaces::Access me(races, side(block, warp, write, kWeak), memo);
@@ -136,6 +144,84 @@ TEST_F(Races, AWeakWriteIsNotHiddenByStrongOnesThatFollow) {
   EXPECT_FALSE(writes(0, 0, kWeak));
   EXPECT_FALSE(writes(0, 0, kStrongGrid)) << "the same thread";
   EXPECT_TRUE(writes(1, 0, kStrongGrid));
+}
+
+TEST_F(Races, WhoHasReadWhatAStrongWriteLeftIsOrderedAfterIt) {
+  EXPECT_FALSE(writes(0, 0, kStrongGrid));
+  EXPECT_FALSE(reads(1, 0, kStrongGrid));
+  EXPECT_TRUE(reads(2, 0, kWeak)) << "who has read nothing";
+  begin();
+  EXPECT_FALSE(writes(0, 0, kStrongGrid));
+  EXPECT_FALSE(reads(1, 0, kStrongGrid));
+  EXPECT_FALSE(reads(1, 0, kWeak));
+  EXPECT_FALSE(writes(1, 0, kWeak));
+}
+
+TEST_F(Races, AnAtomicThatReadsIsOrderedAfterTheChainBeforeIt) {
+  EXPECT_FALSE(updates(0, 0));
+  EXPECT_FALSE(updates(1, 0));
+  EXPECT_FALSE(updates(2, 0));
+  EXPECT_FALSE(writes(2, 0)) << "the last of the chain";
+  begin();
+  EXPECT_FALSE(updates(0, 0));
+  EXPECT_FALSE(updates(1, 0));
+  EXPECT_TRUE(writes(0, 0)) << "the first of the chain";
+}
+
+TEST_F(Races, AReductionReadsNothing) {
+  EXPECT_FALSE(updates(0, 0));
+  EXPECT_FALSE(writes(1, 0, kStrongGrid));
+  EXPECT_TRUE(writes(1, 0));
+}
+
+TEST_F(Races, WhatWasObservedButRecordedTooEarlyIsMadeUpFor) {
+  begin(1, 0, true);
+  // Block 1 counts itself in after block 0, which is slower to do what it has recorded and does it first all the same.
+  EXPECT_FALSE(updates(1, 0));
+  EXPECT_FALSE(updates(0, 0));
+  GlobalRaces::Side reading = side(1, 0, false, kStrongGrid);
+  GlobalRaces::Access me(races, reading, memo);
+  races.observe(*memory.race_shadow(word), 15, 0, me);
+  EXPECT_FALSE(writes(1, 0));
+}
+
+TEST_F(Races, ReadersOfBothStrengthsAndAnAtomicOfOneOfThem) {
+  EXPECT_FALSE(reads(0, 0, kStrongGrid));
+  EXPECT_FALSE(reads(1, 0, kWeak));
+  EXPECT_FALSE(writes(1, 0, kStrongGrid)) << "the other reader is as strong";
+  begin();
+  EXPECT_FALSE(reads(1, 0, kWeak));
+  EXPECT_FALSE(reads(0, 0, kStrongGrid));
+  EXPECT_FALSE(writes(1, 0, kStrongGrid));
+  begin();
+  EXPECT_FALSE(reads(0, 0, kWeak));
+  EXPECT_FALSE(reads(1, 0, kWeak));
+  EXPECT_TRUE(writes(2, 0, kStrongGrid)) << "weak ones race with it";
+}
+
+TEST_F(Races, OtherBytesOfAWordAreNobodyElses) {
+  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_FALSE(reads(0, i, kWeak, 1u << i));
+  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_FALSE(writes(0, i, kWeak, 1u << i)) << i;
+  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_FALSE(reads(0, i, kWeak, 1u << i)) << i;
+  const auto other = access(0, 2, true, kWeak, 0b0010);
+  ASSERT_TRUE(other.has_value());
+  EXPECT_EQ(other->other_lane, 1u);
+  EXPECT_TRUE(other->other_known);
+  order[0].block_barrier();
+  EXPECT_FALSE(writes(0, 9)) << "the whole word after a barrier";
+  EXPECT_TRUE(reads(0, 2, kWeak, 0b1000));
+}
+
+TEST_F(Races, AnInstructionThatReadsAndWritesIsTwoRecords) {
+  // A copy reads and writes at one place in the program.
+  GlobalRaces::Side from = side(0, 0, false, kWeak), to = side(0, 0, true, kWeak);
+  from.pc = to.pc = 30;
+  GlobalRaces::Access reading(races, from, memo), writing(races, to, memo);
+  GlobalRaces::Conflict conflict;
+  EXPECT_FALSE(races.access(*memory.race_shadow(word), 15, 0, reading, conflict));
+  EXPECT_FALSE(races.access(*memory.race_shadow(word + 4), 15, 0, writing, conflict));
+  EXPECT_FALSE(access(1, 0, false, kWeak, 15, 0).has_value()) << "it was read";
+  EXPECT_TRUE(access(1, 0, false, kWeak, 15, 4).has_value()) << "it was written";
 }
 
 TEST_F(Races, AFlagWithFencesOrdersTwoBlocks) {

@@ -161,6 +161,16 @@ LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& 
   return done;
 }
 
+// The granules of [first, last], the first of which has `cell`, each with its bytes, a bit each.
+template <class Visit>
+void for_granules(std::uint64_t first, std::uint64_t last, check::RaceCell* cell, Visit visit) {
+  for (std::uint64_t g = first & ~3ull; g <= last; g += 4, ++cell) {
+    const std::uint32_t from = g < first ? static_cast<std::uint32_t>(first - g) : 0;
+    const std::uint32_t to = last - g < 3 ? static_cast<std::uint32_t>(last - g) : 3;
+    visit(*cell, ((1u << (to + 1)) - 1) & ~((1u << from) - 1));
+  }
+}
+
 // Each lane's access to its cells, and its store while nobody else can look.
 template <class CellsOf, class Where>
 bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells_of, Where where) {
@@ -182,11 +192,9 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
     const GlobalRaces::Lock lock(races, first, last);
     GlobalRaces::Conflict conflict;
     bool found = false;
-    for (std::uint64_t g = first & ~3ull; g <= last; g += 4, ++cell) {
-      const std::uint32_t from = g < first ? static_cast<std::uint32_t>(first - g) : 0;
-      const std::uint32_t to = last - g < 3 ? static_cast<std::uint32_t>(last - g) : 3;
-      found |= races.access(*cell, ((1u << (to + 1)) - 1) & ~((1u << from) - 1), static_cast<std::uint32_t>(i), access, conflict);
-    }
+    for_granules(first, last, cell, [&](check::RaceCell& granule, std::uint32_t mask) {
+      found |= races.access(granule, mask, static_cast<std::uint32_t>(i), access, conflict);
+    });
     if (found && good) good = report_race(w, r, i, space, where(first), opponent(b, w.index, conflict));
     store(w, r, i);
   });
@@ -312,9 +320,28 @@ void before_strong_write(Warp& w, const Op& op, const std::uint64_t* addresses, 
   });
 }
 
+namespace {
+
+// Memory has been read. Shared memory of a cluster's blocks is read by one host thread.
+void observe(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
+  Worker& k = *w.block->worker;
+  GlobalRaces& races = *k.races;
+  GlobalRaces::Access access(races, side_of(w, op, w.pc - 1, false, true), k.race_memo);
+  each(lanes, [&](int i) {
+    if (!k.memory->in_window(addresses[i])) return;
+    const std::uint64_t first = addresses[i], last = first + std::uint32_t{op.width} * op.elements - 1;
+    const GlobalRaces::Lock lock(races, first, last);
+    for_granules(first, last, k.memory->race_shadow(first),
+                 [&](check::RaceCell& cell, std::uint32_t mask) { races.observe(cell, mask, static_cast<std::uint32_t>(i), access); });
+  });
+}
+
+}  // namespace
+
 void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
   Block& b = *w.block;
   if (!b.worker->between_blocks || static_cast<check::Reach>(op.reach) == check::Reach::kBlock) return;
+  if (b.worker->races->parallel()) observe(w, op, addresses, lanes);
   check::GridOrder& grid = b.worker->races->grid();
   if (!grid.used()) return;
   std::uint64_t last = 0;
