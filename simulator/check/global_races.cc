@@ -54,6 +54,7 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   if (memory.race_records() > kRecords / 4) memory.clear_race_shadow();
   base_ = memory.race_records();
   limit_ = most == 0 ? kRecords : std::min(base_ + most, kRecords);
+  split_limit_ = most == 0 ? kSplits : std::min(most, kSplits);
   exhausted_ = false;
 }
 
@@ -119,8 +120,8 @@ bool GlobalRaces::split(RaceCell& cell, Memo& memo) {
   } else {
     if (memo.next_split_ == memo.end_split_) {
       const std::uint32_t next = split_count_.fetch_add(kSetAside, std::memory_order_relaxed);
-      if (next >= kSplits) {
-        split_count_ = kSplits;
+      if (next >= split_limit_) {
+        split_count_ = split_limit_;  // far from where it would wrap
         cell = 0;
         return false;
       }
@@ -181,7 +182,7 @@ inline __attribute__((always_inline)) bool GlobalRaces::races_with_write(std::ui
   if (relation == Relation::kOrdered || (relation == Relation::kSelf && !(wr & kMany))) return false;
   if (w.strong) {
     // What was read of it may have gone unrecorded.
-    if (exhausted()) return false;
+    if ((wr & kSeen) || exhausted()) return false;
     if (rd != 0 && !at(number_of(rd)).write) {
       const Record& r = at(number_of(rd));
       if ((rd & kSeen) || (r.strong && relate(r, lane_of(rd), lane, side) != Relation::kUnordered)) return false;
@@ -258,7 +259,7 @@ inline __attribute__((always_inline)) void GlobalRaces::write_strongly(std::uint
     if (wr == 0) {
       tell(wr, bytes, lane, me);
     } else {
-      follow(wr, (rd & kSeen) != 0 || (r != nullptr && r->strong), bytes, lane, me);
+      follow(wr, ((wr | rd) & kSeen) != 0 || (r != nullptr && r->strong), bytes, lane, me);
     }
     // What earlier strong reads saw was another value. A weak read may race with a later write.
     rd = weak_read ? rd & ~kSeen : 0;
@@ -325,12 +326,25 @@ bool GlobalRaces::access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane,
   return found;
 }
 
-void GlobalRaces::observe(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& me) {
-  const auto wr = static_cast<std::uint32_t>(cell >> 32);
-  if (!valid(wr)) return;
-  if (bytes_of(wr) != 0 && relate(at(number_of(wr)), lane_of(wr), lane, me.side()) == Relation::kSelf) return;
-  Conflict conflict;
-  access(cell, mask, lane, me, conflict);
+void GlobalRaces::observe(RaceCell& cell, std::uint32_t lane, const Side& side) {
+  const auto seen = [&](RaceCell of) {
+    auto wr = static_cast<std::uint32_t>(of >> 32), rd = static_cast<std::uint32_t>(of);
+    const auto mark = [&](std::uint32_t& write) {
+      const Record& w = at(number_of(write));
+      if (w.write && w.strong && relate(w, lane_of(write), lane, side) == Relation::kUnordered) write |= kSeen;
+    };
+    const bool reads = valid(rd) && !at(number_of(rd)).write;
+    // The read itself may stand there.
+    if (reads && ((rd & kSeen) || (at(number_of(rd)).strong && relate(at(number_of(rd)), lane_of(rd), lane, side) != Relation::kUnordered))) return of;
+    if (valid(wr)) mark(wr);
+    if (valid(rd)) mark(rd);
+    return RaceCell{wr} << 32 | rd;
+  };
+  if (!is_split(cell)) {
+    cell = seen(cell);
+  } else if (valid(static_cast<std::uint32_t>(cell >> 32))) {
+    for (RaceCell& byte : split_of(cell).byte) byte = seen(byte);
+  }
 }
 
 bool GlobalRaces::of_warp(std::uint32_t h, const Side& side) const {

@@ -20,7 +20,7 @@
 // they are used up, accesses are still judged against what is recorded, but recorded no more (exhausted()).
 //
 // Blocks run on several host threads. A cell is looked at and changed under the lock of its region; a launch on one host thread takes no locks.
-// An access is recorded before memory is read, and between the two another thread may record and make a write that it sees: observe().
+// An access is recorded before memory is read, and between the two another thread may record and make a write that it sees: observe() says so.
 #pragma once
 
 #include <atomic>
@@ -71,7 +71,7 @@ class GlobalRaces {
   static constexpr std::uint32_t kSplits = 1u << 24;  // granules whose bytes are told apart at a time
 
   // A launch of blocks in clusters of `cluster` (1: none) begins. `parallel`: on more than one host thread. `most`: records that it may make, at
-  // least; 0: as many as there are.
+  // least, and granules that it may split; 0: as many as there are.
   void start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel, std::uint32_t most = 0);
   GridOrder& grid() { return grid_; }
 
@@ -134,8 +134,8 @@ class GlobalRaces {
   // One lane's access to `mask` (a bit a byte) of one granule. True and `conflict` when it races; it is recorded either way.
   bool access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access, Conflict& conflict);
 
-  // A lane has read by a strong read, and may have seen whatever strong write is recorded by now. `access`: that read, whether or not it wrote, too.
-  void observe(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access);
+  // A lane of `side` has read by a strong read, and may have seen whatever strong write is recorded by now.
+  void observe(RaceCell& cell, std::uint32_t lane, const Side& side);
   // Whether blocks run on several host threads, and observe() is of any use.
   bool parallel() const { return parallel_; }
 
@@ -153,7 +153,7 @@ class GlobalRaces {
 
   // A half: number 22 | bytes 3 | seen 1 | lane 5 | many 1.
   // `many`: of several threads that nothing ordered; when one of them was a weak read, so is the one that is named.
-  // `seen`, of a read: strong ones of threads that are not named; of a strong write behind a weak one: others have read it by strong reads.
+  // `seen`, of a read: strong ones of threads that are not named; of a strong write: others may have read it by strong reads that nothing else tells of.
   static constexpr int kNumberShift = 10, kBytesShift = 7, kLaneShift = 1;
   static constexpr std::uint32_t kMany = 1, kSeen = 1u << 6;
   // Which bytes: accesses are aligned, so seven sets are enough. 0: none of these.
@@ -217,6 +217,7 @@ class GlobalRaces {
   bool parallel_ = false;
   std::uint32_t base_ = 1;                    // numbers below are of earlier launches
   std::uint32_t limit_ = kRecords;            // numbers that are not reached
+  std::uint32_t split_limit_ = kSplits;
   std::atomic<bool> exhausted_{false};
   Record first_unrecorded_;
   std::unique_ptr<std::atomic<Record*>[]> chunks_;

@@ -179,10 +179,12 @@ TEST_F(Races, WhatWasObservedButRecordedTooEarlyIsMadeUpFor) {
   // Block 1 counts itself in after block 0, which is slower to do what it has recorded and does it first all the same.
   EXPECT_FALSE(updates(1, 0));
   EXPECT_FALSE(updates(0, 0));
-  GlobalRaces::Side reading = side(1, 0, false, kStrongGrid);
-  GlobalRaces::Access me(races, reading, memo);
-  races.observe(*memory.race_shadow(word), 15, 0, me);
+  races.observe(*memory.race_shadow(word), 0, side(1, 0, false, kStrongGrid));
+  // And block 0 is as slow to say that it has read.
+  races.observe(*memory.race_shadow(word), 0, side(0, 0, false, kStrongGrid));
   EXPECT_FALSE(writes(1, 0));
+  races.observe(*memory.race_shadow(word), 0, side(0, 0, false, kStrongGrid));
+  EXPECT_TRUE(reads(2, 0)) << "the plain write is known as ever";
 }
 
 TEST_F(Races, ReadersOfBothStrengthsAndAnAtomicOfOneOfThem) {
@@ -278,6 +280,42 @@ TEST_F(Races, RunningOutOfRecordsIsKnownAndOldOnesStillCount) {
   EXPECT_TRUE(reads(1, 0)) << "the first write is recorded";
   EXPECT_FALSE(access(1, 0, false, kWeak, 15, 256 + 4 * 190).has_value()) << "the last ones are not: a race is missed";
   begin();
+  EXPECT_FALSE(races.exhausted());
+}
+
+TEST_F(Races, WithoutRecordsStrongWritesAreHeldAgainstNobody) {
+  begin(1, 128);
+  EXPECT_FALSE(writes(0, 0, kStrongGrid));
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    order[0].block_barrier();
+    EXPECT_FALSE(access(0, 0, true, kWeak, 15, 256 + 4 * i).has_value()) << i;
+  }
+  ASSERT_TRUE(races.exhausted());
+  EXPECT_FALSE(reads(1, 0, kStrongGrid)) << "that it has read it goes unrecorded";
+  EXPECT_FALSE(reads(1, 0, kWeak));
+}
+
+TEST_F(Races, RunningOutOfSplitWordsIsKnown) {
+  begin(1, 128);
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    EXPECT_FALSE(access(0, 0, true, kWeak, 0b0001, 256 + 4 * i).has_value()) << i;
+    EXPECT_FALSE(access(1, 0, true, kWeak, 0b0010, 256 + 4 * i).has_value()) << i;
+  }
+  EXPECT_TRUE(races.exhausted());
+  EXPECT_TRUE(access(2, 0, true, kWeak, 0b0010, 256).has_value()) << "the first are told apart";
+}
+
+TEST_F(Races, WordsThatAreWholeAgainMakeRoom) {
+  begin(1, 128);
+  for (int round = 0; round < 8; ++round) {
+    for (std::uint32_t i = 0; i < 50; ++i) {
+      EXPECT_FALSE(access(0, 0, true, kWeak, 0b0001, 4 * i).has_value());
+      EXPECT_FALSE(access(0, 1, true, kWeak, 0b0010, 4 * i).has_value());
+    }
+    order[0].warp_sync(0, ~0u, true);
+    for (std::uint32_t i = 0; i < 50; ++i) EXPECT_FALSE(access(0, 0, true, kWeak, 15, 4 * i).has_value());
+    order[0].block_barrier();
+  }
   EXPECT_FALSE(races.exhausted());
 }
 

@@ -219,8 +219,7 @@ std::uint64_t place_name(const Warp& w, const Op& op, std::uint64_t address) {
   return shared_place_name(first + rank_named(b, narrow), narrow & kOffsetMask);
 }
 
-// Lanes whose compare-and-swap finds another value: it reads, and writes nothing (PTX ISA 8.4). Should memory change before the operation itself,
-// it counts as a read all the same.
+// Lanes whose compare-and-swap finds another value: it reads, and writes nothing (PTX ISA 8.4).
 LaneMask failing_swaps(const Warp& w, const Request& r, LaneMask lanes) {
   const Op& op = *r.op;
   if (!r.reads || !r.writes || op.run != &run_atomic || static_cast<ptx::AtomOp>(op.mode) != ptx::AtomOp::kCas) return 0;
@@ -234,14 +233,15 @@ LaneMask failing_swaps(const Warp& w, const Request& r, LaneMask lanes) {
   return failing;
 }
 
-// `check` for the lanes that write and for those of failing swaps, which read.
+// `check` for the lanes that write and for those of failing swaps, which read. When other host threads may change memory before the operation itself
+// (`shared`), nobody knows which of these it will be, and it is left out.
 template <class Check>
-bool check_swaps(Warp& w, Request& r, LaneMask lanes, Check check) {
+bool check_swaps(Warp& w, Request& r, LaneMask lanes, bool shared, Check check) {
   const LaneMask failing = failing_swaps(w, r, lanes);
   if (failing == 0) return check(r, lanes);
   Request reading = r;
   reading.writes = false;
-  return check(reading, failing) && (lanes == failing || check(r, lanes & ~failing));
+  return (shared || check(reading, failing)) && (lanes == failing || check(r, lanes & ~failing));
 }
 
 bool check_block(Warp& w, Request& r, LaneMask lanes) {
@@ -279,11 +279,11 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
 }  // namespace
 
 bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
-  return check_swaps(w, r, lanes, [&](Request& part, LaneMask some) { return check_block(w, part, some); });
+  return check_swaps(w, r, lanes, false, [&](Request& part, LaneMask some) { return check_block(w, part, some); });
 }
 
 bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
-  return check_swaps(w, r, lanes, [&](Request& part, LaneMask some) {
+  return check_swaps(w, r, lanes, false, [&](Request& part, LaneMask some) {
     return check_cells(
         w, part, some, Space::kShared, [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
         [&](std::uint64_t address) {
@@ -294,7 +294,7 @@ bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
 
 bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
   memory::DeviceMemory& memory = *w.block->worker->memory;
-  return check_swaps(w, r, lanes, [&](Request& part, LaneMask some) {
+  return check_swaps(w, r, lanes, w.block->worker->races->parallel(), [&](Request& part, LaneMask some) {
     return check_cells(
         w, part, some, Space::kGlobal,
         [&](std::uint64_t address) { return memory.in_window(address) ? memory.race_shadow(address) : nullptr; },
@@ -326,13 +326,13 @@ namespace {
 void observe(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
   Worker& k = *w.block->worker;
   GlobalRaces& races = *k.races;
-  GlobalRaces::Access access(races, side_of(w, op, w.pc - 1, false, true), k.race_memo);
+  const GlobalRaces::Side side = side_of(w, op, w.pc - 1, false, true);
   each(lanes, [&](int i) {
     if (!k.memory->in_window(addresses[i])) return;
     const std::uint64_t first = addresses[i], last = first + std::uint32_t{op.width} * op.elements - 1;
     const GlobalRaces::Lock lock(races, first, last);
     for_granules(first, last, k.memory->race_shadow(first),
-                 [&](check::RaceCell& cell, std::uint32_t mask) { races.observe(cell, mask, static_cast<std::uint32_t>(i), access); });
+                 [&](check::RaceCell& cell, std::uint32_t) { races.observe(cell, static_cast<std::uint32_t>(i), side); });
   });
 }
 
