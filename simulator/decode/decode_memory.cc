@@ -227,7 +227,8 @@ void FunctionDecoder::decode_atomic(const Instruction& i, bool has_result) {
     op.src[2] = source(i, i.operands[n++], op.width);
     uses.push_back({op.src[2], Role::kValue});
   }
-  if (has_result && i.operands[0].kind == Operand::Kind::kRegister) {
+  // Without a reader of its result it is a red, as ptxas makes it: nothing the thread does depends on what was there.
+  if (has_result && i.operands[0].kind == Operand::Kind::kRegister && mentions(i.operands[0].index) > 1) {
     op.dst = register_slot(i.operands[0]);
     uses.push_back({op.dst, Role::kWrite});
   }

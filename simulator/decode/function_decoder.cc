@@ -150,6 +150,23 @@ Slot FunctionDecoder::optional_destination(const Operand& o) const {
   return o.kind == Operand::Kind::kRegister ? register_slot(o) : kNoSlot;
 }
 
+std::uint32_t FunctionDecoder::mentions(std::uint32_t reg) {
+  if (mentions_.empty()) {
+    mentions_.resize(function_.registers.size());
+    const auto count = [&](const auto& self, const Operand& o) -> void {
+      const bool names = o.kind == Operand::Kind::kRegister || o.kind == Operand::Kind::kNegatedPredicate ||
+                         (o.kind == Operand::Kind::kAddress && o.has_register);
+      if (names) ++mentions_[o.index];
+      for (const Operand& e : o.elements) self(self, e);
+    };
+    for (const Instruction& i : function_.body) {
+      if (i.guard.present) ++mentions_[i.guard.index];
+      for (const Operand& o : i.operands) count(count, o);
+    }
+  }
+  return mentions_[reg];
+}
+
 Slot FunctionDecoder::destination(const Instruction& i, const Operand& o, int bytes) {
   if (o.kind == Operand::Kind::kRegister) return register_slot(o);
   if (o.kind == Operand::Kind::kSink) return scratch(bytes);

@@ -71,6 +71,8 @@ class FunctionDecoder {
   engine::Slot register_slot(const Operand& o) const { return slots_[o.index]; }
   engine::Slot destination(const Instruction& i, const Operand& o, int bytes);  // a scratch place for the sink
   engine::Slot optional_destination(const Operand& o) const;
+  // How often the function names a register.
+  std::uint32_t mentions(std::uint32_t reg);
   // A source of `bytes` bytes (0: predicate); special registers and function-relative addresses are computed into a scratch place first.
   engine::Slot source(const Instruction& i, const Operand& o, int bytes);
   bool predicate_source(const Instruction& i, const Operand& o, engine::Slot& slot);  // true when negated
@@ -94,6 +96,7 @@ class FunctionDecoder {
   engine::Function& out_;
   const engine::RegisterPlaces places_;
   std::vector<engine::Slot> slots_;                  // by register
+  std::vector<std::uint32_t> mentions_;              // by register; empty until asked for
   std::unordered_map<std::string, engine::Storage> storage_;   // .param variables of a function and of its calls
   std::unordered_map<std::string, std::uint32_t> local_;       // .local variables: offset in the frame
   std::unordered_map<std::string, std::uint32_t> kernel_parameters_;  // index
