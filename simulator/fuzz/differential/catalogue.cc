@@ -1,0 +1,141 @@
+#include "simulator/fuzz/differential/catalogue.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <unordered_set>
+
+namespace lockstep::fuzz::differential {
+namespace {
+
+using ptx::Opcode;
+using ptx::Type;
+
+Place place_of(Opcode o, const ptx::Modifiers& m) {
+  switch (o) {
+    case Opcode::k_add: case Opcode::k_sub: case Opcode::k_mad:
+      return m.carry_out || m.carry_in ? Place::kCarry : Place::kCompute;
+    case Opcode::k_addc: case Opcode::k_subc: case Opcode::k_madc: return Place::kCarry;
+    case Opcode::k_mov: return m.type == Type::kB128 ? Place::kText : Place::kCompute;
+    case Opcode::k_shfl_sync: case Opcode::k_vote_sync: case Opcode::k_match_sync: case Opcode::k_redux_sync: case Opcode::k_elect_sync:
+      return Place::kWarp;
+    case Opcode::k_ld: case Opcode::k_ldu: return Place::kLoad;
+    case Opcode::k_st: return Place::kStore;
+    case Opcode::k_atom: case Opcode::k_red: return m.type == Type::kB128 ? Place::kText : Place::kAtomic;
+    case Opcode::k_bar: case Opcode::k_barrier: return Place::kBarrier;
+    case Opcode::k_bra: case Opcode::k_brx_idx: case Opcode::k_call: case Opcode::k_ret: case Opcode::k_exit: case Opcode::k_bar_warp_sync:
+      return Place::kControl;
+    case Opcode::k_tex: case Opcode::k_tld4: case Opcode::k_txq: case Opcode::k_suld: case Opcode::k_sust: case Opcode::k_sured: case Opcode::k_suq:
+    case Opcode::k_trap: case Opcode::k_brkpt: case Opcode::k_setmaxnreg:
+      return Place::kNever;
+    case Opcode::k_activemask: case Opcode::k_alloca: case Opcode::k_applypriority: case Opcode::k_barrier_cluster_arrive:
+    case Opcode::k_barrier_cluster_wait: case Opcode::k_cp_async: case Opcode::k_cp_async_bulk: case Opcode::k_cp_async_bulk_commit_group:
+    case Opcode::k_cp_async_bulk_prefetch: case Opcode::k_cp_async_bulk_wait_group: case Opcode::k_cp_async_commit_group:
+    case Opcode::k_cp_async_mbarrier_arrive: case Opcode::k_cp_async_wait_all: case Opcode::k_cp_async_wait_group: case Opcode::k_createpolicy:
+    case Opcode::k_cvta: case Opcode::k_discard: case Opcode::k_fence: case Opcode::k_fence_mbarrier_init: case Opcode::k_fence_proxy:
+    case Opcode::k_getctarank: case Opcode::k_griddepcontrol: case Opcode::k_isspacep: case Opcode::k_mapa: case Opcode::k_mbarrier_arrive:
+    case Opcode::k_mbarrier_arrive_drop: case Opcode::k_mbarrier_complete_tx: case Opcode::k_mbarrier_expect_tx: case Opcode::k_mbarrier_init:
+    case Opcode::k_mbarrier_inval: case Opcode::k_mbarrier_pending_count: case Opcode::k_mbarrier_test_wait: case Opcode::k_mbarrier_try_wait:
+    case Opcode::k_membar: case Opcode::k_nanosleep: case Opcode::k_pmevent: case Opcode::k_prefetch: case Opcode::k_prefetchu:
+    case Opcode::k_stackrestore: case Opcode::k_stacksave:
+      return Place::kText;
+    default: return Place::kCompute;
+  }
+}
+
+std::string_view never_because(const ptx::FormRow& row) {
+  switch (row.opcode) {
+    case Opcode::k_tex: case Opcode::k_tld4: case Opcode::k_txq: case Opcode::k_suld: case Opcode::k_sust: case Opcode::k_sured: case Opcode::k_suq:
+      return "needs an image object, which the host makes; recorded vectors and image_ops_test judge it";
+    case Opcode::k_trap: case Opcode::k_brkpt: return "ends the kernel";
+    case Opcode::k_setmaxnreg: return "for warpgroups of 128 threads of a kernel with a register count; changes no value";
+    default: break;
+  }
+  if (row.variant == 3 && row.opcode == Opcode::k_fence_proxy) return "orders accesses to tensor maps, of which there are none";
+  return {};
+}
+
+std::string_view not_on_silicon_because(const ptx::FormRow& row) {
+  if (row.sm > 90 || row.suffix != 0) return "exists on later targets than sm_90 only";
+  switch (row.opcode) {
+    case Opcode::k_sin: case Opcode::k_cos: case Opcode::k_lg2: case Opcode::k_ex2: case Opcode::k_tanh: case Opcode::k_rsqrt:
+      return "approximate: the manual gives an error bound";
+    default: break;
+  }
+  if (row.syntax.find(".approx") != std::string_view::npos || row.syntax.find(".full") != std::string_view::npos)
+    return "approximate: the manual gives an error bound";
+  return {};
+}
+
+}  // namespace
+
+bool exact_on_silicon(const ptx::Example& e) {
+  const ptx::FormRow& row = *e.spelling.form->row;
+  const ptx::Modifiers& m = e.spelling.modifiers;
+  if (!not_on_silicon_because(row).empty()) return false;
+  // Without a rounding, ptxas may fuse a product and a sum.
+  const bool floating = m.type == Type::kF32 || m.type == Type::kF64 || m.type == Type::kF16 || m.type == Type::kF16x2 || m.type == Type::kBF16 ||
+                        m.type == Type::kBF16x2;
+  if (floating && m.rounding == ptx::Rounding::kNone &&
+      (row.opcode == Opcode::k_add || row.opcode == Opcode::k_sub || row.opcode == Opcode::k_mul)) return false;
+  // An H100 adds the lower half only (docs/silicon.md).
+  if ((row.opcode == Opcode::k_atom || row.opcode == Opcode::k_red) && (m.type == Type::kF16x2 || m.type == Type::kBF16x2) &&
+      (m.space == ptx::Space::kShared || m.space == ptx::Space::kSharedCluster)) return false;
+  return true;
+}
+
+const Catalogue& Catalogue::get() {
+  static const Catalogue catalogue;
+  return catalogue;
+}
+
+// Plain memory operations that other parts of the generator ask for by name, whether or not they are among the examples.
+bool is_plain(const ptx::Example& e) {
+  const ptx::Modifiers& m = e.spelling.modifiers;
+  const Opcode o = e.spelling.form->row->opcode;
+  return (o == Opcode::k_ld || o == Opcode::k_st) && e.spelling.text.find("::") == std::string::npos && m.semantics == ptx::Semantics::kNone &&
+         m.cache == ptx::CacheOp::kNone && (m.vector == 1 || m.type == Type::kB32);
+}
+
+Catalogue::Catalogue() {
+  std::unordered_set<std::string> chosen;
+  for (const ptx::Example& e : ptx::pairwise_examples()) chosen.insert(e.text);
+  for (ptx::Example& e : ptx::all_examples())
+    if (is_plain(e) || chosen.contains(e.text)) examples_.push_back(std::move(e));
+  const ptx::Form* form = nullptr;
+  for (std::size_t i = 0; i < examples_.size(); ++i) {
+    const ptx::Spelling& s = examples_[i].spelling;
+    if (s.form != form) {
+      form = s.form;
+      Row& row = rows_.emplace_back();
+      row.form = form->row;
+      row.first = static_cast<int>(i);
+      row.never = never_because(*form->row);
+      row.place = row.never.empty() ? place_of(form->row->opcode, s.modifiers) : Place::kNever;
+      row.not_on_silicon = not_on_silicon_because(*form->row);
+    }
+    rows_.back().last = static_cast<int>(i) + 1;
+    row_of_.push_back(static_cast<int>(rows_.size()) - 1);
+  }
+}
+
+int Catalogue::find(std::string_view opcode, std::size_t operands, int variant) const {
+  for (std::size_t i = 0; i < examples_.size(); ++i) {
+    const ptx::Example& e = examples_[i];
+    const bool move = e.spelling.form->row->opcode == Opcode::k_mov;
+    if (e.spelling.text == opcode && e.operands->size() == operands && (!move || e.spelling.modifiers.variant == variant)) return static_cast<int>(i);
+  }
+  std::fprintf(stderr, "the table of forms has no %.*s\n", static_cast<int>(opcode.size()), opcode.data());
+  std::abort();
+}
+
+std::string Catalogue::name(int row) const { return std::string(rows_[static_cast<std::size_t>(row)].form->syntax); }
+
+std::vector<int> Catalogue::rows_of(ptx::Opcode opcode) const {
+  std::vector<int> v;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (rows_[i].form->opcode == opcode) v.push_back(static_cast<int>(i));
+  }
+  return v;
+}
+
+}  // namespace lockstep::fuzz::differential

@@ -1,0 +1,59 @@
+// Runs programs on the simulated GPU, in this process, in all the ways that must make no difference.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulator/engine/launch.h"
+#include "simulator/fuzz/differential/program.h"
+#include "simulator/memory/device_memory.h"
+
+namespace lockstep::fuzz::differential {
+
+// How a module is loaded.
+struct Loading {
+  int target = 0;                  // 0: the program's own
+  engine::RegisterPlaces registers = engine::RegisterPlaces::kShared;
+};
+
+// How a kernel is launched.
+struct Launching {
+  std::uint64_t schedule_seed = 0;
+  int host_threads = 1;
+  std::uint32_t checks = check::kAllChecks;
+};
+
+struct Result {
+  std::string error;                 // why it was not loaded, or its findings
+  std::vector<std::uint8_t> memory;  // Layout
+  bool operator==(const Result&) const = default;
+};
+
+class Simulator {
+ public:
+  Simulator();
+  ~Simulator();
+
+  // Loads programs of one target as one module in place of the one before; the reason why it is refused, else nothing.
+  std::string load(std::span<const Program> programs, const Loading& how);
+  // Runs the n-th program of the module.
+  Result run(const Program& program, std::size_t n, const Launching& how);
+  std::uint64_t thread_instructions() const { return thread_instructions_; }
+
+ private:
+  std::unique_ptr<memory::DeviceMemory> memory_;
+  memory::Address input_ = 0, arena_ = 0;
+  std::unique_ptr<engine::Module> module_;
+  std::uint64_t thread_instructions_ = 0;
+};
+
+// What a program's memory holds before it runs.
+void prepare(const Program& program, std::span<std::uint8_t> memory);
+
+// A number that stands for the contents of a memory; a GPU computes it likewise, a word in each thread.
+std::uint64_t digest(std::span<const std::uint8_t> memory);
+
+}  // namespace lockstep::fuzz::differential
