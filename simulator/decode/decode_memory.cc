@@ -67,6 +67,7 @@ bool FunctionDecoder::decode_memory(const Instruction& i) {
       move.opcode = Opcode::k_mov;
       move.modifiers = {};
       move.modifiers.type = Type::kB64;
+      move.rules = nullptr;
       Operand zero;
       zero.kind = Operand::Kind::kImmediate;
       move.operands = {i.operands[0], zero};
@@ -243,7 +244,7 @@ void FunctionDecoder::decode_address(const Instruction& i) {
     Op op;
     op.run = &engine::run_is_space;
     op.space = static_cast<std::uint8_t>(space);
-    op.dst = destination(i, d, 1);
+    op.dst = destination(i, d, 0);
     op.src[0] = source(i, from, 8);
     emit(i, op, Flow::kCompute, {{op.src[0], Role::kValue}, {op.dst, Role::kWrite}});
     return;
@@ -258,6 +259,7 @@ void FunctionDecoder::decode_address(const Instruction& i) {
     move.opcode = Opcode::k_mov;
     move.modifiers = {};
     move.modifiers.type = bytes == 8 ? Type::kB64 : Type::kB32;
+    move.rules = nullptr;
     decode_compute(move);
     return;
   }

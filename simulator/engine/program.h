@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "simulator/engine/instruction.h"
@@ -163,6 +164,8 @@ struct Program {
   std::vector<BulkCopy> bulk_copies;
   std::vector<Slot> slots;                  // operand lists of vector accesses
   std::vector<std::vector<std::uint32_t>> tables;  // brx targets
+  // Weak loads whose value a compare-and-swap compares with: a stale one makes it fail and nothing worse (races.cc).
+  std::unordered_set<std::uint32_t> guesses;
   AlignedBytes constants;
   std::size_t constant_bytes = 0;
   std::uint32_t dynamic_shared_begin = kSharedStart;
