@@ -25,7 +25,9 @@ PROGRAM(thrust_words, 1) {
   if (mistake != 1) thrust::sort(d_words.begin(), d_words.end());
   const auto ends = thrust::reduce_by_key(d_words.begin(), d_words.end(), thrust::constant_iterator<int>(1), keys.begin(), counts.begin());
   const size_t distinct = ends.first - keys.begin();
-  const size_t unique = thrust::unique(d_words.begin(), d_words.end()) - d_words.begin();
+  // Not in place: thrust::unique reads a tile and tells of it by a relaxed flag, and PTX does not let that order the reads before another block's writes.
+  thrust::device_vector<unsigned> d_unique(d_words.size());
+  const size_t unique = thrust::unique_copy(d_words.begin(), d_words.end(), d_unique.begin()) - d_unique.begin();
   std::vector<unsigned> got(distinct);
   std::vector<int> got_counts(distinct);
   thrust::copy(keys.begin(), ends.first, got.begin());
