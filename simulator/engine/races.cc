@@ -31,8 +31,23 @@ bool writes_what_is_there(Warp& w, const Request& r, int lane, const Opponent& o
   return r.writes && !r.reads && other.is_write && !other.is_strong && r.same != nullptr && r.same(w, r, lane);
 }
 
-const char* advice(const Opponent& other, bool benign) {
-  if (benign) return "Both write the same value.";
+bool is_strong(const Request& r) { return (r.op->flags & kStrong) != 0 || (r.reads && r.writes); }
+
+// Whether one side is a plain read whose value a compare-and-swap compares with, and the other is atomic: the guess with which loops around a
+// compare-and-swap begin. A stale one only makes it fail.
+bool is_guess(const Warp& w, const Request& r, const Opponent& other) {
+  const auto& guesses = w.block->program->guesses;
+  if (guesses.empty()) return false;
+  const bool mine = !r.writes && other.is_strong && guesses.contains(r.pc), theirs = !other.is_write && is_strong(r) && guesses.contains(other.pc);
+  return mine || theirs;
+}
+
+// What harm a race does: none that shows today, and then it is information.
+enum class Harm { kSome, kSameValue, kGuess };
+
+const char* advice(const Opponent& other, Harm harm) {
+  if (harm == Harm::kSameValue) return "Both write the same value.";
+  if (harm == Harm::kGuess) return "The plain read only guesses what a compare-and-swap then compares with; a volatile or relaxed read would be no race at all.";
   if (other.same_warp) return "Nothing orders the two threads of this warp: __syncwarp() or __syncthreads() between the accesses would.";
   if (other.same_block) return "Nothing orders the two threads: __syncthreads() between the accesses would.";
   return "Nothing orders the two blocks: atomics of device scope, a flag with fences on both sides, a barrier of the grid or two kernels would.";
@@ -41,7 +56,8 @@ const char* advice(const Opponent& other, bool benign) {
 // False: the launch ends.
 __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space, std::string where, const Opponent& o) {
   Block& b = *w.block;
-  const bool benign = writes_what_is_there(w, r, lane, o);
+  const Harm harm = writes_what_is_there(w, r, lane, o) ? Harm::kSameValue : is_guess(w, r, o) ? Harm::kGuess : Harm::kSome;
+  const bool benign = harm != Harm::kSome;
   // Once a site says it all, and a loop may come here very often.
   if (benign ? !first_time(w, check::Kind::kRace, r.pc, ToldSite::As::kInformation) : settled(w, check::Kind::kRace, r.pc)) return true;
   check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kRace);
@@ -56,7 +72,7 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   other.is_write = o.is_write;
   other.is_atomic = o.is_strong && o.is_write;
   other.thread_known = o.known;
-  f.detail = advice(o, benign);
+  f.detail = advice(o, harm);
   f.survived = !benign && goes_on_after(*b.launch, check::Kind::kRace);
   const bool goes_on = benign || f.survived;
   if (f.survived) first_time(w, check::Kind::kRace, r.pc);
@@ -86,8 +102,6 @@ std::string in_shared_variable(const Launch& launch, std::uint64_t address) {
   }
   return {};
 }
-
-bool is_strong(const Request& r) { return (r.op->flags & kStrong) != 0 || (r.reads && r.writes); }
 
 Opponent opponent(const Block& b, std::uint32_t warp, const GlobalRaces::Conflict& c) {
   const Launch& launch = *b.launch;

@@ -74,5 +74,25 @@ TEST(Races, AnotherThreadThatIsNotKnownIsNotCalledTheSame) {
   EXPECT_THAT(text(o), HasSubstr("against read by another thread that did the same as block (0,0,0) thread (31,0,0)"));
 }
 
+// old = *p; do { assumed = old; old = atomicCAS(p, assumed, assumed + 1); } while (old != assumed);
+std::string counts_by_swaps(const std::string& space, const std::string& address, const std::string& write = {}) {
+  return "  ld." + space + ".u32 %r2, [" + address + "];\n" + write + "L:\n  add.u32 %r3, %r2, 1;\n  atom." + space + ".cas.b32 %r4, [" + address + "], %r2, %r3;\n" +
+         "  setp.ne.u32 %p2, %r4, %r2;\n  mov.u32 %r2, %r4;\n  @%p2 bra L;";
+}
+
+TEST(Races, OfAFirstGuessWithACompareAndSwapAreForInformation) {
+  const std::string shared = "  mov.u32 %r5, s;\n  @%p1 st.shared.u32 [%r5], %r7;\n  bar.sync 0;\n";
+  for (const std::string& body : {counts_by_swaps("global", "%rd1"), shared + counts_by_swaps("shared", "%r5")}) {
+    const Outcome o = run(body);
+    EXPECT_FALSE(o.failed()) << text(o);
+    ASSERT_EQ(o.findings.size(), 1u) << text(o);
+    EXPECT_EQ(o.findings[0].severity, check::Severity::kInformation) << text(o);
+    EXPECT_THAT(o.findings[0].detail, HasSubstr("only guesses"));
+  }
+  // Against a plain write, or with a value that is used for something else, it is a race like any other.
+  EXPECT_TRUE(run(counts_by_swaps("global", "%rd1", "  @%p1 st.global.u32 [%rd1], %r7;\n")).failed());
+  EXPECT_TRUE(run("  ld.global.u32 %r2, [%rd1];\n  atom.global.cas.b32 %r4, [%rd1], 0, 1;\n  add.u32 %r2, %r2, %r4;").failed());
+}
+
 }  // namespace
 }  // namespace lockstep::engine
