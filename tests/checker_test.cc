@@ -154,6 +154,28 @@ INSTANTIATE_TEST_SUITE_P(, Checker, testing::ValuesIn([] {
 
 TEST(CheckerSuite, HasEnoughPairs) { EXPECT_GE(pairs().size(), 200u); }
 
+// docs/memory_model.md names pairs for its rules, in the last column of its tables.
+TEST(CheckerSuite, TheMemoryModelsPairsExist) {
+  const char* const root = std::getenv("TEST_SRCDIR");
+  const char* const workspace = std::getenv("TEST_WORKSPACE");
+  std::ifstream page(root && workspace ? std::string(root) + "/" + workspace + "/docs/memory_model.md" : "docs/memory_model.md");
+  ASSERT_TRUE(page);
+  std::set<std::string> there;
+  for (const Pair& p : pairs()) there.insert(p.name);
+  int named = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (line.rfind("| 8.", 0) != 0) continue;
+    for (auto at = line.rfind("| ", line.size() - 3); (at = line.find('`', at)) != std::string::npos; ++at) {
+      const auto end = line.find('`', at + 1);
+      const std::string name = line.substr(at + 1, end - at - 1);
+      at = end;
+      ++named;
+      EXPECT_EQ(there.count(name), 1u) << "no pair is called " << name;
+    }
+  }
+  EXPECT_GE(named, 80) << "the tables have changed their form";
+}
+
 TEST(CheckerSuite, CoversEveryKindOfFinding) {
   std::map<std::string, int> kinds;
   for (const Pair& p : pairs()) {

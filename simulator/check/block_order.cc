@@ -49,7 +49,7 @@ void BlockOrder::warp_sync(std::uint32_t warp, std::uint32_t lanes, bool all) {
 void BlockOrder::arrive(std::uint32_t warp, int barrier) {
   use_partial();
   const std::uint32_t now = std::min(clock_[warp] + 1, kClockMax);
-  clock_[warp] = all_lanes_[warp] = now;
+  clock_[warp] = now;
   std::uint32_t* joint = &barrier_knows_[barrier * 32];
   for (int v = 0; v < 32; ++v) joint[v] = std::max(joint[v], knows_[warp * 32 + v]);
   joint[warp] = now;
@@ -60,6 +60,7 @@ void BlockOrder::complete(int barrier, std::uint32_t waiting) {
   std::uint32_t* joint = &barrier_knows_[barrier * 32];
   for (std::uint32_t w = 0; w < 32; ++w) {
     if (!(waiting >> w & 1)) continue;
+    all_lanes_[w] = clock_[w];  // nothing has happened to it since it arrived
     for (int v = 0; v < 32; ++v) knows_[w * 32 + v] = std::max(knows_[w * 32 + v], joint[v]);
   }
   std::fill(joint, joint + 32, 0);

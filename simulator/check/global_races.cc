@@ -45,11 +45,16 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   cluster_ = cluster;
   parallel_ = parallel;
   grid_.start();
-  if (!chunks_) chunks_ = std::make_unique<std::atomic<Record*>[]>(kRecords / kChunk + 1);
+  if (!chunks_) {
+    chunks_ = std::make_unique<std::atomic<Record*>[]>(kRecords / kChunk + 1);
+    splits_ = std::make_unique<std::atomic<Split*>[]>(kSplits / kChunk);
+  }
+  split_count_ = 0;
   // Every launch begins with most of the numbers ahead of it.
   if (memory.race_records() > kRecords / 4) memory.clear_race_shadow();
   base_ = memory.race_records();
   limit_ = most == 0 ? kRecords : std::min(base_ + most, kRecords);
+  split_limit_ = most == 0 ? kSplits : std::min(most, kSplits);
   exhausted_ = false;
 }
 
@@ -57,7 +62,7 @@ std::uint32_t GlobalRaces::record(const Side& side, Memo& memo) {
   const std::uint32_t interval = side.order->interval(), clock = side.order->clock(side.warp);
   Memo::Entry& e = memo.entries_[side.pc % Memo::kSlots];
   if (e.number != 0 && e.record.pc == side.pc && e.record.block == side.block && e.record.warp == side.warp && e.record.interval == interval &&
-      e.record.clock == clock) {
+      e.record.clock == clock && e.record.strong == side.strong && e.record.write == side.write && e.record.reach == side.reach) {
     return e.number;
   }
   if (memo.next_ == memo.end_) {
@@ -67,11 +72,7 @@ std::uint32_t GlobalRaces::record(const Side& side, Memo& memo) {
     if (memo.end_ > limit_) {
       memory_->race_records().fetch_sub(kSetAside);
       memo.next_ = memo.end_ = 0;
-      std::lock_guard lock(grow_);
-      if (!exhausted_.exchange(true)) {
-        first_unrecorded_ = Record{side.block, interval, side.pc, static_cast<std::uint16_t>(clock), static_cast<std::uint8_t>(side.warp), side.strong,
-                                   side.write, side.reach};
-      }
+      note_exhausted(side);
       return 0;
     }
   }
@@ -98,112 +99,252 @@ std::uint32_t GlobalRaces::record(const Side& side, Memo& memo) {
   return number;
 }
 
+void GlobalRaces::note_exhausted(const Side& side) {
+  std::lock_guard lock(grow_);
+  if (exhausted_.exchange(true)) return;
+  first_unrecorded_ = Record{side.block,
+                             side.order->interval(),
+                             side.pc,
+                             static_cast<std::uint16_t>(side.order->clock(side.warp)),
+                             static_cast<std::uint8_t>(side.warp),
+                             side.strong,
+                             side.write,
+                             side.reach};
+}
+
+bool GlobalRaces::split(RaceCell& cell, Memo& memo) {
+  std::uint32_t i;
+  if (!memo.joined_.empty()) {
+    i = memo.joined_.back();
+    memo.joined_.pop_back();
+  } else {
+    if (memo.next_split_ == memo.end_split_) {
+      const std::uint32_t next = split_count_.fetch_add(kSetAside, std::memory_order_relaxed);
+      if (next >= split_limit_) {
+        split_count_ = split_limit_;  // far from where it would wrap
+        cell = 0;
+        return false;
+      }
+      memo.next_split_ = next;
+      memo.end_split_ = next + kSetAside;
+    }
+    i = memo.next_split_++;
+    std::atomic<Split*>& chunk = splits_[i / kChunk];
+    if (chunk.load(std::memory_order_acquire) == nullptr) {
+      std::lock_guard lock(grow_);
+      if (chunk.load(std::memory_order_relaxed) == nullptr) {
+        owned_splits_.push_back(std::make_unique_for_overwrite<Split[]>(kChunk));
+        chunk.store(owned_splits_.back().get(), std::memory_order_release);
+      }
+    }
+  }
+  // What a half says of some bytes, the cells of these say.
+  const auto wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);
+  const auto of_byte = [](std::uint32_t h, int byte) {
+    return (kMaskOf[bytes_of(h)] >> byte & 1) != 0 ? h | kAllBytes << kBytesShift : 0;
+  };
+  cell = RaceCell{base_ << kNumberShift} << 32 | i;
+  Split& s = split_of(cell);
+  for (int byte = 0; byte < 4; ++byte) s.byte[byte] = RaceCell{of_byte(wr, byte)} << 32 | of_byte(rd, byte);
+  return true;
+}
+
 bool GlobalRaces::both_strong(const Record& r, const Side& side) const {
   if (!r.strong || !side.strong) return false;
   const Reach needed = r.block == side.block ? Reach::kBlock : r.block / cluster_ == side.block / cluster_ && cluster_ > 1 ? Reach::kCluster : Reach::kGrid;
   return r.reach >= needed && side.reach >= needed;
 }
 
-GlobalRaces::Relation GlobalRaces::relate(const Record& r, std::uint32_t lane, bool lane_known, std::uint32_t my_lane, const Side& side) const {
+GlobalRaces::Relation GlobalRaces::relate(const Record& r, std::uint32_t lane, std::uint32_t my_lane, const Side& side) const {
   if (r.block == side.block) {
     if (r.interval != side.order->interval()) return Relation::kOrdered;
-    if (r.warp == side.warp) {
-      if (!lane_known) return Relation::kOrdered;
-      if (lane == my_lane) return Relation::kSelf;
-    }
+    if (r.warp == side.warp && lane == my_lane) return Relation::kSelf;
     return side.order->ordered(r.warp * 32u + lane, r.clock, side.warp * 32 + my_lane) ? Relation::kOrdered : Relation::kUnordered;
   }
   if (side.knowledge->empty()) return Relation::kUnordered;
   return side.knowledge->covers(grid_, side.warp, r.block, r.interval, r.warp, r.clock) ? Relation::kOrdered : Relation::kUnordered;
 }
 
-bool GlobalRaces::others_race(const Record& r, const Side& side) const {
-  // Only where nothing at all can have ordered them: nothing has happened to this warp since the record, and it knows of no other block.
-  return r.block == side.block && r.warp == side.warp && r.interval == side.order->interval() && r.clock == side.order->clock(side.warp) &&
-         !side.order->partly_ordered(side.warp) && side.knowledge->empty();
+bool GlobalRaces::now(const Record& r, const Side& side) const {
+  return r.block == side.block && r.warp == side.warp && r.interval == side.order->interval() && r.clock == side.order->clock(side.warp);
 }
 
-bool GlobalRaces::check(std::uint32_t h, bool is_write_half, std::uint32_t mask, std::uint32_t lane, const Side& side, Conflict& conflict) const {
-  if (!valid(h) || (bytes_of(h) & mask) == 0) return false;
-  const Record& r = at(number_of(h));
-  if ((!r.write && !side.write) || both_strong(r, side)) return false;
-  const bool lane_known = !(is_write_half && r.write && !r.strong && (h & kMany));
-  const Relation relation = relate(r, lane_of(h), lane_known, lane, side);
-  bool known = true;
-  if (relation != Relation::kUnordered) {
-    if (!(h & kMany) || !lane_known || relation != Relation::kSelf || !others_race(r, side)) return false;
-    known = false;
+bool GlobalRaces::others_race(const Record& r, const Side& side) const {
+  // Only where nothing at all can have ordered them: nothing has happened to this warp since the record, and it knows of no other block. And only
+  // with a weak write, for the other reads may have been strong.
+  return !side.strong && now(r, side) && !side.order->partly_ordered(side.warp) && side.knowledge->empty();
+}
+
+inline __attribute__((always_inline)) bool GlobalRaces::races_with_write(std::uint32_t wr, std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const {
+  const Record& w = at(number_of(wr));
+  if (both_strong(w, side)) return false;
+  const Relation relation = relate(w, lane_of(wr), lane, side);
+  if (relation == Relation::kOrdered || (relation == Relation::kSelf && !(wr & kMany))) return false;
+  if (w.strong) {
+    // What was read of it may have gone unrecorded.
+    if ((wr & kSeen) || exhausted()) return false;
+    if (rd != 0 && !at(number_of(rd)).write) {
+      const Record& r = at(number_of(rd));
+      if ((rd & kSeen) || (r.strong && relate(r, lane_of(rd), lane, side) != Relation::kUnordered)) return false;
+    }
   }
-  conflict = {r, lane_of(h), known};
+  if (relation == Relation::kSelf && !others_race(w, side)) return false;
+  conflict = {w, lane_of(wr), relation == Relation::kUnordered};
   return true;
 }
 
-bool GlobalRaces::access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& me, Conflict& conflict) {
+inline __attribute__((always_inline)) bool GlobalRaces::races_with_read_half(std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const {
+  const Record& r = at(number_of(rd));
+  if ((!r.write && !side.write) || both_strong(r, side)) return false;
+  if (r.write && ((rd & kSeen) || exhausted())) return false;
+  const Relation relation = relate(r, lane_of(rd), lane, side);
+  if (relation == Relation::kOrdered) return false;
+  if (relation == Relation::kSelf && (!(rd & kMany) || !others_race(r, side))) return false;
+  conflict = {r, lane_of(rd), relation == Relation::kUnordered};
+  return true;
+}
+
+inline __attribute__((always_inline)) void GlobalRaces::read(std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& me) {
+  const Side& side = me.side();
+  if (rd == 0) return tell(rd, bytes, lane, me);
+  const Record& r = at(number_of(rd));
+  const Relation relation = relate(r, lane_of(rd), lane, side);
+  if (r.write) {
+    // A strong write behind a weak one.
+    if (relation != Relation::kUnordered) {
+      tell(rd, bytes, lane, me);
+    } else if (side.strong) {
+      rd |= kSeen;
+    }
+    return;
+  }
+  const std::uint32_t seen = (rd & kSeen) | (r.strong ? kSeen : 0);
+  switch (relation) {
+    case Relation::kOrdered: return tell(rd, bytes, lane, me, seen);
+    case Relation::kSelf:
+      // The same again; or a strong read where a weak one says more.
+      if ((rd & kMany) || (now(r, side) && (!r.strong || side.strong))) {
+        if (side.strong && !r.strong) rd |= kSeen;
+      } else {
+        tell(rd, bytes, lane, me, seen);
+      }
+      return;
+    case Relation::kUnordered:
+      // Two readers that nothing orders: one is kept, and that there are more. A weak one says more than a strong one.
+      if (r.strong && !side.strong) {
+        tell(rd, bytes, lane, me, kMany | kSeen);
+        return;
+      }
+      // Of the lanes of an instruction the last: the first is the likeliest to write next, and would not know against whom.
+      if (r.pc == side.pc && now(r, side)) rd = (rd & ~(31u << kLaneShift)) | lane << kLaneShift;
+      rd |= kMany | (side.strong ? kSeen : 0);
+  }
+}
+
+inline __attribute__((always_inline)) void GlobalRaces::follow(std::uint32_t& h, bool seen, std::uint32_t bytes, std::uint32_t lane, Access& me) const {
+  const Relation relation = relate(at(number_of(h)), lane_of(h), lane, me.side());
+  if (relation == Relation::kUnordered && !me.side().observes && !seen) {
+    // Both may race with what comes.
+    h |= kMany;
+  } else {
+    tell(h, bytes, lane, me, relation == Relation::kSelf && !me.side().observes ? h & kMany : 0);
+  }
+}
+
+inline __attribute__((always_inline)) void GlobalRaces::write_strongly(std::uint32_t& wr, std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& me) {
+  const Side& side = me.side();
+  const Record* const r = rd == 0 ? nullptr : &at(number_of(rd));
+  const bool weak_read = r != nullptr && !r->write && !r->strong;
+  if (wr == 0 || at(number_of(wr)).strong) {
+    if (wr == 0) {
+      tell(wr, bytes, lane, me);
+    } else {
+      follow(wr, ((wr | rd) & kSeen) != 0 || (r != nullptr && r->strong), bytes, lane, me);
+    }
+    // What earlier strong reads saw was another value. A weak read may race with a later write.
+    rd = weak_read ? rd & ~kSeen : 0;
+    return;
+  }
+  // The weak write stays: a later strong write may race with it, and not with this one. A read that could still race stays, too.
+  if (now(at(number_of(wr)), side) && lane_of(wr) == lane) return;
+  if (weak_read && ((rd & kMany) || now(*r, side) || relate(*r, lane_of(rd), lane, side) == Relation::kUnordered)) {
+    rd &= ~kSeen;
+  } else if (r != nullptr && r->write) {
+    follow(rd, (rd & kSeen) != 0, bytes, lane, me);
+  } else {
+    tell(rd, bytes, lane, me);
+  }
+}
+
+inline __attribute__((always_inline)) bool GlobalRaces::access_all(RaceCell& cell, std::uint32_t bytes, std::uint32_t lane, Access& me, Conflict& conflict) {
   const Side& side = me.side();
   std::uint32_t wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);
-  const bool found = check(wr, true, mask, lane, side, conflict) || check(rd, false, mask, lane, side, conflict);
-  if (!valid(wr)) wr = 0;
-  if (!valid(rd)) rd = 0;
-  // Whether the half `h` becomes this access.
-  const auto becomes_mine = [&](std::uint32_t& h, std::uint32_t keep = 0) {
-    if (me.number() != 0) h = half(me.number(), mask, lane) | keep;
-  };
-  const auto now = [&](const Record& r) {
-    return r.block == side.block && r.warp == side.warp && r.interval == side.order->interval() && r.clock == side.order->clock(side.warp);
-  };
+  const bool found = (wr != 0 && races_with_write(wr, rd, lane, side, conflict)) || (rd != 0 && races_with_read_half(rd, lane, side, conflict));
   if (!side.write) {
-    if (rd == 0) {
-      becomes_mine(rd);
-    } else {
-      const Record& r = at(number_of(rd));
-      const Relation relation = relate(r, lane_of(rd), true, lane, side);
-      if (!(bytes_of(rd) & mask)) {
-        // Other bytes of the granule: kept together where one instruction reads them, else the later ones.
-        if (now(r) && r.pc == side.pc && !r.write) {
-          rd |= mask << kBytesShift | (lane_of(rd) != lane ? kMany : 0);
-        } else if (!r.write) {
-          becomes_mine(rd);
-        }
-      } else if (relation == Relation::kOrdered) {
-        becomes_mine(rd);
-      } else if (relation == Relation::kSelf) {
-        if (!(rd & kMany) && (r.write || r.strong != side.strong || !now(r))) becomes_mine(rd);
-      } else if (!r.write) {
-        // Two readers that nothing orders: one is kept, and that there are more. A weak one says more than a strong one.
-        if (r.strong && !side.strong) {
-          becomes_mine(rd, kMany);
-        } else {
-          rd |= kMany;
-        }
-      }
-    }
-  } else if (!side.strong) {
-    const std::uint32_t before = wr;
-    becomes_mine(wr);
-    // Other bytes of the granule that the warp wrote at the same time are kept with these.
-    if (before != 0 && wr != before && !(bytes_of(before) & mask)) {
-      const Record& r = at(number_of(before));
-      if (now(r) && !r.strong) wr |= bytes_of(before) << kBytesShift | (lane_of(before) != lane ? kMany : before & kMany);
-    }
-    if ((bytes_of(rd) & ~mask) == 0) rd = 0;
-  } else if (wr == 0) {
-    becomes_mine(wr);
-  } else {
-    const Record& r = at(number_of(wr));
-    if (r.strong) {
-      if (r.block != side.block) {
-        wr |= kMany;
-      } else if (!(wr & kMany)) {
-        becomes_mine(wr);
-      }
-    } else if (!(now(r) && lane_of(wr) == lane && !(wr & kMany))) {
-      // The weak write stays: a later strong write may race with it, and not with this one. A read that could still race stays, too.
-      if (rd == 0 || at(number_of(rd)).write || relate(at(number_of(rd)), lane_of(rd), true, lane, side) != Relation::kUnordered) becomes_mine(rd);
-    }
+    read(rd, bytes, lane, me);
+  } else if (side.strong) {
+    write_strongly(wr, rd, bytes, lane, me);
+  } else if (me.number() != 0) {
+    tell(wr, bytes, lane, me);
+    rd = 0;
   }
   const RaceCell after = RaceCell{wr} << 32 | rd;
   if (after != cell) cell = after;
   return found;
+}
+
+__attribute__((noinline)) bool GlobalRaces::access_bytes(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& me, Conflict& conflict) {
+  Split& s = split_of(cell);
+  bool found = false;
+  for (int byte = 0; byte < 4; ++byte) {
+    if (mask >> byte & 1) found |= access_all(s.byte[byte], kAllBytes, lane, me, conflict);
+  }
+  if (mask == 15 && s.byte[0] == s.byte[1] && s.byte[0] == s.byte[2] && s.byte[0] == s.byte[3]) join(cell, s.byte[0], me.memo_);
+  return found;
+}
+
+bool GlobalRaces::access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& me, Conflict& conflict) {
+  auto wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);
+  if (!valid(wr)) {
+    if (wr != 0 && bytes_of(wr) == 0) rd = 0;
+    wr = 0;
+  } else if (bytes_of(wr) == 0) {
+    return access_bytes(cell, mask, lane, me, conflict);
+  }
+  if (!valid(rd)) rd = 0;
+  RaceCell known = RaceCell{wr} << 32 | rd;
+  const std::uint32_t bytes = kBytesOf[mask];
+  if (bytes == 0 || (wr != 0 && bytes_of(wr) != bytes) || (rd != 0 && bytes_of(rd) != bytes)) {
+    const bool apart = split(known, me.memo_);
+    cell = known;
+    if (apart) return access_bytes(cell, mask, lane, me, conflict);
+    note_exhausted(me.side());
+    return false;
+  }
+  const bool found = access_all(known, bytes, lane, me, conflict);
+  if (known != cell) cell = known;
+  return found;
+}
+
+void GlobalRaces::observe(RaceCell& cell, std::uint32_t lane, const Side& side) {
+  const auto seen = [&](RaceCell of) {
+    auto wr = static_cast<std::uint32_t>(of >> 32), rd = static_cast<std::uint32_t>(of);
+    const auto mark = [&](std::uint32_t& write) {
+      const Record& w = at(number_of(write));
+      if (w.write && w.strong && relate(w, lane_of(write), lane, side) == Relation::kUnordered) write |= kSeen;
+    };
+    const bool reads = valid(rd) && !at(number_of(rd)).write;
+    // The read itself may stand there.
+    if (reads && ((rd & kSeen) || (at(number_of(rd)).strong && relate(at(number_of(rd)), lane_of(rd), lane, side) != Relation::kUnordered))) return of;
+    if (valid(wr)) mark(wr);
+    if (valid(rd)) mark(rd);
+    return RaceCell{wr} << 32 | rd;
+  };
+  if (!is_split(cell)) {
+    cell = seen(cell);
+  } else if (valid(static_cast<std::uint32_t>(cell >> 32))) {
+    for (RaceCell& byte : split_of(cell).byte) byte = seen(byte);
+  }
 }
 
 bool GlobalRaces::of_warp(std::uint32_t h, const Side& side) const {
@@ -222,7 +363,7 @@ bool GlobalRaces::row_of(RaceCell* __restrict cells, std::uint32_t lane, std::ui
   }
   if (!known) {
     if (me.number() == 0) return true;
-    const std::uint32_t mine = half(me.number(), 15, lane);
+    const std::uint32_t mine = half(me.number(), kAllBytes, lane);
     const int shift = me.side().write ? 32 : 0;
     for (std::uint32_t i = 0; i < n; ++i) cells[i] = RaceCell{mine + (i / kWidth << kLaneShift)} << shift;
     return true;
@@ -231,6 +372,8 @@ bool GlobalRaces::row_of(RaceCell* __restrict cells, std::uint32_t lane, std::ui
   const RaceCell first = cells[0];
   const std::uint32_t first_wr = static_cast<std::uint32_t>(first >> 32), first_rd = static_cast<std::uint32_t>(first);
   const bool has_wr = valid(first_wr), has_rd = valid(first_rd);
+  // Nor where bytes are told apart, now or in a launch before this one.
+  if (is_split(first) || (has_wr && bytes_of(first_wr) != kAllBytes) || (has_rd && bytes_of(first_rd) != kAllBytes)) return false;
   const auto shifted = [&](std::uint32_t h) { return lane_of(h) != lane && of_warp(h, me.side()); };
   if (shifted(first_wr) || shifted(first_rd)) return false;
   const RaceCell step = (has_wr ? RaceCell{1} << (32 + kLaneShift) : 0) | (has_rd ? RaceCell{1} << kLaneShift : 0);
@@ -259,8 +402,10 @@ bool GlobalRaces::together(RaceCell* cells, std::uint32_t width, std::uint32_t l
   RaceCell after[4];
   Conflict conflict;
   const auto between = [&](std::uint32_t h) { return lane_of(h) > lane && lane_of(h) < last && of_warp(h, me.side()); };
+  const auto apart = [&](std::uint32_t h) { return valid(h) && bytes_of(h) != kAllBytes; };
   for (std::uint32_t i = 0; i < width; ++i) {
     after[i] = cells[i];
+    if (is_split(cells[i]) || apart(static_cast<std::uint32_t>(cells[i] >> 32)) || apart(static_cast<std::uint32_t>(cells[i]))) return false;
     // What two lanes of an instruction leave behind, the lanes between them do not change; and who races with one of these races with the first
     // or with the last. Unless one of them was here before.
     if (between(static_cast<std::uint32_t>(cells[i] >> 32)) || between(static_cast<std::uint32_t>(cells[i]))) return false;

@@ -5,14 +5,22 @@
 // says. A launch is ordered after all launches before it.
 //
 // A granule of four bytes has one 64-bit cell with two halves: the last write, and the last read since. A half names a record (who: block, warp,
-// interval, clock; what: instruction, strong or weak, scope), the lane and which of the four bytes. A record is made once for all lanes of an
+// interval, clock; what: instruction, strong or weak, scope) and a lane, and so always one thread. A record is made once for all lanes of an
 // instruction, and only when some cell has to change, so a second reading of the same data makes none. Where strong writes follow a weak one, the
 // weak one stays in its half, because strong ones do not race with each other, and the last strong one takes the other half.
 //
-// Constant state per granule may miss a race among more than two sides; it never makes one up. A launch has at least three million records; when
+// Both halves tell of the same bytes of the granule. As soon as an access comes to some of them only, or to others, the cell is split: each of the
+// four bytes has a cell of its own, elsewhere, until all four are written at once or say the same again.
+//
+// Who has read by a strong read what a strong write left is ordered after it, whatever it does next (observation order, PTX ISA 8.9.2, 8.9.5);
+// and after the whole chain of atomics before it. So an atomic that reads takes the place of the strong write before it, and a read half knows
+// whether it stands for strong reads whose threads are not kept (kSeen): then nothing is said against that write any more.
+//
+// Constant state per byte may miss a race among more than two sides; it never makes one up. A launch has at least three million records; when
 // they are used up, accesses are still judged against what is recorded, but recorded no more (exhausted()).
 //
 // Blocks run on several host threads. A cell is looked at and changed under the lock of its region; a launch on one host thread takes no locks.
+// An access is recorded before memory is read, and between the two another thread may record and make a write that it sees: observe() says so.
 #pragma once
 
 #include <atomic>
@@ -51,17 +59,19 @@ class GlobalRaces {
     std::uint32_t block = 0, warp = 0, pc = 0;
     bool strong = false, write = false;
     Reach reach = Reach::kGrid;
+    bool observes = false;       // an atomic whose thread goes on with the value that it read
   };
   struct Conflict {
     Record other;
     std::uint32_t other_lane = 0;
-    bool other_known = true;     // false: somebody else than the record's thread, who did the same
+    bool other_known = true;     // false: a thread that is not known did what the record says
   };
 
   static constexpr std::uint32_t kRecords = (1u << 22) - 1;
+  static constexpr std::uint32_t kSplits = 1u << 24;  // granules whose bytes are told apart at a time
 
   // A launch of blocks in clusters of `cluster` (1: none) begins. `parallel`: on more than one host thread. `most`: records that it may make, at
-  // least; 0: as many as there are.
+  // least, and granules that it may split; 0: as many as there are.
   void start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel, std::uint32_t most = 0);
   GridOrder& grid() { return grid_; }
 
@@ -91,6 +101,8 @@ class GlobalRaces {
     };
     Entry entries_[kSlots];
     std::uint32_t next_ = 0, end_ = 0;  // numbers set aside for this thread
+    std::uint32_t next_split_ = 0, end_split_ = 0;  // the same of split granules
+    std::vector<std::uint32_t> joined_;             // and those that are no longer split
   };
 
   // Whether accesses had to go unrecorded, the first of them, and how many records were made. To be asked after the launch.
@@ -111,6 +123,7 @@ class GlobalRaces {
     }
 
    private:
+    friend class GlobalRaces;
     GlobalRaces& races_;
     const Side side_;
     Memo& memo_;
@@ -121,6 +134,11 @@ class GlobalRaces {
   // One lane's access to `mask` (a bit a byte) of one granule. True and `conflict` when it races; it is recorded either way.
   bool access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access, Conflict& conflict);
 
+  // A lane of `side` has read by a strong read, and may have seen whatever strong write is recorded by now.
+  void observe(RaceCell& cell, std::uint32_t lane, const Side& side);
+  // Whether blocks run on several host threads, and observe() is of any use.
+  bool parallel() const { return parallel_; }
+
   // Accesses by `count` lanes from `lane` on to consecutive granules, `width` (1, 2 or 4) to a lane, all bytes of each. False, with nothing
   // recorded, when it has to be looked at lane by lane.
   bool row(RaceCell* cells, std::uint32_t width, std::uint32_t lane, std::uint32_t count, Access& access);
@@ -129,22 +147,44 @@ class GlobalRaces {
 
  private:
   std::uint32_t record(const Side& side, Memo& memo);
+  void note_exhausted(const Side& side);
   template <std::uint32_t kWidth>
   bool row_of(RaceCell* cells, std::uint32_t lane, std::uint32_t count, Access& access);
 
-  // A half: number 22 | bytes 4 | lane 5 | many 1. `many`, of a weak write: by several lanes of the warp; of a strong write: by several blocks; of a
-  // read: by several threads that nothing ordered.
-  static constexpr int kNumberShift = 10, kBytesShift = 6, kLaneShift = 1;
-  static constexpr std::uint32_t kMany = 1;
-  static std::uint32_t half(std::uint32_t number, std::uint32_t mask, std::uint32_t lane) {
-    return number << kNumberShift | mask << kBytesShift | lane << kLaneShift;
+  // A half: number 22 | bytes 3 | seen 1 | lane 5 | many 1.
+  // `many`: of several threads that nothing ordered; when one of them was a weak read, so is the one that is named.
+  // `seen`, of a read: strong ones of threads that are not named; of a strong write: others may have read it by strong reads that nothing else tells of.
+  static constexpr int kNumberShift = 10, kBytesShift = 7, kLaneShift = 1;
+  static constexpr std::uint32_t kMany = 1, kSeen = 1u << 6;
+  // Which bytes: accesses are aligned, so seven sets are enough. 0: none of these.
+  static constexpr std::uint32_t kAllBytes = 7;
+  static constexpr std::uint8_t kBytesOf[16] = {0, 1, 2, 5, 3, 0, 0, 0, 4, 0, 0, 0, 6, 0, 0, kAllBytes};
+  static constexpr std::uint8_t kMaskOf[8] = {0, 1, 2, 4, 8, 3, 12, 15};
+  static std::uint32_t half(std::uint32_t number, std::uint32_t bytes, std::uint32_t lane) {
+    return number << kNumberShift | bytes << kBytesShift | lane << kLaneShift;
   }
   static std::uint32_t number_of(std::uint32_t h) { return h >> kNumberShift; }
-  static std::uint32_t bytes_of(std::uint32_t h) { return h >> kBytesShift & 15; }
+  static std::uint32_t bytes_of(std::uint32_t h) { return h >> kBytesShift & 7; }
   static std::uint32_t lane_of(std::uint32_t h) { return h >> kLaneShift & 31; }
 
+  // A split cell has this launch's first number and no bytes in the half of the write, and in the other the number of its four cells.
+  struct Split {
+    RaceCell byte[4];
+  };
+  static bool is_split(RaceCell cell) { return (cell >> 32) != 0 && bytes_of(static_cast<std::uint32_t>(cell >> 32)) == 0; }
+  Split& split_of(RaceCell cell) const {
+    const auto i = static_cast<std::uint32_t>(cell);
+    return splits_[i / kChunk].load(std::memory_order_acquire)[i % kChunk];
+  }
+  // False when there are no more: the cell has forgotten what it said.
+  bool split(RaceCell& cell, Memo& memo);
+  static void join(RaceCell& cell, RaceCell as, Memo& memo) {
+    memo.joined_.push_back(static_cast<std::uint32_t>(cell));
+    cell = as;
+  }
+
   enum class Relation : std::uint8_t { kSelf, kOrdered, kUnordered };
-  Relation relate(const Record& r, std::uint32_t lane, bool lane_known, std::uint32_t my_lane, const Side& side) const;
+  Relation relate(const Record& r, std::uint32_t lane, std::uint32_t my_lane, const Side& side) const;
   bool both_strong(const Record& r, const Side& side) const;
   // Others did what `r` says beside its own thread. Whether they race with `side`, who is that thread or is ordered after it.
   bool others_race(const Record& r, const Side& side) const;
@@ -155,7 +195,21 @@ class GlobalRaces {
     const std::uint32_t i = number - base_;
     return chunks_[i / kChunk].load(std::memory_order_acquire)[i % kChunk];
   }
-  bool check(std::uint32_t h, bool is_write_half, std::uint32_t mask, std::uint32_t lane, const Side& side, Conflict& conflict) const;
+  bool now(const Record& r, const Side& side) const;
+  // access() to all bytes of which the cell tells, or of one that is empty. `bytes`: as a half has them.
+  bool access_all(RaceCell& cell, std::uint32_t bytes, std::uint32_t lane, Access& access, Conflict& conflict);
+  // access() to a split cell.
+  bool access_bytes(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access, Conflict& conflict);
+  // A strong write after that of which `h` tells, a strong one, too. `seen`: by strong reads.
+  void follow(std::uint32_t& h, bool seen, std::uint32_t bytes, std::uint32_t lane, Access& access) const;
+  bool races_with_write(std::uint32_t wr, std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const;
+  bool races_with_read_half(std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const;
+  void read(std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& access);
+  void write_strongly(std::uint32_t& wr, std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& access);
+  // What `h` becomes when it is to tell of this access. Records that have run out leave it as it is.
+  static void tell(std::uint32_t& h, std::uint32_t bytes, std::uint32_t lane, Access& access, std::uint32_t keep = 0) {
+    if (access.number() != 0) h = half(access.number(), bytes, lane) | keep;
+  }
 
   static constexpr std::uint32_t kChunk = 4096, kSetAside = 64;
   memory::DeviceMemory* memory_ = nullptr;
@@ -163,10 +217,14 @@ class GlobalRaces {
   bool parallel_ = false;
   std::uint32_t base_ = 1;                    // numbers below are of earlier launches
   std::uint32_t limit_ = kRecords;            // numbers that are not reached
+  std::uint32_t split_limit_ = kSplits;
   std::atomic<bool> exhausted_{false};
   Record first_unrecorded_;
   std::unique_ptr<std::atomic<Record*>[]> chunks_;
   std::vector<std::unique_ptr<Record[]>> owned_;
+  std::unique_ptr<std::atomic<Split*>[]> splits_;
+  std::vector<std::unique_ptr<Split[]>> owned_splits_;
+  std::atomic<std::uint32_t> split_count_{0};
   std::mutex grow_;
   GridOrder grid_;
 };

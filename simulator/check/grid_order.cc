@@ -53,19 +53,28 @@ void BlockKnowledge::start(std::uint32_t block) {
   fresh_.clear();
   fresh_warps_ = 0;
   pending_.clear();
+  passed_over_.clear();
+  sc_ = false;
+  read_at_ = 0;
 }
 
-void BlockKnowledge::release(const BlockOrder& block, std::uint32_t warp) {
+Published BlockKnowledge::done(const BlockOrder& block, std::uint32_t warp) const {
   Published now;
   now.block = mine_.block;
   now.interval = block.interval();
   for (std::uint32_t v = 0; v < 32; ++v) now.clock[v] = static_cast<std::uint16_t>(block.known_clock(warp, v));
-  mine_.join(now);
-  has_published_ = true;
+  return now;
 }
 
-void BlockKnowledge::fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order) {
-  release(block, warp);
+void BlockKnowledge::fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order, bool sc) {
+  ++news_;
+  if (sc) {
+    sc_ = true;
+    pending_.join(passed_over_, order);
+    passed_over_.clear();
+  }
+  mine_.join(done(block, warp));
+  has_published_ = true;
   if (pending_.empty()) return;
   fresh_.join(pending_, order);
   fresh_warps_ |= 1u << warp;
@@ -74,6 +83,7 @@ void BlockKnowledge::fence(const BlockOrder& block, std::uint32_t warp, const Gr
 
 bool BlockKnowledge::barrier(const GridOrder& order) {
   if (pending_.empty() && fresh_.empty()) return false;
+  ++news_;
   known_.join(fresh_, order);
   known_.join(pending_, order);
   fresh_.clear();
@@ -87,14 +97,22 @@ void BlockKnowledge::found(const Knowledge& at, std::uint32_t warp, bool acquire
     pending_.join(at, order);
     return;
   }
+  ++news_;
   fresh_.join(at, order);
   fresh_warps_ |= 1u << warp;
 }
 
+void BlockKnowledge::learn(const Published& done, const BlockKnowledge& other, GridOrder& order) {
+  order.publish(done);
+  known_.join(done, order);
+  known_.join(other.known_, order);
+}
+
 void GridOrder::start() {
-  if (places_.load(std::memory_order_relaxed) != 0) {
+  if (time_.load(std::memory_order_relaxed) != 0) {
     for (Part& part : parts_) {
       part.left.clear();
+      part.read.clear();
       part.published.clear();
     }
   }
@@ -102,24 +120,56 @@ void GridOrder::start() {
   time_ = 0;
 }
 
-void GridOrder::leave(std::uint64_t address, const BlockKnowledge& block) {
+void GridOrder::publish(const Published& done) {
   const std::uint64_t now = time_.fetch_add(1, std::memory_order_relaxed) + 1;
-  {
-    Part& part = parts_[block.mine_.block % kParts];
-    std::lock_guard lock(part.mutex);
-    const auto [it, fresh] = part.published.try_emplace(block.mine_.block, Part::First{now, block.mine_});
-    if (!fresh) it->second.all.join(block.mine_);
-  }
+  Part& part = parts_[done.block % kParts];
+  std::lock_guard lock(part.mutex);
+  const auto [it, fresh] = part.published.try_emplace(done.block, Part::First{now, done});
+  if (!fresh) it->second.all.join(done);
+}
+
+void GridOrder::leave(std::uint64_t address, const BlockKnowledge& block, const Published* released) {
+  Published mine = block.mine_;
+  if (released != nullptr) mine.join(*released);
+  publish(mine);
   // Joined outside of the lock of the place: covering a block's knowledge may ask for another part.
+  Knowledge all;
+  all.join(block.known_, *this);
+  all.join(block.fresh_, *this);
+  all.join(mine, *this);
+  Part& part = parts_[(address >> 2) % kParts];
+  std::lock_guard lock(part.mutex);
+  const auto [it, fresh] = part.left.try_emplace(address);
+  it->second.join(all, *this);
+  if (fresh) places_.fetch_add(1, std::memory_order_release);
+}
+
+void GridOrder::leave_reading(std::uint64_t address, BlockKnowledge& block) {
+  if (!block.sc_ || (block.read_at_ == address && block.read_news_ == block.news_)) return;
+  block.read_at_ = address;
+  block.read_news_ = block.news_;
+  publish(block.mine_);
   Knowledge all;
   all.join(block.known_, *this);
   all.join(block.fresh_, *this);
   all.join(block.mine_, *this);
   Part& part = parts_[(address >> 2) % kParts];
   std::lock_guard lock(part.mutex);
-  const auto [it, fresh] = part.left.try_emplace(address);
+  const auto [it, fresh] = part.read.try_emplace(address);
   it->second.join(all, *this);
   if (fresh) places_.fetch_add(1, std::memory_order_release);
+}
+
+void GridOrder::pass_over(std::uint64_t address, BlockKnowledge& block) {
+  Knowledge at;
+  {
+    Part& part = parts_[(address >> 2) % kParts];
+    std::lock_guard lock(part.mutex);
+    const auto read = part.read.find(address), left = part.left.find(address);
+    if (read != part.read.end()) at.join(read->second, *this);
+    if (left != part.left.end()) at.join(left->second, *this);
+  }
+  block.passed_over_.join(at, *this);
 }
 
 void GridOrder::find(std::uint64_t address, BlockKnowledge& block, std::uint32_t warp, bool acquires) {

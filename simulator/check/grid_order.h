@@ -3,7 +3,12 @@
 //
 // A fence of at least cluster scope publishes what its block has done so far, as far as the fencing warp is ordered after it. A strong write that
 // follows leaves this at its address; a strong read of the address finds it, and a fence, an acquire or a barrier after the read makes it known.
+// A write that releases leaves what had been done before it at its own address, and publishes it to no other.
 // Scopes narrower than a cluster publish nothing. Scopes of a cluster, of the GPU and of the system are not told apart here.
+//
+// Two fence.sc are ordered by what lies between them (Fence-SC order): who writes what another has read or written after its fence, before a fence.sc
+// of its own, comes after that fence. So strong reads, too, leave what their block's fence.sc has published, for strong writes to pass over and the
+// fence.sc after these to make known.
 //
 // What is simplified orders more, never less, so it may miss a race and never makes one up: an address keeps what was ever left there; a block
 // that knows of more than kExact others knows of all that has been published until then; a fence of one warp counts for the strong writes of the
@@ -64,18 +69,22 @@ class BlockKnowledge {
            ((fresh_warps_ >> warp & 1) && fresh_.covers(order, block, interval, at_warp, clock));
   }
 
-  // A release by `warp`, after BlockOrder::fence: what it found before stays pending.
-  void release(const BlockOrder& block, std::uint32_t warp);
-  // A fence by `warp`, after BlockOrder::fence: a release, and an acquire of what strong reads have found.
-  void fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order);
+  // What a release by `warp` tells, after BlockOrder::fence. What it found before stays pending.
+  Published done(const BlockOrder& block, std::uint32_t warp) const;
+  // A fence by `warp`, after BlockOrder::fence: a release at every place, and an acquire of what strong reads have found.
+  void fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order, bool sc = false);
+  // A fence of any scope by `warp`: what other warps of its block have acquired may have been handed to it by one of theirs.
+  void pass_on(std::uint32_t warp) {
+    if (!fresh_.empty()) fresh_warps_ |= 1u << warp;
+  }
   // A barrier of the block, of all warps or of some. Whether all warps know more now.
   bool barrier(const GridOrder& order);
-  // A strong write of an address: nothing to leave there when published() is false.
+  // A strong write of an address that does not release: nothing to leave there when published() is false.
   bool published() const { return has_published_; }
   // A strong read found `at`; `acquires`: the read itself is an acquire.
   void found(const Knowledge& at, std::uint32_t warp, bool acquires, const GridOrder& order);
-  // The barrier of a cluster: what another block had done.
-  void learn(const Published& other, const GridOrder& order) { known_.join(other, order); }
+  // The barrier of a cluster: what another block had done, and what all its warps knew.
+  void learn(const Published& done, const BlockKnowledge& other, GridOrder& order);
   // The same where it says nothing of what it has done but by its fences.
   void learn_published(const BlockKnowledge& other, const GridOrder& order) {
     if (other.has_published_) known_.join(other.mine_, order);
@@ -89,19 +98,29 @@ class BlockKnowledge {
   Knowledge fresh_;                // since the last barrier, by fresh_warps_
   std::uint32_t fresh_warps_ = 0;
   Knowledge pending_;              // found by strong reads that no fence has followed yet
+  Knowledge passed_over_;          // found by strong writes that no fence.sc has followed yet
+  bool sc_ = false;                // has executed a fence.sc
+  // Where a strong read last left something, and after how many fences and acquires: most strong reads are those of a loop that waits.
+  std::uint64_t read_at_ = 0;
+  std::uint32_t news_ = 0, read_news_ = 0;
 };
 
 // What a launch shares. Thread-safe.
 class GridOrder {
  public:
   void start();
-  // A strong write of `address`, before it happens.
-  void leave(std::uint64_t address, const BlockKnowledge& block);
+  // A strong write of `address`, before it happens. `released`: what it releases itself, if it does.
+  void leave(std::uint64_t address, const BlockKnowledge& block, const Published* released = nullptr);
+  // The parts of fence.sc: a strong read of `address`, and a strong write before it happens.
+  void leave_reading(std::uint64_t address, BlockKnowledge& block);
+  void pass_over(std::uint64_t address, BlockKnowledge& block);
   // Whether anybody has left anything anywhere: most kernels never do.
   bool used() const { return places_.load(std::memory_order_acquire) != 0; }
   // A strong read, after it happened.
   void find(std::uint64_t address, BlockKnowledge& block, std::uint32_t warp, bool acquires);
 
+  // What a block has told somebody, who may come to know too many blocks to keep it apart.
+  void publish(const Published& done);
   std::uint64_t now() const { return time_.load(std::memory_order_relaxed); }
   // Whether the block had published the access by now, provided that it had published anything by `until`.
   bool published(std::uint64_t until, std::uint32_t block, std::uint32_t interval, std::uint32_t warp, std::uint32_t clock) const;
@@ -110,6 +129,7 @@ class GridOrder {
   struct Part {
     mutable std::mutex mutex;
     std::unordered_map<std::uint64_t, Knowledge> left;       // by address
+    std::unordered_map<std::uint64_t, Knowledge> read;       // by address
     struct First {
       std::uint64_t time;
       Published all;

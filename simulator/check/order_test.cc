@@ -117,6 +117,12 @@ class BetweenBlocks : public ::testing::Test {
   void write(Side& s, std::uint64_t address) {
     if (s.knowledge.published()) grid.leave(address, s.knowledge);
   }
+  // A write by a warp that releases.
+  void release(Side& s, std::uint32_t warp, std::uint64_t address) {
+    s.order.fence(warp);
+    const Published done = s.knowledge.done(s.order, warp);
+    grid.leave(address, s.knowledge, &done);
+  }
   void read(Side& s, std::uint64_t address, std::uint32_t warp = 0, bool acquires = false) { grid.find(address, s.knowledge, warp, acquires); }
   void barrier(Side& s) {
     s.order.block_barrier();
@@ -206,15 +212,32 @@ TEST_F(BetweenBlocks, AReleaseAcquiresNothing) {
   fence(a, 0);
   write(a, kFlag);
   read(b, kFlag);
-  b.order.fence(0);
-  b.knowledge.release(b.order, 0);
-  write(b, kOther);
+  release(b, 0, kOther);
   read(c, kOther, 0, true);
   EXPECT_FALSE(knows(b, a)) << "the read was relaxed";
   EXPECT_FALSE(knows(c, a));
   EXPECT_TRUE(knows(c, b));
   fence(b, 0);
   EXPECT_TRUE(knows(b, a)) << "a fence takes up what was read before the release";
+}
+
+TEST_F(BetweenBlocks, AReleaseIsForItsOwnPlace) {
+  release(a, 0, kFlag);
+  write(a, kOther);
+  read(b, kOther, 0, true);
+  EXPECT_FALSE(knows(b, a));
+  read(b, kFlag, 0, true);
+  EXPECT_TRUE(knows(b, a));
+}
+
+TEST_F(BetweenBlocks, AFenceInTheBlockPassesOnWhatAnotherWarpHasAcquired) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 0, true);
+  EXPECT_FALSE(knows(b, 1, a, 0, 0, 0));
+  b.knowledge.pass_on(1);
+  EXPECT_TRUE(knows(b, 1, a, 0, 0, 0));
+  EXPECT_FALSE(knows(b, 2, a, 0, 0, 0)) << "a warp that has not fenced";
 }
 
 TEST_F(BetweenBlocks, OfManyBlocksAllThatWasPublishedCounts) {
@@ -228,6 +251,56 @@ TEST_F(BetweenBlocks, OfManyBlocksAllThatWasPublishedCounts) {
   for (const auto& s : many) EXPECT_TRUE(knows(b, *s)) << s->serial;
   EXPECT_FALSE(knows(b, 0, *many[50], 0, 0, many[50]->order.clock(0))) << "and no more than was published";
   EXPECT_FALSE(knows(b, c)) << "a block that has published nothing";
+}
+
+TEST_F(BetweenBlocks, WhatAClustersBarrierTellsOutlivesManyOthers) {
+  barrier(a);
+  Published all;
+  all.block = a.serial;
+  all.interval = a.order.interval();
+  b.knowledge.learn(all, a.knowledge, grid);
+  std::vector<std::unique_ptr<Side>> many;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    many.push_back(std::make_unique<Side>(10 + i));
+    fence(*many.back(), 0);
+    write(*many.back(), kFlag);
+  }
+  read(b, kFlag, 0, true);
+  barrier(b);
+  EXPECT_TRUE(knows(b, a));
+}
+
+TEST_F(BetweenBlocks, ABarrierOfTheClusterHandsOnWhatABlockKnew) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 0, true);
+  barrier(b);
+  Published all;
+  all.block = b.serial;
+  all.interval = b.order.interval();
+  c.knowledge.learn(all, b.knowledge, grid);
+  EXPECT_TRUE(knows(c, a));
+}
+
+TEST_F(BetweenBlocks, TwoSequentiallyConsistentFencesAreOrderedByWhatLiesBetweenThem) {
+  const auto fence_sc = [&](Side& s) {
+    s.order.fence(0);
+    s.knowledge.fence(s.order, 0, grid, true);
+  };
+  fence_sc(a);
+  grid.leave_reading(kFlag, a.knowledge);
+  fence_sc(b);
+  EXPECT_FALSE(knows(b, a)) << "b has not written what a has read";
+  grid.pass_over(kFlag, b.knowledge);
+  fence(b, 0);
+  EXPECT_FALSE(knows(b, a)) << "by a fence that is not sequentially consistent";
+  fence_sc(b);
+  EXPECT_TRUE(knows(b, a));
+  fence(c, 0);
+  grid.leave_reading(kOther, c.knowledge);
+  grid.pass_over(kOther, b.knowledge);
+  fence_sc(b);
+  EXPECT_FALSE(knows(b, c)) << "c's fence is not";
 }
 
 TEST_F(BetweenBlocks, ALaunchBeginsWithNothing) {

@@ -20,8 +20,8 @@ class Races : public ::testing::Test {
     word = memory.allocate(4096, 256, memory::Kind::kDevice, 0)->base;
     begin();
   }
-  void begin(std::uint32_t cluster = 1, std::uint32_t most = 0) {
-    races.start(memory, cluster, false, most);
+  void begin(std::uint32_t cluster = 1, std::uint32_t most = 0, bool parallel = false) {
+    races.start(memory, cluster, parallel, most);
     memo = {};
     for (std::uint32_t b = 0; b < kBlocks; ++b) {
       order[b].start(0, 2);
@@ -42,6 +42,14 @@ class Races : public ::testing::Test {
   }
   bool reads(std::uint32_t block, std::uint32_t thread, Strength s = kWeak, std::uint32_t bytes = 15) { return access(block, thread, false, s, bytes).has_value(); }
   bool writes(std::uint32_t block, std::uint32_t thread, Strength s = kWeak, std::uint32_t bytes = 15) { return access(block, thread, true, s, bytes).has_value(); }
+  // An atomic that goes on with what it read.
+  bool updates(std::uint32_t block, std::uint32_t thread) {
+    GlobalRaces::Side s = side(block, thread / 32, true, kStrongGrid);
+    s.observes = true;
+    GlobalRaces::Access me(races, s, memo);
+    GlobalRaces::Conflict conflict;
+    return races.access(*memory.race_shadow(word), 15, thread % 32, me, conflict);
+  }
   template <int kCells>
   bool row(std::uint32_t block, std::uint32_t warp, bool write, std::uint64_t at = 0) {
     GlobalRaces::Access me(races, side(block, warp, write, kWeak), memo);
@@ -138,6 +146,86 @@ TEST_F(Races, AWeakWriteIsNotHiddenByStrongOnesThatFollow) {
   EXPECT_TRUE(writes(1, 0, kStrongGrid));
 }
 
+TEST_F(Races, WhoHasReadWhatAStrongWriteLeftIsOrderedAfterIt) {
+  EXPECT_FALSE(writes(0, 0, kStrongGrid));
+  EXPECT_FALSE(reads(1, 0, kStrongGrid));
+  EXPECT_TRUE(reads(2, 0, kWeak)) << "who has read nothing";
+  begin();
+  EXPECT_FALSE(writes(0, 0, kStrongGrid));
+  EXPECT_FALSE(reads(1, 0, kStrongGrid));
+  EXPECT_FALSE(reads(1, 0, kWeak));
+  EXPECT_FALSE(writes(1, 0, kWeak));
+}
+
+TEST_F(Races, AnAtomicThatReadsIsOrderedAfterTheChainBeforeIt) {
+  EXPECT_FALSE(updates(0, 0));
+  EXPECT_FALSE(updates(1, 0));
+  EXPECT_FALSE(updates(2, 0));
+  EXPECT_FALSE(writes(2, 0)) << "the last of the chain";
+  begin();
+  EXPECT_FALSE(updates(0, 0));
+  EXPECT_FALSE(updates(1, 0));
+  EXPECT_TRUE(writes(0, 0)) << "the first of the chain";
+}
+
+TEST_F(Races, AReductionReadsNothing) {
+  EXPECT_FALSE(updates(0, 0));
+  EXPECT_FALSE(writes(1, 0, kStrongGrid));
+  EXPECT_TRUE(writes(1, 0));
+}
+
+TEST_F(Races, WhatWasObservedButRecordedTooEarlyIsMadeUpFor) {
+  begin(1, 0, true);
+  // Block 1 counts itself in after block 0, which is slower to do what it has recorded and does it first all the same.
+  EXPECT_FALSE(updates(1, 0));
+  EXPECT_FALSE(updates(0, 0));
+  races.observe(*memory.race_shadow(word), 0, side(1, 0, false, kStrongGrid));
+  // And block 0 is as slow to say that it has read.
+  races.observe(*memory.race_shadow(word), 0, side(0, 0, false, kStrongGrid));
+  EXPECT_FALSE(writes(1, 0));
+  races.observe(*memory.race_shadow(word), 0, side(0, 0, false, kStrongGrid));
+  EXPECT_TRUE(reads(2, 0)) << "the plain write is known as ever";
+}
+
+TEST_F(Races, ReadersOfBothStrengthsAndAnAtomicOfOneOfThem) {
+  EXPECT_FALSE(reads(0, 0, kStrongGrid));
+  EXPECT_FALSE(reads(1, 0, kWeak));
+  EXPECT_FALSE(writes(1, 0, kStrongGrid)) << "the other reader is as strong";
+  begin();
+  EXPECT_FALSE(reads(1, 0, kWeak));
+  EXPECT_FALSE(reads(0, 0, kStrongGrid));
+  EXPECT_FALSE(writes(1, 0, kStrongGrid));
+  begin();
+  EXPECT_FALSE(reads(0, 0, kWeak));
+  EXPECT_FALSE(reads(1, 0, kWeak));
+  EXPECT_TRUE(writes(2, 0, kStrongGrid)) << "weak ones race with it";
+}
+
+TEST_F(Races, OtherBytesOfAWordAreNobodyElses) {
+  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_FALSE(reads(0, i, kWeak, 1u << i));
+  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_FALSE(writes(0, i, kWeak, 1u << i)) << i;
+  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_FALSE(reads(0, i, kWeak, 1u << i)) << i;
+  const auto other = access(0, 2, true, kWeak, 0b0010);
+  ASSERT_TRUE(other.has_value());
+  EXPECT_EQ(other->other_lane, 1u);
+  EXPECT_TRUE(other->other_known);
+  order[0].block_barrier();
+  EXPECT_FALSE(writes(0, 9)) << "the whole word after a barrier";
+  EXPECT_TRUE(reads(0, 2, kWeak, 0b1000));
+}
+
+TEST_F(Races, AnInstructionThatReadsAndWritesIsTwoRecords) {
+  // A copy reads and writes at one place in the program.
+  GlobalRaces::Side from = side(0, 0, false, kWeak), to = side(0, 0, true, kWeak);
+  from.pc = to.pc = 30;
+  GlobalRaces::Access reading(races, from, memo), writing(races, to, memo);
+  GlobalRaces::Conflict conflict;
+  EXPECT_FALSE(races.access(*memory.race_shadow(word), 15, 0, reading, conflict));
+  EXPECT_FALSE(races.access(*memory.race_shadow(word + 4), 15, 0, writing, conflict));
+  EXPECT_FALSE(access(1, 0, false, kWeak, 15, 0).has_value()) << "it was read";
+  EXPECT_TRUE(access(1, 0, false, kWeak, 15, 4).has_value()) << "it was written";
+}
+
 TEST_F(Races, AFlagWithFencesOrdersTwoBlocks) {
   constexpr std::uint64_t kFlag = 64;
   EXPECT_FALSE(writes(0, 0));
@@ -192,6 +280,42 @@ TEST_F(Races, RunningOutOfRecordsIsKnownAndOldOnesStillCount) {
   EXPECT_TRUE(reads(1, 0)) << "the first write is recorded";
   EXPECT_FALSE(access(1, 0, false, kWeak, 15, 256 + 4 * 190).has_value()) << "the last ones are not: a race is missed";
   begin();
+  EXPECT_FALSE(races.exhausted());
+}
+
+TEST_F(Races, WithoutRecordsStrongWritesAreHeldAgainstNobody) {
+  begin(1, 128);
+  EXPECT_FALSE(writes(0, 0, kStrongGrid));
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    order[0].block_barrier();
+    EXPECT_FALSE(access(0, 0, true, kWeak, 15, 256 + 4 * i).has_value()) << i;
+  }
+  ASSERT_TRUE(races.exhausted());
+  EXPECT_FALSE(reads(1, 0, kStrongGrid)) << "that it has read it goes unrecorded";
+  EXPECT_FALSE(reads(1, 0, kWeak));
+}
+
+TEST_F(Races, RunningOutOfSplitWordsIsKnown) {
+  begin(1, 128);
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    EXPECT_FALSE(access(0, 0, true, kWeak, 0b0001, 256 + 4 * i).has_value()) << i;
+    EXPECT_FALSE(access(1, 0, true, kWeak, 0b0010, 256 + 4 * i).has_value()) << i;
+  }
+  EXPECT_TRUE(races.exhausted());
+  EXPECT_TRUE(access(2, 0, true, kWeak, 0b0010, 256).has_value()) << "the first are told apart";
+}
+
+TEST_F(Races, WordsThatAreWholeAgainMakeRoom) {
+  begin(1, 128);
+  for (int round = 0; round < 8; ++round) {
+    for (std::uint32_t i = 0; i < 50; ++i) {
+      EXPECT_FALSE(access(0, 0, true, kWeak, 0b0001, 4 * i).has_value());
+      EXPECT_FALSE(access(0, 1, true, kWeak, 0b0010, 4 * i).has_value());
+    }
+    order[0].warp_sync(0, ~0u, true);
+    for (std::uint32_t i = 0; i < 50; ++i) EXPECT_FALSE(access(0, 0, true, kWeak, 15, 4 * i).has_value());
+    order[0].block_barrier();
+  }
   EXPECT_FALSE(races.exhausted());
 }
 

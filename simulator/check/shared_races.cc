@@ -40,21 +40,23 @@ void SharedRaces::block_barrier() {
   }
 }
 
-bool SharedRaces::after_reads(std::uint32_t granule, std::uint32_t thread, Conflict& conflict) const {
+bool SharedRaces::after_reads(std::uint32_t granule, std::uint32_t thread, bool strong, Conflict& conflict) const {
   const std::uint32_t rd = read_[granule];
   const std::uint32_t other = thread_of(rd);
   const bool same_warp = (other >> 5) == (thread >> 5);
   if (other == thread && !(rd & (kManyLanes | kManyWarps))) return false;
+  // What is known of the readers that are not named: some were strong, like this write.
+  const bool harmless = strong && (rd & kSeen);
   bool known = true;
   if (other == thread) {
     // The recorded reader is the writer itself, but others read too. Lanes of its warp at the recorded clock:
     known = false;
     const bool lanes_ordered = !(rd & kManyLanes) || all_lanes_[thread >> 5] > clock_of(rd) || lanes_used_;
     const bool warps_ordered = !(rd & kManyWarps) || partial_;
-    if (lanes_ordered && warps_ordered) return false;
+    if (harmless || (lanes_ordered && warps_ordered)) return false;
   } else if (ordered(other, clock_of(rd), thread)) {
     // The last reader is ordered; readers of other warps are not unless something smaller than a block barrier ordered them.
-    if (!(rd & kManyWarps) || partial_ || !same_warp) return false;
+    if (harmless || !(rd & kManyWarps) || partial_ || !same_warp) return false;
     known = false;
   }
   conflict = {other, read_at_[granule], false, (rd & kStrong) != 0, known};
@@ -66,24 +68,31 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
   std::uint32_t *rd = &read_[first], *at = &read_at_[first];
   const std::uint32_t mine = word(warp * 32 + lane, strong);
   const Vector thread = all_lanes(kThread);
+  // Other writers; and readers who are not as strong as this one, but for its own readings, are summarised one by one.
+  const Vector unlike = all_lanes(strong ? kThread | kStrong : kStrong);
   Vector suspicious = _mm256_setzero_si256();
   for (std::uint32_t i = 0; i < count; i += 8) {
-    const Vector differ = _mm256_xor_si256(load(wr + i), consecutive(mine + i));
-    const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, kIntervalShift)), below(count - i));
-    suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(recent, differ));
+    const Vector fresh = consecutive(mine + i), inside = below(count - i);
+    const auto add = [&](Vector word, Vector bits) {
+      const Vector differ = _mm256_xor_si256(word, fresh);
+      const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, kIntervalShift)), inside);
+      suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(recent, _mm256_and_si256(differ, bits)));
+    };
+    add(load(wr + i), thread);
+    add(load(rd + i), unlike);
   }
-  if (!_mm256_testz_si256(suspicious, thread)) return false;
+  if (!_mm256_testz_si256(suspicious, suspicious)) return false;
   for (std::uint32_t i = 0; i < count; i += 8) {
     // Readers of this warp at this clock differ from `fresh` in lane only.
     const Vector before = load(rd + i), fresh = consecutive(mine + i), differ = _mm256_xor_si256(before, fresh);
     const Vector recent = is_zero(_mm256_srli_epi32(differ, kIntervalShift)), self = is_zero(_mm256_and_si256(differ, thread));
     const Vector together = is_zero(_mm256_and_si256(differ, all_lanes(kWarp | kClock)));
     const Vector same_warp = is_zero(_mm256_and_si256(differ, all_lanes(kWarp)));
-    const Vector others = _mm256_and_si256(all_lanes(kManyWarps), choose(same_warp, before, all_lanes(~0u)));
-    Vector merged = choose(together, _mm256_or_si256(before, all_lanes(kManyLanes)), _mm256_or_si256(fresh, others));
-    merged = _mm256_and_si256(merged, _mm256_or_si256(all_lanes(~kStrong), _mm256_and_si256(before, fresh)));
+    const Vector others = choose(same_warp, _mm256_and_si256(before, all_lanes(kManyWarps)), all_lanes(kManyWarps));
+    Vector merged = _mm256_or_si256(_mm256_or_si256(fresh, others), _mm256_and_si256(before, all_lanes(kSeen)));
+    merged = _mm256_or_si256(merged, _mm256_and_si256(together, all_lanes(kManyLanes)));
     merged = choose(recent, choose(self, before, merged), fresh);
-    const Vector inside = below(count - i), kept = _mm256_and_si256(recent, _mm256_or_si256(self, together));
+    const Vector inside = below(count - i), kept = _mm256_and_si256(recent, self);
     put(rd + i, choose(inside, merged, before));
     put(at + i, choose(_mm256_andnot_si256(kept, inside), all_lanes(pc), load(at + i)));
   }
@@ -93,20 +102,20 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
 bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc, bool strong) {
   const std::uint32_t first = word(warp * 32, strong);
   // A granule that several lanes of this warp have read at this clock needs nothing more, whichever lane reads it again.
-  const std::uint32_t recorded = first | kManyLanes;
+  const std::uint32_t kind = kStrong | kSeen, like = strong ? kind : 0;  // all its readers as strong as these
+  const std::uint32_t recorded = (first & ~kStrong) | like | kManyLanes;
   constexpr std::uint32_t kLane = 31;
   // Nor does one that several lanes of several warps have read, as long as nothing orders some warps before others: no read can change what a
   // later write would be told.
   const bool unordered = !partial_ && !lanes_used_;
-  const std::uint32_t all = interval_ << kIntervalShift | kManyLanes | kManyWarps;
-  constexpr std::uint32_t kAll = (~0u << kIntervalShift) | kManyLanes | kManyWarps;
+  const std::uint32_t all = interval_ << kIntervalShift | like | kManyLanes | kManyWarps;
+  const std::uint32_t of_all = (~0u << kIntervalShift) | kind | kManyLanes | kManyWarps;
   Conflict conflict;
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(lanes));
     const std::uint32_t g = offsets[lane] >> shift_;
     const std::uint32_t rd = read_[g];
-    if (!now(written_[g]) &&
-        ((rd & ~(kLane | kManyWarps)) == recorded || (unordered && (rd & kAll) == all && (strong || !(rd & kStrong))))) {
+    if (!now(written_[g]) && ((rd & ~(kLane | kManyWarps)) == recorded || (unordered && (rd & of_all) == all))) {
       continue;
     }
     if (one(g, warp * 32 + lane, pc, false, strong, conflict)) return false;

@@ -1,7 +1,8 @@
 // Races in the shared memory of one block, judged by what orders two accesses and not by whether a result changed.
 //
 // Two accesses to the same bytes by different threads race when at least one writes, not both are strong (atomic, volatile,
-// relaxed ...) and neither is ordered before the other (PTX ISA 8.9): block_order.h.
+// relaxed ...) and neither is ordered before the other (PTX ISA 8.9): block_order.h. Who has read by a strong read what a strong write left is
+// ordered after it (observation order).
 //
 // A granule (four bytes, or one in kernels that access less) has two words: its last writer, and a summary of who
 // has read it since. The interval between two barriers of the whole block is part of the word, so a barrier costs nothing.
@@ -25,7 +26,7 @@ class SharedRaces : public BlockOrder {
     std::uint32_t other_pc = 0;
     bool other_is_write = false;
     bool other_is_strong = false;
-    bool other_thread_known = true;   // false: some other lane of other_thread's warp
+    bool other_thread_known = true;   // false: a thread that is not known did the same as other_thread
   };
 
   // For a block with `bytes` of shared memory; granules of 1 << shift bytes.
@@ -63,11 +64,12 @@ class SharedRaces : public BlockOrder {
   void block_barrier();
 
  private:
-  // Both words: interval 8 | many_warps 1 | many_lanes 1 | strong 1 | clock 11 | thread 10.
-  static constexpr int kIntervalShift = 24, kClockShift = 10;
-  static constexpr std::uint32_t kManyWarps = 1u << 23, kManyLanes = 1u << 22, kStrong = 1u << 21;
+  // Both words: interval 7 | seen 1 | many_warps 1 | many_lanes 1 | strong 1 | clock 11 | thread 10. Of several readers: strong, when all are; seen,
+  // when strong ones are among those that are not named. When not all are strong, the named one is not.
+  static constexpr int kIntervalShift = 25, kClockShift = 10;
+  static constexpr std::uint32_t kSeen = 1u << 24, kManyWarps = 1u << 23, kManyLanes = 1u << 22, kStrong = 1u << 21;
   static constexpr std::uint32_t kThread = 1023, kWarp = 31 << 5, kClock = kClockMax << kClockShift;
-  static constexpr std::uint32_t kLastInterval = 255;
+  static constexpr std::uint32_t kLastInterval = 127;
 
   static std::uint32_t thread_of(std::uint32_t w) { return w & kThread; }
   static std::uint32_t clock_of(std::uint32_t w) { return w >> kClockShift & kClockMax; }
@@ -78,39 +80,55 @@ class SharedRaces : public BlockOrder {
   bool one(std::uint32_t granule, std::uint32_t thread, std::uint32_t pc, bool write, bool strong, Conflict& conflict) {
     std::uint32_t &wr = written_[granule], &rd = read_[granule];
     bool found = false;
-    if (now(wr) && thread_of(wr) != thread && !(strong && (wr & kStrong)) && !ordered(thread_of(wr), clock_of(wr), thread)) {
+    if (now(wr) && thread_of(wr) != thread && !(strong && (wr & kStrong)) && !ordered(thread_of(wr), clock_of(wr), thread) &&
+        !((wr & kStrong) && observed(rd, thread))) {
       conflict = {thread_of(wr), written_at_[granule], true, (wr & kStrong) != 0, true};
       found = true;
     }
     std::uint32_t mine = word(thread, strong);
     // A weak write of the same thread, not yet ordered before others, stays weak under the strong one that follows.
     if (write && now(wr) && thread_of(wr) == thread && clock_of(wr) == clock_of(mine)) mine &= wr | ~kStrong;
-    const bool read_before = now(rd);
     if (write) {
-      if (read_before && !found && !(strong && (rd & kStrong))) found = after_reads(granule, thread, conflict);
+      if (now(rd) && !found && !(strong && (rd & kStrong))) found = after_reads(granule, thread, strong, conflict);
       wr = mine;
       written_at_[granule] = pc;
       rd = 0;
       return found;
     }
     const std::uint32_t other = thread_of(rd);
-    if (read_before && other == thread) return found;
-    if (!read_before) {
+    if (!now(rd)) {
       rd = mine;
       read_at_[granule] = pc;
       return found;
     }
-    const std::uint32_t strongs = rd & mine & kStrong;
-    if ((other >> 5) == (thread >> 5) && clock_of(rd) == clock_of(mine)) {
-      rd |= kManyLanes;
-    } else {
-      rd = (other >> 5) == (thread >> 5) ? (mine | (rd & kManyWarps)) : ordered(other, clock_of(rd), thread) ? mine : (mine | kManyWarps);
-      read_at_[granule] = pc;
+    // A read that races changes nothing of what others have left, so that it is found again by whoever looks twice (read_lanes).
+    if (found) return found;
+    const bool weaker = strong && !(rd & kStrong);  // than the reader who is named: that one stays
+    if (other == thread && (weaker || strong || !(rd & kStrong))) {
+      if (weaker) rd |= kSeen;
+      return found;
     }
-    rd = (rd & ~kStrong) | strongs;
+    const bool same_warp = (other >> 5) == (thread >> 5), same_clock = same_warp && clock_of(rd) == clock_of(mine);
+    const std::uint32_t seen = rd & kStrong ? kSeen : rd & kSeen;
+    if (!same_warp && ordered(other, clock_of(rd), thread)) {
+      rd = mine | seen;
+    } else if (weaker) {
+      rd |= kSeen | (same_clock ? kManyLanes : same_warp ? 0 : kManyWarps);
+      return found;
+    } else {
+      std::uint32_t many = same_warp ? rd & kManyWarps : kManyWarps;
+      // Of the lanes that read together the last is named: the first is the likeliest to write next, and would not know against whom.
+      if (same_clock) many |= other == thread ? rd & kManyLanes : kManyLanes;
+      rd = (mine & (rd | ~kStrong)) | many | seen;
+    }
+    read_at_[granule] = pc;
     return found;
   }
-  bool after_reads(std::uint32_t granule, std::uint32_t thread, Conflict& conflict) const;
+  // Whether `thread` may be ordered after the granule's last write, a strong one, by a strong read: its own or one ordered before it.
+  bool observed(std::uint32_t rd, std::uint32_t thread) const {
+    return now(rd) && ((rd & kSeen) || ((rd & kStrong) && (thread_of(rd) == thread || ordered(thread_of(rd), clock_of(rd), thread))));
+  }
+  bool after_reads(std::uint32_t granule, std::uint32_t thread, bool strong, Conflict& conflict) const;
 
   std::uint32_t interval_ = 0;
   int shift_ = 2;

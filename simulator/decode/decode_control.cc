@@ -69,6 +69,7 @@ bool FunctionDecoder::decode_control(const Instruction& i) {
       // All memory is one to the simulated GPU, whichever proxy it is reached through.
       op.run = &engine::run_fence;
       op.reach = reach(i.modifiers);
+      op.mode = i.opcode == Opcode::k_membar || i.modifiers.semantics == ptx::Semantics::kSc;
       op.kind = OpKind::kMemory;
       emit(i, op, Flow::kControl, {});
       return true;
@@ -198,7 +199,7 @@ bool FunctionDecoder::decode_exchange(const Instruction& i) {
         negate.run = engine::resolve_alu(key);
         if (negate.run == nullptr) refuse(i, "is not implemented by the simulated GPU");
         negate.src[0] = s;
-        s = negate.dst = scratch(4);
+        s = negate.dst = scratch(0);
         emit(i, negate, Flow::kCompute, {{negate.src[0], Role::kValue}, {s, Role::kWrite}});
       }
       op.src[n] = s;
@@ -232,7 +233,7 @@ bool FunctionDecoder::decode_exchange(const Instruction& i) {
         default: kind(SyncKind::kVoteBallot); break;
       }
       results(operands[0]);
-      if (op.dst == kNoSlot) op.dst = scratch(4);
+      if (op.dst == kNoSlot) op.dst = scratch(m.vote == ptx::VoteMode::kBallot ? 4 : 0);
       input(0, operands[1], 0);
       input(3, operands[2], 4, Role::kAddress);
       flow = Flow::kControl;
@@ -292,7 +293,7 @@ bool FunctionDecoder::decode_exchange(const Instruction& i) {
         op.flags = m.bool_op == ptx::BoolOp::kAnd || m.atom == AtomOp::kAnd ? engine::kBarRedAnd
                    : m.bool_op == ptx::BoolOp::kOr || m.atom == AtomOp::kOr ? engine::kBarRedOr
                                                                            : engine::kBarRedPopc;
-        op.dst = destination(i, operands[n++], 4);
+        op.dst = destination(i, operands[n++], m.type == Type::kPred ? 0 : 4);
         uses.push_back({op.dst, Role::kWrite});
         input(2, operands[--last], 0);
       } else {

@@ -67,6 +67,7 @@ bool FunctionDecoder::decode_memory(const Instruction& i) {
       move.opcode = Opcode::k_mov;
       move.modifiers = {};
       move.modifiers.type = Type::kB64;
+      move.rules = nullptr;
       Operand zero;
       zero.kind = Operand::Kind::kImmediate;
       move.operands = {i.operands[0], zero};
@@ -227,7 +228,8 @@ void FunctionDecoder::decode_atomic(const Instruction& i, bool has_result) {
     op.src[2] = source(i, i.operands[n++], op.width);
     uses.push_back({op.src[2], Role::kValue});
   }
-  if (has_result && i.operands[0].kind == Operand::Kind::kRegister) {
+  // Without a reader of its result it is a red, as ptxas makes it: nothing the thread does depends on what was there.
+  if (has_result && i.operands[0].kind == Operand::Kind::kRegister && mentions(i.operands[0].index) > 1) {
     op.dst = register_slot(i.operands[0]);
     uses.push_back({op.dst, Role::kWrite});
   }
@@ -242,7 +244,7 @@ void FunctionDecoder::decode_address(const Instruction& i) {
     Op op;
     op.run = &engine::run_is_space;
     op.space = static_cast<std::uint8_t>(space);
-    op.dst = destination(i, d, 1);
+    op.dst = destination(i, d, 0);
     op.src[0] = source(i, from, 8);
     emit(i, op, Flow::kCompute, {{op.src[0], Role::kValue}, {op.dst, Role::kWrite}});
     return;
@@ -257,6 +259,7 @@ void FunctionDecoder::decode_address(const Instruction& i) {
     move.opcode = Opcode::k_mov;
     move.modifiers = {};
     move.modifiers.type = bytes == 8 ? Type::kB64 : Type::kB32;
+    move.rules = nullptr;
     decode_compute(move);
     return;
   }

@@ -1,10 +1,12 @@
 #include "simulator/decode/function_decoder.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "simulator/decode/validity_flow.h"
 #include "simulator/engine/control.h"
 #include "simulator/engine/memory_ops.h"
+#include "simulator/ptx/forms.h"
 
 namespace lockstep::decode {
 
@@ -34,25 +36,7 @@ int bytes_of(Type t) { return t == Type::kPred ? 0 : ptx::size_of(t); }
 }  // namespace
 
 int operand_bytes(const ptx::Instruction& i, std::size_t n) {
-  const ptx::Modifiers& m = i.modifiers;
-  const int type = bytes_of(m.type);
-  switch (i.opcode) {
-    case Opcode::k_mul: case Opcode::k_mul24: return m.half == ptx::Half::kWide && n == 0 ? 2 * type : type;
-    case Opcode::k_mad: return m.half == ptx::Half::kWide && (n == 0 || n == 3) ? 2 * type : type;
-    case Opcode::k_shl: case Opcode::k_shr: case Opcode::k_szext: case Opcode::k_bmsk: return n == 2 ? 4 : type;
-    case Opcode::k_bfe: return n >= 2 ? 4 : type;
-    case Opcode::k_bfi: return n >= 3 ? 4 : type;
-    case Opcode::k_popc: case Opcode::k_clz: case Opcode::k_bfind: return n == 0 ? 4 : type;
-    case Opcode::k_cvt: return n == 0 ? type : bytes_of(m.source_type);
-    case Opcode::k_set: return n == 0 ? type : n == 3 ? 0 : bytes_of(m.source_type);
-    case Opcode::k_setp: return n == 0 || n == 3 ? 0 : type;
-    case Opcode::k_testp: return n == 0 ? 0 : type;
-    case Opcode::k_selp: return n == 3 ? 0 : type;
-    case Opcode::k_slct: return n == 3 ? bytes_of(m.source_type) : type;
-    case Opcode::k_dp4a: case Opcode::k_dp2a: case Opcode::k_prmt: case Opcode::k_shf: case Opcode::k_fns: return 4;
-    case Opcode::k_lop3: return n == 5 ? 4 : n == 6 ? 0 : 4;
-    default: return type;
-  }
+  return bytes_of(i.rules == nullptr ? i.modifiers.type : ptx::operand_type((*i.rules)[n], i.modifiers));
 }
 
 FunctionDecoder::FunctionDecoder(const Linker& linker, std::uint32_t index, ConstantBank& constants, engine::Program& program,
@@ -134,20 +118,41 @@ void FunctionDecoder::assign_registers() {
   bank_ += std::min<std::uint32_t>((a.bytes + 63) & ~63u, kBankBytes + 64);  // so that it does not wrap
   check_bank();
   out_.registers = a.live;
-  scratch_begin_ = bank_;
+  scratch_end_ = bank_;
 }
 
 Slot FunctionDecoder::scratch(int bytes) {
-  const Slot s = scratch_begin_ + scratch_used_;
-  scratch_used_ += std::max<std::uint32_t>(64, static_cast<std::uint32_t>(bytes * engine::kWarpSize));
-  scratch_most_ = std::max(scratch_most_, scratch_used_);
-  return s;
+  // Lanes may stop between two operations of an instruction, and park with operands in scratch places, while others go on elsewhere. Each lane keeps to
+  // its own column as long as a place always holds values of one width.
+  Scratch& places = scratch_[bytes];
+  if (places.used == places.slots.size()) {
+    places.slots.push_back(scratch_end_);
+    scratch_end_ += std::max<std::uint32_t>(64, static_cast<std::uint32_t>(bytes * engine::kWarpSize));
+  }
+  return places.slots[places.used++];
 }
 
 int FunctionDecoder::register_bytes(const Operand& o) const { return bytes_of(function_.registers[o.index].type); }
 
 Slot FunctionDecoder::optional_destination(const Operand& o) const {
   return o.kind == Operand::Kind::kRegister ? register_slot(o) : kNoSlot;
+}
+
+std::uint32_t FunctionDecoder::mentions(std::uint32_t reg) {
+  if (mentions_.empty()) {
+    mentions_.resize(function_.registers.size());
+    const auto count = [&](const auto& self, const Operand& o) -> void {
+      const bool names = o.kind == Operand::Kind::kRegister || o.kind == Operand::Kind::kNegatedPredicate ||
+                         (o.kind == Operand::Kind::kAddress && o.has_register);
+      if (names) ++mentions_[o.index];
+      for (const Operand& e : o.elements) self(self, e);
+    };
+    for (const Instruction& i : function_.body) {
+      if (i.guard.present) ++mentions_[i.guard.index];
+      for (const Operand& o : i.operands) count(count, o);
+    }
+  }
+  return mentions_[reg];
 }
 
 Slot FunctionDecoder::destination(const Instruction& i, const Operand& o, int bytes) {
@@ -177,7 +182,7 @@ Slot FunctionDecoder::source(const Instruction& i, const Operand& o, int bytes) 
     case Kind::kRegister: return register_slot(o);
     case Kind::kImmediate: return bytes == 0 ? constants_.predicate(o.bits != 0) : constants_.value(o.bits, bytes);
     case Kind::kSpecialRegister: {
-      const Slot s = scratch(8);
+      const Slot s = scratch(bytes);
       Op op;
       op.run = &engine::run_special;
       op.kind = engine::special_needs_clock(static_cast<std::uint32_t>(o.special)) ? OpKind::kControl : OpKind::kCompute;
@@ -191,7 +196,7 @@ Slot FunctionDecoder::source(const Instruction& i, const Operand& o, int bytes) 
       if (o.kind == Kind::kAddress && o.has_register) break;
       if (kernel_parameters_.contains(o.symbol)) {
         out_.parameters_in_memory = true;
-        const Slot s = scratch(8);
+        const Slot s = scratch(bytes);
         Op op;
         op.run = &engine::run_parameter_address;
         op.dst = s;
@@ -203,7 +208,7 @@ Slot FunctionDecoder::source(const Instruction& i, const Operand& o, int bytes) 
       if (storage(o.symbol) != nullptr) refuse(i, "takes the address of a function's parameter, which is not implemented by the simulated GPU");
       const auto a = symbol_address(i, o.symbol);
       if (!a) {
-        const Slot s = scratch(8);
+        const Slot s = scratch(bytes);
         Op op;
         op.run = &engine::run_local_address;
         op.dst = s;
@@ -323,7 +328,7 @@ void FunctionDecoder::decode_compute(const Instruction& i) {
     if (bytes == 0 && first.kind == Operand::Kind::kSink) {
       op.dst = kNoSlot;
     } else {
-      op.dst = destination(i, first, std::max(bytes, 1));
+      op.dst = destination(i, first, bytes);
     }
     key.register_bytes[key.operand_count++] =
         static_cast<std::uint8_t>(first.kind == Operand::Kind::kRegister ? register_bytes(first) : bytes);
@@ -364,10 +369,23 @@ bool FunctionDecoder::decode_move(const Instruction& i) {
 }
 
 void FunctionDecoder::decode(const Instruction& i) {
-  scratch_used_ = 0;
+  for (auto& [bytes, places] : scratch_) places.used = 0;
   program_.origins.push_back({i.text, i.source, ref_.module_index, i.ptx_line, index_});
   if (decode_memory(i) || decode_control(i) || decode_exchange(i) || decode_async(i) || decode_image(i) || decode_move(i)) return;
   decode_compute(i);
+}
+
+void FunctionDecoder::note_guesses() {
+  std::unordered_set<std::uint32_t> compared;  // registers
+  for (const Instruction& i : function_.body) {
+    if (i.opcode == Opcode::k_atom && i.modifiers.atom == ptx::AtomOp::kCas && i.operands[2].kind == Operand::Kind::kRegister) compared.insert(i.operands[2].index);
+  }
+  for (std::size_t n = 0; n < function_.body.size(); ++n) {
+    const Instruction& i = function_.body[n];
+    const bool weak = i.modifiers.semantics == ptx::Semantics::kNone || i.modifiers.semantics == ptx::Semantics::kWeak;
+    if (i.opcode != Opcode::k_ld || !weak || i.operands[0].kind != Operand::Kind::kRegister || !compared.contains(i.operands[0].index)) continue;
+    program_.guesses.insert(pc_of_[n + 1] - 1);  // an operation of an operand's own may come before the load
+  }
 }
 
 void FunctionDecoder::decode() {
@@ -389,6 +407,7 @@ void FunctionDecoder::decode() {
     end.source = function_.body.back().source;
   }
   decode(end);
+  note_guesses();
   for (const Fixup& f : fixups_) {
     const std::uint32_t pc = pc_of_[f.instruction];
     if (f.table == ~0u) {
@@ -399,7 +418,7 @@ void FunctionDecoder::decode() {
   }
   out_.end = static_cast<std::uint32_t>(program_.ops.size());
   // Vectors may be read past a register's end by a whole register.
-  out_.bank_bytes = ((scratch_begin_ + scratch_most_ + 63) & ~63u) + 64;
+  out_.bank_bytes = ((scratch_end_ + 63) & ~63u) + 64;
 }
 
 }  // namespace lockstep::decode

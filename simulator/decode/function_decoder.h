@@ -1,6 +1,7 @@
 // Decodes one function into a program.
 #pragma once
 
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -42,6 +43,7 @@ class FunctionDecoder {
   void lay_out_local();
   void assign_registers();
   void decode(const Instruction& i);
+  void note_guesses();  // Program::guesses
 
   // Groups of instructions; true when the instruction belongs to the group and has been emitted.
   bool decode_memory(const Instruction& i);   // decode_memory.cc
@@ -71,10 +73,12 @@ class FunctionDecoder {
   engine::Slot register_slot(const Operand& o) const { return slots_[o.index]; }
   engine::Slot destination(const Instruction& i, const Operand& o, int bytes);  // a scratch place for the sink
   engine::Slot optional_destination(const Operand& o) const;
+  // How often the function names a register.
+  std::uint32_t mentions(std::uint32_t reg);
   // A source of `bytes` bytes (0: predicate); special registers and function-relative addresses are computed into a scratch place first.
   engine::Slot source(const Instruction& i, const Operand& o, int bytes);
   bool predicate_source(const Instruction& i, const Operand& o, engine::Slot& slot);  // true when negated
-  engine::Slot scratch(int bytes);
+  engine::Slot scratch(int bytes);  // of this instruction alone; 0: a predicate
   // Address operand into src[0], immediate and flags of `op`.
   void address(const Instruction& i, const Operand& o, ptx::Space space, engine::Op& op);
   // An address operand beside the first.
@@ -94,11 +98,17 @@ class FunctionDecoder {
   engine::Function& out_;
   const engine::RegisterPlaces places_;
   std::vector<engine::Slot> slots_;                  // by register
+  std::vector<std::uint32_t> mentions_;              // by register; empty until asked for
   std::unordered_map<std::string, engine::Storage> storage_;   // .param variables of a function and of its calls
   std::unordered_map<std::string, std::uint32_t> local_;       // .local variables: offset in the frame
   std::unordered_map<std::string, std::uint32_t> kernel_parameters_;  // index
   std::uint32_t bank_ = 0;
-  std::uint32_t scratch_begin_ = 0, scratch_used_ = 0, scratch_most_ = 0;
+  struct Scratch {
+    std::vector<engine::Slot> slots;
+    std::size_t used = 0;  // by the instruction that is being decoded
+  };
+  std::map<int, Scratch> scratch_;                   // by bytes of a value
+  std::uint32_t scratch_end_ = 0;
   std::vector<std::uint32_t> pc_of_;                 // by instruction, one more than there are
   struct Fixup { std::uint32_t pc; std::uint32_t table; std::uint32_t entry; std::uint32_t instruction; };
   std::vector<Fixup> fixups_;                        // table ~0: Op::target

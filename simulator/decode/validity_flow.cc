@@ -2,6 +2,7 @@
 
 namespace lockstep::decode {
 
+using engine::Decides;
 using engine::Flow;
 using engine::Op;
 using engine::Selects;
@@ -40,8 +41,14 @@ Flow validity_flow(const ptx::Instruction& i, Op& op) {
     case Opcode::k_shl: return is_constant(op.src[1]) ? Flow::kShiftLeft : Flow::kCompute;
     case Opcode::k_shr: return !is_constant(op.src[1]) ? Flow::kCompute : is_signed(m.type) ? Flow::kShiftRightSigned : Flow::kShiftRight;
     case Opcode::k_and: case Opcode::k_or: case Opcode::k_xor: case Opcode::k_not:
-      if (m.type == Type::kPred) return Flow::kCompute;
+      if (m.type == Type::kPred) {
+        op.mode = static_cast<std::uint8_t>(i.opcode == Opcode::k_and ? Decides::kFalse : Decides::kTrue);
+        return i.opcode == Opcode::k_and || i.opcode == Opcode::k_or ? Flow::kLogic : Flow::kCompute;
+      }
       return i.opcode == Opcode::k_and && (is_constant(op.src[0]) || is_constant(op.src[1])) ? Flow::kMask : Flow::kBitwise;
+    case Opcode::k_setp:
+      op.mode = static_cast<std::uint8_t>(m.bool_op == ptx::BoolOp::kAnd ? Decides::kFalse : Decides::kTrue);
+      return m.bool_op == ptx::BoolOp::kAnd || m.bool_op == ptx::BoolOp::kOr ? Flow::kCompareLogic : Flow::kCompute;
     case Opcode::k_lop3: return m.bool_op == ptx::BoolOp::kNone ? Flow::kTable : Flow::kCompute;
     case Opcode::k_bfe:
       if (!is_constant(op.src[1]) || !is_constant(op.src[2])) return Flow::kCompute;

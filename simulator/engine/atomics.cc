@@ -205,7 +205,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.reads = r.writes = true;
-  if (op.flags & kRelease) release(w, static_cast<check::Reach>(op.reach));
+  if (op.flags & kRelease) release(w);
   std::uint64_t places[kWarpSize];
   const bool between_blocks = w.block->worker->between_blocks;
   if (between_blocks) {
@@ -231,7 +231,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
     const Slot* slots = &w.block->program->slots[op.target];
     for (int e = 0; e < op.elements; ++e) update_element(w, op, mask, r, {slots[e], kNoSlot, slots[op.elements + e], e * op.width});
   }
-  if (between_blocks) after_strong_read(w, op, places, mask);
+  if (between_blocks && reads_value(op)) after_strong_read(w, op, places, mask);
   if (op.flags & kAcquire) acquire(w);
   // An exchange passes on what was there; after any other operation it has been told.
   if (r.unwritten != 0 && op.dst != kNoSlot && static_cast<AtomOp>(op.mode) == AtomOp::kExch) {

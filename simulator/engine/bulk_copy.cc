@@ -113,7 +113,7 @@ class BulkLane {
     } else {
       deliver(*place.block, delivery_);
     }
-    release(w_, check::Reach::kCluster);
+    release(w_);
     release_to(w_, *object.block, object.offset);
     complete_transactions(w_, pc_, lane_, object, *m, size_);
   }

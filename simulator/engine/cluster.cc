@@ -56,7 +56,7 @@ void complete_phase(Cluster& c) {
     for (const auto& to : c.blocks) {
       if (to == from) continue;
       if (releases) {
-        to->knowledge.learn(all, to->worker->races->grid());
+        to->knowledge.learn(all, from->knowledge, to->worker->races->grid());
       } else {
         to->knowledge.learn_published(from->knowledge, to->worker->races->grid());
       }

@@ -1,6 +1,4 @@
 // Loads and stores: any of them, and the shapes that most of them have in global memory.
-#include <immintrin.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -15,16 +13,13 @@
 #include "simulator/engine/report.h"
 #include "simulator/engine/track.h"
 #include "simulator/engine/transactions.h"
+#include "simulator/engine/vectors.h"
 #include "simulator/engine/written_bits.h"
 
 namespace lockstep::engine {
 namespace {
 
 using ptx::Space;
-
-inline Slot data_slot(const Warp& w, const Op& op, int element, Slot single) {
-  return op.elements == 1 ? single : w.block->program->slots[op.target + static_cast<std::uint32_t>(element)];
-}
 
 // Where a load reads. Memory is aligned, and others may write it at the same time; parameters are neither.
 enum class LoadFrom : std::uint8_t { kMemory, kParameters };
@@ -45,67 +40,6 @@ inline void copy_lanes_in(std::byte* d, const Request& r, LaneMask mask, int off
   } else {
     each(mask, [&](int i) { copy_in<kFrom, kBytes>(d + i * kBytes, r.host[i] + offset); });
   }
-}
-
-// Four vectors of four, or two of two: what is in rows comes to be in columns.
-struct FourByFour {
-  static constexpr int kLanes = 4, kElements = 4;
-  static void turn(__m128i (&v)[4]) {
-    const __m128i a = _mm_unpacklo_epi32(v[0], v[1]), b = _mm_unpacklo_epi32(v[2], v[3]);
-    const __m128i c = _mm_unpackhi_epi32(v[0], v[1]), d = _mm_unpackhi_epi32(v[2], v[3]);
-    v[0] = _mm_unpacklo_epi64(a, b), v[1] = _mm_unpackhi_epi64(a, b), v[2] = _mm_unpacklo_epi64(c, d), v[3] = _mm_unpackhi_epi64(c, d);
-  }
-};
-struct TwoByTwo {
-  static constexpr int kLanes = 2, kElements = 2;
-  static void turn(__m128i (&v)[2]) {
-    const __m128i a = v[0], b = v[1];
-    v[0] = _mm_unpacklo_epi64(a, b), v[1] = _mm_unpackhi_epi64(a, b);
-  }
-};
-
-// Vectors of 16 bytes in all lanes, to or from registers as wide as their elements.
-template <class Shape>
-void load_whole_vectors(Warp& w, const Op& op, const Request& r) {
-  alignas(16) std::byte sink[16 * kWarpSize];
-  std::byte* d[Shape::kElements];
-  for (int e = 0; e < Shape::kElements; ++e) {
-    const Slot slot = data_slot(w, op, e, op.dst);
-    d[e] = slot == kNoSlot ? sink : destination<std::byte>(w, slot);
-  }
-  for (int i = 0; i < kWarpSize; i += Shape::kLanes) {
-    __m128i v[Shape::kLanes];
-    for (int l = 0; l < Shape::kLanes; ++l) load_element<16>(&v[l], r.host[i + l]);
-    Shape::turn(v);
-    for (int e = 0; e < Shape::kElements; ++e) _mm_store_si128(reinterpret_cast<__m128i*>(d[e] + i * op.width), v[e]);
-  }
-}
-template <class Shape>
-void store_whole_vectors(Warp& w, const Op& op, const Request& r) {
-  const std::byte* s[Shape::kElements];
-  for (int e = 0; e < Shape::kElements; ++e) s[e] = source<std::byte>(w, data_slot(w, op, e, op.src[1]));
-  for (int i = 0; i < kWarpSize; i += Shape::kLanes) {
-    __m128i v[Shape::kLanes];
-    for (int e = 0; e < Shape::kElements; ++e) v[e] = _mm_load_si128(reinterpret_cast<const __m128i*>(s[e] + i * op.width));
-    Shape::turn(v);
-    for (int l = 0; l < Shape::kLanes; ++l) store_element<16>(r.host[i + l], &v[l]);
-  }
-}
-inline bool is_whole_vectors(const Op& op, LaneMask mask, int width, int elements) {
-  return mask == kAllLanes && op.width == width && op.elements == elements && op.register_bytes == width;
-}
-
-// One lane's vector, in as few moves as can be: 16 bytes at most.
-void load_vector(std::byte* to, const std::byte* from, std::uint32_t size) {
-  for (std::uint32_t at = 0; at < size; at += 16) load_element(to + at, from + at, std::min(size, 16u));
-}
-void store_vector(Warp& w, const Op& op, std::byte* to, int lane) {
-  alignas(16) std::byte value[32];
-  for (int e = 0; e < op.elements; ++e) {
-    std::memcpy(value + e * op.width, source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes, op.width);
-  }
-  const std::uint32_t size = static_cast<std::uint32_t>(op.width) * op.elements;
-  for (std::uint32_t at = 0; at < size; at += 16) store_element(to + at, value + at, std::min(size, 16u));
 }
 
 // Widening of narrow loads (9.4.1): sign- or zero-extended into the register.
@@ -277,7 +211,7 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.writes = true;
-  if (op.flags & kRelease) release(w, static_cast<check::Reach>(op.reach));
+  if (op.flags & kRelease) release(w);
   if (op.flags & kStrong) before_strong_write(w, op, r.address, mask);
   if (w.control->tracking) find_invalid(w, op, r, mask);
   if (w.block->launch->check_races) {

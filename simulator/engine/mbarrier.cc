@@ -283,7 +283,7 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
   }
   if (!resolve(w, r, space, mask)) return;
   if (op.flags & kRelease) {
-    release(w, check::Reach::kCluster);
+    release(w);
     each(mask, [&](int l) {
       if (places[l].block != nullptr) release_to(w, *places[l].block, places[l].offset);
     });

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "simulator/engine/instruction.h"
@@ -50,6 +51,8 @@ enum class Flow : std::uint8_t {
   kCompute,   // the destination is derived from every source
   kCopy,      // the destination is a source, bit for bit
   kSelect,    // selp, slct: a copy of one of the first two sources; the last is a condition, Op::mode what it says (Selects)
+  kLogic,         // and, or of predicates: one operand may decide alone; Op::mode: Decides
+  kCompareLogic,  // setp with and, or: the comparison or the predicate, its third source, may
   // Of these, only some bytes of the source count, or come to some bytes of the destination (byte_flow.h).
   kShiftRight, kShiftRightSigned, kShiftLeft,  // by a constant, the second source
   kMask,      // and a constant
@@ -71,6 +74,9 @@ enum class Selects : std::uint8_t {
   kSign, kFloatSign,     // where the s32 or f32 is at least zero
   kFlushedSign,          // where the f32 is, a subnormal being zero
 };
+
+// Which value of one operand of a logical operation makes the other not count.
+enum class Decides : std::uint8_t { kFalse, kTrue };
 
 struct OperandUse {
   Slot slot = kNoSlot;
@@ -158,6 +164,8 @@ struct Program {
   std::vector<BulkCopy> bulk_copies;
   std::vector<Slot> slots;                  // operand lists of vector accesses
   std::vector<std::vector<std::uint32_t>> tables;  // brx targets
+  // Weak loads whose value a compare-and-swap compares with: a stale one makes it fail and nothing worse (races.cc).
+  std::unordered_set<std::uint32_t> guesses;
   AlignedBytes constants;
   std::size_t constant_bytes = 0;
   std::uint32_t dynamic_shared_begin = kSharedStart;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "simulator/engine/access.h"
 #include "simulator/engine/cluster.h"
@@ -30,8 +31,23 @@ bool writes_what_is_there(Warp& w, const Request& r, int lane, const Opponent& o
   return r.writes && !r.reads && other.is_write && !other.is_strong && r.same != nullptr && r.same(w, r, lane);
 }
 
-const char* advice(const Opponent& other, bool benign) {
-  if (benign) return "Both write the same value.";
+bool is_strong(const Request& r) { return (r.op->flags & kStrong) != 0 || (r.reads && r.writes); }
+
+// Whether one side is a plain read whose value a compare-and-swap compares with, and the other is atomic: the guess with which loops around a
+// compare-and-swap begin. A stale one only makes it fail.
+bool is_guess(const Warp& w, const Request& r, const Opponent& other) {
+  const auto& guesses = w.block->program->guesses;
+  if (guesses.empty()) return false;
+  const bool mine = !r.writes && other.is_strong && guesses.contains(r.pc), theirs = !other.is_write && is_strong(r) && guesses.contains(other.pc);
+  return mine || theirs;
+}
+
+// What harm a race does: none that shows today, and then it is information.
+enum class Harm { kSome, kSameValue, kGuess };
+
+const char* advice(const Opponent& other, Harm harm) {
+  if (harm == Harm::kSameValue) return "Both write the same value.";
+  if (harm == Harm::kGuess) return "The plain read only guesses what a compare-and-swap then compares with; a volatile or relaxed read would be no race at all.";
   if (other.same_warp) return "Nothing orders the two threads of this warp: __syncwarp() or __syncthreads() between the accesses would.";
   if (other.same_block) return "Nothing orders the two threads: __syncthreads() between the accesses would.";
   return "Nothing orders the two blocks: atomics of device scope, a flag with fences on both sides, a barrier of the grid or two kernels would.";
@@ -40,7 +56,8 @@ const char* advice(const Opponent& other, bool benign) {
 // False: the launch ends.
 __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space, std::string where, const Opponent& o) {
   Block& b = *w.block;
-  const bool benign = writes_what_is_there(w, r, lane, o);
+  const Harm harm = writes_what_is_there(w, r, lane, o) ? Harm::kSameValue : is_guess(w, r, o) ? Harm::kGuess : Harm::kSome;
+  const bool benign = harm != Harm::kSome;
   // Once a site says it all, and a loop may come here very often.
   if (benign ? !first_time(w, check::Kind::kRace, r.pc, ToldSite::As::kInformation) : settled(w, check::Kind::kRace, r.pc)) return true;
   check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kRace);
@@ -54,8 +71,8 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   other.size = r.size;
   other.is_write = o.is_write;
   other.is_atomic = o.is_strong && o.is_write;
-  f.detail = advice(o, benign);
-  if (!o.known) f.detail += " The other thread is one of several; this one did the same.";
+  other.thread_known = o.known;
+  f.detail = advice(o, harm);
   f.survived = !benign && goes_on_after(*b.launch, check::Kind::kRace);
   const bool goes_on = benign || f.survived;
   if (f.survived) first_time(w, check::Kind::kRace, r.pc);
@@ -85,8 +102,6 @@ std::string in_shared_variable(const Launch& launch, std::uint64_t address) {
   }
   return {};
 }
-
-bool is_strong(const Request& r) { return (r.op->flags & kStrong) != 0 || (r.reads && r.writes); }
 
 Opponent opponent(const Block& b, std::uint32_t warp, const GlobalRaces::Conflict& c) {
   const Launch& launch = *b.launch;
@@ -159,13 +174,25 @@ LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& 
   return done;
 }
 
+// The granules of [first, last], the first of which has `cell`, each with its bytes, a bit each.
+template <class Visit>
+void for_granules(std::uint64_t first, std::uint64_t last, check::RaceCell* cell, Visit visit) {
+  for (std::uint64_t g = first & ~3ull; g <= last; g += 4, ++cell) {
+    const std::uint32_t from = g < first ? static_cast<std::uint32_t>(first - g) : 0;
+    const std::uint32_t to = last - g < 3 ? static_cast<std::uint32_t>(last - g) : 3;
+    visit(*cell, ((1u << (to + 1)) - 1) & ~((1u << from) - 1));
+  }
+}
+
 // Each lane's access to its cells, and its store while nobody else can look.
 template <class CellsOf, class Where>
 bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells_of, Where where) {
   Block& b = *w.block;
   Worker& k = *b.worker;
   GlobalRaces& races = *k.races;
-  GlobalRaces::Access access(races, side_of(w, *r.op, r.pc, r.writes, is_strong(r)), k.race_memo);
+  GlobalRaces::Side side = side_of(w, *r.op, r.pc, r.writes, is_strong(r));
+  side.observes = r.reads && r.writes && reads_value(*r.op);
+  GlobalRaces::Access access(races, side, k.race_memo);
   if (r.size >= 4 && r.size <= 16) lanes &= ~record_cells(w, r, lanes, access, cells_of);
   bool good = true;
   each(lanes, [&](int i) {
@@ -178,11 +205,9 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
     const GlobalRaces::Lock lock(races, first, last);
     GlobalRaces::Conflict conflict;
     bool found = false;
-    for (std::uint64_t g = first & ~3ull; g <= last; g += 4, ++cell) {
-      const std::uint32_t from = g < first ? static_cast<std::uint32_t>(first - g) : 0;
-      const std::uint32_t to = last - g < 3 ? static_cast<std::uint32_t>(last - g) : 3;
-      found |= races.access(*cell, ((1u << (to + 1)) - 1) & ~((1u << from) - 1), static_cast<std::uint32_t>(i), access, conflict);
-    }
+    for_granules(first, last, cell, [&](check::RaceCell& granule, std::uint32_t mask) {
+      found |= races.access(granule, mask, static_cast<std::uint32_t>(i), access, conflict);
+    });
     if (found && good) good = report_race(w, r, i, space, where(first), opponent(b, w.index, conflict));
     store(w, r, i);
   });
@@ -207,9 +232,32 @@ std::uint64_t place_name(const Warp& w, const Op& op, std::uint64_t address) {
   return shared_place_name(first + rank_named(b, narrow), narrow & kOffsetMask);
 }
 
-}  // namespace
+// Lanes whose compare-and-swap finds another value: it reads, and writes nothing (PTX ISA 8.4).
+LaneMask failing_swaps(const Warp& w, const Request& r, LaneMask lanes) {
+  const Op& op = *r.op;
+  if (!r.reads || !r.writes || op.run != &run_atomic || static_cast<ptx::AtomOp>(op.mode) != ptx::AtomOp::kCas) return 0;
+  const std::byte* compare = source<std::byte>(w, op.src[1]);
+  LaneMask failing = 0;
+  each(lanes, [&](int i) {
+    std::byte there[16];
+    load_element(there, r.host[i], op.width);
+    failing |= LaneMask{std::memcmp(there, compare + i * op.width, op.width) != 0} << i;
+  });
+  return failing;
+}
 
-bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
+// `check` for the lanes that write and for those of failing swaps, which read. When other host threads may change memory before the operation itself
+// (`shared`), nobody knows which of these it will be, and it is left out.
+template <class Check>
+bool check_swaps(Warp& w, Request& r, LaneMask lanes, bool shared, Check check) {
+  const LaneMask failing = failing_swaps(w, r, lanes);
+  if (failing == 0) return check(r, lanes);
+  Request reading = r;
+  reading.writes = false;
+  return (shared || check(reading, failing)) && (lanes == failing || check(r, lanes & ~failing));
+}
+
+bool check_block(Warp& w, Request& r, LaneMask lanes) {
   Block& b = *w.block;
   const bool strong = is_strong(r);
   if (r.size == 4 && b.races.shift() == 2) {
@@ -241,74 +289,124 @@ bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
   return good;
 }
 
+}  // namespace
+
+bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
+  return check_swaps(w, r, lanes, false, [&](Request& part, LaneMask some) { return check_block(w, part, some); });
+}
+
 bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
-  return check_cells(
-      w, r, lanes, Space::kShared, [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
-      [&](std::uint64_t address) {
-        return in_shared_variable(*w.block->launch, address) + " in the block of rank " + std::to_string(owner.cluster_rank) + " of the cluster";
-      });
+  return check_swaps(w, r, lanes, false, [&](Request& part, LaneMask some) {
+    return check_cells(
+        w, part, some, Space::kShared, [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
+        [&](std::uint64_t address) {
+          return in_shared_variable(*w.block->launch, address) + " in the block of rank " + std::to_string(owner.cluster_rank) + " of the cluster";
+        });
+  });
 }
 
 bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
   memory::DeviceMemory& memory = *w.block->worker->memory;
-  return check_cells(
-      w, r, lanes, Space::kGlobal,
-      [&](std::uint64_t address) { return memory.in_window(address) ? memory.race_shadow(address) : nullptr; },
-      [&](std::uint64_t address) {
-        const memory::Allocation* a = memory.find(address);
-        return a == nullptr ? std::string() : std::to_string(address - a->begin) + " bytes into " + describe(*a);
-      });
+  return check_swaps(w, r, lanes, w.block->worker->races->parallel(), [&](Request& part, LaneMask some) {
+    return check_cells(
+        w, part, some, Space::kGlobal,
+        [&](std::uint64_t address) { return memory.in_window(address) ? memory.race_shadow(address) : nullptr; },
+        [&](std::uint64_t address) {
+          const memory::Allocation* a = memory.find(address);
+          return a == nullptr ? std::string() : std::to_string(address - a->begin) + " bytes into " + describe(*a);
+        });
+  });
 }
 
 void before_strong_write(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
   Block& b = *w.block;
-  if (!b.worker->between_blocks || !b.knowledge.published() || static_cast<check::Reach>(op.reach) == check::Reach::kBlock) return;
+  if (!b.worker->between_blocks || static_cast<check::Reach>(op.reach) == check::Reach::kBlock) return;
   check::GridOrder& grid = b.worker->races->grid();
+  const bool releases = (op.flags & kRelease) != 0, leaves = releases || b.knowledge.published(), passes = grid.used();
+  if (!leaves && !passes) return;
+  check::Published done;
+  if (releases) done = b.knowledge.done(b.races, w.index);
   std::uint64_t last = 0;
   each(lanes, [&](int i) {
     const std::uint64_t place = place_name(w, op, addresses[i]);
-    if (place != 0 && place != last) grid.leave(place, b.knowledge);
+    if (place != 0 && place != last) {
+      if (passes) grid.pass_over(place, b.knowledge);
+      if (leaves) grid.leave(place, b.knowledge, releases ? &done : nullptr);
+    }
     last = place;
   });
 }
+
+namespace {
+
+// Memory has been read. Shared memory of a cluster's blocks is read by one host thread.
+void observe(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
+  Worker& k = *w.block->worker;
+  GlobalRaces& races = *k.races;
+  const GlobalRaces::Side side = side_of(w, op, w.pc - 1, false, true);
+  each(lanes, [&](int i) {
+    if (!k.memory->in_window(addresses[i])) return;
+    const std::uint64_t first = addresses[i], last = first + std::uint32_t{op.width} * op.elements - 1;
+    const GlobalRaces::Lock lock(races, first, last);
+    for_granules(first, last, k.memory->race_shadow(first),
+                 [&](check::RaceCell& cell, std::uint32_t) { races.observe(cell, static_cast<std::uint32_t>(i), side); });
+  });
+}
+
+}  // namespace
 
 void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
   Block& b = *w.block;
   if (!b.worker->between_blocks || static_cast<check::Reach>(op.reach) == check::Reach::kBlock) return;
+  if (b.worker->races->parallel()) observe(w, op, addresses, lanes);
   check::GridOrder& grid = b.worker->races->grid();
-  if (!grid.used()) return;
+  const bool used = grid.used();
+  if (!used && !b.knowledge.published()) return;
   std::uint64_t last = 0;
   each(lanes, [&](int i) {
     const std::uint64_t place = place_name(w, op, addresses[i]);
-    if (place != 0 && place != last) grid.find(place, b.knowledge, w.index, (op.flags & kAcquire) != 0);
+    if (place != 0 && place != last) {
+      if (used) grid.find(place, b.knowledge, w.index, (op.flags & kAcquire) != 0);
+      grid.leave_reading(place, b.knowledge);
+    }
     last = place;
   });
 }
 
-void fence(Warp& w, check::Reach reach) {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+namespace {
+
+// What any fence does for the threads of the block.
+void fence_in_block(Warp& w) {
   Block& b = *w.block;
-  if (!b.launch->check_races) return;
   b.races.fence(w.index);
-  if (b.worker->between_blocks && reach != check::Reach::kBlock) b.knowledge.fence(b.races, w.index, b.worker->races->grid());
+  if (b.worker->between_blocks) b.knowledge.pass_on(w.index);
 }
 
-void release(Warp& w, check::Reach reach) {
+}  // namespace
+
+void fence(Warp& w, check::Reach reach, bool sc) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   Block& b = *w.block;
   if (!b.launch->check_races) return;
-  b.races.fence(w.index);
-  if (b.worker->between_blocks && reach != check::Reach::kBlock) b.knowledge.release(b.races, w.index);
+  fence_in_block(w);
+  if (b.worker->between_blocks && reach != check::Reach::kBlock) b.knowledge.fence(b.races, w.index, b.worker->races->grid(), sc);
+}
+
+void release(Warp& w) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (w.block->launch->check_races) fence_in_block(w);
 }
 
 void acquire(Warp& w) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (w.block->launch->check_races) w.block->races.fence(w.index);
+  if (w.block->launch->check_races) fence_in_block(w);
 }
 
 void release_to(Warp& w, const Block& owner, std::uint32_t offset) {
   const Block& b = *w.block;
-  if (b.launch->shared_cells && b.knowledge.published()) b.worker->races->grid().leave(shared_place_name(owner.serial, offset), b.knowledge);
+  if (!b.launch->shared_cells) return;
+  const check::Published done = b.knowledge.done(b.races, w.index);
+  b.worker->races->grid().leave(shared_place_name(owner.serial, offset), b.knowledge, &done);
 }
 
 void acquire_from(Warp& w, const Block& owner, std::uint32_t offset) {

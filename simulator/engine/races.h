@@ -16,12 +16,15 @@ bool check_global_races(Warp& w, Request& r, LaneMask lanes);
 // changes. A strong read finds it: to be called after memory has been read. `addresses` are the operation's own, not resolved.
 void before_strong_write(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes);
 void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes);
-// membar and fence.
-void fence(Warp& w, check::Reach reach);
-// The parts of it that accesses with .release and .acquire do. What relaxed reads found before is no part of a release; an acquire publishes nothing.
-void release(Warp& w, check::Reach reach);
+// Whether the thread of an atomic learns what was there: red tells it nothing and acquires nothing (PTX ISA 8.8, 8.11.1), nor does an atom whose
+// result nobody reads.
+inline bool reads_value(const Op& op) { return op.dst != kNoSlot || op.elements != 1 || (op.flags & kAcquire) != 0; }
+// membar and fence. `sc`: fence.sc, which membar is.
+void fence(Warp& w, check::Reach reach, bool sc);
+// What accesses with .release and .acquire do within the block; between blocks, before_strong_write() and after_strong_read() do it.
+void release(Warp& w);
 void acquire(Warp& w);
-// The same at a place in the shared memory of a block of the cluster: an mbarrier object.
+// Between the blocks of a cluster, at a place in the shared memory of one of them: an mbarrier object. After release() and acquire().
 void release_to(Warp& w, const Block& owner, std::uint32_t offset);
 void acquire_from(Warp& w, const Block& owner, std::uint32_t offset);
 // A barrier of the block, of all its warps or of some, has let them go on. When it made the block know of others, as a barrier of the grid does, the
@@ -31,7 +34,7 @@ void passed_barrier(Block& b);
 
 inline check::GlobalRaces::Side side_of(const Warp& w, const Op& op, std::uint32_t pc, bool write, bool strong) {
   const Block& b = *w.block;
-  return {&b.races, &b.knowledge, b.serial, w.index, pc, strong, write, static_cast<check::Reach>(op.reach)};
+  return {&b.races, &b.knowledge, b.serial, w.index, pc, strong, write, static_cast<check::Reach>(op.reach), false};
 }
 
 }  // namespace lockstep::engine

@@ -96,5 +96,40 @@ TEST(Registers, AnUpdateOfWhatNobodyWroteIsFound) {
   EXPECT_EQ(o.findings[0].kind, Kind::kUninitialised) << text(o);
 }
 
+// A lane that waits at a *.sync has its operand in a place of the instruction's own. Others of its warp run other instructions meanwhile.
+TEST(Registers, AParkedLaneKeepsItsOperand) {
+  for (const std::uint64_t seed : {0, 1, 2, 3, 4}) {
+    Machine gpu;
+    gpu.config.schedule_seed = seed;
+    gpu.load(R"(
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred p<4>; .reg .b32 r<8>; .reg .b64 d<4>;
+  ld.param.u64 d0, [out];
+  mov.u32 r0, %laneid;
+  and.b32 r1, r0, 1;
+  setp.eq.u32 p0, r1, 1;
+  setp.lt.u32 p1, r0, 16;
+  @p1 bra ELSE;
+  vote.sync.ballot.b32 r2, !p0, 0xffffffff;
+  bra DONE;
+ELSE:
+  cvt.u64.u32 d2, %ntid.x;
+  mov.b64 d3, out;
+  vote.sync.all.pred _, p0, 0x0000ffff;
+  vote.sync.ballot.b32 r2, !p0, 0xffffffff;
+DONE:
+  mad.wide.u32 d1, r0, 4, d0;
+  st.global.u32 [d1], r2;
+  ret;
+}
+)");
+    const auto out = gpu.buffer(std::vector<std::uint32_t>(32));
+    const Outcome o = gpu.launch("k", 1, 32, out);
+    EXPECT_FALSE(o.failed()) << text(o);
+    EXPECT_EQ(gpu.fetch<std::uint32_t>(out, 32), std::vector<std::uint32_t>(32, 0x55555555u)) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::engine

@@ -56,6 +56,9 @@ std::vector<std::string> operands_of(const std::string& text) {
 
 class Writer {
  public:
+  explicit Writer(Before b) : before(b) {}
+
+  const Before before;
   std::string text;
 
   void module(const ptx::FormRow& row) {
@@ -65,7 +68,7 @@ class Writer {
   }
 
   void kernel(const ptx::Example& e, std::size_t number) {
-    line(".visible .entry row" + std::to_string(number) + "(.param .u64 input, .param .u64 data, .param .u64 output, .param .align 16 .b8 argument[64])\n{");
+    line(".visible .entry row" + std::to_string(number) + "(.param .u64 input, .param .u64 data, .param .u64 output, .param .u64 unwritten, .param .align 16 .b8 argument[64])\n{");
     line(".reg .pred p<64>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg .b128 q<64>;");
     line(".reg .pred again, tp; .reg .b16 th<4>; .reg .b32 tr<4>, id, turn; .reg .b64 td<4>, in, own, out, offset; .reg .b128 tq;");
     line(".shared .align 256 .b8 tile[" + std::to_string(kRowThreads * kRowStretch) + "];\n.shared .align 8 .b64 objects[" + std::to_string(kRowThreads) + "];");
@@ -88,10 +91,11 @@ class Writer {
     line("mov.u32 turn, 0;\nbra.uni $first;\n$next:\nadd.u32 turn, turn, 1;\n$first:");
     if (op == Opcode::k_barrier_cluster_wait) line("barrier.cluster.arrive;");
     if (op == Opcode::k_mbarrier_inval) line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.init.shared.b64 [td0], 1;");
+    if (before == Before::kUnwritten) spoil(e);
     line(e.text);
     finish(e);
     results(e);
-    temporaries();
+    if (before == Before::kNothing) temporaries();
     line("setp.lt.u32 again, turn, " + std::to_string(kTurns - 1) + ";\n@again bra $next;\n$end:\nret;\n}");
   }
 
@@ -207,21 +211,41 @@ class Writer {
     }
   }
 
+  // The example's destinations, but not those that it reads as well.
+  void spoil(const ptx::Example& e) {
+    line("ld.param.u64 td0, [unwritten]; add.u64 td0, td0, offset; ld.global.b64 td1, [td0]; cvt.u32.u64 tr0, td1; cvt.u16.u64 th0, td1; setp.eq.u32 tp, tr0, 7;");
+    for_results(e, [&](const std::string& name) {
+      switch (name[0]) {
+        case 'p': return line("mov.pred " + name + ", tp;");
+        case 'h': return line("mov.b16 " + name + ", th0;");
+        case 'r': return line("mov.b32 " + name + ", tr0;");
+        case 'd': return line("mov.b64 " + name + ", td1;");
+        default: return line("mov.b128 " + name + ", {td1, td1};");
+      }
+    });
+  }
+
   void results(const ptx::Example& e) {
+    for_results(e, [&](const std::string& name) { store(name); });
+  }
+
+  template <class Visit>
+  void for_results(const ptx::Example& e, Visit visit) {
     const std::vector<std::string> operands = operands_of(e.text);
     for (std::size_t n = 0; n < operands.size() && n < e.operands->size(); ++n) {
       if (!is_destination((*e.operands)[n].role)) continue;
-      for (const std::string& name : registers_in(operands[n])) store(name);
+      for (const std::string& name : registers_in(operands[n])) visit(name);
     }
   }
 
+  // Computed with, so that a value that nobody wrote would be found.
   void store(const std::string& name) {
     switch (name[0]) {
       case 'p': line("selp.b32 tr1, 1, 0, " + name + "; st.global.b32 [out], tr1;"); break;
-      case 'h': line("st.global.b16 [out], " + name + ";"); break;
-      case 'r': line("st.global.b32 [out], " + name + ";"); break;
-      case 'd': line("st.global.b64 [out], " + name + ";"); break;
-      default: line("mov.b128 {td0, td1}, " + name + "; st.global.v2.b64 [out], {td0, td1};"); break;
+      case 'h': line("add.u16 th1, " + name + ", 0; st.global.b16 [out], th1;"); break;
+      case 'r': line("add.u32 tr1, " + name + ", 0; st.global.b32 [out], tr1;"); break;
+      case 'd': line("add.u64 td1, " + name + ", 0; st.global.b64 [out], td1;"); break;
+      default: line("mov.b128 {td0, td1}, " + name + "; add.u64 td0, td0, 0; add.u64 td1, td1, 0; st.global.v2.b64 [out], {td0, td1};"); break;
     }
     line("add.u64 out, out, 16;");
   }
@@ -242,8 +266,8 @@ class Writer {
 
 }  // namespace
 
-std::string row_module(std::span<const ptx::Example> examples) {
-  Writer w;
+std::string row_module(std::span<const ptx::Example> examples, Before before) {
+  Writer w(before);
   w.module(*examples.front().spelling.form->row);
   for (std::size_t i = 0; i < examples.size(); ++i) w.kernel(examples[i], i);
   return std::move(w.text);

@@ -1,7 +1,9 @@
 // Every row of the table of instruction forms runs, with registers that share places and with a place for each, and does the same.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,7 @@ class Rows {
     input_ = gpu_.buffer(words, "input");
     data_ = gpu_.buffer(words, "data");
     output_ = gpu_.buffer(std::vector<std::uint32_t>(kRowThreads * kRowOutput / 4), "output");
+    unwritten_ = gpu_.unwritten(words.size() * 4, "unwritten");
     words_ = std::move(words);
     gpu_.config.instruction_limit = 100'000;
   }
@@ -54,8 +57,8 @@ class Rows {
     fill(output_, std::vector<std::uint32_t>(kRowThreads * kRowOutput / 4));
     const Kernel* k = module.find_kernel("row" + std::to_string(number));
     std::vector<std::byte> parameters(k->parameter_offsets().back());
-    const memory::Address arguments[] = {input_, data_, output_};
-    for (int i = 0; i < 3; ++i) std::memcpy(parameters.data() + k->parameter_offsets()[i], &arguments[i], 8);
+    const memory::Address arguments[] = {input_, data_, output_, unwritten_};
+    for (int i = 0; i < 4; ++i) std::memcpy(parameters.data() + k->parameter_offsets()[i], &arguments[i], 8);
     LaunchConfig c = gpu_.config;
     c.block = {kRowThreads, 1, 1};
     c.grid = {1, 1, 1};
@@ -70,37 +73,60 @@ class Rows {
   }
 
   testing::Machine gpu_;
-  memory::Address input_ = 0, data_ = 0, output_ = 0;
+  memory::Address input_ = 0, data_ = 0, output_ = 0, unwritten_ = 0;
   std::vector<std::uint32_t> words_;
 };
 
-TEST(Rows, RegistersThatSharePlacesGiveTheSame) {
-  Rows rows;
+// Visits the examples row by row.
+template <class Visit>
+void for_rows(Visit visit) {
   const std::vector<ptx::Example> examples = ptx::pairwise_examples();
-  std::size_t count = 0;
-  std::string never_clean;  // rows of which every example ended with a finding, each with the first
-  for (std::size_t i = 0, end = 0; i < examples.size(); i = end) {
+  ASSERT_GT(examples.size(), 20'000u);
+  for (std::size_t i = 0, end = 0; i < examples.size() && !::testing::Test::HasFailure(); i = end) {
     const ptx::FormRow* const row = examples[i].spelling.form->row;
     for (end = i; end < examples.size() && examples[end].spelling.form->row == row;) ++end;
-    const std::span<const ptx::Example> of_row(&examples[i], end - i);
+    visit(std::span<const ptx::Example>(&examples[i], end - i));
+  }
+}
+
+TEST(Rows, RegistersThatSharePlacesGiveTheSame) {
+  Rows rows;
+  std::string never_clean;  // rows of which every example ended with a finding, each with the first
+  for_rows([&](std::span<const ptx::Example> of_row) {
+    const ptx::FormRow& row = *of_row.front().spelling.form->row;
     const std::string text = row_module(of_row);
     const auto shared = rows.load(text, RegisterPlaces::kShared), separate = rows.load(text, RegisterPlaces::kSeparate);
-    ASSERT_TRUE(shared && separate) << row->syntax;
+    ASSERT_TRUE(shared && separate) << row.syntax;
     std::size_t good = 0;
     std::string why;
     for (std::size_t n = 0; n < of_row.size(); ++n) {
       const Done a = rows.run(*shared, n), b = rows.run(*separate, n);
-      ++count;
-      if (b.findings.empty()) ++good;
-      else if (why.empty()) why = of_row[n].text + "  " + b.findings;
+      if (b.findings.empty()) {
+        ++good;
+      } else if (why.empty()) {
+        why = of_row[n].text + "  " + b.findings;
+      }
       ASSERT_EQ(a.findings, b.findings) << of_row[n].text;
       ASSERT_EQ(a.data, b.data) << of_row[n].text;
       ASSERT_EQ(a.output, b.output) << of_row[n].text;
     }
-    if (good == 0 && !always_a_finding(row->opcode)) never_clean += std::string(row->syntax) + "\n  " + why;
-  }
-  EXPECT_GT(count, 20'000u);
+    if (good == 0 && !always_a_finding(row.opcode)) never_clean += std::string(row.syntax) + "\n  " + why;
+  });
   EXPECT_EQ(never_clean, "");
+}
+
+// What a register held before does not count any more, whichever instruction writes it. The first examples of a row stand for all.
+TEST(Rows, WhatIsWrittenIsWritten) {
+  constexpr std::size_t kOfARow = 4;
+  Rows rows;
+  for_rows([&](std::span<const ptx::Example> of_row) {
+    of_row = of_row.first(std::min(of_row.size(), kOfARow));
+    const auto module = rows.load(row_module(of_row, Before::kUnwritten), RegisterPlaces::kShared);
+    ASSERT_TRUE(module);
+    for (std::size_t n = 0; n < of_row.size(); ++n) {
+      EXPECT_EQ(rows.run(*module, n).findings.find("uninitialised"), std::string::npos) << of_row[n].text << "\n" << rows.run(*module, n).findings;
+    }
+  });
 }
 
 }  // namespace

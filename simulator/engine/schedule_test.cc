@@ -16,6 +16,13 @@ namespace {
 using testing::Machine;
 using testing::text;
 
+// ThreadSanitizer takes its time.
+#if defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kSeeds = 2;
+#else
+constexpr std::uint64_t kSeeds = 5;
+#endif
+
 std::string kernel(const std::string& body) {
   return R"(.version 9.0
 .target sm_90
@@ -63,7 +70,7 @@ TEST(Schedule, ABlockMayWaitForEarlierOnesUnderEverySeed) {
   gpu.load_text(kernel(kLookBack));
   for (const int threads : {1, 2, 5}) {
     gpu.config.host_threads = threads;
-    for (std::uint64_t seed = 0; seed < (threads == 1 ? 30 : 5); ++seed) {
+    for (std::uint64_t seed = 0; seed < kSeeds * (threads == 1 ? 5 : 1); ++seed) {
       gpu.config.schedule_seed = seed;
       expect_chain(words(gpu, Dim3{25, 12, 1}, 64, 301, 1), seed);
       if (HasFailure()) return;
@@ -77,7 +84,7 @@ TEST(Schedule, SoMayClusters) {
   gpu.config.cluster = {2, 1, 1};
   for (const int threads : {1, 2}) {
     gpu.config.host_threads = threads;
-    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
       gpu.config.schedule_seed = seed;
       expect_chain(words(gpu, Dim3{400, 1, 1}, 32, 401, 1), seed);
       if (HasFailure()) return;

@@ -222,9 +222,9 @@ class Hosted : public Standing {
 TEST_F(Hosted, AKernelThatWaitsForTheHostIsNoDeadlock) {
   for (const std::uint32_t checks : {std::uint32_t{check::kNoChecks}, std::uint32_t{check::kAllChecks}}) {
     gpu.config.checks = checks;
-    expect_waits_for_host(run_on(memory::Kind::kPinned, kWait), "ld.volatile.global.u32", "0 bytes into 'flag' (4096 bytes, pinned memory #");
-    expect_waits_for_host(run_on(memory::Kind::kManaged, kWait), "ld.volatile.global.u32", "0 bytes into 'flag' (4096 bytes, managed memory #");
-    expect_waits_for_host(run_on(memory::Kind::kRegistered, kWait), "ld.volatile.global.u32", "(4096 bytes, registered host memory)");
+    expect_waits_for_host(run_on(memory::Kind::kPinned, kWait), "ld.volatile.global.u32", "0 bytes into 'flag' (4096 bytes, pinned allocation #");
+    expect_waits_for_host(run_on(memory::Kind::kManaged, kWait), "ld.volatile.global.u32", "0 bytes into 'flag' (4096 bytes, managed allocation #");
+    expect_waits_for_host(run_on(memory::Kind::kRegistered, kWait), "ld.volatile.global.u32", "into registered host memory #");
   }
 }
 

@@ -86,6 +86,7 @@ void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
       } else {
         mark_register(w, part.op->dst, 0, part.lanes, part.pc);
       }
+      if (part.op->dst2 != kNoSlot) mark_register(w, part.op->dst2, 0, part.lanes, part.pc);
       // The value of a lane that does not take part is undefined; whether anybody uses it shows later.
       if (inactive) mark_register(w, part.op->dst, inactive, 0, part.pc, check::Kind::kInactiveLane);
     }

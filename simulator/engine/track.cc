@@ -57,11 +57,39 @@ LaneMask takes_first(const Warp& w, const Op& op) {
   return lanes_with([&](int l) { return sign[l] >= 0 || (least != 0 && sign[l] > -least); });
 }
 
+// Lanes in which a predicate, the `n`-th source, is known and decides the operation alone.
+LaneMask decides(const Warp& w, const Frame& frame, const Op& op, int n) {
+  const LaneMask value = predicate(w, op.src[n]) ^ ((op.flags >> n & 1) != 0 ? kAllLanes : 0);
+  return (static_cast<Decides>(op.mode) == Decides::kTrue ? value : ~value) & ~invalid_lanes(w, frame, op.src[n], kAllLanes);
+}
+
+// Of a comparison that is joined with a predicate, lanes in which it is known and decides alone. The operation is tried with a predicate that decides
+// nothing, and what it has changed is put back.
+LaneMask comparison_decides(Warp& w, const Frame& frame, const Op& op) {
+  if (op.dst2 != kNoSlot || op.dst == kNoSlot || is_constant(op.src[2])) return 0;  // of a pair, the second holds the opposite
+  const bool deciding = static_cast<Decides>(op.mode) == Decides::kTrue, negated = (op.flags >> 2 & 1) != 0;
+  const LaneMask joined = predicate(w, op.src[2]), result = predicate(w, op.dst);
+  set_predicate(w, op.src[2], deciding == negated ? kAllLanes : 0, kAllLanes);
+  op.run(w, op, kAllLanes);
+  const LaneMask value = predicate(w, op.dst);
+  set_predicate(w, op.dst, result, kAllLanes);
+  set_predicate(w, op.src[2], joined, kAllLanes);
+  const LaneMask unknown = invalid_lanes(w, frame, op.src[0], kAllLanes) | invalid_lanes(w, frame, op.src[1], kAllLanes);
+  return (deciding ? value : ~value) & ~unknown;
+}
+
 // The lanes of which an operand of an operation counts.
-LaneMask lanes_that_read(const Warp& w, const Op& op, Flow flow, const OperandUse& use) {
-  if (flow != Flow::kSelect || use.role != Role::kValue) return kAllLanes;
-  const LaneMask first = takes_first(w, op);
-  return (use.slot == op.src[0] ? first : 0) | (use.slot == op.src[1] ? ~first : 0);
+LaneMask lanes_that_read(Warp& w, const Frame& frame, const Op& op, Flow flow, const OperandUse& use) {
+  switch (flow) {
+    case Flow::kSelect: {
+      if (use.role != Role::kValue) return kAllLanes;
+      const LaneMask first = takes_first(w, op);
+      return (use.slot == op.src[0] ? first : 0) | (use.slot == op.src[1] ? ~first : 0);
+    }
+    case Flow::kLogic: return op.src[0] == op.src[1] ? kAllLanes : ~decides(w, frame, op, use.slot == op.src[0] ? 1 : 0);
+    case Flow::kCompareLogic: return ~(use.slot == op.src[2] ? comparison_decides(w, frame, op) : decides(w, frame, op, 2));
+    default: return kAllLanes;
+  }
 }
 
 }  // namespace
@@ -139,7 +167,7 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
     if (u->role == Role::kWrite) continue;
     ++sources;
     Validity::Word* v = word_of(u->slot);
-    const LaneMask bad = v == nullptr || (v->invalid & mask) == 0 ? 0 : v->invalid & mask & lanes_that_read(w, op, flow, *u);
+    const LaneMask bad = v == nullptr || (v->invalid & mask) == 0 ? 0 : v->invalid & mask & lanes_that_read(w, frame, op, flow, *u);
     if (bad == 0) {
       whole = 0;
       continue;

@@ -85,6 +85,36 @@ TEST(Selection, SlctTakesItsFirstOperandFromZeroOn) {
   EXPECT_EQ(flushed.accused("slct.ftz.b32.f32 %r9, %r7, %r8, %f1;\n"), 3u) << "the subnormal is zero";
 }
 
+// %p2 comes from what nobody wrote; %p1 is true in the first 20 lanes.
+TEST(Selection, AKnownPredicateMayDecideAlone) {
+  const std::string predicates = "setp.lt.u32 %p2, %r8, 7;\nsetp.lt.u32 %p1, %r1, 20;\n";
+  const auto accused = [&](const std::string& body) { return Selections().accused(predicates + body + "selp.b32 %r9, 1, 2, %p3;\n"); };
+  EXPECT_EQ(accused("or.pred %p3, %p1, %p2;\n"), 12u);
+  EXPECT_EQ(accused("or.pred %p3, %p2, %p1;\n"), 12u);
+  EXPECT_EQ(accused("and.pred %p3, %p1, %p2;\n"), 20u);
+  EXPECT_EQ(accused("and.pred %p3, %p2, %p1;\n"), 20u);
+  EXPECT_EQ(accused("xor.pred %p3, %p2, %p1;\n"), 32u);
+  EXPECT_EQ(accused("or.pred %p3, %p2, %p2;\n"), 32u);
+  // A comparison of what nobody wrote, joined with a known predicate, and the other way round.
+  EXPECT_EQ(accused("setp.lt.or.u32 %p3, %r8, 7, %p1;\n"), 12u);
+  EXPECT_EQ(accused("setp.lt.and.u32 %p3, %r8, 7, %p1;\n"), 20u);
+  EXPECT_EQ(accused("setp.lt.and.u32 %p3, %r8, 7, !%p1;\n"), 12u);
+  EXPECT_EQ(accused("setp.lt.xor.u32 %p3, %r8, 7, %p1;\n"), 32u);
+  EXPECT_EQ(accused("setp.lt.or.u32 %p3, %r1, 8, %p2;\n"), 24u);
+  EXPECT_EQ(accused("setp.lt.and.u32 %p3, %r1, 8, %p2;\n"), 8u);
+  EXPECT_EQ(accused("setp.lt.and.u32 %p3, %r1, 8, !%p2;\n"), 8u);
+  EXPECT_EQ(accused("setp.lt.or.u32 %p3, %r8, 8, %p2;\n"), 32u);
+}
+
+// f = 1; if (2 * lane + j < n) f = v & 1: the compiler makes a disjunction of it.
+TEST(Selection, ADisjunctionLeavesItsResultAsTheKnownOperandHasIt) {
+  Selections s;
+  const Outcome o = s.run("setp.lt.u32 %p2, %r8, 7;\nsetp.lt.u32 %p1, %r1, 99;\nmov.pred %p3, %p1;\nsetp.lt.and.u32 %p3, %r1, 0, %p2;\nor.pred %p3, %p3, %p1;\n"
+                          "selp.b32 %r9, 1, 2, %p3;\n");
+  EXPECT_FALSE(o.failed()) << text(o);
+  EXPECT_EQ(s.gpu.fetch<std::uint32_t>(s.out, 32)[7], 2u);
+}
+
 TEST(Selection, AGuardedMoveLeavesTheOtherLanesAlone) {
   EXPECT_EQ(Selections().accused("mov.b32 %r9, %r7;\nsetp.ge.u32 %p1, %r1, 32;\n@%p1 mov.b32 %r9, %r8;\n"), 0u);
   EXPECT_EQ(Selections().accused("mov.b32 %r9, %r7;\nsetp.ge.u32 %p1, %r1, 30;\n@%p1 mov.b32 %r9, %r8;\n"), 2u);

@@ -71,7 +71,7 @@ setp.ne.or.u32 p, r5, r6, p;
 setp.ne.or.u32 p, r6, r7, p;
 @p red.global.add.u32 [d1], 1;
 add.u32 r10, r10, 1;
-setp.lt.u32 p, r10, 100;
+setp.lt.u32 p, r10, 40;
 @p bra L;
 E:
 ret;
@@ -116,7 +116,7 @@ mov.u32 r1, %ctaid.x;
 setp.eq.u32 writer, r1, 0;
 mov.u32 r10, 0;
 mov.u32 r2, 0;
-selp.u32 r11, 20000, 4000, writer;
+selp.u32 r11, 10000, 2000, writer;
 L:
 @!writer bra C;
 // More every time than the others can have added to.

@@ -129,7 +129,7 @@ TEST(Findings, OfAKernelThatWaitsForItsHostSayThatTheSimulatedGpuCannot) {
   ASSERT_EQ(report["findings"].size(), 1u);
   EXPECT_EQ(report["findings"][0]["kind"], "unsupported");
   EXPECT_EQ(report["findings"][0]["line"], 5);
-  EXPECT_TRUE(has(report["findings"][0]["where"], "the kernel waits for host memory to change: 0 bytes into (8 bytes, managed memory #1)")) << report["findings"][0];
+  EXPECT_TRUE(has(report["findings"][0]["where"], "the kernel waits for host memory to change: 0 bytes into managed allocation #1 (8 bytes)")) << report["findings"][0];
 }
 
 TEST(Findings, OfACrashedProgramAreKept) {

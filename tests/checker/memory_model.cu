@@ -1,0 +1,418 @@
+// The PTX memory model's rules that no other file's subject holds: strength, scopes, release and acquire patterns in all their forms, and how order
+// is handed on. docs/memory_model.md lists every rule with its pair.
+#include "tests/checker/checker.h"
+
+namespace {
+
+using lockstep::checker::Buffer;
+
+__device__ int load_relaxed(const int* p) {
+  int v;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
+__device__ int load_acquire(const int* p) {
+  int v;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
+__device__ void store_relaxed(int* p, int v) { asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
+__device__ void store_release(int* p, int v) { asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
+__device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+// 8.2.4: a vector is as many scalar accesses, each as strong as the whole.
+template <bool faulty>
+__global__ void vector_of_scalars(int* x, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    atomicAdd(x + 1, 1);  // FAULT vector_of_scalars
+  } else {
+    int a, b;
+    if (faulty) {
+      asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(x) : "memory");  // FAULT vector_of_scalars
+    } else {
+      asm volatile("ld.relaxed.gpu.global.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(x) : "memory");
+    }
+    y[0] = a + b;
+  }
+}
+PAIR(vector_of_scalars, "race") {
+  Buffer<int> x(2, 0), y(1);
+  vector_of_scalars<faulty><<<2, 32>>>(x, y);
+}
+
+// 8.2.5: a packed access is one to each of its two values.
+template <bool faulty>
+__global__ void packed_pair(unsigned* x) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    asm volatile("red.global.add.noftz.f16x2 [%0], %1;" ::"l"(x), "r"(0x3c003c00u) : "memory");  // FAULT packed_pair
+  } else if (faulty) {
+    reinterpret_cast<unsigned short*>(x)[1] = 0;  // FAULT packed_pair
+  } else {
+    asm volatile("red.global.add.noftz.f16x2 [%0], %1;" ::"l"(x), "r"(0x00003c00u) : "memory");
+  }
+}
+PAIR(packed_pair, "race") {
+  Buffer<unsigned> x(1, 0);
+  packed_pair<faulty><<<2, 32>>>(x);
+}
+
+// 8.4: volatile and mmio accesses are strong.
+template <bool faulty>
+__global__ void volatile_is_strong(int* x, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *static_cast<volatile int*>(x) = 1;  // FAULT volatile_is_strong
+  } else {
+    if (faulty) {
+      y[0] = *x;  // FAULT volatile_is_strong
+    } else {
+      y[0] = *static_cast<volatile int*>(x);
+    }
+  }
+}
+PAIR(volatile_is_strong, "race") {
+  Buffer<int> x(1, 0), y(1);
+  volatile_is_strong<faulty><<<2, 32>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void mmio_is_strong(int* x, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    asm volatile("st.mmio.relaxed.sys.global.u32 [%0], 1;" ::"l"(x) : "memory");  // FAULT mmio_is_strong
+  } else {
+    int v;
+    if (faulty) {
+      v = *x;  // FAULT mmio_is_strong
+    } else {
+      asm volatile("ld.mmio.relaxed.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(x) : "memory");
+    }
+    y[0] = v;
+  }
+}
+PAIR(mmio_is_strong, "race") {
+  Buffer<int> x(1, 0), y(1);
+  mmio_is_strong<faulty><<<2, 32>>>(x, y);
+}
+
+// 8.4: a compare-and-swap that fails writes nothing.
+template <bool faulty>
+__global__ void failed_swap_is_a_read(int* x, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    y[0] = atomicCAS(x, faulty ? 0 : 5, 7);  // FAULT failed_swap_is_a_read
+  } else {
+    y[1] = *x;  // FAULT failed_swap_is_a_read
+  }
+}
+PAIR(failed_swap_is_a_read, "race") {
+  Buffer<int> x(1, 0), y(2);
+  failed_swap_is_a_read<faulty><<<2, 32>>>(x, y);
+}
+
+// 8.5: cluster scope ends with the cluster, 8.7: and both must reach the other.
+template <bool faulty>
+__global__ void __cluster_dims__(2) cluster_scope(int* x) {
+  if (threadIdx.x != 0) return;
+  int* const mine = x + (faulty ? 0 : blockIdx.x / 2);
+  asm volatile("red.relaxed.cluster.global.add.u32 [%0], 1;" ::"l"(mine) : "memory");  // FAULT cluster_scope
+}
+PAIR(cluster_scope, "race") {
+  Buffer<int> x(2, 0);
+  cluster_scope<faulty><<<4, 32>>>(x);
+}
+
+template <bool faulty>
+__global__ void one_scope_is_too_narrow(int* x) {
+  if (threadIdx.x != 0) return;
+  if (faulty && blockIdx.x == 0) {
+    atomicAdd_block(x, 1);  // FAULT one_scope_is_too_narrow
+  } else if (blockIdx.x == 1) {
+    atomicAdd_system(x, 1);  // FAULT one_scope_is_too_narrow
+  } else {
+    atomicAdd(x, 1);  // FAULT one_scope_is_too_narrow
+  }
+}
+PAIR(one_scope_is_too_narrow, "race") {
+  Buffer<int> x(1, 0);
+  one_scope_is_too_narrow<faulty><<<3, 32>>>(x);
+}
+
+// 8.7.1: reads do not conflict, however many there are.
+template <bool faulty>
+__global__ void one_writer_among_readers(int* x, int* y) {
+  y[blockIdx.x * blockDim.x + threadIdx.x] = *x;               // FAULT one_writer_among_readers
+  if (faulty && blockIdx.x == 2 && threadIdx.x == 5) *x = 1;  // FAULT one_writer_among_readers
+}
+PAIR(one_writer_among_readers, "race") {
+  Buffer<int> x(1, 0), y(4 * 64);
+  one_writer_among_readers<faulty><<<4, 64>>>(x, y);
+}
+
+// 8.8: a release operation and a strong write of the same place that follows it.
+template <bool faulty>
+__global__ void release_then_relaxed(int* data, int* flag, int* other, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *data = 42;  // FAULT release_then_relaxed
+    store_release(faulty ? other : flag, 1);
+    store_relaxed(flag, 2);
+  } else {
+    while (load_acquire(flag) != 2) {
+    }
+    *y = *data;  // FAULT release_then_relaxed
+  }
+}
+PAIR(release_then_relaxed, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), other(1, 0), y(1);
+  release_then_relaxed<faulty><<<2, 32>>>(data, flag, other, y);
+}
+
+// A release pattern tells of what stands before its first instruction.
+template <bool faulty>
+__global__ void written_after_the_fence(int* data, int* flag, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    if (!faulty) *data = 42;
+    fence();
+    if (faulty) *data = 42;  // FAULT written_after_the_fence
+    store_relaxed(flag, 1);
+  } else {
+    while (load_acquire(flag) == 0) {
+    }
+    *y = *data;  // FAULT written_after_the_fence
+  }
+}
+PAIR(written_after_the_fence, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), y(1);
+  written_after_the_fence<faulty><<<2, 32>>>(data, flag, y);
+}
+
+// A strong read and an acquire operation of the same place that follows it.
+template <bool faulty>
+__global__ void relaxed_then_acquire(int* data, int* flag, int* other, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *data = 42;  // FAULT relaxed_then_acquire
+    store_release(flag, 1);
+  } else {
+    while (load_relaxed(flag) == 0) {
+    }
+    y[1] = load_acquire(faulty ? other : flag);
+    y[0] = *data;  // FAULT relaxed_then_acquire
+  }
+}
+PAIR(relaxed_then_acquire, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), other(1, 0), y(2);
+  relaxed_then_acquire<faulty><<<2, 32>>>(data, flag, other, y);
+}
+
+// An acquire pattern is for what stands behind its last instruction.
+template <bool faulty>
+__global__ void read_before_the_fence(int* data, int* flag, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *data = 42;  // FAULT read_before_the_fence
+    store_release(flag, 1);
+  } else {
+    while (load_relaxed(flag) == 0) {
+    }
+    if (faulty) y[0] = *data;  // FAULT read_before_the_fence
+    fence();
+    if (!faulty) y[0] = *data;
+  }
+}
+PAIR(read_before_the_fence, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), y(1);
+  read_before_the_fence<faulty><<<2, 32>>>(data, flag, y);
+}
+
+// 8.11.1: a reduction reads for nobody. (The wait is for an order that shows it under every schedule.)
+template <bool faulty>
+__global__ void reduction_acquires_nothing(int* data, int* flag, int* turn, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *data = 42;  // FAULT reduction_acquires_nothing
+    store_release(flag, 1);
+    store_relaxed(turn, 1);
+  } else {
+    while (load_relaxed(turn) == 0) {
+    }
+    if (faulty) {
+      asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(flag) : "memory");
+    } else {
+      y[1] = atomicAdd(flag, 1);
+    }
+    fence();
+    y[0] = *data;  // FAULT reduction_acquires_nothing
+  }
+}
+PAIR(reduction_acquires_nothing, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), turn(1, 0), y(2);
+  reduction_acquires_nothing<faulty><<<2, 32>>>(data, flag, turn, y);
+}
+
+// 8.9.2: atomics in between hand the release on, and need not release themselves.
+template <bool faulty>
+__global__ void release_through_a_chain(int* data, int* flag, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *data = 42;  // FAULT release_through_a_chain
+    if (faulty) {
+      store_relaxed(flag, 1);
+    } else {
+      store_release(flag, 1);
+    }
+  } else if (blockIdx.x == 1) {
+    while (atomicCAS(flag, 1, 2) != 1) {
+    }
+  } else {
+    while (load_acquire(flag) != 2) {
+    }
+    *y = *data;  // FAULT release_through_a_chain
+  }
+}
+PAIR(release_through_a_chain, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), y(1);
+  release_through_a_chain<faulty><<<3, 32>>>(data, flag, y);
+}
+
+// 8.9.3: of two fence.sc the first is the one whose thread then reads what the other's has not yet overwritten. (The third block says when, and nothing
+// more.)
+template <bool faulty>
+__global__ void ordered_by_fence_sc(int* data, int* x, int* turn, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *data = 42;  // FAULT ordered_by_fence_sc
+    if (faulty) {
+      fence();
+    } else {
+      asm volatile("fence.sc.gpu;" ::: "memory");
+    }
+    if (load_relaxed(x) == 0) store_relaxed(turn, 1);
+  } else if (blockIdx.x == 1) {
+    while (load_relaxed(turn) != 1) {
+    }
+    store_relaxed(turn + 1, 1);
+  } else {
+    while (load_relaxed(turn + 1) != 1) {
+    }
+    store_relaxed(x, 1);
+    asm volatile("fence.sc.gpu;" ::: "memory");
+    *y = *data;  // FAULT ordered_by_fence_sc
+  }
+}
+PAIR(ordered_by_fence_sc, "race") {
+  Buffer<int> data(1, 0), x(1, 0), turn(2, 0), y(1);
+  ordered_by_fence_sc<faulty><<<3, 32>>>(data, x, turn, y);
+}
+
+// 8.9.4: kernels of a stream come one after another.
+template <bool faulty>
+__global__ void first_half(int* x, int* y, int part) {
+  if (part != 1) x[blockIdx.x] = blockIdx.x;             // FAULT kernels_in_turn
+  if (part != 0) y[blockIdx.x] = x[3 - blockIdx.x];  // FAULT kernels_in_turn
+}
+PAIR(kernels_in_turn, "race") {
+  Buffer<int> x(4, 0), y(4);
+  if (faulty) {
+    first_half<faulty><<<4, 1>>>(x, y, 2);
+  } else {
+    first_half<faulty><<<4, 1>>>(x, y, 0);
+    first_half<faulty><<<4, 1>>>(x, y, 1);
+  }
+}
+
+// 8.9.5: what one thread has acquired it hands on to its block, here by a release of block scope to another warp.
+template <bool faulty>
+__global__ void handed_on_in_the_block(int* data, int* flag, int* y) {
+  __shared__ int told;
+  if (threadIdx.x == 0) told = 0;
+  __syncthreads();
+  if (blockIdx.x == 0) {
+    if (threadIdx.x == 0) {
+      *data = 42;  // FAULT handed_on_in_the_block
+      store_release(flag, 1);
+    }
+  } else if (threadIdx.x == 0) {
+    while (load_acquire(flag) == 0) {
+    }
+    if (faulty) {
+      asm volatile("st.relaxed.cta.shared.u32 [%0], 1;" ::"l"(__cvta_generic_to_shared(&told)) : "memory");
+    } else {
+      asm volatile("st.release.cta.shared.u32 [%0], 1;" ::"l"(__cvta_generic_to_shared(&told)) : "memory");
+    }
+  } else if (threadIdx.x == 32) {
+    int v = 0;
+    while (v == 0) {
+      if (faulty) {
+        asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_shared(&told)) : "memory");
+      } else {
+        asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_shared(&told)) : "memory");
+      }
+    }
+    *y = *data;  // FAULT handed_on_in_the_block
+  }
+}
+PAIR(handed_on_in_the_block, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), y(1);
+  handed_on_in_the_block<faulty><<<2, 64>>>(data, flag, y);
+}
+
+// And on to its cluster, by the cluster's barrier.
+template <bool faulty>
+__global__ void __cluster_dims__(2) handed_on_in_the_cluster(int* data, int* flag, int* y) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    *data = 42;  // FAULT handed_on_in_the_cluster
+    store_release(flag, 1);
+  }
+  if (blockIdx.x == 2 && threadIdx.x == 0) {
+    while ((faulty ? load_relaxed(flag) : load_acquire(flag)) == 0) {
+    }
+  }
+  if (blockIdx.x >= 2) {
+    if (faulty) {
+      asm volatile("barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+    } else {
+      asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+    }
+    if (blockIdx.x == 3 && threadIdx.x == 40) *y = *data;  // FAULT handed_on_in_the_cluster
+  }
+}
+PAIR(handed_on_in_the_cluster, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), y(1);
+  handed_on_in_the_cluster<faulty><<<4, 64>>>(data, flag, y);
+}
+
+// Order by way of an mbarrier object in the block.
+template <bool faulty>
+__global__ void handed_on_by_an_mbarrier(int* data, int* flag, int* y) {
+  __shared__ __align__(8) unsigned long long object;
+  const auto there = static_cast<unsigned>(__cvta_generic_to_shared(&object));
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(there) : "memory");
+  __syncthreads();
+  if (blockIdx.x == 0) {
+    if (threadIdx.x == 0) {
+      *data = 42;  // FAULT handed_on_by_an_mbarrier
+      store_release(flag, 1);
+    }
+  } else if (threadIdx.x == 0) {
+    while ((faulty ? load_relaxed(flag) : load_acquire(flag)) == 0) {
+    }
+    asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(there) : "memory");
+  } else if (threadIdx.x == 32) {
+    unsigned done = 0;
+    while (done == 0) {
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(there) : "memory");
+    }
+    *y = *data;  // FAULT handed_on_by_an_mbarrier
+  }
+}
+PAIR(handed_on_by_an_mbarrier, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), y(1);
+  handed_on_by_an_mbarrier<faulty><<<2, 64>>>(data, flag, y);
+}
+
+}  // namespace

@@ -1,0 +1,203 @@
+// Elements of one and two bytes, several of them in a word: neighbours are no race, one byte of two threads is. In global and in shared memory.
+#include "tests/checker/checker.h"
+
+namespace {
+
+using lockstep::checker::Buffer;
+
+// In place, every thread its own element.
+template <bool faulty>
+__global__ void halves_in_place(unsigned short* y) {
+  y[threadIdx.x / (faulty ? 2 : 1)] += 1;  // FAULT halves_in_place
+}
+PAIR(halves_in_place, "race") {
+  Buffer<unsigned short> y(32, 0);
+  halves_in_place<faulty><<<1, 32>>>(y);
+}
+
+// Words that lie across the edges of warps and of blocks.
+template <bool faulty>
+__global__ void bytes_in_place(unsigned char* y) {
+  const int i = blockIdx.x * (blockDim.x - faulty) + threadIdx.x;
+  y[i] = y[i] * 2 + 1;  // FAULT bytes_in_place
+}
+PAIR(bytes_in_place, "race") {
+  Buffer<unsigned char> y(45 * 5, 1);
+  bytes_in_place<faulty><<<5, 45>>>(y);
+}
+
+template <bool faulty>
+__global__ void bytes_in_a_loop(unsigned char* y, int n) {
+  const int step = gridDim.x * blockDim.x - (faulty ? 1 : 0);
+  for (int turn = 0; turn < 3; ++turn) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) y[i] = y[i] + turn;  // FAULT bytes_in_a_loop
+  }
+}
+PAIR(bytes_in_a_loop, "race") {
+  Buffer<unsigned char> y(1000, 0);
+  bytes_in_a_loop<faulty><<<3, 50>>>(y, 1000);
+}
+
+// Pixels of three bytes.
+template <bool faulty>
+__global__ void pixels_of_three_bytes(unsigned char* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int c = 0; c < 3 + faulty; ++c) y[3 * i + c] = c;  // FAULT pixels_of_three_bytes
+}
+PAIR(pixels_of_three_bytes, "race") {
+  Buffer<unsigned char> y(3 * 64 + 1);
+  pixels_of_three_bytes<faulty><<<4, 16>>>(y);
+}
+
+// The neighbour's element is read before anybody writes.
+template <bool faulty>
+__global__ void neighbours_swap(unsigned char* y) {
+  const unsigned char other = y[threadIdx.x ^ 1];  // FAULT neighbours_swap
+  if (!faulty) __syncthreads();
+  y[threadIdx.x] = other;  // FAULT neighbours_swap
+}
+PAIR(neighbours_swap, "race") {
+  Buffer<unsigned char> y(64, 1);
+  neighbours_swap<faulty><<<1, 64>>>(y);
+}
+
+// The even elements are written, the odd ones read.
+template <bool faulty>
+__global__ void odd_ones_are_read(unsigned short* y, int* sum) {
+  if (blockIdx.x == 0) {
+    y[2 * threadIdx.x] = threadIdx.x;  // FAULT odd_ones_are_read
+  } else {
+    sum[threadIdx.x] = y[2 * threadIdx.x + !faulty];  // FAULT odd_ones_are_read
+  }
+}
+PAIR(odd_ones_are_read, "race") {
+  Buffer<unsigned short> y(64, 0);
+  Buffer<int> sum(32);
+  odd_ones_are_read<faulty><<<2, 32>>>(y, sum);
+}
+
+// Halves by two threads, then the whole word by a third.
+template <bool faulty>
+__global__ void halves_then_the_word(unsigned short* y, int* x) {
+  const int word = threadIdx.x / 2;
+  if (threadIdx.x % 2 == 0) {
+    y[2 * word] = 1;  // FAULT halves_then_the_word
+  } else {
+    x[word] = y[2 * word + 1];  // FAULT halves_then_the_word
+  }
+  if (!faulty) __syncthreads();
+  if (threadIdx.x < 32) reinterpret_cast<unsigned*>(y)[31 - threadIdx.x] = 7;  // FAULT halves_then_the_word
+}
+PAIR(halves_then_the_word, "race") {
+  Buffer<unsigned short> y(64, 0);
+  Buffer<int> x(32);
+  halves_then_the_word<faulty><<<1, 64>>>(y, x);
+}
+
+// Bytes are packed, then read as vectors by others.
+template <bool faulty>
+__global__ void bytes_then_vectors(unsigned char* y, uint4* x) {
+  y[threadIdx.x] = threadIdx.x;  // FAULT bytes_then_vectors
+  if (!faulty) __syncthreads();
+  if (threadIdx.x < 16) x[threadIdx.x] = reinterpret_cast<uint4*>(y)[threadIdx.x];  // FAULT bytes_then_vectors
+}
+PAIR(bytes_then_vectors, "race") {
+  Buffer<unsigned char> y(256);
+  Buffer<uint4> x(16);
+  bytes_then_vectors<faulty><<<1, 256>>>(y, x);
+}
+
+// One byte that two blocks share, in a word of which all other bytes are written too.
+template <bool faulty>
+__global__ void one_shared_byte(unsigned char* y) {
+  for (int i = 0; i < 2 + (faulty && blockIdx.x == 0); ++i) y[2 * blockIdx.x + i] = blockIdx.x + i;  // FAULT one_shared_byte
+}
+PAIR(one_shared_byte, "race") {
+  Buffer<unsigned char> y(8);
+  one_shared_byte<faulty><<<4, 1>>>(y);
+}
+
+// A flag of a byte beside data of others.
+template <bool faulty>
+__global__ void byte_beside_an_atomic_half(unsigned short* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    reinterpret_cast<unsigned char*>(y)[faulty ? 2 : 0] = 1;  // FAULT byte_beside_an_atomic_half
+  } else {
+    atomicCAS(y + 1, 0, blockIdx.x);  // FAULT byte_beside_an_atomic_half
+  }
+}
+PAIR(byte_beside_an_atomic_half, "race") {
+  Buffer<unsigned short> y(2, 0);
+  byte_beside_an_atomic_half<faulty><<<4, 32>>>(y);
+}
+
+// The same in shared memory of a block.
+template <bool faulty>
+__global__ void shared_bytes_in_place(unsigned char* y) {
+  __shared__ unsigned char s[96];
+  s[threadIdx.x] = y[threadIdx.x];
+  __syncthreads();
+  for (int turn = 0; turn < 3; ++turn) s[threadIdx.x / (faulty ? 2 : 1)] += turn;  // FAULT shared_bytes_in_place
+  __syncthreads();
+  y[threadIdx.x] = s[threadIdx.x];
+}
+PAIR(shared_bytes_in_place, "race") {
+  Buffer<unsigned char> y(96, 1);
+  shared_bytes_in_place<faulty><<<1, 96>>>(y);
+}
+
+template <bool faulty>
+__global__ void shared_halves_and_vectors(uint4* y) {
+  __shared__ __align__(16) unsigned short s[256];
+  s[threadIdx.x] = threadIdx.x;  // FAULT shared_halves_and_vectors
+  if (!faulty) __syncthreads();
+  if (threadIdx.x < 32) y[threadIdx.x] = reinterpret_cast<uint4*>(s)[threadIdx.x];  // FAULT shared_halves_and_vectors
+  __syncthreads();
+  if (threadIdx.x < 32) reinterpret_cast<uint4*>(s)[threadIdx.x] = make_uint4(1, 2, 3, 4);
+  __syncthreads();
+  s[threadIdx.x] += 1;
+}
+PAIR(shared_halves_and_vectors, "race") {
+  Buffer<uint4> y(32);
+  shared_halves_and_vectors<faulty><<<1, 256>>>(y);
+}
+
+// And of a cluster, where the other block has the odd bytes.
+__device__ unsigned char* of_rank(unsigned char* shared, unsigned rank) {
+  unsigned long long there;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(shared), "r"(rank));
+  return reinterpret_cast<unsigned char*>(there);
+}
+__device__ void cluster_sync() { asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory"); }
+
+template <bool faulty>
+__global__ void __cluster_dims__(2) bytes_of_a_cluster(unsigned char* y) {
+  __shared__ unsigned char s[64];
+  s[threadIdx.x] = s[threadIdx.x + 32] = threadIdx.x;
+  cluster_sync();
+  unsigned char* const first = of_rank(s, 0);
+  first[2 * threadIdx.x + (faulty ? 0 : blockIdx.x)] += 1;  // FAULT bytes_of_a_cluster
+  cluster_sync();
+  y[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];
+}
+PAIR(bytes_of_a_cluster, "race") {
+  Buffer<unsigned char> y(64);
+  bytes_of_a_cluster<faulty><<<2, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void __cluster_dims__(2) bytes_of_a_block_in_a_cluster(unsigned char* y) {
+  __shared__ unsigned char s[64];
+  s[threadIdx.x] = threadIdx.x;
+  cluster_sync();
+  s[threadIdx.x / (faulty ? 2 : 1)] += 1;  // FAULT bytes_of_a_block_in_a_cluster
+  cluster_sync();
+  y[blockIdx.x * 64 + threadIdx.x] = s[threadIdx.x];
+}
+PAIR(bytes_of_a_block_in_a_cluster, "race") {
+  Buffer<unsigned char> y(128);
+  bytes_of_a_block_in_a_cluster<faulty><<<2, 64>>>(y);
+}
+
+}  // namespace

@@ -1,0 +1,164 @@
+// Who has read what a strong write left is ordered after it, and so is whatever comes after the reading: chains of atomics, flags that are taken
+// back (PTX ISA 8.9.2, 8.9.5).
+#include "tests/checker/checker.h"
+
+namespace {
+
+using lockstep::checker::Buffer;
+
+// The last block takes the counter back by a plain store: all other blocks' atomics came before its own. Any other block's may still come.
+template <bool faulty>
+__global__ void last_block_resets(unsigned* count) {
+  if (threadIdx.x == 0 && atomicAdd(count, 1) == (faulty ? 3 : gridDim.x - 1)) *count = 0;  // FAULT last_block_resets
+}
+PAIR(last_block_resets, "race") {
+  Buffer<unsigned> count(1, 0);
+  last_block_resets<faulty><<<8, 32>>>(count);
+}
+
+template <bool faulty>
+__global__ void last_block_reads(unsigned* count, unsigned* y) {
+  if (threadIdx.x != 0) return;
+  const unsigned before = atomicAdd(count, 1);                                  // FAULT last_block_reads
+  if (before == gridDim.x - 1 || (faulty && before == 2)) y[blockIdx.x] = *count;  // FAULT last_block_reads
+}
+PAIR(last_block_reads, "race") {
+  Buffer<unsigned> count(1, 0), y(8);
+  last_block_reads<faulty><<<8, 32>>>(count, y);
+}
+
+// Another thread of the last block does it, after a barrier.
+template <bool faulty>
+__global__ void last_block_hands_on(unsigned* count) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) last = atomicAdd(count, 1) == gridDim.x - 1;  // FAULT last_block_hands_on
+  __syncthreads();
+  if (threadIdx.x == 40 && (faulty ? blockIdx.x == 2 : last)) *count = 0;  // FAULT last_block_hands_on
+}
+PAIR(last_block_hands_on, "race") {
+  Buffer<unsigned> count(1, 0);
+  last_block_hands_on<faulty><<<8, 64>>>(count);
+}
+
+// All counters of a histogram: each lane has one of its own to take back.
+template <bool faulty>
+__global__ void last_block_resets_many(unsigned* bins, unsigned* count, unsigned* y) {
+  __shared__ bool last;
+  atomicAdd(bins + threadIdx.x, 1);  // FAULT last_block_resets_many
+  if (!faulty) __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(count, 1) == gridDim.x - 1;
+  __syncthreads();
+  if (!last) return;
+  if (!faulty) __threadfence();
+  const unsigned other = (threadIdx.x + 1) % blockDim.x;
+  y[threadIdx.x] = bins[other];  // FAULT last_block_resets_many
+  bins[other] = 0;               // FAULT last_block_resets_many
+  if (threadIdx.x == 0) *count = 0;
+}
+PAIR(last_block_resets_many, "race") {
+  Buffer<unsigned> bins(64, 0), count(1, 0), y(64);
+  last_block_resets_many<faulty><<<6, 64>>>(bins, count, y);
+}
+
+// A flag, taken back by who has seen it.
+template <bool faulty>
+__global__ void flag_taken_back(int* flag) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    atomicExch(flag, 1);  // FAULT flag_taken_back
+  } else {
+    if (!faulty) {
+      while (*static_cast<volatile int*>(flag) == 0) {
+      }
+    }
+    *flag = 0;  // FAULT flag_taken_back
+  }
+}
+PAIR(flag_taken_back, "race") {
+  Buffer<int> flag(1, 0);
+  flag_taken_back<faulty><<<2, 32>>>(flag);
+}
+
+// Seen by one thread, taken back by another after a barrier of the block.
+template <bool faulty>
+__global__ void flag_taken_back_by_another(int* flag, int* y) {
+  if (blockIdx.x == 0) {
+    if (threadIdx.x == 0) atomicExch(flag, 1);  // FAULT flag_taken_back_by_another
+    return;
+  }
+  if (threadIdx.x == 0) {
+    while (*static_cast<volatile int*>(flag) == 0) {
+    }
+  }
+  if (!faulty) __syncthreads();
+  if (threadIdx.x == 32) y[0] = *flag;  // FAULT flag_taken_back_by_another
+}
+PAIR(flag_taken_back_by_another, "race") {
+  Buffer<int> flag(1, 0), y(1);
+  flag_taken_back_by_another<faulty><<<2, 64>>>(flag, y);
+}
+
+// The flag says that the flag was set; what was written before it needs more.
+template <bool faulty>
+__global__ void observing_orders_one_place(int* data, int* flag, int* y) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *data = 42;  // FAULT observing_orders_one_place
+    __threadfence();
+    atomicExch(flag, 1);
+  } else {
+    while (*static_cast<volatile int*>(flag) == 0) {
+    }
+    y[0] = *flag;
+    if (!faulty) __threadfence();
+    y[1] = *data;  // FAULT observing_orders_one_place
+  }
+}
+PAIR(observing_orders_one_place, "race") {
+  Buffer<int> data(1, 0), flag(1, 0), y(2);
+  observing_orders_one_place<faulty><<<2, 32>>>(data, flag, y);
+}
+
+// In shared memory.
+template <bool faulty>
+__global__ void shared_flag_taken_back(int* y) {
+  __shared__ int flag, count;
+  if (threadIdx.x == 0) flag = count = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    atomicExch(&flag, 1);  // FAULT shared_flag_taken_back
+  } else if (threadIdx.x == 32) {
+    if (!faulty) {
+      while (*static_cast<volatile int*>(&flag) == 0) {
+      }
+    }
+    flag = 0;  // FAULT shared_flag_taken_back
+  }
+  if (threadIdx.x % 32 == 0 && atomicAdd(&count, 1) == 1) count = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) *y = count;
+}
+PAIR(shared_flag_taken_back, "race") {
+  Buffer<int> y(1);
+  shared_flag_taken_back<faulty><<<1, 64>>>(y);
+}
+
+// A plain reading observes nothing: it races with the write itself.
+template <bool faulty>
+__global__ void plain_reading_observes_nothing(int* flag) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    atomicExch(flag, 1);  // FAULT plain_reading_observes_nothing
+  } else if (faulty) {
+    if (*flag == 1) *flag = 0;  // FAULT plain_reading_observes_nothing
+  } else {
+    atomicCAS(flag, 1, 0);
+  }
+}
+PAIR(plain_reading_observes_nothing, "race") {
+  Buffer<int> flag(1, 0);
+  plain_reading_observes_nothing<faulty><<<2, 32>>>(flag);
+}
+
+}  // namespace

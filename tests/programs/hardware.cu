@@ -1,0 +1,7 @@
+// Programs close to the hardware, with asynchronous copies, grids that wait, named barriers and packed data, as one binary.
+#include "async_tiles.cu"
+#include "grid_iterations.cu"
+#include "motion_search.cu"
+#include "packed_records.cu"
+#include "special_functions.cu"
+#include "warp_roles.cu"

@@ -1,0 +1,10 @@
+// Programs that filter pictures, as one binary.
+#include "bilateral.cu"
+#include "box_blur.cu"
+#include "dct.cu"
+#include "equalisation.cu"
+#include "median.cu"
+#include "morphology.cu"
+#include "separable_convolution.cu"
+#include "sobel.cu"
+#include "texture_resample.cu"

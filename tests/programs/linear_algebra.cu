@@ -1,0 +1,10 @@
+// Programs of linear algebra, as one binary.
+#include "batched_cholesky.cu"
+#include "conjugate_gradients.cu"
+#include "fft.cu"
+#include "gauss.cu"
+#include "givens.cu"
+#include "jacobi.cu"
+#include "lu.cu"
+#include "spmv.cu"
+#include "transpose.cu"

@@ -1,0 +1,305 @@
+// The programs of this folder, run by `lockstep exec` as anybody runs a program: right under every setting, and wrong with each of their mistakes.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+
+// What a mistake comes to when no finding tells it: the program's own check says FAIL and nothing else is told.
+constexpr const char* kOwnCheck = "";
+
+struct Entry {
+  const char* group;
+  const char* name;
+  // For each mistake the kinds of finding of which one must tell it, with | between them, or kOwnCheck. Where there are several,
+  // the schedule decides which mistake of the two is met first.
+  std::vector<const char*> mistakes;
+  // Kinds of information that the right program may give: every thread writes the same flag; padding is copied to the host.
+  std::string information = {};
+};
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all = {
+      {"coding", "base64", {"out-of-bounds", "out-of-bounds"}},
+      {"coding", "huffman", {"race", "uninitialised"}},
+      {"coding", "lz_matches", {"out-of-bounds"}},
+      {"coding", "run_lengths", {"uninitialised", "barrier-divergence"}},
+      {"coding", "varint", {"misaligned", "race"}},
+      {"cryptography", "aes", {"out-of-bounds", "race"}},
+      {"cryptography", "chacha20", {kOwnCheck, "out-of-bounds"}},
+      {"cryptography", "crc32", {"race", "race"}},
+      {"cryptography", "hash_table", {"misaligned", "out-of-bounds"}},
+      {"cryptography", "md5_search", {kOwnCheck, "race"}},
+      {"cryptography", "miller_rabin", {kOwnCheck}},
+      {"cryptography", "sha256", {"uninitialised"}},
+      {"cryptography", "sieve", {"race", kOwnCheck}},
+      {"cub", "cub_block", {"race", kOwnCheck}},
+      {"cub", "cub_device", {"out-of-bounds", kOwnCheck}},
+      {"dynamic_programming", "common_subsequence", {"uninitialised", "uninitialised"}},
+      {"dynamic_programming", "edit_distance", {"out-of-bounds", kOwnCheck}},
+      {"dynamic_programming", "floyd_warshall", {"out-of-bounds", "race"}},
+      {"dynamic_programming", "knapsack", {"race", "out-of-bounds"}},
+      {"dynamic_programming", "needleman_wunsch", {"race", kOwnCheck}},
+      {"dynamic_programming", "pathfinder", {kOwnCheck, kOwnCheck}},
+      {"dynamic_programming", "smith_waterman", {"out-of-bounds", kOwnCheck}},
+      {"dynamic_programming", "viterbi", {"race", "uninitialised"}},
+      {"graphs", "bfs", {"race", "uninitialised"}},
+      {"graphs", "boruvka", {kOwnCheck}},
+      {"graphs", "colouring", {"race"}},
+      {"graphs", "components", {"race", kOwnCheck}, "race"},
+      {"graphs", "core_numbers", {"race", kOwnCheck}},
+      {"graphs", "pagerank", {kOwnCheck, "uninitialised"}},
+      {"graphs", "shortest_paths", {"race", kOwnCheck}, "race"},
+      {"graphs", "triangles", {kOwnCheck, "invalid-mask"}},
+      {"hardware", "async_tiles", {"race", "race"}},
+      {"hardware", "grid_iterations", {"race|uninitialised", "race|uninitialised"}},
+      {"hardware", "motion_search", {"out-of-bounds", "race"}},
+      {"hardware", "packed_records", {"misaligned", "race|out-of-bounds"}},
+      {"hardware", "special_functions", {kOwnCheck, "out-of-bounds"}},
+      {"hardware", "warp_roles", {"race|deadlock"}},
+      {"images", "bilateral", {"out-of-bounds", kOwnCheck}},
+      {"images", "box_blur", {"uninitialised", "race|uninitialised"}},
+      {"images", "dct", {"race", "uninitialised"}},
+      {"images", "equalisation", {"race", "race"}},
+      {"images", "median", {kOwnCheck, "uninitialised"}},
+      {"images", "morphology", {"race", "uninitialised"}},
+      {"images", "separable_convolution", {"uninitialised", kOwnCheck}},
+      {"images", "sobel", {"out-of-bounds", kOwnCheck}},
+      {"images", "texture_resample", {kOwnCheck, kOwnCheck}},
+      {"language", "bank_accounts", {"deadlock", "race"}},
+      {"language", "calendar", {kOwnCheck, "out-of-bounds"}, "uninitialised"},
+      {"language", "extremes", {kOwnCheck, "misaligned"}},
+      {"language", "half_precision", {"misaligned", kOwnCheck}},
+      {"language", "interpreter", {kOwnCheck, kOwnCheck}},
+      {"language", "life", {kOwnCheck, "race"}},
+      {"language", "matrix_product", {"misaligned", "race", "race|barrier-divergence"}},
+      {"language", "pipeline", {"uninitialised", "use-after-free"}},
+      {"language", "queens", {kOwnCheck, "race"}},
+      {"language", "quicksort", {"stack-overflow", "race|out-of-bounds"}},
+      {"language", "rationals", {kOwnCheck, kOwnCheck}},
+      {"language", "shapes", {"uninitialised", "use-after-free"}},
+      {"language", "tiles", {"inactive-lane", "invalid-mask"}},
+      {"language", "trees", {"out-of-bounds", "race"}},
+      {"linear_algebra", "batched_cholesky", {"race", kOwnCheck}},
+      {"linear_algebra", "conjugate_gradients", {"race", "uninitialised"}},
+      {"linear_algebra", "fft", {kOwnCheck, "race"}},
+      {"linear_algebra", "gauss", {"race", "race"}},
+      {"linear_algebra", "givens", {"race", "uninitialised"}},
+      {"linear_algebra", "jacobi", {"race", "uninitialised"}, "race"},
+      {"linear_algebra", "lu", {"race", kOwnCheck}},
+      {"linear_algebra", "spmv", {"out-of-bounds", kOwnCheck}},
+      {"linear_algebra", "transpose", {"race", "race|out-of-bounds"}},
+      {"monte_carlo", "integration", {kOwnCheck, "uninitialised"}},
+      {"monte_carlo", "mandelbrot", {kOwnCheck, "out-of-bounds"}},
+      {"monte_carlo", "option_paths", {"out-of-bounds", "uninitialised"}},
+      {"monte_carlo", "pi", {kOwnCheck, kOwnCheck}},
+      {"monte_carlo", "random_walks", {"out-of-bounds", "race"}},
+      {"physics", "fdtd", {"out-of-bounds", "uninitialised"}},
+      {"physics", "heat", {"out-of-bounds", "uninitialised"}},
+      {"physics", "ising", {"race"}},
+      {"physics", "lbm", {kOwnCheck}},
+      {"physics", "lennard_jones", {kOwnCheck, "uninitialised"}},
+      {"physics", "nbody", {"race"}},
+      {"physics", "sph", {"race", "out-of-bounds"}},
+      {"physics", "stencil_3d", {"out-of-bounds", kOwnCheck}},
+      {"physics", "wave", {"race"}},
+      {"sorting", "bitonic_sort", {"race"}},
+      {"sorting", "compaction", {"race", "out-of-bounds"}},
+      {"sorting", "last_block_sum", {"race", "race", "race|barrier-divergence"}},
+      {"sorting", "look_back", {"race", "uninitialised"}},
+      {"sorting", "merge_sort", {"race"}},
+      {"sorting", "odd_even_sort", {"out-of-bounds", "out-of-bounds"}},
+      {"sorting", "radix_sort", {"race|out-of-bounds"}},
+      {"sorting", "scan_levels", {kOwnCheck, kOwnCheck, "race"}},
+      {"sorting", "segmented_sum", {"inactive-lane", "uninitialised"}},
+      {"sorting", "selection", {kOwnCheck, "out-of-bounds"}},
+      {"thrust", "thrust_statistics", {kOwnCheck}},
+      {"thrust", "thrust_words", {kOwnCheck}},
+  };
+  return all;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+bool is_one_of(const std::string& kind, const std::string& kinds) { return has("|" + kinds + "|", "|" + kind + "|"); }
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Outcome {
+  int status = -1;
+  std::string out, err;
+  json report;
+
+  bool told(const std::string& kind, const std::string& kernel) const {
+    for (const json& f : report["findings"]) {
+      if (f["severity"] == "error" && is_one_of(f["kind"], kind) && has(f["kernel"], kernel)) return true;
+    }
+    return false;
+  }
+  std::string text() const { return "exit status " + std::to_string(status) + "\n" + out + err; }
+};
+
+// Nothing here runs for a second; what a finding left running for ever is ended, and seen by its status.
+constexpr const char* kTimeLimit = "timeout 100 ";
+
+Outcome run(const Entry& e, const std::string& setting, int mistake) {
+  const char* tool = std::getenv("LOCKSTEP_EXEC");
+  if (!tool) return {};
+  const std::string base = testing::TempDir() + "/" + e.name;
+  std::ostringstream command;
+  command << kTimeLimit << tool << " exec --require-kernels " << setting << " --report=" << base << ".json -- tests/programs/" << e.group << " "
+          << e.name;
+  if (mistake) command << " --mistake=" << mistake;
+  command << " >" << base << ".out 2>" << base << ".err";
+  std::ofstream(base + ".json") << "{}";  // none of an earlier run
+  const int status = std::system(command.str().c_str());
+  Outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(base + ".out"), contents(base + ".err"),
+            json::parse(contents(base + ".json"), nullptr, false)};
+  if (!o.report.contains("findings")) o.report["findings"] = json::array();
+  return o;
+}
+
+// ---- right ------------------------------------------------------------------------------------------------------------
+
+struct Case {
+  const Entry* entry;
+  std::string setting, label;
+  int mistake = 0;
+};
+
+std::ostream& operator<<(std::ostream& to, const Case& c) { return to << c.entry->name << " " << c.setting; }
+
+std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.entry->name + info.param.label; }
+
+std::vector<Case> right_cases() {
+  std::vector<Case> all;
+  for (const Entry& e : entries()) {
+    for (const char* threads : {"1", "2"}) {
+      for (const char* schedule : {"0", "1", "2"}) {
+        // One host thread runs the blocks in the schedule's order, whatever that is; all pairs but these two say something new.
+        if (*threads == '1' && *schedule != '0') continue;
+        all.push_back(
+            {&e, std::string("--threads=") + threads + " --schedule=" + schedule, std::string("_threads_") + threads + "_schedule_" + schedule});
+      }
+    }
+  }
+  return all;
+}
+
+class Right : public testing::TestWithParam<Case> {};
+
+TEST_P(Right, PassesItsOwnCheckAndNothingIsFound) {
+  const Entry& e = *GetParam().entry;
+  const Outcome o = run(e, GetParam().setting, 0);
+  EXPECT_EQ(o.status, 0) << o.text();
+  EXPECT_TRUE(has(o.out, std::string("PASS ") + e.name + ": ")) << o.text();
+  for (const json& f : o.report["findings"]) {
+    EXPECT_EQ(f["severity"], "information") << f.dump(2);
+    EXPECT_TRUE(is_one_of(f["kind"], e.information)) << f.dump(2);
+  }
+  int launches = 0;
+  for (const json& kernel : o.report["kernels"]) launches += kernel.value("launches", 0);
+  EXPECT_GT(launches, 0) << o.text();
+}
+
+INSTANTIATE_TEST_SUITE_P(Program, Right, testing::ValuesIn(right_cases()), name_of);
+
+// ---- wrong ------------------------------------------------------------------------------------------------------------
+
+std::vector<Case> mistakes() {
+  std::vector<Case> all;
+  for (const Entry& e : entries()) {
+    for (std::size_t i = 0; i < e.mistakes.size(); ++i) {
+      const int n = static_cast<int>(i) + 1;
+      all.push_back({&e, "--threads=1 --schedule=0", "_" + std::to_string(n), n});
+      all.push_back({&e, "--threads=2 --schedule=1", "_" + std::to_string(n) + "_schedule_1", n});
+    }
+  }
+  return all;
+}
+
+class Mistake : public testing::TestWithParam<Case> {};
+
+TEST_P(Mistake, IsFound) {
+  const Entry& e = *GetParam().entry;
+  const std::string kind = e.mistakes[static_cast<std::size_t>(GetParam().mistake) - 1];
+  const Outcome o = run(e, GetParam().setting, GetParam().mistake);
+  const bool failed = has(o.out, std::string("FAIL ") + e.name + ": ");
+  if (kind == kOwnCheck) {
+    EXPECT_EQ(o.status, 1) << o.text();
+    EXPECT_TRUE(failed) << o.text();
+    for (const json& f : o.report["findings"]) EXPECT_EQ(f["severity"], "information") << f.dump(2);
+    return;
+  }
+  // The program may end with its own FAIL, or right in spite of the mistake: then exec ends with 86.
+  EXPECT_EQ(o.status, failed ? 1 : 86) << o.text();
+  const bool of_the_library = std::string(e.group) == "cub";
+  EXPECT_TRUE(o.told(kind, std::string(e.name) + "::") || (of_the_library && o.told(kind, "cub::"))) << kind << "\n" << o.text();
+}
+
+INSTANTIATE_TEST_SUITE_P(Program, Mistake, testing::ValuesIn(mistakes()), name_of);
+
+// ---- the table --------------------------------------------------------------------------------------------------------
+
+TEST(Programs, AreAllInTheTableWithTheirMistakes) {
+  std::map<std::string, std::string> listed;  // by group
+  for (const Entry& e : entries()) listed[e.group] += std::string(e.name) + " " + std::to_string(e.mistakes.size()) + "\n";
+  const std::string list = testing::TempDir() + "/list";
+  for (const auto& [group, lines] : listed) {
+    // A program needs its runtime to start, and exec knows where one is.
+    ASSERT_EQ(std::system((std::string(std::getenv("LOCKSTEP_EXEC")) + " exec --quiet -- tests/programs/" + group + " --list >" + list).c_str()), 0)
+        << group;
+    EXPECT_EQ(contents(list), lines) << group;
+  }
+}
+
+TEST(Programs, AreAtLeastFortyWithFortyMistakes) {
+  std::size_t mistakes = 0;
+  for (const Entry& e : entries()) mistakes += e.mistakes.size();
+  EXPECT_GE(entries().size(), 40u);
+  EXPECT_GE(mistakes, 40u);
+}
+
+TEST(Programs, HaveMistakesOfEveryKindOfFinding) {
+  for (const char* kind : {"race", "out-of-bounds", "uninitialised", "misaligned", "barrier-divergence", "deadlock", "invalid-mask", "inactive-lane",
+                           "use-after-free", "stack-overflow", kOwnCheck}) {
+    int count = 0;
+    for (const Entry& e : entries()) count += static_cast<int>(std::count(e.mistakes.begin(), e.mistakes.end(), std::string(kind)));
+    EXPECT_GE(count, 1) << kind;
+  }
+}
+
+TEST(Programs, AreCountedInTheirPage) {
+  const std::string page = contents("docs/programs.md");
+  EXPECT_TRUE(has(page, "holds " + std::to_string(entries().size()) + " CUDA programs")) << entries().size();
+  std::map<std::string, int> counts;
+  for (const Entry& e : entries()) {
+    for (const std::string kinds : e.mistakes) {
+      std::string words = kinds == kOwnCheck ? "the program's own check" : "`" + kinds + "`";
+      if (const auto bar = words.find('|'); bar != words.npos) words.replace(bar, 1, "` or `");
+      ++counts[words];
+    }
+  }
+  for (const auto& [words, count] : counts) {
+    const std::string row = "| " + words + " | " + std::to_string(count) + " |";
+    EXPECT_TRUE(has(page, row)) << row;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,11 @@
+// Programs that sort, scan, select and add up, as one binary.
+#include "bitonic_sort.cu"
+#include "compaction.cu"
+#include "last_block_sum.cu"
+#include "look_back.cu"
+#include "merge_sort.cu"
+#include "odd_even_sort.cu"
+#include "radix_sort.cu"
+#include "scan_levels.cu"
+#include "segmented_sum.cu"
+#include "selection.cu"
