@@ -265,6 +265,11 @@ class Generator {
         return s;
       }
       case kMiddle:
+        // ptxas 13.0.88 -O1 and up keeps the counter of a loop that some lanes enter in its middle in a uniform register: the lanes that come second
+        // find it counted down, and do not end (docs/ptxas.md). On a GPU all lanes enter at the same place.
+        if (recipe_.silicon && at.in_function) return conditional(at);
+        s.uniform = recipe_.silicon;
+        s.argument = static_cast<std::uint32_t>(choose_.below(8 * kArgumentBytes));
         s.kind = Kind::kIrreducible;
         s.predicate = writer_->pool(Class::kPredicate).index;
         s.count = static_cast<std::uint32_t>(1 + choose_.below(3));

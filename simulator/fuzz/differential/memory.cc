@@ -134,6 +134,15 @@ Statement Writer::store(int example) {
         region = kAny[choose_.below(m.semantics == ptx::Semantics::kNone || m.semantics == ptx::Semantics::kWeak ? 3 : 2)];
       }
   }
+  Statement s;
+  // ptxas 13.0.88 takes a 16-bit register that a floating-point instruction uses for a number, and a store of its low byte for a conversion
+  // (docs/ptxas.md). A program for a GPU stores the byte of a register that is no number.
+  const auto byte = [&](Register r, int n) {
+    if (!silicon_ || ptx::size_of(m.type) != 1) return r;
+    const Register t{Class::k16, static_cast<std::uint8_t>(kPool[static_cast<int>(Class::k16)] + n)};
+    s.unit.push_back(instruction("and.b16", {of(t), of(r), immediate(0xff, "0xff")}));
+    return t;
+  };
   Instruction i;
   i.example = example;
   for (const OperandRule& rule : *e.operands) {
@@ -144,17 +153,16 @@ Statement Writer::store(int example) {
     } else if (m.vector > 1) {
       Operand o;
       o.kind = Operand::Kind::kVector;
-      for (int k = 0; k < m.vector; ++k) o.elements.push_back(source(m.type));
+      for (int k = 0; k < m.vector; ++k) o.elements.push_back(byte(source(m.type), k));
       i.operands.push_back(o);
     } else {
-      i.operands.push_back(of(source(m.type)));
+      i.operands.push_back(of(byte(source(m.type), 0)));
     }
   }
   if (choose_.percent(15)) {
     i.guard = pool(Class::kPredicate).index;
     i.guard_negated = choose_.percent(50);
   }
-  Statement s;
   s.unit.push_back(std::move(i));
   return s;
 }

@@ -37,8 +37,8 @@ void needs(const Statement& s, Needs& n) {
   }
   const auto predicate = [&] { use({Class::kPredicate, static_cast<std::uint8_t>(s.predicate)}, n); };
   switch (s.kind) {
-    case Kind::kIf: if (!s.uniform) predicate(); break;
-    case Kind::kLeaveIf: case Kind::kIrreducible: case Kind::kEnd: predicate(); break;
+    case Kind::kIf: case Kind::kIrreducible: if (!s.uniform) predicate(); break;
+    case Kind::kLeaveIf: case Kind::kEnd: predicate(); break;
     case Kind::kLoop:
       if (s.trips == Statement::Trips::kLanes) use({Class::k32, s.reg}, n);
       if (s.walk >= 0) use({Class::k32, static_cast<std::uint8_t>(s.walk)}, n);

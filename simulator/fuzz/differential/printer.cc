@@ -262,6 +262,12 @@ class Printer {
     line(s + ";");
   }
 
+  // The statement's own predicate takes a bit of the arguments.
+  void argument_bit(const Statement& s, const std::string& d) {
+    line("ld.param.u32 t0, [arguments+" + number(s.argument / 32 * 4) + "];\nand.b32 t0, t0, " + number(std::uint64_t{1} << s.argument % 32) +
+         ";\nsetp.ne.u32 l" + d + ", t0, 0;");
+  }
+
   void list(const std::vector<Statement>& list, const std::string& mask) {
     for (const Statement& s : list) statement(s, mask);
   }
@@ -294,8 +300,7 @@ void Printer::statement(const Statement& s, const std::string& mask) {
     case Kind::kIf: {
       std::string inside = mask, condition = (s.negated ? "!" : "") + p(s.predicate), opposite = (s.negated ? "" : "!") + p(s.predicate);
       if (s.uniform) {
-        line("ld.param.u32 t0, [arguments+" + number(s.argument / 32 * 4) + "];\nand.b32 t0, t0, " + number(std::uint64_t{1} << s.argument % 32) +
-             ";\nsetp.ne.u32 l" + d + ", t0, 0;");
+        argument_bit(s, d);
         condition = (s.negated ? "!l" : "l") + d, opposite = (s.negated ? "l" : "!l") + d;
       } else if (s.tracked) {
         inside = "m" + d;
@@ -365,7 +370,8 @@ void Printer::statement(const Statement& s, const std::string& mask) {
       break;
     }
     case Kind::kIrreducible:
-      line("mov.u32 c" + d + ", " + number(s.count) + ";\n@" + p(s.predicate) + " bra " + label("MIDDLE") + ";\n" + label("TOP") + ":");
+      if (s.uniform) argument_bit(s, d);
+      line("mov.u32 c" + d + ", " + number(s.count) + ";\n@" + (s.uniform ? "l" + d : p(s.predicate)) + " bra " + label("MIDDLE") + ";\n" + label("TOP") + ":");
       list(s.body, mask);
       line(label("MIDDLE") + ":");
       list(s.other, mask);

@@ -119,8 +119,8 @@ struct Statement {
   int predicate = 0;       // kIf, kLeaveIf, kIrreducible, kEnd
   bool negated = false;
   bool tracked = false;    // kIf, kLoop: the mask of lanes within is known, and warps may exchange values there
-  bool uniform = false;    // kIf: the condition is a bit of the arguments
-  std::uint32_t argument = 0;  // kIf: which bit; kLoop: which word
+  bool uniform = false;    // kIf, kIrreducible: the condition is a bit of the arguments
+  std::uint32_t argument = 0;  // kIf, kIrreducible: which bit; kLoop: which word
   // kLoop: how often
   enum class Trips : std::uint8_t { kConstant, kArgument, kLanes } trips = Trips::kConstant;
   std::uint32_t count = 1;     // kConstant, kIrreducible

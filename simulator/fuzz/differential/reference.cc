@@ -14,7 +14,7 @@ void Block::statement(const Statement& s, const Lanes& lanes) {
     case Kind::kIf: {
       Lanes yes, no;
       for (const int t : lanes) {
-        const bool c = s.uniform ? ((program_.arguments[s.argument / 32] >> s.argument % 32 & 1) != 0) != s.negated : holds(s, t);
+        const bool c = s.uniform ? argument_bit(s) != s.negated : holds(s, t);
         (c ? yes : no).push_back(t);
       }
       list(s.body, yes);
@@ -74,7 +74,7 @@ void Block::statement(const Statement& s, const Lanes& lanes) {
     case Kind::kIrreducible: {
       Lanes first, rest = lanes;
       for (const int t : lanes)
-        if (!holds(s, t)) first.push_back(t);
+        if (s.uniform ? !argument_bit(s) : !holds(s, t)) first.push_back(t);
       for (std::uint32_t n = 0; n < s.count; ++n) {
         list(s.body, n == 0 ? first : rest);
         const auto gone = [&](int t) { return std::binary_search(left_.begin(), left_.end(), t); };

@@ -90,6 +90,7 @@ class Block {
   }
 
   Registers& at(int t) { return frames_.empty() ? registers_[static_cast<std::size_t>(t)] : (*frames_.back())[static_cast<std::size_t>(t)]; }
+  bool argument_bit(const Statement& s) const { return (program_.arguments[s.argument / 32] >> s.argument % 32 & 1) != 0; }
   bool holds(const Statement& s, int t) { return (at(t).of[0][s.predicate] != 0) != s.negated; }
 
   void list(const std::vector<Statement>& list, Lanes lanes) {

@@ -107,7 +107,14 @@ void Text::asynchronous_copy() {
     }
   }
   more += policy();
-  line(opcode() + " [b_stage], [b_in+" + std::to_string(offset) + "], 16" + more + ";");
+  std::string to_address = "b_stage";
+  if (silicon_ && takes("policy")) {
+    // With a constant policy and an address that has a uniform part, ptxas 13.0.88 -O1 and up gives both the same uniform registers, and an
+    // instruction that is illegal (docs/ptxas.md). This address comes from memory.
+    line("st.volatile.shared.b64 [b_stage], b_stage;\nld.volatile.shared.b64 a5, [b_stage];");
+    to_address = "a5";
+  }
+  line(opcode() + " [" + to_address + "], [b_in+" + std::to_string(offset) + "], 16" + more + ";");
   if (op_ == Opcode::k_cp_async && writer_.choose().percent(50)) {
     line("cp.async.commit_group;");
     line("cp.async.wait_group 0;");
