@@ -48,6 +48,12 @@ class SharedRaces : public BlockOrder {
   // The lanes from `lane` to `last` read one granule. False when one of them may race; nothing is lost then by going through access() for all of
   // them.
   bool read_together(std::uint32_t granule, std::uint32_t lane, std::uint32_t last, std::uint32_t warp, std::uint32_t pc, bool strong) {
+    // Most granules that a warp reads together nobody has touched since the last barrier: what the two calls below would leave.
+    if (lane != last && !now(written_[granule]) && !now(read_[granule])) {
+      read_[granule] = word(warp * 32 + last, strong) | kManyLanes | (strong ? kSeen : 0);
+      read_at_[granule] = pc;
+      return true;
+    }
     // What is recorded after two lanes of a warp, others change no more.
     Conflict conflict;
     return !one(granule, warp * 32 + lane, pc, false, strong, conflict) &&
