@@ -39,7 +39,7 @@ constexpr auto kReducing = std::chrono::seconds(25);
 struct Options {
   double minutes = 8;
   std::uint64_t seed = 1, programs = 0;
-  std::size_t batch = 96, runners = 6;
+  std::size_t batch = 96, runners = 0;  // none given: half as many as host threads
   int milliseconds = 1500;  // for the kernels of a module
   int jobs = static_cast<int>(std::thread::hardware_concurrency());
   bool dry = false, checks = false;
@@ -409,7 +409,7 @@ int main(int argc, char** argv) {
   std::string gpu = "dry: nothing is launched";
   try {
     if (!o.dry) {
-      shared.pool = std::make_unique<Pool>(o.runners);
+      shared.pool = std::make_unique<Pool>(o.runners != 0 ? o.runners : static_cast<std::size_t>(std::clamp(o.jobs / 2, 1, 16)));
       gpu = Pool::Lent(*shared.pool)->name();
     }
   } catch (const std::exception& e) {
