@@ -358,5 +358,58 @@ TEST(Counters, SectorsAndBankConflictsAreExact) {
   EXPECT_EQ(all.shared_store_conflicts, 31u);
 }
 
+// .b128 registers from and to every state space, weak and strong.
+TEST(Load, SixteenBytesAreOneElement) {
+  Machine gpu;
+  gpu.load_text(".version 8.3\n.target sm_90\n.address_size 64\n" R"(
+.const .align 16 .b32 table[4] = {11, 12, 13, 14};
+.visible .entry k(.param .u64 x, .param .u64 y, .param .align 16 .b8 p[16])
+{
+  .reg .b32 %r<5>; .reg .b64 %rd<9>; .reg .b128 %q<8>;
+  .shared .align 16 .b8 s[1024];
+  .local .align 16 .b8 l[16];
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 16;
+  add.u64 %rd1, %rd1, %rd3;
+  mul.wide.u32 %rd4, %r1, 96;
+  add.u64 %rd2, %rd2, %rd4;
+  mov.u64 %rd5, s;
+  add.u64 %rd5, %rd5, %rd3;
+  ld.global.b128 %q0, [%rd1];
+  st.shared.b128 [%rd5], %q0;
+  ld.relaxed.cta.shared.b128 %q1, [%rd5];
+  st.local.b128 [l], %q1;
+  ld.local.b128 %q2, [l];
+  st.global.b128 [%rd2], %q2;
+  ld.acquire.gpu.b128 %q3, [%rd2];
+  st.release.gpu.global.b128 [%rd2+16], %q3;
+  ld.global.nc.b128 %q4, [%rd1];
+  st.volatile.global.b128 [%rd2+32], %q4;
+  ld.const.b128 %q5, [table];
+  st.global.b128 [%rd2+48], %q5;
+  ld.param.b128 %q6, [p];
+  st.b128 [%rd2+64], %q6;
+  ld.b128 %q7, [%rd2+64];
+  mov.b128 {%rd6, %rd7}, %q7;
+  mov.b128 %q7, {%rd7, %rd6};
+  st.b128 [%rd2+80], %q7;
+  ret;
+}
+)");
+  std::vector<std::uint32_t> words(128), expected;
+  for (std::uint32_t i = 0; i < 128; ++i) words[i] = 1000 + i;
+  struct alignas(16) Sixteen { std::uint32_t w[4]; } const p{{21, 22, 23, 24}};
+  for (std::uint32_t t = 0; t < 32; ++t) {
+    for (int copy = 0; copy < 3; ++copy) expected.insert(expected.end(), &words[4 * t], &words[4 * t] + 4);
+    for (const std::uint32_t v : {11, 12, 13, 14, 21, 22, 23, 24, 23, 24, 21, 22}) expected.push_back(v);
+  }
+  const auto y = gpu.unwritten(32 * 96);
+  const Outcome o = gpu.launch("k", 1, 32, gpu.buffer(words), y, p);
+  EXPECT_FALSE(o.failed()) << text(o);
+  EXPECT_EQ(gpu.fetch<std::uint32_t>(y, 32 * 24), expected);
+}
+
 }  // namespace
 }  // namespace lockstep::engine

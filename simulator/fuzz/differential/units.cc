@@ -211,7 +211,7 @@ Statement Writer::compute(int example) {
     i.example = which;
     std::vector<Register> written;
     const Opcode opcode = x.spelling.form->row->opcode;
-    constants_ = opcode != Opcode::k_cvt_pack && opcode != Opcode::k_vabsdiff4;
+    constants_ = opcode != Opcode::k_vabsdiff4;
     for (const OperandRule& rule : *x.operands) i.operands.push_back(operand(rule, x.spelling.modifiers, written));
     constants_ = true;
     if (opcode == Opcode::k_mov && x.spelling.modifiers.type == Type::kU32 && choose_.percent(50)) {
