@@ -79,6 +79,7 @@ class Text {
   void mbarrier();
   bool address();
   void wide_atomic();
+  bool wide_access();
   void stack();
 
   Writer& writer_;
@@ -330,6 +331,38 @@ void Text::wide_atomic() {
   copy(y, b);
 }
 
+// Sixteen bytes at once from memory, beside the same by a vector; or to memory, and what was there put back.
+bool Text::wide_access() {
+  std::string where = "b_in", space = ".global";
+  const bool stores = op_ == Opcode::k_st;
+  switch (m_.space) {
+    case Space::kShared: case Space::kSharedCluster: where = "b_stage", space = ".shared"; break;
+    case Space::kLocal: where = "b_local", space = ".local"; break;
+    case Space::kConst: where = "constants_of_programs+32", space = ".const"; break;
+    case Space::kParam:
+      if (stores) return false;  // parameters of calls are the calls' own
+      where = "arguments+16", space = ".param";
+      break;
+    default: if (stores) where = "b_scratch"; break;
+  }
+  const Register a = pool(Class::k64), b = pool(Class::k64), x = pool(Class::k64);
+  const Register y{Class::k64, static_cast<std::uint8_t>((x.index + 1) % 4)};
+  if (stores) {
+    if (where == "b_stage") line("st.shared.v4.b32 [b_stage], {0, 0, 0, 0};");
+    line("ld" + space + ".v2.b64 {a4, a5}, [" + where + "];");
+    line("mov.b128 q0, {" + name(a) + ", " + name(b) + "};\n" + opcode() + " [" + where + "], q0;");
+    line("ld" + space + ".v2.b64 {" + name(x) + ", " + name(y) + "}, [" + where + "];");
+    line("st" + space + ".v2.b64 [" + where + "], {a4, a5};");
+    copy(x, a), copy(y, b);
+    return true;
+  }
+  if (where == "b_stage") line("st.shared.v2.b64 [b_stage], {" + name(a) + ", " + name(b) + "};");
+  line(opcode() + " q0, [" + where + "];\nmov.b128 {a2, a3}, q0;\nld" + space + ".v2.b64 {a4, a5}, [" + where + "];");
+  line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;\nxor.b64 " + name(x) + ", " + name(a) + ", a2;");  // zero, for both are the same
+  copy(x, a);
+  return true;
+}
+
 void Text::stack() {
   const Register r = pool(Class::k32), other = pool(Class::k32);
   const bool narrow = m_.type == ptx::Type::kU32;
@@ -352,6 +385,7 @@ bool Text::write(const Context& at) {
       return true;
     }
     case Opcode::k_atom: wide_atomic(); return true;
+    case Opcode::k_ld: case Opcode::k_st: return wide_access();
     case Opcode::k_activemask: {
       const Register r = pool(Class::k32);
       line("activemask.b32 t0;\nmov.u32 t1, %lanemask_eq;\nand.b32 " + name(r) + ", t0, t1;");
