@@ -78,9 +78,12 @@ U updated(AtomOp what, AtomicType type, U old, U b, U c, bool flushes) {
   return old;
 }
 
-// Operands and place of one element of all lanes.
+// Operands and place of one element of all lanes. Operands as lane arrays: all of a vector's are read before one of its results is written, which may go to
+// the same register.
 struct Element {
-  Slot b = kNoSlot, c = kNoSlot, d = kNoSlot;
+  const std::byte* b = nullptr;
+  const std::byte* c = nullptr;
+  Slot d = kNoSlot;
   int offset = 0;  // bytes from the lane's address
 };
 
@@ -92,8 +95,8 @@ bool in_shared_memory(const Warp& w, const Request& r, int lane) {
 // Counts as a change what changes the memory, or kKnown: the caller has seen to it.
 template <class U, bool kKnown = false, class Update>
 void update_lanes(Warp& w, LaneMask mask, const Request& r, const Element& element, Update update) {
-  const U* b = source<U>(w, element.b);
-  const U* c = element.c == kNoSlot ? b : source<U>(w, element.c);
+  const U* b = reinterpret_cast<const U*>(element.b);
+  const U* c = element.c == nullptr ? b : reinterpret_cast<const U*>(element.c);
   U* d = element.d == kNoSlot ? nullptr : destination<U>(w, element.d);
   bool changed = false;
   each(mask, [&](int i) {
@@ -119,7 +122,7 @@ void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r, const 
   const auto type = op.flags & kFloatResult ? AtomicType::kFloat : op.flags & kSignExtend ? AtomicType::kSigned : AtomicType::kUnsigned;
   if (what == AtomOp::kAdd && type != AtomicType::kFloat) {
     // Counters: most atomics are such.
-    const U* b = source<U>(w, element.b);
+    const U* b = reinterpret_cast<const U*>(element.b);
     U any = 0;
     for (int i = 0; i < kWarpSize; ++i) any |= mask >> i & 1 ? b[i] : U{0};
     w.block->worker->changes += any != 0;
@@ -226,10 +229,13 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (op.width == 16) {
     atomic_wide(w, op, mask, r);
   } else if (op.elements == 1) {
-    update_element(w, op, mask, r, {op.src[1], op.src[2], op.dst, 0});
+    const std::byte* c = op.src[2] == kNoSlot ? nullptr : source<std::byte>(w, op.src[2]);
+    update_element(w, op, mask, r, {source<std::byte>(w, op.src[1]), c, op.dst, 0});
   } else {
     const Slot* slots = &w.block->program->slots[op.target];
-    for (int e = 0; e < op.elements; ++e) update_element(w, op, mask, r, {slots[e], kNoSlot, slots[op.elements + e], e * op.width});
+    alignas(64) std::byte operands[8][4 * kWarpSize];
+    for (int e = 0; e < op.elements; ++e) std::memcpy(operands[e], source<std::byte>(w, slots[e]), static_cast<std::size_t>(op.width) * kWarpSize);
+    for (int e = 0; e < op.elements; ++e) update_element(w, op, mask, r, {operands[e], nullptr, slots[op.elements + e], e * op.width});
   }
   if (between_blocks && reads_value(op)) after_strong_read(w, op, places, mask);
   if (op.flags & kAcquire) acquire(w);

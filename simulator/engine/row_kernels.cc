@@ -68,6 +68,7 @@ class Writer {
   }
 
   void kernel(const ptx::Example& e, std::size_t number) {
+    loads_ = 0;
     line(".visible .entry row" + std::to_string(number) + "(.param .u64 input, .param .u64 data, .param .u64 output, .param .u64 unwritten, .param .align 16 .b8 argument[64])\n{");
     line(".reg .pred p<64>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg .b128 q<64>;");
     line(".reg .pred again, tp; .reg .b16 th<4>; .reg .b32 tr<4>, id, turn; .reg .b64 td<4>, in, own, out, offset; .reg .b128 tq;");
@@ -96,7 +97,7 @@ class Writer {
     finish(e);
     results(e);
     if (before == Before::kNothing) temporaries();
-    line("setp.lt.u32 again, turn, " + std::to_string(kTurns - 1) + ";\n@again bra $next;\n$end:\nret;\n}");
+    line("setp.lt.u32 again, turn, " + std::to_string(before == Before::kOnce ? 0 : kTurns - 1) + ";\n@again bra $next;\n$end:\nret;\n}");
   }
 
  private:
@@ -271,6 +272,26 @@ std::string row_module(std::span<const ptx::Example> examples, Before before) {
   w.module(*examples.front().spelling.form->row);
   for (std::size_t i = 0; i < examples.size(); ++i) w.kernel(examples[i], i);
   return std::move(w.text);
+}
+
+std::vector<ptx::Example> aliased(const ptx::Example& example) {
+  std::vector<std::string> written, read;
+  const std::vector<std::string> operands = operands_of(example.text);
+  for (std::size_t n = 0; n < operands.size() && n < example.operands->size(); ++n) {
+    auto& list = is_destination((*example.operands)[n].role) ? written : read;
+    for (std::string& name : registers_in(operands[n])) list.push_back(std::move(name));
+  }
+  std::vector<ptx::Example> all;
+  for (const std::string& d : written) {
+    for (const std::string& s : read) {
+      if (d[0] != s[0]) continue;
+      ptx::Example e = example;
+      // The destination comes first, and no other operand has its name.
+      e.text.replace(e.text.find(d, e.text.find(' ')), d.size(), s);
+      all.push_back(std::move(e));
+    }
+  }
+  return all;
 }
 
 }  // namespace lockstep::engine

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "simulator/ptx/form_examples.h"
 
@@ -21,8 +22,13 @@ inline constexpr std::uint32_t kRowStretch = 256, kRowOutput = 512;
 // target that has it. Every word of the input is a small number that differs between threads.
 enum class Before : std::uint8_t {
   kNothing,
+  kOnce,       // one turn of the loop instead of several
   kUnwritten,  // the registers that the example writes hold values that nobody wrote, and what it leaves there is computed with
 };
 std::string row_module(std::span<const ptx::Example> examples, Before before = Before::kNothing);
+
+// The example with its results in registers that it reads: one for every pair of a destination and a source of one width. What it computes is the same.
+// Run such a module for one turn alone, Before::kOnce: the sources are gone after it.
+std::vector<ptx::Example> aliased(const ptx::Example& example);
 
 }  // namespace lockstep::engine

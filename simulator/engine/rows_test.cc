@@ -129,5 +129,29 @@ TEST(Rows, WhatIsWrittenIsWritten) {
   });
 }
 
+// An instruction reads all its operands before it writes the first result.
+TEST(Rows, AResultMayTakeTheRegisterOfAnOperand) {
+  constexpr std::size_t kOfARow = 3;
+  Rows rows;
+  std::size_t pairs = 0;
+  for_rows([&](std::span<const ptx::Example> of_row) {
+    of_row = of_row.first(std::min(of_row.size(), kOfARow));
+    for (const ptx::Example& e : of_row) {
+      std::vector<ptx::Example> examples = aliased(e);
+      if (examples.empty()) continue;
+      examples.insert(examples.begin(), e);
+      const auto module = rows.load(row_module(examples, Before::kOnce), RegisterPlaces::kShared);
+      ASSERT_TRUE(module);
+      const Done apart = rows.run(*module, 0);
+      for (std::size_t n = 1; n < examples.size(); ++n, ++pairs) {
+        const Done joined = rows.run(*module, n);
+        EXPECT_EQ(joined.output, apart.output) << examples[n].text;
+        EXPECT_EQ(joined.data, apart.data) << examples[n].text;
+      }
+    }
+  });
+  EXPECT_GT(pairs, 1000u);
+}
+
 }  // namespace
 }  // namespace lockstep::engine
