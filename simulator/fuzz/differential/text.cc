@@ -356,7 +356,7 @@ bool Text::wide_access() {
     copy(x, a), copy(y, b);
     return true;
   }
-  if (where == "b_stage") line("st.shared.v2.b64 [b_stage], {" + name(a) + ", " + name(b) + "};");
+  if (where == "b_stage") line("st.shared.v2.b64 [b_stage], {" + name(a) + ", " + name(a) + "};");
   line(opcode() + " q0, [" + where + "];\nmov.b128 {a2, a3}, q0;\nld" + space + ".v2.b64 {a4, a5}, [" + where + "];");
   line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;\nxor.b64 " + name(x) + ", " + name(a) + ", a2;");  // zero, for both are the same
   copy(x, a);
