@@ -32,7 +32,8 @@ TEST_P(Ptxas, TheSimulatedGpuDoesWhatTheManualSays) {
   gpu.load_text(contents("ptxas.ptx"));
   std::vector<std::uint32_t> in;
   for (std::uint32_t t = 0; t < 32; ++t) {
-    in.push_back(0xcafe0000 + 0x01230101 * t);
+    constexpr std::uint32_t kNumbers[] = {0xcafe0000, 0x7f800000, 0x3f800000, 0xff812345};  // finite and not, of either sign
+    in.push_back(kNumbers[t % 4] + 0x1011 * t);
     in.push_back(t * 0x9e3779b9);
     in.push_back(t % 3 ? 0x00012345 * t : 0x80000001 + t);
   }
