@@ -18,8 +18,8 @@ Place place_of(Opcode o, const ptx::Modifiers& m) {
     case Opcode::k_mov: return m.type == Type::kB128 ? Place::kText : Place::kCompute;
     case Opcode::k_shfl_sync: case Opcode::k_vote_sync: case Opcode::k_match_sync: case Opcode::k_redux_sync: case Opcode::k_elect_sync:
       return Place::kWarp;
-    case Opcode::k_ld: case Opcode::k_ldu: return Place::kLoad;
-    case Opcode::k_st: return Place::kStore;
+    case Opcode::k_ld: case Opcode::k_ldu: return m.type == Type::kB128 ? Place::kText : Place::kLoad;
+    case Opcode::k_st: return m.type == Type::kB128 ? Place::kText : Place::kStore;
     case Opcode::k_atom: case Opcode::k_red: return m.type == Type::kB128 ? Place::kText : Place::kAtomic;
     case Opcode::k_bar: case Opcode::k_barrier: return Place::kBarrier;
     case Opcode::k_bra: case Opcode::k_brx_idx: case Opcode::k_call: case Opcode::k_ret: case Opcode::k_exit: case Opcode::k_bar_warp_sync:

@@ -79,6 +79,7 @@ class Text {
   void mbarrier();
   bool address();
   void wide_atomic();
+  bool wide_move();
   void stack();
 
   Writer& writer_;
@@ -323,6 +324,31 @@ void Text::wide_atomic() {
   copy(y, b);
 }
 
+// Sixteen bytes loaded or stored at once: the thread's own, which are put back, or of the input, which nobody writes.
+bool Text::wide_move() {
+  const bool shared = m_.space == Space::kShared;
+  if (!shared && m_.space != Space::kNone && m_.space != Space::kGlobal) return false;
+  const std::string where = m_.non_coherent ? "[b_in+32]" : shared ? "[b_shared]" : "[b_scratch]", space = shared ? ".shared" : ".global";
+  const Register a = pool(Class::k64), b = pool(Class::k64), x = pool(Class::k64);
+  const Register y{Class::k64, static_cast<std::uint8_t>((x.index + 1) % 4)};
+  const std::string written = "{" + name(a) + ", " + name(b) + "}";
+  line("ld" + space + ".v2.b64 {a4, a5}, " + where + ";");
+  if (op_ == Opcode::k_st) {
+    line("mov.b128 q0, " + written + ";\n" + opcode() + " " + where + ", q0;\nld" + space + ".v2.b64 {a2, a3}, " + where + ";");
+  } else {
+    if (!m_.non_coherent) line("st" + space + ".v2.b64 " + where + ", " + written + ";");
+    line(opcode() + " q0, " + where + ";\nmov.b128 {a2, a3}, q0;");
+  }
+  // What has come is what was written, or what is there: zero.
+  const std::string expected[] = {m_.non_coherent ? "a4" : name(a), m_.non_coherent ? "a5" : name(b)};
+  line("xor.b64 a2, a2, " + expected[0] + ";\nxor.b64 a3, a3, " + expected[1] + ";\nor.b64 a2, a2, a3;");
+  if (!m_.non_coherent) line("st" + space + ".v2.b64 " + where + ", {a4, a5};");
+  line("xor.b64 a2, a2, " + name(a) + ";\nmov.b64 a3, " + name(b) + ";\nmov.b64 " + name(x) + ", a2;\nmov.b64 " + name(y) + ", a3;");
+  copy(x, a);
+  copy(y, b);
+  return true;
+}
+
 void Text::stack() {
   const Register r = pool(Class::k32), other = pool(Class::k32);
   const bool narrow = m_.type == ptx::Type::kU32;
@@ -345,6 +371,7 @@ bool Text::write(const Context& at) {
       return true;
     }
     case Opcode::k_atom: wide_atomic(); return true;
+    case Opcode::k_ld: case Opcode::k_st: return wide_move();
     case Opcode::k_activemask: {
       const Register r = pool(Class::k32);
       line("activemask.b32 t0;\nmov.u32 t1, %lanemask_eq;\nand.b32 " + name(r) + ", t0, t1;");
