@@ -83,6 +83,11 @@ INSTANTIATE_TEST_SUITE_P(
                          [](std::uint32_t r0, std::uint32_t r1, std::uint32_t) {
                            return std::uint32_t{greater(static_cast<std::uint16_t>(r0), static_cast<std::uint16_t>(r1))} & 0xffu;
                          }},
+                    Case{"wide_count", [](std::uint32_t, std::uint32_t, std::uint32_t) { return 0u; }},
+                    Case{"loaded_count",
+                         [](std::uint32_t, std::uint32_t r1, std::uint32_t) {
+                           return r1 >= 64 ? 0u : static_cast<std::uint32_t>((std::uint64_t{0x2100000000} << r1) >> 32);
+                         }},
                     Case{"hinted_copy", [](std::uint32_t r0, std::uint32_t, std::uint32_t) { return r0; }}));
 
 // A random program, made small: a loop is left by a predicate that the loop itself writes. What -O0, -O3 and the simulated GPU give.
