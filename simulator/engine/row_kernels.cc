@@ -17,10 +17,6 @@ constexpr int kTurns = 3;
 // Of a thread's shared and local memory: more than any instruction reads.
 constexpr std::uint32_t kWrittenBytes = 64;
 
-bool is_destination(Role r) {
-  return r == Role::kDestination || r == Role::kDestinationPredicate || r == Role::kDestinationPair || r == Role::kDestinationVector;
-}
-
 // "{r8, r9}|p9" -> r8 r9 p9
 std::vector<std::string> registers_in(std::string_view text) {
   std::vector<std::string> all;
@@ -146,7 +142,7 @@ class Writer {
     int addresses = 0;
     for (std::size_t n = 0; n < operands.size() && n < e.operands->size(); ++n) {
       const OperandRule& rule = (*e.operands)[n];
-      if (is_destination(rule.role)) continue;
+      if (rule.is_destination()) continue;
       const std::vector<std::string> names = registers_in(operands[n]);
       if (rule.role == Role::kAddress) {
         ++addresses;
@@ -234,7 +230,7 @@ class Writer {
   void for_results(const ptx::Example& e, Visit visit) {
     const std::vector<std::string> operands = operands_of(e.text);
     for (std::size_t n = 0; n < operands.size() && n < e.operands->size(); ++n) {
-      if (!is_destination((*e.operands)[n].role)) continue;
+      if (!(*e.operands)[n].is_destination()) continue;
       for (const std::string& name : registers_in(operands[n])) visit(name);
     }
   }
@@ -278,7 +274,7 @@ std::vector<ptx::Example> aliased(const ptx::Example& example) {
   std::vector<std::string> written, read;
   const std::vector<std::string> operands = operands_of(example.text);
   for (std::size_t n = 0; n < operands.size() && n < example.operands->size(); ++n) {
-    auto& list = is_destination((*example.operands)[n].role) ? written : read;
+    auto& list = (*example.operands)[n].is_destination() ? written : read;
     for (std::string& name : registers_in(operands[n])) list.push_back(std::move(name));
   }
   std::vector<ptx::Example> all;

@@ -6,11 +6,6 @@ namespace lockstep::ptx {
 namespace {
 
 using Kind = Operand::Kind;
-using Role = OperandRule::Role;
-
-bool is_destination(Role r) {
-  return r == Role::kDestination || r == Role::kDestinationPredicate || r == Role::kDestinationPair || r == Role::kDestinationVector;
-}
 
 void add(const Operand& o, bool writes, std::vector<RegisterAccess>& out) {
   // What an address is made of is read, whatever is done to the memory there.
@@ -25,7 +20,7 @@ void add(const Operand& o, bool writes, std::vector<RegisterAccess>& out) {
 
 // Of a call, the list of results comes first (Instruction::operands).
 bool writes_operand(const Instruction& i, std::size_t n) {
-  return i.rules != nullptr ? is_destination((*i.rules)[n].role) : i.opcode == Opcode::k_call && n == 0;
+  return i.rules != nullptr ? (*i.rules)[n].is_destination() : i.opcode == Opcode::k_call && n == 0;
 }
 
 }  // namespace

@@ -56,6 +56,9 @@ struct OperandRule {
     kSource, kSourcePredicate, kSourceVector, kAddress, kImage, kGradient, kInteger, kLabel, kLabelList, kFunction, kSink,
   };
   Role role = Role::kSource;
+  bool is_destination() const {
+    return role == Role::kDestination || role == Role::kDestinationPredicate || role == Role::kDestinationPair || role == Role::kDestinationVector;
+  }
   std::string_view name;     // as in the row
   Type fixed = Type::kNone;  // a type of its own; else type_slot says which of the opcode's types
   std::uint8_t type_slot = 0;  // 0 first, 1 second, 2 third
