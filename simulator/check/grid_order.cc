@@ -53,9 +53,6 @@ void BlockKnowledge::start(std::uint32_t block) {
   fresh_.clear();
   fresh_warps_ = 0;
   pending_.clear();
-  passed_over_.clear();
-  sc_ = false;
-  read_at_ = 0;
 }
 
 Published BlockKnowledge::done(const BlockOrder& block, std::uint32_t warp) const {
@@ -66,13 +63,7 @@ Published BlockKnowledge::done(const BlockOrder& block, std::uint32_t warp) cons
   return now;
 }
 
-void BlockKnowledge::fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order, bool sc) {
-  ++news_;
-  if (sc) {
-    sc_ = true;
-    pending_.join(passed_over_, order);
-    passed_over_.clear();
-  }
+void BlockKnowledge::fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order) {
   mine_.join(done(block, warp));
   has_published_ = true;
   if (pending_.empty()) return;
@@ -83,7 +74,6 @@ void BlockKnowledge::fence(const BlockOrder& block, std::uint32_t warp, const Gr
 
 bool BlockKnowledge::barrier(const GridOrder& order) {
   if (pending_.empty() && fresh_.empty()) return false;
-  ++news_;
   known_.join(fresh_, order);
   known_.join(pending_, order);
   fresh_.clear();
@@ -97,7 +87,6 @@ void BlockKnowledge::found(const Knowledge& at, std::uint32_t warp, bool acquire
     pending_.join(at, order);
     return;
   }
-  ++news_;
   fresh_.join(at, order);
   fresh_warps_ |= 1u << warp;
 }
@@ -112,7 +101,6 @@ void GridOrder::start() {
   if (time_.load(std::memory_order_relaxed) != 0) {
     for (Part& part : parts_) {
       part.left.clear();
-      part.read.clear();
       part.published.clear();
     }
   }
@@ -142,34 +130,6 @@ void GridOrder::leave(std::uint64_t address, const BlockKnowledge& block, const 
   const auto [it, fresh] = part.left.try_emplace(address);
   it->second.join(all, *this);
   if (fresh) places_.fetch_add(1, std::memory_order_release);
-}
-
-void GridOrder::leave_reading(std::uint64_t address, BlockKnowledge& block) {
-  if (!block.sc_ || (block.read_at_ == address && block.read_news_ == block.news_)) return;
-  block.read_at_ = address;
-  block.read_news_ = block.news_;
-  publish(block.mine_);
-  Knowledge all;
-  all.join(block.known_, *this);
-  all.join(block.fresh_, *this);
-  all.join(block.mine_, *this);
-  Part& part = parts_[(address >> 2) % kParts];
-  std::lock_guard lock(part.mutex);
-  const auto [it, fresh] = part.read.try_emplace(address);
-  it->second.join(all, *this);
-  if (fresh) places_.fetch_add(1, std::memory_order_release);
-}
-
-void GridOrder::pass_over(std::uint64_t address, BlockKnowledge& block) {
-  Knowledge at;
-  {
-    Part& part = parts_[(address >> 2) % kParts];
-    std::lock_guard lock(part.mutex);
-    const auto read = part.read.find(address), left = part.left.find(address);
-    if (read != part.read.end()) at.join(read->second, *this);
-    if (left != part.left.end()) at.join(left->second, *this);
-  }
-  block.passed_over_.join(at, *this);
 }
 
 void GridOrder::find(std::uint64_t address, BlockKnowledge& block, std::uint32_t warp, bool acquires) {

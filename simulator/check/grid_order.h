@@ -6,10 +6,6 @@
 // A write that releases leaves what had been done before it at its own address, and publishes it to no other.
 // Scopes narrower than a cluster publish nothing. Scopes of a cluster, of the GPU and of the system are not told apart here.
 //
-// Two fence.sc are ordered by what lies between them (Fence-SC order): who writes what another has read or written after its fence, before a fence.sc
-// of its own, comes after that fence. So strong reads, too, leave what their block's fence.sc has published, for strong writes to pass over and the
-// fence.sc after these to make known.
-//
 // What is simplified orders more, never less, so it may miss a race and never makes one up: an address keeps what was ever left there; a block
 // that knows of more than kExact others knows of all that has been published until then; a fence of one warp counts for the strong writes of the
 // others of its block.
@@ -72,7 +68,7 @@ class BlockKnowledge {
   // What a release by `warp` tells, after BlockOrder::fence. What it found before stays pending.
   Published done(const BlockOrder& block, std::uint32_t warp) const;
   // A fence by `warp`, after BlockOrder::fence: a release at every place, and an acquire of what strong reads have found.
-  void fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order, bool sc = false);
+  void fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order);
   // A fence of any scope by `warp`: what other warps of its block have acquired may have been handed to it by one of theirs.
   void pass_on(std::uint32_t warp) {
     if (!fresh_.empty()) fresh_warps_ |= 1u << warp;
@@ -98,11 +94,6 @@ class BlockKnowledge {
   Knowledge fresh_;                // since the last barrier, by fresh_warps_
   std::uint32_t fresh_warps_ = 0;
   Knowledge pending_;              // found by strong reads that no fence has followed yet
-  Knowledge passed_over_;          // found by strong writes that no fence.sc has followed yet
-  bool sc_ = false;                // has executed a fence.sc
-  // Where a strong read last left something, and after how many fences and acquires: most strong reads are those of a loop that waits.
-  std::uint64_t read_at_ = 0;
-  std::uint32_t news_ = 0, read_news_ = 0;
 };
 
 // What a launch shares. Thread-safe.
@@ -111,9 +102,6 @@ class GridOrder {
   void start();
   // A strong write of `address`, before it happens. `released`: what it releases itself, if it does.
   void leave(std::uint64_t address, const BlockKnowledge& block, const Published* released = nullptr);
-  // The parts of fence.sc: a strong read of `address`, and a strong write before it happens.
-  void leave_reading(std::uint64_t address, BlockKnowledge& block);
-  void pass_over(std::uint64_t address, BlockKnowledge& block);
   // Whether anybody has left anything anywhere: most kernels never do.
   bool used() const { return places_.load(std::memory_order_acquire) != 0; }
   // A strong read, after it happened.
@@ -129,7 +117,6 @@ class GridOrder {
   struct Part {
     mutable std::mutex mutex;
     std::unordered_map<std::uint64_t, Knowledge> left;       // by address
-    std::unordered_map<std::uint64_t, Knowledge> read;       // by address
     struct First {
       std::uint64_t time;
       Published all;

@@ -282,27 +282,6 @@ TEST_F(BetweenBlocks, ABarrierOfTheClusterHandsOnWhatABlockKnew) {
   EXPECT_TRUE(knows(c, a));
 }
 
-TEST_F(BetweenBlocks, TwoSequentiallyConsistentFencesAreOrderedByWhatLiesBetweenThem) {
-  const auto fence_sc = [&](Side& s) {
-    s.order.fence(0);
-    s.knowledge.fence(s.order, 0, grid, true);
-  };
-  fence_sc(a);
-  grid.leave_reading(kFlag, a.knowledge);
-  fence_sc(b);
-  EXPECT_FALSE(knows(b, a)) << "b has not written what a has read";
-  grid.pass_over(kFlag, b.knowledge);
-  fence(b, 0);
-  EXPECT_FALSE(knows(b, a)) << "by a fence that is not sequentially consistent";
-  fence_sc(b);
-  EXPECT_TRUE(knows(b, a));
-  fence(c, 0);
-  grid.leave_reading(kOther, c.knowledge);
-  grid.pass_over(kOther, b.knowledge);
-  fence_sc(b);
-  EXPECT_FALSE(knows(b, c)) << "c's fence is not";
-}
-
 TEST_F(BetweenBlocks, ALaunchBeginsWithNothing) {
   fence(a, 0);
   write(a, kFlag);

@@ -69,7 +69,6 @@ bool FunctionDecoder::decode_control(const Instruction& i) {
       // All memory is one to the simulated GPU, whichever proxy it is reached through.
       op.run = &engine::run_fence;
       op.reach = reach(i.modifiers);
-      op.mode = i.opcode == Opcode::k_membar || i.modifiers.semantics == ptx::Semantics::kSc;
       op.kind = OpKind::kMemory;
       emit(i, op, Flow::kControl, {});
       return true;

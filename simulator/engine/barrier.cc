@@ -186,6 +186,6 @@ bool warp_reaches_barrier(Warp& w) {
   return c.barrier < 0;
 }
 
-void run_fence(Warp& w, const Op& op, LaneMask) { fence(w, static_cast<check::Reach>(op.reach), op.mode != 0); }
+void run_fence(Warp& w, const Op& op, LaneMask) { fence(w, static_cast<check::Reach>(op.reach)); }
 
 }  // namespace lockstep::engine

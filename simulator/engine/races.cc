@@ -320,19 +320,15 @@ bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
 
 void before_strong_write(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
   Block& b = *w.block;
-  if (!b.worker->between_blocks || static_cast<check::Reach>(op.reach) == check::Reach::kBlock) return;
+  const bool releases = (op.flags & kRelease) != 0;
+  if (!b.worker->between_blocks || !(releases || b.knowledge.published()) || static_cast<check::Reach>(op.reach) == check::Reach::kBlock) return;
   check::GridOrder& grid = b.worker->races->grid();
-  const bool releases = (op.flags & kRelease) != 0, leaves = releases || b.knowledge.published(), passes = grid.used();
-  if (!leaves && !passes) return;
   check::Published done;
   if (releases) done = b.knowledge.done(b.races, w.index);
   std::uint64_t last = 0;
   each(lanes, [&](int i) {
     const std::uint64_t place = place_name(w, op, addresses[i]);
-    if (place != 0 && place != last) {
-      if (passes) grid.pass_over(place, b.knowledge);
-      if (leaves) grid.leave(place, b.knowledge, releases ? &done : nullptr);
-    }
+    if (place != 0 && place != last) grid.leave(place, b.knowledge, releases ? &done : nullptr);
     last = place;
   });
 }
@@ -360,15 +356,11 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
   if (!b.worker->between_blocks || static_cast<check::Reach>(op.reach) == check::Reach::kBlock) return;
   if (b.worker->races->parallel()) observe(w, op, addresses, lanes);
   check::GridOrder& grid = b.worker->races->grid();
-  const bool used = grid.used();
-  if (!used && !b.knowledge.published()) return;
+  if (!grid.used()) return;
   std::uint64_t last = 0;
   each(lanes, [&](int i) {
     const std::uint64_t place = place_name(w, op, addresses[i]);
-    if (place != 0 && place != last) {
-      if (used) grid.find(place, b.knowledge, w.index, (op.flags & kAcquire) != 0);
-      grid.leave_reading(place, b.knowledge);
-    }
+    if (place != 0 && place != last) grid.find(place, b.knowledge, w.index, (op.flags & kAcquire) != 0);
     last = place;
   });
 }
@@ -384,12 +376,12 @@ void fence_in_block(Warp& w) {
 
 }  // namespace
 
-void fence(Warp& w, check::Reach reach, bool sc) {
+void fence(Warp& w, check::Reach reach) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   Block& b = *w.block;
   if (!b.launch->check_races) return;
   fence_in_block(w);
-  if (b.worker->between_blocks && reach != check::Reach::kBlock) b.knowledge.fence(b.races, w.index, b.worker->races->grid(), sc);
+  if (b.worker->between_blocks && reach != check::Reach::kBlock) b.knowledge.fence(b.races, w.index, b.worker->races->grid());
 }
 
 void release(Warp& w) {

@@ -19,8 +19,8 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
 // Whether the thread of an atomic learns what was there: red tells it nothing and acquires nothing (PTX ISA 8.8, 8.11.1), nor does an atom whose
 // result nobody reads.
 inline bool reads_value(const Op& op) { return op.dst != kNoSlot || op.elements != 1 || (op.flags & kAcquire) != 0; }
-// membar and fence. `sc`: fence.sc, which membar is.
-void fence(Warp& w, check::Reach reach, bool sc);
+// membar and fence.
+void fence(Warp& w, check::Reach reach);
 // What accesses with .release and .acquire do within the block; between blocks, before_strong_write() and after_strong_read() do it.
 void release(Warp& w);
 void acquire(Warp& w);

@@ -279,36 +279,6 @@ PAIR(release_through_a_chain, "race") {
   release_through_a_chain<faulty><<<3, 32>>>(data, flag, y);
 }
 
-// 8.9.3: of two fence.sc the first is the one whose thread then reads what the other's has not yet overwritten. (The third block says when, and nothing
-// more.)
-template <bool faulty>
-__global__ void ordered_by_fence_sc(int* data, int* x, int* turn, int* y) {
-  if (threadIdx.x != 0) return;
-  if (blockIdx.x == 0) {
-    *data = 42;  // FAULT ordered_by_fence_sc
-    if (faulty) {
-      fence();
-    } else {
-      asm volatile("fence.sc.gpu;" ::: "memory");
-    }
-    if (load_relaxed(x) == 0) store_relaxed(turn, 1);
-  } else if (blockIdx.x == 1) {
-    while (load_relaxed(turn) != 1) {
-    }
-    store_relaxed(turn + 1, 1);
-  } else {
-    while (load_relaxed(turn + 1) != 1) {
-    }
-    store_relaxed(x, 1);
-    asm volatile("fence.sc.gpu;" ::: "memory");
-    *y = *data;  // FAULT ordered_by_fence_sc
-  }
-}
-PAIR(ordered_by_fence_sc, "race") {
-  Buffer<int> data(1, 0), x(1, 0), turn(2, 0), y(1);
-  ordered_by_fence_sc<faulty><<<3, 32>>>(data, x, turn, y);
-}
-
 // 8.9.4: kernels of a stream come one after another.
 template <bool faulty>
 __global__ void first_half(int* x, int* y, int part) {
