@@ -58,13 +58,28 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   exhausted_ = false;
 }
 
-std::uint32_t GlobalRaces::record(const Side& side, Memo& memo) {
-  const std::uint32_t interval = side.order->interval(), clock = side.order->clock(side.warp);
-  Memo::Entry& e = memo.entries_[side.pc % Memo::kSlots];
-  if (e.number != 0 && e.record.pc == side.pc && e.record.block == side.block && e.record.warp == side.warp && e.record.interval == interval &&
-      e.record.clock == clock && e.record.strong == side.strong && e.record.write == side.write && e.record.reach == side.reach) {
-    return e.number;
+GlobalRaces::Record GlobalRaces::record_of(const Side& side) {
+  return Record{side.block, side.order->interval(), side.pc, static_cast<std::uint16_t>(side.order->clock(side.warp)), static_cast<std::uint8_t>(side.warp),
+          side.strong, side.write, side.reach};
+}
+
+template <class T>
+T& GlobalRaces::at_grown(std::unique_ptr<std::atomic<T*>[]>& chunks, std::vector<std::unique_ptr<T[]>>& owned, std::uint32_t i) {
+  std::atomic<T*>& chunk = chunks[i / kChunk];
+  if (chunk.load(std::memory_order_acquire) == nullptr) {
+    std::lock_guard lock(grow_);
+    if (chunk.load(std::memory_order_relaxed) == nullptr) {
+      owned.push_back(std::make_unique_for_overwrite<T[]>(kChunk));
+      chunk.store(owned.back().get(), std::memory_order_release);
+    }
   }
+  return chunk.load(std::memory_order_relaxed)[i % kChunk];
+}
+
+std::uint32_t GlobalRaces::record(const Side& side, Memo& memo) {
+  const Record r = record_of(side);
+  Memo::Entry& e = memo.entries_[side.pc % Memo::kSlots];
+  if (e.number != 0 && e.record == r) return e.number;
   if (memo.next_ == memo.end_) {
     if (exhausted()) return 0;
     memo.next_ = memory_->race_records().fetch_add(kSetAside);
@@ -76,40 +91,15 @@ std::uint32_t GlobalRaces::record(const Side& side, Memo& memo) {
       return 0;
     }
   }
-  const std::uint32_t number = memo.next_++, i = number - base_;
-  std::atomic<Record*>& chunk = chunks_[i / kChunk];
-  if (chunk.load(std::memory_order_acquire) == nullptr) {
-    std::lock_guard lock(grow_);
-    if (chunk.load(std::memory_order_relaxed) == nullptr) {
-      owned_.push_back(std::make_unique<Record[]>(kChunk));
-      chunk.store(owned_.back().get(), std::memory_order_release);
-    }
-  }
-  Record& r = chunk.load(std::memory_order_relaxed)[i % kChunk];
-  r.block = side.block;
-  r.interval = interval;
-  r.pc = side.pc;
-  r.clock = static_cast<std::uint16_t>(clock);
-  r.warp = static_cast<std::uint8_t>(side.warp);
-  r.strong = side.strong;
-  r.write = side.write;
-  r.reach = side.reach;
-  e.number = number;
-  e.record = r;
+  const std::uint32_t number = memo.next_++;
+  at_grown(chunks_, owned_, number - base_) = r;
+  e = {number, r};
   return number;
 }
 
 void GlobalRaces::note_exhausted(const Side& side) {
   std::lock_guard lock(grow_);
-  if (exhausted_.exchange(true)) return;
-  first_unrecorded_ = Record{side.block,
-                             side.order->interval(),
-                             side.pc,
-                             static_cast<std::uint16_t>(side.order->clock(side.warp)),
-                             static_cast<std::uint8_t>(side.warp),
-                             side.strong,
-                             side.write,
-                             side.reach};
+  if (!exhausted_.exchange(true)) first_unrecorded_ = record_of(side);
 }
 
 bool GlobalRaces::split(RaceCell& cell, Memo& memo) {
@@ -129,14 +119,7 @@ bool GlobalRaces::split(RaceCell& cell, Memo& memo) {
       memo.end_split_ = next + kSetAside;
     }
     i = memo.next_split_++;
-    std::atomic<Split*>& chunk = splits_[i / kChunk];
-    if (chunk.load(std::memory_order_acquire) == nullptr) {
-      std::lock_guard lock(grow_);
-      if (chunk.load(std::memory_order_relaxed) == nullptr) {
-        owned_splits_.push_back(std::make_unique_for_overwrite<Split[]>(kChunk));
-        chunk.store(owned_splits_.back().get(), std::memory_order_release);
-      }
-    }
+    at_grown(splits_, owned_splits_, i);
   }
   // What a half says of some bytes, the cells of these say.
   const auto wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);

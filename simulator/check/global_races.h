@@ -49,6 +49,7 @@ class GlobalRaces {
     std::uint8_t warp = 0;
     bool strong : 1, write : 1;
     Reach reach : 2;
+    bool operator==(const Record&) const = default;
   };
   static_assert(sizeof(Record) == 16);
 
@@ -147,7 +148,11 @@ class GlobalRaces {
 
  private:
   std::uint32_t record(const Side& side, Memo& memo);
+  static Record record_of(const Side& side);
   void note_exhausted(const Side& side);
+  // Element i of an array that grows by chunks while other host threads read it.
+  template <class T>
+  T& at_grown(std::unique_ptr<std::atomic<T*>[]>& chunks, std::vector<std::unique_ptr<T[]>>& owned, std::uint32_t i);
   template <std::uint32_t kWidth>
   bool row_of(RaceCell* cells, std::uint32_t lane, std::uint32_t count, Access& access);
 

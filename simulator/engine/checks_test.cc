@@ -12,43 +12,8 @@ using testing::Machine;
 using testing::text;
 using ::testing::HasSubstr;
 
-// k(x, y): thread i has %rd5 = x + 4 i, %rd6 = y + 4 i, %r2 = shared address of s[i] (s: 256 bytes).
-std::string kernel(const std::string& body) {
-  return R"(
-.const .align 4 .u32 table[4] = {1, 2, 3, 4};
-.visible .entry k(.param .u64 x, .param .u64 y)
-{
-  .shared .align 4 .b8 s[256];
-  .shared .align 4 .b8 t[64];
-  .local .align 8 .b8 stack[16];
-  .reg .pred %p<9>;
-  .reg .b32 %r<40>;
-  .reg .b64 %rd<30>;
-  .reg .b16 %h<9>;
-  ld.param.u64 %rd1, [x];
-  ld.param.u64 %rd2, [y];
-  mov.u32 %r1, %tid.x;
-  mul.wide.u32 %rd4, %r1, 4;
-  add.s64 %rd5, %rd1, %rd4;
-  add.s64 %rd6, %rd2, %rd4;
-  mov.u32 %r2, s;
-  shl.b32 %r3, %r1, 2;
-  add.u32 %r2, %r2, %r3;
-)" + body + "\n  ret;\n}\n";
-}
-// Lines before the body in the module's text.
-constexpr int kFirstLine = 3 + 21;
-
-struct Case {
-  Machine gpu;
-  memory::Address x = 0, y = 0;
-  Outcome run(const std::string& body, std::uint32_t threads = 32) {
-    gpu.load(kernel(body));
-    x = gpu.buffer(std::vector<std::uint32_t>(threads, 7), "x");
-    y = gpu.unwritten(threads * 4, "y");
-    return gpu.launch("k", 1, threads, x, y);
-  }
-};
+using Case = testing::TwoBuffers;
+constexpr int kFirstLine = Case::kBodyLine;
 
 void expect(const Outcome& o, Kind kind, int line, std::uint32_t thread, std::string_view part = "") {
   ASSERT_TRUE(o.failed()) << "nothing reported";
@@ -79,7 +44,7 @@ TEST(Bounds, AGuardedAccessOutsideIsNone) {
 }
 TEST(Bounds, AnAccessThatStraddlesTheEnd) {
   Machine gpu;
-  gpu.load(kernel("  ld.global.u64 %rd9, [%rd1+120];\n  st.global.u32 [%rd2], %r1;"));
+  gpu.load(Case::kernel("  ld.global.u64 %rd9, [%rd1+120];\n  st.global.u32 [%rd2], %r1;"));
   const auto x = gpu.buffer(std::vector<std::uint8_t>(124, 1), "odd");
   const Outcome o = gpu.launch("k", 1, 1, x, gpu.unwritten(4));
   expect(o, Kind::kOutOfBounds, 0, 0, "ends 4 bytes past its end");
@@ -99,14 +64,14 @@ TEST(Bounds, ScatteredLanesAreJudgedOneByOne) {
 }
 TEST(Bounds, UseAfterFree) {
   Case c;
-  c.gpu.load(kernel("  ld.global.u32 %r5, [%rd5];"));
+  c.gpu.load(Case::kernel("  ld.global.u32 %r5, [%rd5];"));
   const auto x = c.gpu.buffer(std::vector<std::uint32_t>(32, 7), "x");
   c.gpu.memory.release(x);
   expect(c.gpu.launch("k", 1, 32, x, x), Kind::kUseAfterFree, 0, 0, "has been freed");
 }
 TEST(Bounds, AKernelMayTouchOnlyTheNamedPartOfABuffer) {
   Machine gpu;
-  gpu.load(kernel("  st.global.u32 [%rd5], %r1;"));
+  gpu.load(Case::kernel("  st.global.u32 [%rd5], %r1;"));
   const auto x = gpu.unwritten(256);
   ASSERT_TRUE(gpu.memory.name_buffer(x + 64, 64, "inner"));
   EXPECT_FALSE(gpu.launch("k", 1, 16, x + 64, x).failed());

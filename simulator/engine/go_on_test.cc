@@ -13,37 +13,8 @@ using testing::Machine;
 using testing::text;
 using ::testing::HasSubstr;
 
-// k(x, y): thread i has %r1 = i, %rd5 = x + 4 i, %rd6 = y + 4 i, %r2 = shared address of s[i] (s: 256 bytes).
-std::string kernel(const std::string& body) {
-  return R"(
-.visible .entry k(.param .u64 x, .param .u64 y)
-{
-  .shared .align 4 .b8 s[256];
-  .reg .pred %p<9>;
-  .reg .b32 %r<40>;
-  .reg .b64 %rd<30>;
-  ld.param.u64 %rd1, [x];
-  ld.param.u64 %rd2, [y];
-  mov.u32 %r1, %tid.x;
-  mul.wide.u32 %rd4, %r1, 4;
-  add.s64 %rd5, %rd1, %rd4;
-  add.s64 %rd6, %rd2, %rd4;
-  mov.u32 %r2, s;
-  shl.b32 %r3, %r1, 2;
-  add.u32 %r2, %r2, %r3;
-)" + body + "\n  ret;\n}\n";
-}
-
-struct Case {
+struct Case : testing::TwoBuffers {
   Case() { gpu.config.go_on = true; }
-  Machine gpu;
-  memory::Address x = 0, y = 0;
-  Outcome run(const std::string& body, std::uint32_t threads = 32, std::uint32_t blocks = 1) {
-    gpu.load(kernel(body));
-    x = gpu.buffer(std::vector<std::uint32_t>(threads, 7), "x");
-    y = gpu.unwritten(threads * 4, "y");
-    return gpu.launch("k", blocks, threads, x, y);
-  }
 };
 
 TEST(GoesOn, AfterARaceToTheEnd) {

@@ -101,6 +101,44 @@ class Machine {
   std::string printed;  // what device code printed
 };
 
+// A kernel k(x, y) round a body: thread i has %r1 = i, %rd5 = x + 4 i, %rd6 = y + 4 i, %r2 = shared address of s[i] (s: 256 bytes). The body may use 64 bytes t of
+// shared memory, 16 bytes `stack` of local memory and a constant `table`. It begins on line kBodyLine of the module's text.
+struct TwoBuffers {
+  static constexpr int kBodyLine = 3 + 21;
+  Machine gpu;
+  memory::Address x = 0, y = 0;  // of the last run: a value for every thread of a block, and as many that nobody has written
+
+  static std::string kernel(const std::string& body) {
+    return R"(
+.const .align 4 .u32 table[4] = {1, 2, 3, 4};
+.visible .entry k(.param .u64 x, .param .u64 y)
+{
+  .shared .align 4 .b8 s[256];
+  .shared .align 4 .b8 t[64];
+  .local .align 8 .b8 stack[16];
+  .reg .pred %p<9>;
+  .reg .b32 %r<40>;
+  .reg .b64 %rd<30>;
+  .reg .b16 %h<9>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd4, %r1, 4;
+  add.s64 %rd5, %rd1, %rd4;
+  add.s64 %rd6, %rd2, %rd4;
+  mov.u32 %r2, s;
+  shl.b32 %r3, %r1, 2;
+  add.u32 %r2, %r2, %r3;
+)" + body + "\n  ret;\n}\n";
+  }
+  Outcome run(const std::string& body, std::uint32_t threads = 32, std::uint32_t blocks = 1) {
+    gpu.load(kernel(body));
+    x = gpu.buffer(std::vector<std::uint32_t>(threads, 7), "x");
+    y = gpu.unwritten(threads * 4, "y");
+    return gpu.launch("k", blocks, threads, x, y);
+  }
+};
+
 // All findings, for failure messages.
 inline std::string text(const Outcome& o) {
   std::string s;
