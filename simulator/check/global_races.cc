@@ -60,7 +60,7 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
 
 GlobalRaces::Record GlobalRaces::record_of(const Side& side) {
   return Record{side.block, side.order->interval(), side.pc, static_cast<std::uint16_t>(side.order->clock(side.warp)), static_cast<std::uint8_t>(side.warp),
-          side.strong, side.write, side.reach};
+          side.strong, side.write, side.scope};
 }
 
 template <class T>
@@ -134,8 +134,8 @@ bool GlobalRaces::split(RaceCell& cell, Memo& memo) {
 
 bool GlobalRaces::both_strong(const Record& r, const Side& side) const {
   if (!r.strong || !side.strong) return false;
-  const Reach needed = r.block == side.block ? Reach::kBlock : r.block / cluster_ == side.block / cluster_ && cluster_ > 1 ? Reach::kCluster : Reach::kGrid;
-  return r.reach >= needed && side.reach >= needed;
+  const Scope needed = r.block == side.block ? Scope::kBlock : r.block / cluster_ == side.block / cluster_ && cluster_ > 1 ? Scope::kCluster : Scope::kGrid;
+  return r.scope >= needed && side.scope >= needed;
 }
 
 GlobalRaces::Relation GlobalRaces::relate(const Record& r, std::uint32_t lane, std::uint32_t my_lane, const Side& side) const {

@@ -30,12 +30,10 @@
 
 #include "simulator/check/block_order.h"
 #include "simulator/check/grid_order.h"
+#include "simulator/check/scope.h"
 #include "simulator/memory/device_memory.h"
 
 namespace lockstep::check {
-
-// How far a strong access reaches.
-enum class Reach : std::uint8_t { kBlock, kCluster, kGrid };
 
 using RaceCell = std::uint64_t;
 
@@ -48,7 +46,7 @@ class GlobalRaces {
     std::uint16_t clock = 0;
     std::uint8_t warp = 0;
     bool strong : 1, write : 1;
-    Reach reach : 2;
+    Scope scope : 2;
     bool operator==(const Record&) const = default;
   };
   static_assert(sizeof(Record) == 16);
@@ -59,7 +57,7 @@ class GlobalRaces {
     const BlockKnowledge* knowledge = nullptr;
     std::uint32_t block = 0, warp = 0, pc = 0;
     bool strong = false, write = false;
-    Reach reach = Reach::kGrid;
+    Scope scope = Scope::kGrid;
     bool observes = false;       // an atomic whose thread goes on with the value that it read
   };
   struct Conflict {

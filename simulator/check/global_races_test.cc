@@ -45,7 +45,7 @@ TEST(GlobalRaces, LanesTogetherSayTheSameAsSingleAccesses) {
     }
     const bool one_place = random(3) == 0, strong = random(3) == 0, write = one_place && !strong ? false : random(3) == 0;
     const auto side = [&](Launch& l) {
-      return GlobalRaces::Side{&l.orders[block], &l.knowledge[block], block, warp, 10 + random(2), strong, write, Reach::kGrid};
+      return GlobalRaces::Side{&l.orders[block], &l.knowledge[block], block, warp, 10 + random(2), strong, write, Scope::kGrid};
     };
     const std::uint32_t before = state;
     GlobalRaces::Access a(together.races, side(together), together.memo);

@@ -23,7 +23,7 @@ class RaceJudge {
     std::uint32_t thread = 0, first = 0, size = 0;  // bytes
     bool reads = false, writes = false, strong = false, acquires = false, releases = false;
     bool reduces = false;  // red: changes what is there without telling its thread
-    Reach reach = Reach::kGrid;
+    Scope scope = Scope::kGrid;
   };
 
   // `cluster`: blocks in a cluster.
@@ -50,7 +50,7 @@ class RaceJudge {
   void access(const Access& a) {
     Clock& clock = clock_[a.thread];
     if (a.releases) {
-      told_[a.thread].of_place[{a.first, a.size}] = Message{clock, a.thread, a.reach};
+      told_[a.thread].of_place[{a.first, a.size}] = Message{clock, a.thread, a.scope};
     }
     Done d{a, ++clock[a.thread], {}};
     const auto number = static_cast<std::uint32_t>(done_.size());
@@ -80,14 +80,14 @@ class RaceJudge {
     }
     done_.push_back(d);
     // An acquire operation acquires what strong reads of its place have found, its own included.
-    if (a.acquires) acquire(a.thread, a.reach, found);
+    if (a.acquires) acquire(a.thread, a.scope, found);
   }
 
-  void fence(std::uint32_t thread, Reach reach) {
+  void fence(std::uint32_t thread, Scope scope) {
     Told& told = told_[thread];
-    for (const auto& [place, messages] : told.found) acquire(thread, reach, messages);
-    std::erase_if(told.of_fences, [&](const Message& m) { return m.reach == reach; });
-    told.of_fences.push_back({clock_[thread], thread, reach});
+    for (const auto& [place, messages] : told.found) acquire(thread, scope, messages);
+    std::erase_if(told.of_fences, [&](const Message& m) { return m.scope == scope; });
+    told.of_fences.push_back({clock_[thread], thread, scope});
   }
 
   // A barrier at which `arriving` threads arrive and `waiting` ones wait.
@@ -102,7 +102,7 @@ class RaceJudge {
   struct Message {
     Clock clock;
     std::uint32_t thread;
-    Reach reach;
+    Scope scope;
   };
   struct Done : Access {
     Done(const Access& a, std::uint32_t at, std::vector<std::pair<std::uint32_t, std::uint32_t>> by) : Access(a), epoch(at), observers(std::move(by)) {}
@@ -123,22 +123,22 @@ class RaceJudge {
   static void join(Clock& to, const Clock& from) {
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], from[i]);
   }
-  bool reaches(std::uint32_t from, Reach reach, std::uint32_t to) const {
+  bool reaches(std::uint32_t from, Scope scope, std::uint32_t to) const {
     const std::uint32_t a = threads_[from].block, b = threads_[to].block;
-    return reach == Reach::kGrid || a == b || (reach == Reach::kCluster && a / cluster_ == b / cluster_);
+    return scope == Scope::kGrid || a == b || (scope == Scope::kCluster && a / cluster_ == b / cluster_);
   }
   bool morally_strong(const Access& a, const Access& b) const {
     if (a.first != b.first || a.size != b.size) return false;
-    return a.thread == b.thread || (a.strong && b.strong && reaches(a.thread, a.reach, b.thread) && reaches(b.thread, b.reach, a.thread));
+    return a.thread == b.thread || (a.strong && b.strong && reaches(a.thread, a.scope, b.thread) && reaches(b.thread, b.scope, a.thread));
   }
   bool ordered(const Done& d, std::uint32_t thread) const {
     const Clock& clock = clock_[thread];
     if (clock[d.thread] >= d.epoch) return true;
     return std::any_of(d.observers.begin(), d.observers.end(), [&](const auto& o) { return clock[o.first] >= o.second; });
   }
-  void acquire(std::uint32_t thread, Reach reach, const std::vector<Message>& messages) {
+  void acquire(std::uint32_t thread, Scope scope, const std::vector<Message>& messages) {
     for (const Message& m : messages) {
-      if (reaches(m.thread, m.reach, thread) && reaches(thread, reach, m.thread)) join(clock_[thread], m.clock);
+      if (reaches(m.thread, m.scope, thread) && reaches(thread, scope, m.thread)) join(clock_[thread], m.clock);
     }
   }
 

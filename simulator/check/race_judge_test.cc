@@ -39,7 +39,7 @@ class Search {
   virtual ~Search() = default;
   // Whether one of the lanes races.
   virtual bool run(const Instruction& i) = 0;
-  virtual void fence(std::uint32_t block, std::uint32_t warp, Reach reach) = 0;
+  virtual void fence(std::uint32_t block, std::uint32_t warp, Scope scope) = 0;
   virtual void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) = 0;
   virtual void block_barrier(std::uint32_t block) = 0;
   // Warp `from` arrives and does not wait, warp `to` waits.
@@ -68,7 +68,7 @@ class GlobalSearch : public Search {
   bool run(const Instruction& i) override {
     const RaceJudge::Access& a = i.access;
     BlockKnowledge& knowledge = knowledge_[i.block];
-    const bool between_blocks = a.reach != Reach::kBlock;
+    const bool between_blocks = a.scope != Scope::kBlock;
     if (a.releases) fence_of_block(i.block, i.warp);
     const Published done = knowledge.done(*orders_[i.block], i.warp);
     for (std::uint32_t l = 0; l < kLanes; ++l) {
@@ -83,9 +83,9 @@ class GlobalSearch : public Search {
     if (a.acquires) fence_of_block(i.block, i.warp);
     return found;
   }
-  void fence(std::uint32_t block, std::uint32_t warp, Reach reach) override {
+  void fence(std::uint32_t block, std::uint32_t warp, Scope scope) override {
     fence_of_block(block, warp);
-    if (reach != Reach::kBlock) knowledge_[block].fence(*orders_[block], warp, races_->grid());
+    if (scope != Scope::kBlock) knowledge_[block].fence(*orders_[block], warp, races_->grid());
   }
   void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) override {
     orders_[block]->warp_sync(warp, lanes, lanes == kAllLanes);
@@ -108,7 +108,7 @@ class GlobalSearch : public Search {
   }
   bool check(const Instruction& i) {
     const RaceJudge::Access& a = i.access;
-    GlobalRaces::Access me(*races_, {orders_[i.block].get(), &knowledge_[i.block], i.block, i.warp, i.pc, a.strong, a.writes, a.reach, a.reads && a.writes}, memo_);
+    GlobalRaces::Access me(*races_, {orders_[i.block].get(), &knowledge_[i.block], i.block, i.warp, i.pc, a.strong, a.writes, a.scope, a.reads && a.writes}, memo_);
     const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(i.lanes)), lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
     RaceCell* const cells = memory_.race_shadow(place_ + a.first + lane * i.step);
     if (a.size >= 4 && i.lanes >> lane == (1u << count) - 1) {
@@ -149,7 +149,7 @@ class SharedSearch : public Search {
     if (a.acquires) races_.fence(i.warp);
     return found;
   }
-  void fence(std::uint32_t, std::uint32_t warp, Reach) override { races_.fence(warp); }
+  void fence(std::uint32_t, std::uint32_t warp, Scope) override { races_.fence(warp); }
   void warp_sync(std::uint32_t, std::uint32_t warp, std::uint32_t lanes) override { races_.warp_sync(warp, lanes, lanes == kAllLanes); }
   void block_barrier(std::uint32_t) override { races_.block_barrier(); }
   void hand_over(std::uint32_t, std::uint32_t from, std::uint32_t to) override {
@@ -216,7 +216,7 @@ std::vector<std::uint32_t> threads_of(std::uint32_t block, std::uint32_t warp, s
   return threads;
 }
 
-Reach random_reach(Random& random) { return static_cast<Reach>(random.one_in(3) ? random(3) : 2); }
+Scope random_scope(Random& random) { return static_cast<Scope>(random.one_in(3) ? random(3) : 2); }
 
 Instruction random_instruction(Random& random, const Shape& s) {
   Instruction i;
@@ -241,14 +241,14 @@ Instruction random_instruction(Random& random, const Shape& s) {
   a.writes = what != 0;
   a.reduces = what == 2;
   if (a.strong) {
-    a.reach = random_reach(random);
+    a.scope = random_scope(random);
     if (s.fences && random.one_in(4)) {
       a.acquires = a.reads && random.one_in(2);
       a.releases = a.writes && random.one_in(2);
     }
   }
   // An instruction is always the same one.
-  i.pc = a.first + kBytes * (a.size + 16 * (what + 8 * a.strong + 16 * static_cast<std::uint32_t>(a.reach) + 64 * (i.step != 0)));
+  i.pc = a.first + kBytes * (a.size + 16 * (what + 8 * a.strong + 16 * static_cast<std::uint32_t>(a.scope) + 64 * (i.step != 0)));
   return i;
 }
 
@@ -286,10 +286,10 @@ void random_order(Random& random, const Shape& s, RaceJudge& judge, Search& sear
       break;
     }
     default: {
-      const Reach reach = random_reach(random);
+      const Scope scope = random_scope(random);
       const std::uint32_t lanes = 1 + random(kAllLanes);
-      for (const std::uint32_t t : threads_of(block, warp, lanes)) judge.fence(t, reach);
-      search.fence(block, warp, reach);
+      for (const std::uint32_t t : threads_of(block, warp, lanes)) judge.fence(t, scope);
+      search.fence(block, warp, scope);
     }
   }
 }
@@ -298,7 +298,7 @@ std::string describe(const Instruction& i) {
   const RaceJudge::Access& a = i.access;
   return "block " + std::to_string(i.block) + " warp " + std::to_string(i.warp) + " lanes " + std::to_string(i.lanes) + (a.strong ? " strong" : " weak") +
          (a.reads ? a.writes ? " update" : " read" : a.reduces ? " reduction" : " write") + " of " + std::to_string(a.size) + " bytes at " + std::to_string(a.first) + " step " +
-         std::to_string(i.step) + " reach " + std::to_string(static_cast<int>(a.reach)) + (a.acquires ? " acquire" : "") + (a.releases ? " release" : "");
+         std::to_string(i.step) + " scope " + std::to_string(static_cast<int>(a.scope)) + (a.acquires ? " acquire" : "") + (a.releases ? " release" : "");
 }
 
 struct Counts {

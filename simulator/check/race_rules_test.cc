@@ -30,7 +30,7 @@ class Races : public ::testing::Test {
   }
   GlobalRaces::Side side(std::uint32_t block, std::uint32_t warp, bool write, Strength strength) const {
     const std::uint32_t pc = write ? 20 : 10;
-    return {&order[block], &knowledge[block], block, warp, pc, strength != kWeak, write, strength == kStrongBlock ? Reach::kBlock : Reach::kGrid};
+    return {&order[block], &knowledge[block], block, warp, pc, strength != kWeak, write, strength == kStrongBlock ? Scope::kBlock : Scope::kGrid};
   }
   // The race that an access makes, if it makes one. `bytes`: which of the granule's four, a bit each.
   std::optional<GlobalRaces::Conflict> access(std::uint32_t block, std::uint32_t thread, bool write, Strength strength = kWeak, std::uint32_t bytes = 15,

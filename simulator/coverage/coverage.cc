@@ -3,19 +3,19 @@
 #include <string_view>
 #include <variant>
 
-#include "simulator/engine/launch.h"
+#include "simulator/engine/launch/launch.h"
 #include "simulator/memory/device_memory.h"
 
 namespace lockstep::coverage {
 namespace {
 
-std::string target_of(const ptx::FormRow& row) {
+std::string target_of(const isa::FormRow& row) {
   return "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : std::string());
 }
 
 // The decoder's message, empty when it takes all of them.
-std::string refusal(std::span<const ptx::Example> examples, memory::DeviceMemory& memory) {
-  const std::string text = ptx::example_module(examples, "9.0", target_of(*examples.front().spelling.form->row));
+std::string refusal(std::span<const isa::Example> examples, memory::DeviceMemory& memory) {
+  const std::string text = isa::example_module(examples, "9.0", target_of(*examples.front().spelling.form->row));
   const std::string_view texts[] = {text};
   const auto loaded = engine::load_module(texts, memory, 0);
   const auto* error = std::get_if<engine::LoadError>(&loaded);
@@ -24,31 +24,31 @@ std::string refusal(std::span<const ptx::Example> examples, memory::DeviceMemory
 
 }  // namespace
 
-std::vector<RowCoverage> measure() { return measure(ptx::pairwise_examples()); }
+std::vector<RowCoverage> measure() { return measure(isa::pairwise_examples()); }
 
-std::vector<RowCoverage> measure(std::span<const ptx::Example> examples) {
+std::vector<RowCoverage> measure(std::span<const isa::Example> examples) {
   std::vector<RowCoverage> rows;
-  for (const ptx::Form& form : ptx::forms()) {
+  for (const isa::Form& form : isa::forms()) {
     if (rows.empty() || rows.back().row != form.row) rows.emplace_back().row = form.row;
   }
   std::size_t at = 0;
-  const auto row_of = [&](const ptx::Form* form) -> RowCoverage& {
+  const auto row_of = [&](const isa::Form* form) -> RowCoverage& {
     while (rows[at].row != form->row) ++at;
     return rows[at];
   };
-  for (const ptx::Spelling& s : ptx::enumerate_forms()) ++row_of(s.form).spellings;
+  for (const isa::Spelling& s : isa::enumerate_forms()) ++row_of(s.form).spellings;
   at = 0;
   memory::DeviceMemory memory;
   for (std::size_t i = 0, end = 0; i < examples.size(); i = end) {
     RowCoverage& row = row_of(examples[i].spelling.form);
     for (end = i; end < examples.size() && examples[end].spelling.form->row == row.row;) ++end;
-    const std::span<const ptx::Example> of_row(&examples[i], end - i);
+    const std::span<const isa::Example> of_row(&examples[i], end - i);
     row.examples = of_row.size();
     if (refusal(of_row, memory).empty()) {
       row.executed = of_row.size();
       continue;
     }
-    for (const ptx::Example& e : of_row) {
+    for (const isa::Example& e : of_row) {
       const std::string why = refusal({&e, 1}, memory);
       if (why.empty()) {
         ++row.executed;

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "simulator/ptx/form_examples.h"
-#include "simulator/ptx/forms.h"
+#include "simulator/isa/form_examples.h"
+#include "simulator/isa/forms.h"
 
 namespace lockstep::coverage {
 
 // A row of the table with what became of its examples.
 struct RowCoverage {
-  const ptx::FormRow* row = nullptr;
+  const isa::FormRow* row = nullptr;
   std::size_t spellings = 0;         // different opcodes that the row stands for
   std::size_t examples = 0;          // of these with every operand list, as far as they were tried: form_examples.h
   std::size_t executed = 0;          // examples that the decoder gave a handler
@@ -23,6 +23,6 @@ struct RowCoverage {
 // In the order of the table.
 std::vector<RowCoverage> measure();
 // The same of other examples, in the order of the table.
-std::vector<RowCoverage> measure(std::span<const ptx::Example> examples);
+std::vector<RowCoverage> measure(std::span<const isa::Example> examples);
 
 }  // namespace lockstep::coverage

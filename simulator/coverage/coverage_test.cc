@@ -39,7 +39,7 @@ TEST(Coverage, EveryFormIsExecuted) {
 
 // The measure itself must be able to say no.
 TEST(Coverage, WhatIsRefusedCountsAsRefused) {
-  std::vector<ptx::Example> examples = ptx::pairwise_examples();
+  std::vector<isa::Example> examples = isa::pairwise_examples();
   examples.resize(3);
   examples[1].text = "tex.cube.v4.f32.f32 {r0, r1, r2, r3}, [d0, {r4, r5, r6, r7}];";
   const RowCoverage r = measure(examples).front();

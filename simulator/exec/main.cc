@@ -15,7 +15,7 @@
 #include "simulator/exec/preflight.h"
 #include "simulator/exec/report.h"
 #include "simulator/exec/run_record.h"
-#include "simulator/runtime/environment.h"
+#include "simulator/runtime/state/environment.h"
 
 namespace lockstep::exec {
 namespace {

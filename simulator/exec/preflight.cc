@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "simulator/exec/child.h"
-#include "simulator/runtime/inspect.h"
+#include "simulator/runtime/inspect/inspect.h"
 
 namespace lockstep::exec {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "simulator/engine/launch.h"
+#include "simulator/engine/launch/launch.h"
 #include "simulator/memory/device_memory.h"
 
 namespace lockstep::fuzz {

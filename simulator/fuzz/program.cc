@@ -3,7 +3,7 @@
 #include <string_view>
 #include <variant>
 
-#include "simulator/engine/launch.h"
+#include "simulator/engine/launch/launch.h"
 #include "simulator/fuzz/machine.h"
 #include "simulator/fuzz/random_program.h"
 #include "simulator/fuzz/targets.h"

@@ -3,7 +3,7 @@
 #include <variant>
 #include <vector>
 
-#include "simulator/engine/launch.h"
+#include "simulator/engine/launch/launch.h"
 #include "simulator/fuzz/machine.h"
 #include "simulator/fuzz/targets.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/ptx/form_examples.h"
+#include "simulator/isa/form_examples.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
@@ -52,7 +52,7 @@ std::pair<std::size_t, std::size_t> some_word(const std::string& s, Random& rand
 }
 
 void change(std::vector<std::string>& lines, Random& random) {
-  static const std::vector<ptx::Example> examples = ptx::pairwise_examples();
+  static const std::vector<isa::Example> examples = isa::pairwise_examples();
   const auto some = [&] { return lines.begin() + static_cast<std::ptrdiff_t>(below(random, lines.size())); };
   switch (below(random, 8)) {
     case 0:

@@ -1,18 +1,18 @@
 #include "simulator/fuzz/random_program.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
-#include "simulator/ptx/form_examples.h"
-#include "simulator/ptx/forms.h"
+#include "simulator/isa/form_examples.h"
+#include "simulator/isa/forms.h"
 
 namespace lockstep::fuzz {
 namespace {
 
-using ptx::Opcode;
-using ptx::Space;
+using isa::Space;
 
 // The input, as a list of choices.
 class Choices {
@@ -40,32 +40,26 @@ class Choices {
   std::span<const std::uint8_t> bytes_;
 };
 
-// Examples of every row of the table, and of the rows that touch memory.
+// Examples of every row of the table, and of the rows with an operand in brackets.
 struct Forms {
-  std::vector<std::vector<ptx::Example>> all, memory;
+  std::vector<std::vector<isa::Example>> all, memory;
 };
 
-bool touches_memory(Opcode o) {
-  switch (o) {
-    case Opcode::k_ld: case Opcode::k_ldu: case Opcode::k_st: case Opcode::k_atom: case Opcode::k_red: case Opcode::k_cp_async:
-    case Opcode::k_cp_async_bulk: case Opcode::k_cp_async_mbarrier_arrive: case Opcode::k_discard: case Opcode::k_mbarrier_init:
-    case Opcode::k_mbarrier_arrive: case Opcode::k_mbarrier_test_wait: case Opcode::k_mbarrier_expect_tx:
-      return true;
-    default: return false;
-  }
+bool has_address(const isa::Example& e) {
+  return std::ranges::any_of(*e.operands, [](const isa::OperandRule& rule) { return rule.role == isa::OperandRule::Role::kAddress; });
 }
 
 const Forms& forms() {
   static const Forms forms = [] {
     Forms f;
-    const ptx::Form* last = nullptr;
-    for (ptx::Example& e : ptx::pairwise_examples()) {
+    const isa::Form* last = nullptr;
+    for (isa::Example& e : isa::pairwise_examples()) {
       if (e.spelling.form != last) f.all.emplace_back();
       last = e.spelling.form;
       f.all.back().push_back(std::move(e));
     }
     for (const auto& row : f.all) {
-      if (touches_memory(row.front().spelling.form->row->opcode)) f.memory.push_back(row);
+      if (has_address(row.front())) f.memory.push_back(row);
     }
     return f;
   }();
@@ -212,17 +206,17 @@ class Writer {
   }
 
   // An instruction of the table. Its registers move on by some groups, so that results of one become operands of another.
-  void form(const std::vector<std::vector<ptx::Example>>& rows) {
-    const std::vector<ptx::Example>& row = rows[choose_.below(rows.size())];
-    const ptx::Example& e = row[choose_.below(row.size())];
+  void form(const std::vector<std::vector<isa::Example>>& rows) {
+    const std::vector<isa::Example>& row = rows[choose_.below(rows.size())];
+    const isa::Example& e = row[choose_.below(row.size())];
     const std::size_t rotation = choose_.below(kGroups);
     const auto moved = [&](std::size_t n) { return std::to_string((n / 8 + rotation) % kGroups * 8 + n % 8); };
     if (choose_.one_in(4)) line("mov.b32 r" + std::to_string(8 * choose_.below(kGroups)) + ", " + std::string(choose_.of(kValues)) + ";");
     const auto& m = e.spelling.modifiers;
     int addresses = 0;
     for (std::size_t i = 0; i < e.operands->size(); ++i) {
-      const ptx::OperandRule& rule = (*e.operands)[i];
-      if (rule.role != ptx::OperandRule::Role::kAddress) continue;
+      const isa::OperandRule& rule = (*e.operands)[i];
+      if (rule.role != isa::OperandRule::Role::kAddress) continue;
       ++addresses;
       const bool object = rule.name == "[m]" || e.text.starts_with("mbarrier") || e.text.starts_with("cp.async.mbarrier");
       const std::string d = "d" + moved(8 * i);

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "simulator/engine/launch.h"
+#include "simulator/engine/launch/launch.h"
 
 namespace lockstep::fuzz {
 

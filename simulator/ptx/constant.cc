@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "simulator/ptx/names.h"
+#include "simulator/isa/names.h"
 
 namespace lockstep::ptx {
 namespace {

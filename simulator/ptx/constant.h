@@ -7,9 +7,11 @@
 #include <string_view>
 
 #include "simulator/ptx/lexer.h"
-#include "simulator/ptx/opcode.h"
+#include "simulator/isa/opcode.h"
 
 namespace lockstep::ptx {
+
+using isa::Type;
 
 struct Constant {
   enum class Kind : std::uint8_t { kSigned, kUnsigned, kFloat } kind = Kind::kSigned;

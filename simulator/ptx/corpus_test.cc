@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/ptx/names.h"
+#include "simulator/isa/names.h"
 #include "simulator/ptx/parser.h"
 
 namespace lockstep::ptx {
@@ -130,7 +130,7 @@ void registers_of(const Operand& o, const Function& f, std::vector<std::string>&
   const bool indexed = o.kind == Operand::Kind::kRegister || o.kind == Operand::Kind::kNegatedPredicate ||
                        (o.kind == Operand::Kind::kAddress && o.has_register);
   if (indexed) add(f.registers[o.index].name);
-  if (o.kind == Operand::Kind::kSpecialRegister) add(std::string(special_register_name(o.special)));
+  if (o.kind == Operand::Kind::kSpecialRegister) add(std::string(isa::special_register_name(o.special)));
   for (const Operand& e : o.elements) registers_of(e, f, out);
 }
 

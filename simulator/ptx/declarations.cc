@@ -4,7 +4,7 @@
 #include <bit>
 #include <limits>
 
-#include "simulator/ptx/names.h"
+#include "simulator/isa/names.h"
 
 namespace lockstep::ptx {
 namespace {
@@ -128,7 +128,7 @@ class Initialiser {
       return;
     }
     const auto bits = bits_as(c, shape_.type);
-    if (!bits) in_.fail(line, "the initialiser does not fit the type ." + std::string(type_name(shape_.type)));
+    if (!bits) in_.fail(line, "the initialiser does not fit the type ." + std::string(isa::type_name(shape_.type)));
     put(at, *bits, shape_.element);
   }
 
@@ -185,7 +185,7 @@ Prefix parse_prefix(Cursor& in) {
     } else if (d == ".ptr") {
       // Tells where a kernel's pointer parameter points and how it is aligned: a hint that changes no layout.
       in.take();
-      if (in.at_directive() && space_from_name(in.current().text.substr(1)) != Space::kNone) in.take();
+      if (in.at_directive() && isa::space_from_name(in.current().text.substr(1)) != Space::kNone) in.take();
       if (in.accept(".align")) parse_alignment(in);
     } else if (p.type == Type::kNone) {
       p.type = expect_type(in);
@@ -223,7 +223,7 @@ Variable parse_declarator(Cursor& in, Space space, const Prefix& prefix, Shape& 
 }  // namespace
 
 Type expect_type(Cursor& in) {
-  const Type t = in.at_directive() ? type_from_name(in.current().text.substr(1)) : Type::kNone;
+  const Type t = in.at_directive() ? isa::type_from_name(in.current().text.substr(1)) : Type::kNone;
   if (t == Type::kNone) in.unexpected("a type");
   in.take();
   return t;
@@ -247,7 +247,7 @@ Linkage parse_linkage(Cursor& in) {
 }
 
 std::vector<Variable> parse_variables(Cursor& in, const Linkage& linkage) {
-  const Space space = in.at_directive() ? space_from_name(in.current().text.substr(1)) : Space::kNone;
+  const Space space = in.at_directive() ? isa::space_from_name(in.current().text.substr(1)) : Space::kNone;
   if (space == Space::kNone) in.unexpected("a state space");
   in.take();
   if (in.at('[')) in.fail("numbered constant banks are no longer part of PTX");

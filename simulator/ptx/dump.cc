@@ -6,7 +6,7 @@
 #include <iostream>
 #include <iterator>
 
-#include "simulator/ptx/names.h"
+#include "simulator/isa/names.h"
 #include "simulator/ptx/parser.h"
 
 namespace {
@@ -30,7 +30,7 @@ std::string show(const Operand& o, const Function& f) {
       std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(o.bits));
       return text;
     }
-    case Kind::kSpecialRegister: return std::string(special_register_name(o.special));
+    case Kind::kSpecialRegister: return std::string(lockstep::isa::special_register_name(o.special));
     case Kind::kSymbol: return o.symbol + offset;
     case Kind::kAddress: return "[" + (o.has_register ? f.registers[o.index].name : o.symbol) + offset + "]";
     case Kind::kVector: return list('{', '}', ", ");
@@ -43,7 +43,7 @@ std::string show(const Operand& o, const Function& f) {
 }
 
 void print(const Variable& v, const char* indent) {
-  std::printf("%s.%s %s: %llu bytes, aligned to %u%s%s, %zu addresses\n", indent, std::string(space_name(v.space)).c_str(),
+  std::printf("%s.%s %s: %llu bytes, aligned to %u%s%s, %zu addresses\n", indent, std::string(lockstep::isa::space_name(v.space)).c_str(),
               v.name.c_str(), static_cast<unsigned long long>(v.size), v.alignment, v.is_extern ? ", extern" : "",
               v.initial.empty() ? "" : ", initialised", v.relocations.size());
 }

@@ -1,6 +1,7 @@
 #include "simulator/ptx/effects.h"
 
-#include "simulator/ptx/forms.h"
+#include "simulator/isa/category.h"
+#include "simulator/isa/forms.h"
 
 namespace lockstep::ptx {
 namespace {
@@ -39,18 +40,12 @@ std::vector<RegisterAccess> register_accesses(const Instruction& i) {
 
 Successors successors(const Instruction& i) {
   Successors s;
-  switch (i.opcode) {
-    case Opcode::k_ret: case Opcode::k_exit: case Opcode::k_trap:
-      s.next = i.guard.present;
-      return s;
-    case Opcode::k_bra: case Opcode::k_brx_idx:
-      s.next = i.guard.present;
-      break;
-    default: break;
-  }
+  const isa::Flow flow = isa::flow_of(i.opcode);
+  if (flow == isa::Flow::kEnds || flow == isa::Flow::kBranches) s.next = i.guard.present;
+  if (flow != isa::Flow::kBranches) return s;
   for (const Operand& o : i.operands) {
     if (o.kind == Kind::kLabel) s.targets.push_back(o.index);
-    if (o.kind != Kind::kList || i.opcode == Opcode::k_call) continue;
+    if (o.kind != Kind::kList) continue;
     for (const Operand& e : o.elements) s.targets.push_back(e.index);
   }
   return s;

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "simulator/ptx/form_examples.h"
+#include "simulator/isa/form_examples.h"
 #include "simulator/ptx/parser.h"
 
 namespace lockstep::ptx {
@@ -71,14 +71,14 @@ TEST(Effects, UnpackingWritesItsParts) {
 // The manual writes a destination d, p or vd and puts it first; whatever else it names is read.
 TEST(Effects, OfEveryRowTheFirstOperandAloneIsWrittenAndOnlyWhenItIsADestination) {
   int rows = 0;
-  const FormRow* last = nullptr;
-  for (const Example& e : pairwise_examples()) {
-    const FormRow& row = *e.spelling.form->row;
+  const isa::FormRow* last = nullptr;
+  for (const isa::Example& e : isa::pairwise_examples()) {
+    const isa::FormRow& row = *e.spelling.form->row;
     if (&row == last || row.opcode == Opcode::k_call) continue;
     last = &row;
     ++rows;
     const std::string target = "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : "");
-    const Module m = parsed(example_module({&e, 1}, "9.0", target));
+    const Module m = parsed(isa::example_module({&e, 1}, "9.0", target));
     ASSERT_FALSE(m.functions.empty()) << e.text;
     const Function& f = m.functions.back();
     std::set<std::string> written, wanted;

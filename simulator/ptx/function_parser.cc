@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "simulator/ptx/declarations.h"
-#include "simulator/ptx/names.h"
+#include "simulator/isa/names.h"
 #include "simulator/ptx/operand_check.h"
 #include "simulator/ptx/scope.h"
 
@@ -236,7 +236,7 @@ class BodyParser {
     } else if (const auto reg = scopes_.find_register(word.text)) {
       o.kind = Operand::Kind::kRegister;
       o.index = *reg;
-    } else if (const SpecialRegister s = special_register_from_name(word.text); s != SpecialRegister::kNone) {
+    } else if (const SpecialRegister s = isa::special_register_from_name(word.text); s != SpecialRegister::kNone) {
       o.kind = Operand::Kind::kSpecialRegister;
       o.special = s;
     } else if (word.text[0] == '%') {
@@ -332,9 +332,9 @@ class BodyParser {
   // ---- Instructions -------------------------------------------------------------------------------------------------
 
   void instruction(const Token& opcode, const Guard& guard) {
-    const std::vector<Match>& matches = state_.matches(opcode.text);
+    const std::vector<isa::Match>& matches = state_.matches(opcode.text);
     if (matches.empty()) {
-      const std::string nearest = explain_no_match(opcode.text);
+      const std::string nearest = isa::explain_no_match(opcode.text);
       in_.fail(opcode.line, nearest.empty() ? "unknown instruction '" + std::string(opcode.text) + "'"
                                             : "no instruction '" + std::string(opcode.text) + "': " + nearest);
     }
@@ -363,18 +363,18 @@ class BodyParser {
     function_.body.push_back(std::move(i));
   }
 
-  bool available(const FormRow& row) const {
+  bool available(const isa::FormRow& row) const {
     const Module& m = state_.module;
     if (row.ptx > m.version_major * 10 + m.version_minor) return false;
     if (row.sm > m.target_number) return false;
     return row.suffix == 0 || m.target_suffix != 0;
   }
 
-  void choose_form(Instruction& i, const std::vector<Match>& matches) {
+  void choose_form(Instruction& i, const std::vector<isa::Match>& matches) {
     Misfit nearest;
-    const Form* nearest_form = nullptr;
-    const FormRow* too_new = nullptr;
-    for (const Match& match : matches) {
+    const isa::Form* nearest_form = nullptr;
+    const isa::FormRow* too_new = nullptr;
+    for (const isa::Match& match : matches) {
       for (const auto& rules : match.form->operands) {
         if (!policy_agrees(i, rules)) continue;
         Misfit misfit = check_operands(match, rules, i.operands, function_.registers);
@@ -402,21 +402,21 @@ class BodyParser {
   }
 
   // A cache policy stands exactly when the opcode asks for one.
-  static bool policy_agrees(const Instruction& i, const std::vector<OperandRule>& rules) {
+  static bool policy_agrees(const Instruction& i, const std::vector<isa::OperandRule>& rules) {
     bool has = false;
-    for (const OperandRule& r : rules) has |= r.name == "policy";
+    for (const isa::OperandRule& r : rules) has |= r.name == "policy";
     return has == (i.text.find(".L2::cache_hint") != std::string::npos);
   }
 
-  void accept(Instruction& i, const Match& match, const std::vector<OperandRule>& rules) {
+  void accept(Instruction& i, const isa::Match& match, const std::vector<isa::OperandRule>& rules) {
     i.opcode = match.form->row->opcode;
     i.modifiers = match.modifiers;
     i.rules = &rules;
     settle_operands(match, rules, i.operands);
     for (std::size_t n = 0; n < rules.size(); ++n) {
       Operand& o = i.operands[n];
-      if (rules[n].role == OperandRule::Role::kLabel || rules[n].role == OperandRule::Role::kLabelList) {
-        pend_label(o, n, i.ptx_line, rules[n].role == OperandRule::Role::kLabelList);
+      if (rules[n].role == isa::OperandRule::Role::kLabel || rules[n].role == isa::OperandRule::Role::kLabelList) {
+        pend_label(o, n, i.ptx_line, rules[n].role == isa::OperandRule::Role::kLabelList);
       } else if (o.kind == Operand::Kind::kSymbol) {
         resolve_symbol(o, i.ptx_line);
       }
@@ -502,10 +502,10 @@ class BodyParser {
 
 }  // namespace
 
-const std::vector<Match>& ModuleState::matches(std::string_view opcode) {
+const std::vector<isa::Match>& ModuleState::matches(std::string_view opcode) {
   const auto found = cache_.find(opcode);
   if (found != cache_.end()) return found->second;
-  return cache_.emplace(opcode, match_opcode(opcode)).first->second;
+  return cache_.emplace(opcode, isa::match_opcode(opcode)).first->second;
 }
 
 int ModuleState::inline_site(const std::string& function_label, const SourceLocation& caller) {

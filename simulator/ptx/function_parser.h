@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "simulator/ptx/cursor.h"
-#include "simulator/ptx/forms.h"
+#include "simulator/isa/forms.h"
 #include "simulator/ptx/ir.h"
 
 namespace lockstep::ptx {
@@ -29,7 +29,7 @@ class ModuleState {
   explicit ModuleState(Module& m) : module(m) {}
 
   // The forms that accept an opcode as written, looked up once for each spelling.
-  const std::vector<Match>& matches(std::string_view opcode);
+  const std::vector<isa::Match>& matches(std::string_view opcode);
 
   // An index into Module::inline_sites; sites that are equal are shared.
   int inline_site(const std::string& function_label, const SourceLocation& caller);
@@ -41,7 +41,7 @@ class ModuleState {
   std::map<std::tuple<int, int, int>, int> inlined_locations;
 
  private:
-  std::unordered_map<std::string_view, std::vector<Match>> cache_;
+  std::unordered_map<std::string_view, std::vector<isa::Match>> cache_;
   std::map<std::tuple<std::string, int, int, int, int>, int> sites_;
 };
 

@@ -12,11 +12,22 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/ptx/opcode.h"
+#include "simulator/isa/opcode.h"
+
+namespace lockstep::isa {
+struct OperandRule;  // forms.h
+}
 
 namespace lockstep::ptx {
 
-struct OperandRule;  // forms.h
+// The words that a module is made of.
+using isa::Modifiers;
+using isa::Opcode;
+using isa::size_of;
+using isa::Space;
+using isa::SpecialRegister;
+using isa::Type;
+
 
 // Where in the CUDA source an instruction came from (.loc); line 0 when the PTX carries no line information.
 struct SourceLocation {
@@ -78,7 +89,7 @@ struct Instruction {
   // stand symbols of .param variables, registers and immediates.
   std::vector<Operand> operands;
   // What the table of forms says of each operand; nullptr for a call, which has a grammar of its own, and for a `ret` at a function's end.
-  const std::vector<OperandRule>* rules = nullptr;
+  const std::vector<isa::OperandRule>* rules = nullptr;
   SourceLocation source;
   int ptx_line = 0;     // line within the PTX text, from 1
   std::string text;     // opcode with its modifiers as written, for messages: "ld.global.nc.f32"

@@ -1,13 +1,13 @@
 #include "simulator/ptx/operand_check.h"
 
 #include "simulator/ptx/constant.h"
-#include "simulator/ptx/names.h"
+#include "simulator/isa/names.h"
 
 namespace lockstep::ptx {
 namespace {
 
 using Kind = Operand::Kind;
-using Role = OperandRule::Role;
+using Role = isa::OperandRule::Role;
 
 // These widen into, or take from, registers that are larger than their type (PTX ISA 9.4.1).
 bool allows_wider_registers(Opcode op) {
@@ -34,10 +34,10 @@ bool agrees(Type reg, Type wanted, bool wider) {
   return a == b && (a != Class::kOther || reg == wanted);
 }
 
-std::string spelled(Type t) { return "." + std::string(type_name(t)); }
+std::string spelled(Type t) { return "." + std::string(isa::type_name(t)); }
 
 struct Checker {
-  const Match& match;
+  const isa::Match& match;
   const std::vector<Register>& registers;
   Opcode opcode = match.form->row->opcode;
 
@@ -64,9 +64,9 @@ struct Checker {
       case Kind::kSpecialRegister: {
         if (destination) return "a special register is no destination";
         if (opcode != Opcode::k_mov && opcode != Opcode::k_cvt) return "only mov and cvt read special registers";
-        const Type t = special_register_type(o.special);
+        const Type t = isa::special_register_type(o.special);
         if ((t == Type::kPred) != (wanted == Type::kPred) || size_of(t) < size_of(wanted))
-          return std::string(special_register_name(o.special)) + " is of " + spelled(t) + ", not of " + spelled(wanted);
+          return std::string(isa::special_register_name(o.special)) + " is of " + spelled(t) + ", not of " + spelled(wanted);
         return {};
       }
       case Kind::kSymbol:
@@ -105,25 +105,25 @@ struct Checker {
   std::string image(const Operand& o, Type type) const {
     if (o.kind != Kind::kAddress || !o.has_register || o.offset != 0 || o.elements.size() != 1) return "[image, {coordinates}] is wanted";
     if (size_of(registers[o.index].type) != 8) return "an image is named by its handle, in a register of 64 bits";
-    const Geometry g = match.modifiers.geometry;
+    const isa::Geometry g = match.modifiers.geometry;
     const Operand& c = o.elements[0];
-    if (c.kind != Kind::kVector) return coordinates_of(g) == 1 ? scalar(c, type, false) : "a vector of coordinates is wanted";
-    if (c.elements.size() != static_cast<std::size_t>(coordinates_of(g))) return std::to_string(coordinates_of(g)) + " coordinates are wanted";
+    if (c.kind != Kind::kVector) return isa::coordinates_of(g) == 1 ? scalar(c, type, false) : "a vector of coordinates is wanted";
+    if (c.elements.size() != static_cast<std::size_t>(isa::coordinates_of(g))) return std::to_string(isa::coordinates_of(g)) + " coordinates are wanted";
     for (std::size_t i = 0; i < c.elements.size(); ++i) {
-      if (std::string why = scalar(c.elements[i], is_layered(g) && i == 0 ? Type::kU32 : type, false); !why.empty()) return why;
+      if (std::string why = scalar(c.elements[i], isa::is_layered(g) && i == 0 ? Type::kU32 : type, false); !why.empty()) return why;
     }
     return {};
   }
   std::string gradient(const Operand& o, Type type) const {
-    const auto count = static_cast<std::size_t>(gradients_of(match.modifiers.geometry));
+    const auto count = static_cast<std::size_t>(isa::gradients_of(match.modifiers.geometry));
     return o.kind != Kind::kVector && count == 1 ? scalar(o, type, false) : vector(o, type, count, false);
   }
 
-  std::string one(const OperandRule& rule, const Operand& given) const {
+  std::string one(const isa::OperandRule& rule, const Operand& given) const {
     // Braces around the one register of a surface access change nothing.
     const bool braced = (opcode == Opcode::k_suld || opcode == Opcode::k_sust) && given.kind == Kind::kVector && given.elements.size() == 1;
     const Operand& o = braced ? given.elements[0] : given;
-    const Type type = operand_type(rule, match.modifiers);
+    const Type type = isa::operand_type(rule, match.modifiers);
     const bool is_vector = rule.follows_vector && match.modifiers.vector > 1;
     switch (rule.role) {
       case Role::kDestination:
@@ -161,7 +161,7 @@ struct Checker {
   }
 };
 
-bool takes_vector(const OperandRule& rule) { return rule.role == Role::kDestinationVector || rule.role == Role::kSourceVector; }
+bool takes_vector(const isa::OperandRule& rule) { return rule.role == Role::kDestinationVector || rule.role == Role::kSourceVector; }
 
 void settle_immediate(Operand& o, Type type) {
   if (o.kind != Kind::kImmediate) return;
@@ -171,7 +171,7 @@ void settle_immediate(Operand& o, Type type) {
 
 }  // namespace
 
-Misfit check_operands(const Match& match, const std::vector<OperandRule>& rules, const std::vector<Operand>& operands,
+Misfit check_operands(const isa::Match& match, const std::vector<isa::OperandRule>& rules, const std::vector<Operand>& operands,
                       const std::vector<Register>& registers) {
   const Checker checker{match, registers};
   if (rules.size() != operands.size())
@@ -186,14 +186,14 @@ Misfit check_operands(const Match& match, const std::vector<OperandRule>& rules,
   return {};
 }
 
-void settle_operands(const Match& match, const std::vector<OperandRule>& rules, std::vector<Operand>& operands) {
+void settle_operands(const isa::Match& match, const std::vector<isa::OperandRule>& rules, std::vector<Operand>& operands) {
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    const Type type = operand_type(rules[i], match.modifiers);
+    const Type type = isa::operand_type(rules[i], match.modifiers);
     Operand& o = operands[i];
     if (rules[i].role == Role::kInteger) continue;
     settle_immediate(o, type);
     if (rules[i].role == Role::kImage) {
-      const bool layered = is_layered(match.modifiers.geometry);
+      const bool layered = isa::is_layered(match.modifiers.geometry);
       Operand& c = o.elements[0];
       settle_immediate(c, type);
       for (std::size_t n = 0; n < c.elements.size(); ++n) settle_immediate(c.elements[n], layered && n == 0 ? Type::kU32 : type);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/ptx/forms.h"
+#include "simulator/isa/forms.h"
 #include "simulator/ptx/ir.h"
 
 namespace lockstep::ptx {
@@ -17,10 +17,10 @@ struct Misfit {
 };
 
 // Checks kinds, register types and counts against one operand list of `match`.
-Misfit check_operands(const Match& match, const std::vector<OperandRule>& rules, const std::vector<Operand>& operands,
+Misfit check_operands(const isa::Match& match, const std::vector<isa::OperandRule>& rules, const std::vector<Operand>& operands,
                       const std::vector<Register>& registers);
 
 // After a fit: immediates become the bits that the operand's type reads, labels and lists take their kind.
-void settle_operands(const Match& match, const std::vector<OperandRule>& rules, std::vector<Operand>& operands);
+void settle_operands(const isa::Match& match, const std::vector<isa::OperandRule>& rules, std::vector<Operand>& operands);
 
 }  // namespace lockstep::ptx

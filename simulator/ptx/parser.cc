@@ -6,7 +6,7 @@
 #include "simulator/ptx/cursor.h"
 #include "simulator/ptx/declarations.h"
 #include "simulator/ptx/function_parser.h"
-#include "simulator/ptx/names.h"
+#include "simulator/isa/names.h"
 
 namespace lockstep::ptx {
 namespace {

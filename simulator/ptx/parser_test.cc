@@ -50,7 +50,7 @@ TEST(Instructions, KeepOpcodeModifiersOperandsGuardAndLine) {
   const Instruction& i = f.body[0];
   EXPECT_EQ(i.opcode, Opcode::k_add);
   EXPECT_EQ(i.modifiers.type, Type::kF32);
-  EXPECT_EQ(i.modifiers.rounding, Rounding::kNearestEven);
+  EXPECT_EQ(i.modifiers.rounding, isa::Rounding::kNearestEven);
   EXPECT_TRUE(i.modifiers.ftz);
   EXPECT_FALSE(i.modifiers.sat);
   EXPECT_TRUE(i.guard.present);
@@ -97,28 +97,28 @@ TEST(Instructions, PairsNegatedPredicatesAndSpecialRegisters) {
   ASSERT_EQ(f.body[0].operands[0].kind, Kind::kPair);
   EXPECT_EQ(name(f, f.body[0].operands[0].elements[1]), "%p2");
   EXPECT_EQ(f.body[0].operands[3].kind, Kind::kNegatedPredicate);
-  EXPECT_EQ(f.body[0].modifiers.compare, Compare::kLt);
-  EXPECT_EQ(f.body[0].modifiers.bool_op, BoolOp::kAnd);
+  EXPECT_EQ(f.body[0].modifiers.compare, isa::Compare::kLt);
+  EXPECT_EQ(f.body[0].modifiers.bool_op, isa::BoolOp::kAnd);
   EXPECT_EQ(f.body[1].operands[1].special, SpecialRegister::kCtaidY);
-  EXPECT_EQ(f.body[2].modifiers.shfl, ShflMode::kIdx);
+  EXPECT_EQ(f.body[2].modifiers.shfl, isa::ShflMode::kIdx);
   EXPECT_EQ(f.body[3].operands[2].bits, 32u);
 }
 
 TEST(Instructions, TheSameWordMeansWhatItsOpcodeSays) {
   const Function f = function_of("mul.lo.u32 %r1, %r2, %r3; setp.lo.u32 %p1, %r1, %r2; mul.wide.s32 %d1, %r1, 4; vote.sync.all.pred %p1, %p2, -1; bar.red.and.pred %p1, 0, %p2; "
                                  "and.b32 %r1, %r2, %r3; atom.global.and.b32 %r1, [%d1], %r2; barrier.cluster.arrive.release.aligned;");
-  EXPECT_EQ(f.body[0].modifiers.half, Half::kLo);
-  EXPECT_EQ(f.body[1].modifiers.compare, Compare::kLo);
-  EXPECT_EQ(f.body[2].modifiers.half, Half::kWide);
-  EXPECT_EQ(f.body[3].modifiers.vote, VoteMode::kAll);
-  EXPECT_EQ(f.body[4].modifiers.bool_op, BoolOp::kAnd);
-  EXPECT_EQ(f.body[4].modifiers.bar, BarMode::kRed);
+  EXPECT_EQ(f.body[0].modifiers.half, isa::Half::kLo);
+  EXPECT_EQ(f.body[1].modifiers.compare, isa::Compare::kLo);
+  EXPECT_EQ(f.body[2].modifiers.half, isa::Half::kWide);
+  EXPECT_EQ(f.body[3].modifiers.vote, isa::VoteMode::kAll);
+  EXPECT_EQ(f.body[4].modifiers.bool_op, isa::BoolOp::kAnd);
+  EXPECT_EQ(f.body[4].modifiers.bar, isa::BarMode::kRed);
   EXPECT_TRUE(f.body[4].modifiers.aligned);
   EXPECT_EQ(f.body[5].opcode, Opcode::k_and);
-  EXPECT_EQ(f.body[6].modifiers.atom, AtomOp::kAnd);
+  EXPECT_EQ(f.body[6].modifiers.atom, isa::AtomOp::kAnd);
   EXPECT_EQ(f.body[7].opcode, Opcode::k_barrier_cluster_arrive);
-  EXPECT_EQ(f.body[7].modifiers.semantics, Semantics::kRelease);
-  EXPECT_EQ(f.body[7].modifiers.scope, Scope::kNone);
+  EXPECT_EQ(f.body[7].modifiers.semantics, isa::Semantics::kRelease);
+  EXPECT_EQ(f.body[7].modifiers.scope, isa::Scope::kNone);
 }
 
 // ---- Labels, scopes, control flow -------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@
 namespace lockstep::vectors {
 namespace {
 
-using ptx::Opcode;
-using ptx::Type;
+using isa::Opcode;
+using isa::Type;
 
 // splitmix64: the same numbers wherever this is compiled.
 class Random {
@@ -88,7 +88,7 @@ const List& specials(Type type) {
     case Type::kE4M3x2: case Type::kE5M2x2: return bytes2;
     default: break;
   }
-  switch (ptx::size_of(type)) {
+  switch (isa::size_of(type)) {
     case 1: return i8;
     case 2: return i16;
     case 4: return i32;
@@ -107,7 +107,7 @@ std::uint64_t any_value(Type type, Random& random) {
     case Type::kU64: case Type::kS64: case Type::kB64: return tame ? bits >> (random() % 64) : bits;
     default: break;
   }
-  const int size = ptx::size_of(type);
+  const int size = isa::size_of(type);
   if (size >= 8) return bits;
   const std::uint64_t mask = (std::uint64_t{1} << (8 * size)) - 1;
   const bool integer = type != Type::kF16 && type != Type::kBF16 && type != Type::kF16x2 && type != Type::kBF16x2;
@@ -159,9 +159,9 @@ std::vector<std::uint64_t> inputs_of(const VectorForm& form) {
       } else {
         v = random() % 3 == 0 ? list[random() % list.size()] : any_value(w.type, random);
       }
-      if (n == 1 && ptx::size_of(w.type) == 2 && t >= static_cast<int>(list.size())) v = static_cast<std::uint64_t>(t) * 0x9e35 & 0xffff;
+      if (n == 1 && isa::size_of(w.type) == 2 && t >= static_cast<int>(list.size())) v = static_cast<std::uint64_t>(t) * 0x9e35 & 0xffff;
       // The rest of a word in memory holds further elements, or nothing that may change.
-      if (w.kind == Word::Kind::kMemory && ptx::size_of(w.type) < 8) v |= random() << (8 * ptx::size_of(w.type));
+      if (w.kind == Word::Kind::kMemory && isa::size_of(w.type) < 8) v |= random() << (8 * isa::size_of(w.type));
       if (opcode == Opcode::k_shfl_sync && w.operand >= 2) v = shuffle_operand(w.operand, random);
       if (divides_integers(form) && i == 1 && v == 0) v = 1;  // unspecified by the manual
     }

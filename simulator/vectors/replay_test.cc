@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "simulator/engine/testing.h"
+#include "simulator/engine/testing/testing.h"
 #include "simulator/vectors/recording.h"
 #include "simulator/vectors/tolerance.h"
 #include "simulator/vectors/vectors.h"

@@ -6,8 +6,8 @@
 namespace lockstep::vectors {
 namespace {
 
-using ptx::Opcode;
-using ptx::Type;
+using isa::Opcode;
+using isa::Type;
 
 struct Format {
   int fraction_bits, exponent_bits;

@@ -4,53 +4,32 @@
 #include <set>
 #include <utility>
 
+#include "simulator/isa/category.h"
+
 namespace lockstep::vectors {
 namespace {
 
-using ptx::Modifiers;
-using ptx::Opcode;
-using ptx::OperandRule;
-using ptx::Space;
-using ptx::Type;
+using isa::Modifiers;
+using isa::Opcode;
+using isa::OperandRule;
+using isa::Space;
+using isa::Type;
 using Role = OperandRule::Role;
 
 bool is_exchange(Opcode op) {
-  switch (op) {
-    case Opcode::k_shfl_sync: case Opcode::k_vote_sync: case Opcode::k_match_sync: case Opcode::k_redux_sync: case Opcode::k_elect_sync:
-      return true;
-    default: return false;
-  }
+  return isa::category_of(op) == isa::Category::kCollective && op != Opcode::k_activemask && op != Opcode::k_bar_warp_sync;
 }
 
-bool touches_memory(Opcode op) {
-  return op == Opcode::k_ld || op == Opcode::k_ldu || op == Opcode::k_st || op == Opcode::k_atom || op == Opcode::k_red;
-}
-
-// Sections 9.7.1 to 9.7.9 as far as they compute, and the video instruction.
-bool computes(Opcode op) {
-  switch (op) {
-    case Opcode::k_abs: case Opcode::k_add: case Opcode::k_addc: case Opcode::k_and: case Opcode::k_bfe: case Opcode::k_bfi:
-    case Opcode::k_bfind: case Opcode::k_bmsk: case Opcode::k_brev: case Opcode::k_clz: case Opcode::k_cnot: case Opcode::k_copysign:
-    case Opcode::k_cos: case Opcode::k_cvt: case Opcode::k_cvt_pack: case Opcode::k_div: case Opcode::k_dp2a: case Opcode::k_dp4a:
-    case Opcode::k_ex2: case Opcode::k_fma: case Opcode::k_fns: case Opcode::k_lg2: case Opcode::k_lop3: case Opcode::k_mad:
-    case Opcode::k_mad24: case Opcode::k_madc: case Opcode::k_max: case Opcode::k_min: case Opcode::k_mov: case Opcode::k_mul:
-    case Opcode::k_mul24: case Opcode::k_neg: case Opcode::k_not: case Opcode::k_or: case Opcode::k_popc: case Opcode::k_prmt:
-    case Opcode::k_rcp: case Opcode::k_rem: case Opcode::k_rsqrt: case Opcode::k_sad: case Opcode::k_selp: case Opcode::k_set:
-    case Opcode::k_setp: case Opcode::k_shf: case Opcode::k_shl: case Opcode::k_shr: case Opcode::k_sin: case Opcode::k_slct:
-    case Opcode::k_sqrt: case Opcode::k_sub: case Opcode::k_subc: case Opcode::k_szext: case Opcode::k_tanh: case Opcode::k_testp:
-    case Opcode::k_vabsdiff4: case Opcode::k_xor: return true;
-    default: return false;
-  }
-}
+bool touches_memory(Opcode op) { return isa::category_of(op) == isa::Category::kLoadStore || isa::category_of(op) == isa::Category::kAtomic; }
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // Loads through a path that need not see what the kernel itself has written.
-bool reads_only_inputs(const ptx::Spelling& s) { return s.modifiers.non_coherent || s.form->row->opcode == Opcode::k_ldu; }
+bool reads_only_inputs(const isa::Spelling& s) { return s.modifiers.non_coherent || s.form->row->opcode == Opcode::k_ldu; }
 
 // A memory operation in memory that every thread has 32 bytes of. Loads and stores of .b128 only move bits (load_test has them): they came after the
 // recording.
-bool reaches_its_own_bytes(const ptx::Spelling& s) {
+bool reaches_its_own_bytes(const isa::Spelling& s) {
   const Opcode op = s.form->row->opcode;
   if (s.modifiers.type == Type::kB128 && (op == Opcode::k_ld || op == Opcode::k_st)) return false;
   switch (s.modifiers.space) {
@@ -60,37 +39,37 @@ bool reaches_its_own_bytes(const ptx::Spelling& s) {
 }
 
 // Memory operations by the plainest spelling: no hint, no order, no scope.
-bool is_plain(const ptx::Spelling& s) {
+bool is_plain(const isa::Spelling& s) {
   const Modifiers& m = s.modifiers;
-  return !contains(s.text, "::") && !contains(s.text, ".weak") && m.semantics == ptx::Semantics::kNone &&
-         m.scope == ptx::Scope::kNone && m.cache == ptx::CacheOp::kNone && !reads_only_inputs(s) && m.space != Space::kSharedCluster;
+  return !contains(s.text, "::") && !contains(s.text, ".weak") && m.semantics == isa::Semantics::kNone &&
+         m.scope == isa::Scope::kNone && m.cache == isa::CacheOp::kNone && !reads_only_inputs(s) && m.space != Space::kSharedCluster;
 }
 
 // A barrier that reduces a predicate over the block.
-bool reduces_at_a_barrier(const ptx::Spelling& s) {
+bool reduces_at_a_barrier(const isa::Spelling& s) {
   const Opcode op = s.form->row->opcode;
-  return (op == Opcode::k_bar || op == Opcode::k_barrier) && contains(s.text, ".red.");
+  return isa::category_of(op) == isa::Category::kBarrier && contains(s.text, ".red.");
 }
 
-bool exists_on_sm_90(const ptx::Example& e) { return e.spelling.form->row->sm <= 90 && e.spelling.form->row->suffix == 0; }
+bool exists_on_sm_90(const isa::Example& e) { return e.spelling.form->row->sm <= 90 && e.spelling.form->row->suffix == 0; }
 
-bool belongs(const ptx::Example& e) {
+bool belongs(const isa::Example& e) {
   const Opcode op = e.spelling.form->row->opcode;
   if (touches_memory(op)) return is_plain(e.spelling) && reaches_its_own_bytes(e.spelling);
-  return computes(op) || is_exchange(op) || reduces_at_a_barrier(e.spelling);
+  return isa::computes(isa::category_of(op)) || is_exchange(op) || reduces_at_a_barrier(e.spelling);
 }
 
 // Memory operations whose spelling has a hint, an order or a scope compute what the plain ones do. Of every row a few, from its
 // beginning to its end, show that they do.
 constexpr std::size_t kHintedPerRow = 4;
 
-std::vector<const ptx::Example*> hinted_representatives(const std::vector<ptx::Example>& examples) {
-  std::vector<const ptx::Example*> chosen;
+std::vector<const isa::Example*> hinted_representatives(const std::vector<isa::Example>& examples) {
+  std::vector<const isa::Example*> chosen;
   for (std::size_t begin = 0, end; begin < examples.size(); begin = end) {
-    const ptx::Form* form = examples[begin].spelling.form;
-    std::vector<const ptx::Example*> of_row;
+    const isa::Form* form = examples[begin].spelling.form;
+    std::vector<const isa::Example*> of_row;
     for (end = begin; end < examples.size() && examples[end].spelling.form == form; ++end) {
-      const ptx::Example& e = examples[end];
+      const isa::Example& e = examples[end];
       if (touches_memory(form->row->opcode) && exists_on_sm_90(e) && !is_plain(e.spelling) && reaches_its_own_bytes(e.spelling)) of_row.push_back(&e);
     }
     const std::size_t count = std::min(kHintedPerRow, of_row.size());
@@ -106,18 +85,18 @@ bool reads_carry(const Modifiers& m, Opcode op) {
 // The register of example_module() for element `n` of an operand of `type`.
 std::string register_name(Type type, int n) {
   if (type == Type::kPred) return "p" + std::to_string(n);
-  const int bytes = ptx::size_of(type);
+  const int bytes = isa::size_of(type);
   return (bytes <= 2 ? "h" : bytes == 4 ? "r" : bytes == 8 ? "d" : "q") + std::to_string(n);
 }
 
-Type half_of(Type t) { return ptx::size_of(t) == 4 ? Type::kB16 : ptx::size_of(t) == 8 ? Type::kB32 : Type::kB64; }
+Type half_of(Type t) { return isa::size_of(t) == 4 ? Type::kB16 : isa::size_of(t) == 8 ? Type::kB32 : Type::kB64; }
 
-int bytes_of(Type t) { return t == Type::kPred ? 0 : ptx::size_of(t); }
+int bytes_of(Type t) { return t == Type::kPred ? 0 : isa::size_of(t); }
 
 // Collects the text before and after the instruction while the operands are looked at one by one.
 class KernelWriter {
  public:
-  explicit KernelWriter(const ptx::Example& example) : example_(example), opcode_(example.spelling.form->row->opcode) {}
+  explicit KernelWriter(const isa::Example& example) : example_(example), opcode_(example.spelling.form->row->opcode) {}
 
   void write(VectorForm& out) {
     const Modifiers& m = example_.spelling.modifiers;
@@ -148,7 +127,7 @@ class KernelWriter {
  private:
   void operand(const OperandRule& rule, int position, bool last) {
     const Modifiers& m = example_.spelling.modifiers;
-    const Type type = ptx::operand_type(rule, m);
+    const Type type = isa::operand_type(rule, m);
     const int n = 8 * position;
     const int elements = rule.follows_vector ? m.vector : 1;
     switch (rule.role) {
@@ -235,7 +214,7 @@ class KernelWriter {
   // The thread's own 32 bytes of global or shared memory, or its inputs where they lie.
   void memory(Type type, int n, int position) {
     const Modifiers& m = example_.spelling.modifiers;
-    const int words = (ptx::size_of(type) * m.vector + 7) / 8;
+    const int words = (isa::size_of(type) * m.vector + 7) / 8;
     if (reads_only_inputs(example_.spelling)) {
       before_ += "add.u64 d" + std::to_string(n) + ", x0, " + std::to_string(8 * inputs_.size()) + ";\n";
       inputs_.insert(inputs_.end(), static_cast<std::size_t>(words), {Word::Kind::kMemory, type, 8, position});
@@ -256,7 +235,7 @@ class KernelWriter {
     }
   }
 
-  const ptx::Example& example_;
+  const isa::Example& example_;
   Opcode opcode_;
   bool shared_ = false;
   std::string before_, after_;
@@ -271,7 +250,7 @@ constexpr const char* kTables[] = {"0xEA", "0x96", "0xE8", "0xCA", "0xF0", "0xCC
 std::vector<VectorForm> vector_forms() {
   std::vector<VectorForm> forms;
   std::set<std::string> names;
-  const auto add = [&](const ptx::Example& e) {
+  const auto add = [&](const isa::Example& e) {
     if (!names.insert(e.text).second) return;
     VectorForm& f = forms.emplace_back();
     f.name = e.text;
@@ -279,11 +258,11 @@ std::vector<VectorForm> vector_forms() {
     f.entry = "form" + std::to_string(forms.size() - 1);
     KernelWriter(e).write(f);
   };
-  const std::vector<ptx::Example> examples = ptx::all_examples();
-  const std::vector<const ptx::Example*> hinted = hinted_representatives(examples);
-  for (const ptx::Example& example : examples) {
+  const std::vector<isa::Example> examples = isa::all_examples();
+  const std::vector<const isa::Example*> hinted = hinted_representatives(examples);
+  for (const isa::Example& example : examples) {
     if (!exists_on_sm_90(example) || !belongs(example)) continue;
-    ptx::Example e = example;
+    isa::Example e = example;
     if (e.spelling.form->row->opcode == Opcode::k_lop3) {
       const std::size_t at = e.text.find("0xEA");
       for (const char* table : kTables) {
@@ -294,7 +273,7 @@ std::vector<VectorForm> vector_forms() {
       add(e);
     }
   }
-  for (const ptx::Example* e : hinted) add(*e);
+  for (const isa::Example* e : hinted) add(*e);
   return forms;
 }
 

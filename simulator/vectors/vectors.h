@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/ptx/form_examples.h"
+#include "simulator/isa/form_examples.h"
 
 namespace lockstep::vectors {
 
@@ -27,14 +27,14 @@ struct Word {
     kMemory,    // 64 bits of the thread's own memory that an address operand points to
   };
   Kind kind = Kind::kRegister;
-  ptx::Type type = ptx::Type::kNone;  // the operand's, of one element
+  isa::Type type = isa::Type::kNone;  // the operand's, of one element
   int bytes = 0;                      // that mean something, 0 for a predicate
   int operand = 0;                    // position in the instruction
 };
 
 struct VectorForm {
   std::string name;        // "add.rn.f32 r0, r8, r16;": the instruction, unique
-  ptx::Spelling spelling;
+  isa::Spelling spelling;
   std::string entry;       // name of the kernel
   std::string kernel;      // its text
   std::vector<Word> inputs, outputs;

@@ -9,7 +9,7 @@
 #include <set>
 #include <span>
 
-#include "simulator/ptx/forms.h"
+#include "simulator/isa/forms.h"
 
 namespace lockstep::engine::alu_test {
 namespace {
@@ -223,14 +223,14 @@ AluKey key_of(const Form& form) {
   AluKey key;
   const bool packs = form.text.starts_with("mov") && form.bytes.size() > 2;
   const bool whole_first = packs && form.bytes[0] > form.bytes[1];
-  for (const ptx::Match& match : ptx::match_opcode(form.text)) {
+  for (const isa::Match& match : isa::match_opcode(form.text)) {
     if (packs && match.modifiers.variant != (whole_first ? 1 : 2)) continue;
     if (!packs && form.text.starts_with("mov") && match.modifiers.variant != 0) continue;
     key.opcode = match.form->row->opcode;
     key.modifiers = match.modifiers;
     break;
   }
-  EXPECT_NE(key.opcode, ptx::Opcode::kInvalid) << "the table of forms has no " << form.text;
+  EXPECT_NE(key.opcode, isa::Opcode::kInvalid) << "the table of forms has no " << form.text;
   key.operand_count = static_cast<std::uint8_t>(form.bytes.size());
   for (std::size_t i = 0; i < form.bytes.size() && i < 6; ++i) key.register_bytes[i] = static_cast<std::uint8_t>(form.bytes[i]);
   key.has_second_destination = form.pair;

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "simulator/engine/alu.h"
-#include "simulator/engine/warp.h"
+#include "simulator/engine/alu/alu.h"
+#include "simulator/engine/schedule/warp.h"
 
 namespace lockstep::engine::alu_test {
 

@@ -6,7 +6,7 @@
 namespace lockstep::engine::alu {
 namespace {
 
-using ptx::PrmtMode;
+using isa::PrmtMode;
 
 template <class T> constexpr u32 kBits = 8 * sizeof(T);
 
@@ -274,13 +274,13 @@ Handler funnel_form(const AluKey& key) {
 
 Handler lop3_form(const AluKey& key) {
   if (key.modifiers.type != Type::kB32 || !only(key, kBoolOp)) return nullptr;
-  if (key.modifiers.bool_op == ptx::BoolOp::kNone) {
+  if (key.modifiers.bool_op == isa::BoolOp::kNone) {
     return !key.has_second_destination && widths(key, 4, 4, 4, 4, 4) ? &lop3 : nullptr;
   }
   // d|p, a, b, c, table, q: the two destinations count as one operand.
   if (!key.has_second_destination || !widths(key, 4, 4, 4, 4, 4, 0)) return nullptr;
-  if (key.modifiers.bool_op == ptx::BoolOp::kAnd) return &lop3_predicate<true>;
-  if (key.modifiers.bool_op == ptx::BoolOp::kOr) return &lop3_predicate<false>;
+  if (key.modifiers.bool_op == isa::BoolOp::kAnd) return &lop3_predicate<true>;
+  if (key.modifiers.bool_op == isa::BoolOp::kOr) return &lop3_predicate<false>;
   return nullptr;
 }
 

@@ -97,7 +97,7 @@ TEST(Bits, AnyFunctionOfThreeBits) {
         return Bits{conjunction ? set && q : set || q};
       };
       AluKey key = key_of({"lop3.b32", {4, 4, 4, 4, 4}});
-      key.modifiers.bool_op = ptx::BoolOp::kXor;
+      key.modifiers.bool_op = isa::BoolOp::kXor;
       EXPECT_TRUE(refused(key));
       check({conjunction ? "lop3.and.b32" : "lop3.or.b32", {4, 4, 4, 4, 4, 0}, true},
             {special_int(4), special_int(4), special_int(4), {0, 0x80, 0xe8, 0x96, 0xff, 0xfe}, both_predicates()}, look_up, with_predicate);
@@ -221,7 +221,7 @@ TEST(Bits, UnknownFormsAreRefused) {
   const AluKey shl = key_of({"shl.b32", {4, 4, 4}});
   EXPECT_FALSE(refused(shl));
   AluKey k = shl;
-  k.modifiers.type = ptx::Type::kU32;  // shl knows bits only
+  k.modifiers.type = isa::Type::kU32;  // shl knows bits only
   EXPECT_TRUE(refused(k));
   k = shl;
   k.modifiers.clamp = true;
@@ -230,7 +230,7 @@ TEST(Bits, UnknownFormsAreRefused) {
   k.register_bytes[2] = 8;
   EXPECT_TRUE(refused(k));
   k = key_of({"popc.b32", {4, 4}});
-  k.modifiers.type = ptx::Type::kB16;
+  k.modifiers.type = isa::Type::kB16;
   EXPECT_TRUE(refused(k));
 }
 

@@ -9,7 +9,7 @@
 namespace lockstep::engine::alu {
 namespace {
 
-using ptx::Half;
+using isa::Half;
 
 // What carries can come from: sums and differences of unsigned words; signed forms give the same bits.
 template <class U>

@@ -5,8 +5,8 @@
 namespace lockstep::engine::alu {
 namespace {
 
-using ptx::BoolOp;
-using ptx::TestpOp;
+using isa::BoolOp;
+using isa::TestpOp;
 
 template <class L, Compare C>
 void setp_one(Warp& w, const Op& op, LaneMask mask) {

@@ -168,14 +168,14 @@ TEST(Compare, TestpClassifies) {
 TEST(Compare, UnknownFormsAreRefused) {
   AluKey k = key_of({"setp.lt.s32", {0, 4, 4}});
   EXPECT_FALSE(refused(k));
-  k.modifiers.compare = ptx::Compare::kLo;  // unsigned only
+  k.modifiers.compare = isa::Compare::kLo;  // unsigned only
   EXPECT_TRUE(refused(k));
-  k.modifiers.compare = ptx::Compare::kLtu;  // floats only
+  k.modifiers.compare = isa::Compare::kLtu;  // floats only
   EXPECT_TRUE(refused(k));
-  k.modifiers.compare = ptx::Compare::kNone;
+  k.modifiers.compare = isa::Compare::kNone;
   EXPECT_TRUE(refused(k));
   k = key_of({"setp.eq.b32", {0, 4, 4}});
-  k.modifiers.compare = ptx::Compare::kLt;
+  k.modifiers.compare = isa::Compare::kLt;
   EXPECT_TRUE(refused(k));
   k = key_of({"setp.lt.f64", {0, 8, 8}});
   k.modifiers.ftz = true;

@@ -10,7 +10,7 @@
 namespace lockstep::engine::alu {
 namespace {
 
-using ptx::Compare;
+using isa::Compare;
 
 typedef s32 S32x8 __attribute__((vector_size(32)));
 typedef u32 U32x8 __attribute__((vector_size(32)));
@@ -221,10 +221,10 @@ LOCKSTEP_INLINE int compared_bytes(Type type) {
   }
 }
 
-template <ptx::BoolOp B>
+template <isa::BoolOp B>
 LOCKSTEP_INLINE LaneMask combined(LaneMask result, LaneMask c) {
-  if constexpr (B == ptx::BoolOp::kAnd) return result & c;
-  else if constexpr (B == ptx::BoolOp::kOr) return result | c;
+  if constexpr (B == isa::BoolOp::kAnd) return result & c;
+  else if constexpr (B == isa::BoolOp::kOr) return result | c;
   else return result ^ c;
 }
 

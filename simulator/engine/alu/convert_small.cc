@@ -152,7 +152,7 @@ LOCKSTEP_INLINE u32 differences_added(u32 a, u32 b, u32 c) {
 
 template <class D, class A, class B>
 Handler difference_instance(const AluKey& key) {
-  if (key.modifiers.atom == ptx::AtomOp::kAdd) return key.modifiers.sat ? nullptr : &ternary<u32, u32, u32, u32, differences_added<A, B>>;
+  if (key.modifiers.atom == isa::AtomOp::kAdd) return key.modifiers.sat ? nullptr : &ternary<u32, u32, u32, u32, differences_added<A, B>>;
   return key.modifiers.sat ? &ternary<u32, u32, u32, u32, differences<D, A, B, true>> : &ternary<u32, u32, u32, u32, differences<D, A, B, false>>;
 }
 template <class A, class B>
@@ -191,7 +191,7 @@ Handler resolve_convert_pack(const AluKey& key) {
 Handler resolve_video(const AluKey& key) {
   const auto& m = key.modifiers;
   AluKey plain = key;
-  plain.modifiers.atom = ptx::AtomOp::kNone;  // .add
+  plain.modifiers.atom = isa::AtomOp::kNone;  // .add
   if (key.opcode != Opcode::k_vabsdiff4 || !only(plain, kSourceType | kThirdType | kSat) || !widths(key, 4, 4, 4, 4)) return nullptr;
   if (m.source_type == Type::kU32 && m.third_type == Type::kU32) return difference_destination<u8, u8>(key);
   if (m.source_type == Type::kU32 && m.third_type == Type::kS32) return difference_destination<u8, s8>(key);

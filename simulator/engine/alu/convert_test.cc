@@ -185,9 +185,9 @@ TEST(Convert, FloatToFloat) {
 TEST(Convert, UnknownFormsAreRefused) {
   AluKey k = key_of({"cvt.rn.f32.s32", {4, 4}});
   EXPECT_FALSE(refused(k));
-  k.modifiers.rounding = ptx::Rounding::kNone;
+  k.modifiers.rounding = isa::Rounding::kNone;
   EXPECT_TRUE(refused(k));
-  k.modifiers.rounding = ptx::Rounding::kIntZero;
+  k.modifiers.rounding = isa::Rounding::kIntZero;
   EXPECT_TRUE(refused(k));
   k = key_of({"cvt.u32.u64", {4, 8}});
   EXPECT_FALSE(refused(k));
@@ -197,9 +197,9 @@ TEST(Convert, UnknownFormsAreRefused) {
   k.modifiers.ftz = true;
   EXPECT_TRUE(refused(k));
   k = key_of({"cvt.rzi.s32.f32", {4, 4}});
-  k.modifiers.rounding = ptx::Rounding::kNearestEven;
+  k.modifiers.rounding = isa::Rounding::kNearestEven;
   EXPECT_TRUE(refused(k));
-  k.modifiers.source_type = ptx::Type::kNone;
+  k.modifiers.source_type = isa::Type::kNone;
   EXPECT_TRUE(refused(k));
 }
 

@@ -19,7 +19,7 @@ Handler resolve_video(const AluKey& key);               // vabsdiff4
 
 namespace {
 
-using ptx::Rounding;
+using isa::Rounding;
 
 template <class T>
 constexpr bool kSignedType = T(-1) < T(0);

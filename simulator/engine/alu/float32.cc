@@ -9,7 +9,7 @@
 namespace lockstep::engine::alu {
 namespace {
 
-using ptx::Rounding;
+using isa::Rounding;
 
 struct Plus { LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a + b; } };
 struct Minus { LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a - b; } };
@@ -135,7 +135,7 @@ Handler three_inputs(bool magnitudes) {
 
 template <bool Smaller, bool Ftz, bool Propagate>
 Handler extreme_instance(const AluKey& key) {
-  const ptx::Modifiers& m = key.modifiers;
+  const isa::Modifiers& m = key.modifiers;
   if (widths(key, 4, 4, 4, 4)) return m.xorsign_abs ? nullptr : three_inputs<Smaller, Ftz, Propagate>(m.abs);
   if (!widths(key, 4, 4, 4) || m.abs) return nullptr;
   return m.xorsign_abs ? &binary<f32, f32, f32, Extreme<Smaller, Ftz, Propagate, true>::of>

@@ -7,7 +7,7 @@
 namespace lockstep::engine::alu {
 namespace {
 
-using ptx::Rounding;
+using isa::Rounding;
 
 LOCKSTEP_INLINE f64 plus(f64 a, f64 b) { return a + b; }
 LOCKSTEP_INLINE f64 minus(f64 a, f64 b) { return a - b; }

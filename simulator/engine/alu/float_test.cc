@@ -152,16 +152,16 @@ TEST(Float, UnknownFormsAreRefused) {
     return refused(k);
   };
   EXPECT_FALSE(refused(add));
-  EXPECT_TRUE(with(add, [](AluKey& k) { k.modifiers.rounding = ptx::Rounding::kNearestAway; }));
-  EXPECT_TRUE(with(add, [](AluKey& k) { k.modifiers.rounding = ptx::Rounding::kIntZero; }));
+  EXPECT_TRUE(with(add, [](AluKey& k) { k.modifiers.rounding = isa::Rounding::kNearestAway; }));
+  EXPECT_TRUE(with(add, [](AluKey& k) { k.modifiers.rounding = isa::Rounding::kIntZero; }));
   EXPECT_TRUE(with(add, [](AluKey& k) { k.modifiers.relu = true; }));
   EXPECT_TRUE(with(add, [](AluKey& k) { k.register_bytes[2] = 8; }));
-  EXPECT_TRUE(with(add, [](AluKey& k) { k.modifiers.type = ptx::Type::kTF32; }));
+  EXPECT_TRUE(with(add, [](AluKey& k) { k.modifiers.type = isa::Type::kTF32; }));
   const AluKey add64 = key_of({"add.rn.f64", {8, 8, 8}});
   EXPECT_TRUE(with(add64, [](AluKey& k) { k.modifiers.ftz = true; }));
   EXPECT_TRUE(with(add64, [](AluKey& k) { k.modifiers.sat = true; }));
   const AluKey fma = key_of({"fma.rn.f32", {4, 4, 4, 4}});
-  EXPECT_TRUE(with(fma, [](AluKey& k) { k.modifiers.rounding = ptx::Rounding::kNone; }));
+  EXPECT_TRUE(with(fma, [](AluKey& k) { k.modifiers.rounding = isa::Rounding::kNone; }));
   const AluKey div = key_of({"div.rn.f32", {4, 4, 4}});
   EXPECT_TRUE(with(div, [](AluKey& k) { k.modifiers.sat = true; }));
   EXPECT_TRUE(with(div, [](AluKey& k) { k.modifiers.approx = true; }));  // approx and a direction

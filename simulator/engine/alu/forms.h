@@ -20,8 +20,8 @@ Handler resolve_packed_float32(const AluKey& key);  // f32x2, and f32 with half 
 
 namespace {
 
-using ptx::Opcode;
-using ptx::Type;
+using isa::Opcode;
+using isa::Type;
 
 // One bit a modifier that may be present.
 enum Field : std::uint32_t {
@@ -51,16 +51,16 @@ enum Field : std::uint32_t {
   kNeverHere = 1u << 31,  // modifiers of memory, control and exchange instructions
 };
 
-LOCKSTEP_INLINE std::uint32_t fields_of(const ptx::Modifiers& m) {
+LOCKSTEP_INLINE std::uint32_t fields_of(const isa::Modifiers& m) {
   std::uint32_t f = 0;
   if (m.source_type != Type::kNone) f |= kSourceType;
   if (m.third_type != Type::kNone) f |= kThirdType;
-  if (m.rounding != ptx::Rounding::kNone) f |= kRounding;
-  if (m.compare != ptx::Compare::kNone) f |= kCompare;
-  if (m.bool_op != ptx::BoolOp::kNone) f |= kBoolOp;
-  if (m.half != ptx::Half::kNone) f |= kHalf;
-  if (m.prmt != ptx::PrmtMode::kNone) f |= kPrmt;
-  if (m.testp != ptx::TestpOp::kNone) f |= kTestp;
+  if (m.rounding != isa::Rounding::kNone) f |= kRounding;
+  if (m.compare != isa::Compare::kNone) f |= kCompare;
+  if (m.bool_op != isa::BoolOp::kNone) f |= kBoolOp;
+  if (m.half != isa::Half::kNone) f |= kHalf;
+  if (m.prmt != isa::PrmtMode::kNone) f |= kPrmt;
+  if (m.testp != isa::TestpOp::kNone) f |= kTestp;
   if (m.variant != 0) f |= kVariant;
   if (m.ftz) f |= kFtz;
   if (m.sat) f |= kSat;
@@ -76,9 +76,9 @@ LOCKSTEP_INLINE std::uint32_t fields_of(const ptx::Modifiers& m) {
   if (m.left) f |= kLeft;
   if (m.abs) f |= kAbs;
   if (m.oob) f |= kOob;
-  if (m.space != ptx::Space::kNone || m.source_space != ptx::Space::kNone || m.cache != ptx::CacheOp::kNone ||
-      m.semantics != ptx::Semantics::kNone || m.scope != ptx::Scope::kNone || m.atom != ptx::AtomOp::kNone ||
-      m.shfl != ptx::ShflMode::kNone || m.vote != ptx::VoteMode::kNone || m.bar != ptx::BarMode::kNone || m.vector != 1 ||
+  if (m.space != isa::Space::kNone || m.source_space != isa::Space::kNone || m.cache != isa::CacheOp::kNone ||
+      m.semantics != isa::Semantics::kNone || m.scope != isa::Scope::kNone || m.atom != isa::AtomOp::kNone ||
+      m.shfl != isa::ShflMode::kNone || m.vote != isa::VoteMode::kNone || m.bar != isa::BarMode::kNone || m.vector != 1 ||
       m.uniform || m.non_coherent || m.to || m.aligned || m.noftz || m.no_return) {
     f |= kNeverHere;
   }

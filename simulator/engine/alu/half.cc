@@ -4,7 +4,7 @@
 namespace lockstep::engine::alu {
 namespace {
 
-using ptx::Rounding;
+using isa::Rounding;
 
 // f32 has more than twice a half's digits plus two, so rounding a sum or product twice rounds it once.
 LOCKSTEP_INLINE f32 plus(f32 a, f32 b) { return a + b; }

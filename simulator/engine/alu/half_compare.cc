@@ -4,7 +4,7 @@
 namespace lockstep::engine::alu {
 namespace {
 
-using ptx::BoolOp;
+using isa::BoolOp;
 
 // Shared by the many uses of a comparison, so that each of them stays small.
 template <class L, Compare C>

@@ -300,7 +300,7 @@ TEST(Half, UnknownFormsAreRefused) {
   k.modifiers.ftz = true;
   EXPECT_TRUE(refused(k));
   k = key_of({"add.rn.f16", {2, 2, 2}});
-  k.modifiers.rounding = ptx::Rounding::kZero;
+  k.modifiers.rounding = isa::Rounding::kZero;
   EXPECT_TRUE(refused(k));
   k = key_of({"fma.rn.oob.f16", {2, 2, 2, 2}});
   EXPECT_FALSE(refused(k));

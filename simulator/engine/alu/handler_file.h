@@ -5,6 +5,6 @@
 // be theirs. Enumerations, constants, plain structs, compiler builtins and intrinsics are harmless.
 #pragma once
 
-#include "simulator/engine/alu.h"
+#include "simulator/engine/alu/alu.h"
 
 #define LOCKSTEP_INLINE inline __attribute__((always_inline))

@@ -7,7 +7,7 @@
 namespace lockstep::engine::alu {
 namespace {
 
-using ptx::Half;
+using isa::Half;
 
 template <class T> struct WiderOf;
 template <> struct WiderOf<u16> { using type = u32; };

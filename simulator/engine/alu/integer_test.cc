@@ -192,17 +192,17 @@ TEST(Integer, UnknownFormsAreRefused) {
   EXPECT_TRUE(with([](AluKey& k) { k.modifiers.ftz = true; }));
   EXPECT_TRUE(with([](AluKey& k) { k.modifiers.relu = true; }));
   EXPECT_TRUE(with([](AluKey& k) { k.modifiers.vector = 2; }));
-  EXPECT_TRUE(with([](AluKey& k) { k.modifiers.type = ptx::Type::kU32, k.modifiers.sat = true; }));
-  EXPECT_TRUE(with([](AluKey& k) { k.modifiers.type = ptx::Type::kB32; }));
-  EXPECT_TRUE(with([](AluKey& k) { k.modifiers.type = ptx::Type::kS8; }));
-  EXPECT_TRUE(with([](AluKey& k) { k.modifiers.source_type = ptx::Type::kF16; }));
-  EXPECT_TRUE(with([](AluKey& k) { k.modifiers.half = ptx::Half::kLo; }));
-  EXPECT_TRUE(with([](AluKey& k) { k.modifiers.rounding = ptx::Rounding::kNearestEven; }));
+  EXPECT_TRUE(with([](AluKey& k) { k.modifiers.type = isa::Type::kU32, k.modifiers.sat = true; }));
+  EXPECT_TRUE(with([](AluKey& k) { k.modifiers.type = isa::Type::kB32; }));
+  EXPECT_TRUE(with([](AluKey& k) { k.modifiers.type = isa::Type::kS8; }));
+  EXPECT_TRUE(with([](AluKey& k) { k.modifiers.source_type = isa::Type::kF16; }));
+  EXPECT_TRUE(with([](AluKey& k) { k.modifiers.half = isa::Half::kLo; }));
+  EXPECT_TRUE(with([](AluKey& k) { k.modifiers.rounding = isa::Rounding::kNearestEven; }));
   EXPECT_TRUE(with([](AluKey& k) { k.operand_count = 4; }));
   EXPECT_TRUE(with([](AluKey& k) { k.register_bytes[1] = 8; }));
-  EXPECT_TRUE(with([](AluKey& k) { k.opcode = ptx::Opcode::kInvalid; }));
-  EXPECT_TRUE(with([](AluKey& k) { k.opcode = ptx::Opcode::k_ld; }));
-  EXPECT_TRUE(with([](AluKey& k) { k.opcode = ptx::Opcode::k_mul; }));  // neither lo, hi nor wide
+  EXPECT_TRUE(with([](AluKey& k) { k.opcode = isa::Opcode::kInvalid; }));
+  EXPECT_TRUE(with([](AluKey& k) { k.opcode = isa::Opcode::k_ld; }));
+  EXPECT_TRUE(with([](AluKey& k) { k.opcode = isa::Opcode::k_mul; }));  // neither lo, hi nor wide
 }
 
 TEST(Video, AbsoluteDifferencesOfFourBytes) {

@@ -9,7 +9,7 @@
 #include <immintrin.h>
 
 #include "simulator/engine/alu/handler_file.h"
-#include "simulator/engine/warp.h"
+#include "simulator/engine/schedule/warp.h"
 
 namespace lockstep::engine::alu {
 namespace {

@@ -90,7 +90,7 @@ TEST(Move, UnknownFormsAreRefused) {
   k = key_of({"mov.b32", {4, 4}});
   k.register_bytes[0] = 8;
   EXPECT_TRUE(refused(k));
-  k.modifiers.type = ptx::Type::kF16x2;
+  k.modifiers.type = isa::Type::kF16x2;
   EXPECT_TRUE(refused(k));
 }
 

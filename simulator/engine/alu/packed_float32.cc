@@ -4,7 +4,7 @@
 namespace lockstep::engine::alu {
 namespace {
 
-using ptx::Rounding;
+using isa::Rounding;
 
 LOCKSTEP_INLINE f32 plus(f32 a, f32 b) { return a + b; }
 LOCKSTEP_INLINE f32 minus(f32 a, f32 b) { return a - b; }

@@ -1,6 +1,7 @@
 // Which family answers for an instruction.
 #include "simulator/engine/alu/converting.h"
 #include "simulator/engine/alu/forms.h"
+#include "simulator/isa/category.h"
 
 namespace lockstep::engine {
 namespace alu {
@@ -36,27 +37,17 @@ Handler resolve_alu(const AluKey& key) {
   if (key.modifiers.carry_out) return resolve_carry(key);
   if (is_half(type) && (key.opcode == Opcode::k_ex2 || key.opcode == Opcode::k_tanh)) return resolve_half(key);
   if (key.modifiers.approx || key.modifiers.full) return resolve_approximate(key);
-  switch (key.opcode) {
-    case Opcode::k_add: case Opcode::k_sub: case Opcode::k_mul: case Opcode::k_mad: case Opcode::k_fma: case Opcode::k_div:
-    case Opcode::k_rem: case Opcode::k_min: case Opcode::k_max: case Opcode::k_abs: case Opcode::k_neg: case Opcode::k_rcp:
-    case Opcode::k_sqrt: case Opcode::k_copysign:
-      return resolve_arithmetic(key);
-    case Opcode::k_sad: case Opcode::k_mul24: case Opcode::k_mad24: case Opcode::k_dp4a: case Opcode::k_dp2a:
-      return resolve_integer(key);
-    case Opcode::k_and: case Opcode::k_or: case Opcode::k_xor: case Opcode::k_not: case Opcode::k_cnot: case Opcode::k_shl:
-    case Opcode::k_shr: case Opcode::k_shf: case Opcode::k_lop3: case Opcode::k_popc: case Opcode::k_clz: case Opcode::k_brev:
-    case Opcode::k_bfind: case Opcode::k_bfe: case Opcode::k_bfi: case Opcode::k_fns: case Opcode::k_szext: case Opcode::k_bmsk:
-    case Opcode::k_prmt:
-      return resolve_bits(key);
-    case Opcode::k_mov: case Opcode::k_selp: case Opcode::k_slct: return resolve_move(key);
-    case Opcode::k_setp: case Opcode::k_set:
-      return is_half(type) || is_half(source) ? resolve_half_compare(key) : resolve_compare(key);
-    case Opcode::k_testp: return resolve_compare(key);
-    case Opcode::k_addc: case Opcode::k_subc: case Opcode::k_madc: return resolve_carry(key);
-    case Opcode::k_cvt: return resolve_cvt(key);
-    case Opcode::k_cvt_pack: return resolve_convert_pack(key);
-    case Opcode::k_vabsdiff4: return resolve_video(key);
-    default: return is_half(type) || type == Type::kF32x2 ? resolve_arithmetic(key) : nullptr;
+  switch (isa::category_of(key.opcode)) {
+    case isa::Category::kArithmetic: return resolve_arithmetic(key);
+    case isa::Category::kIntegerArithmetic: return resolve_integer(key);
+    case isa::Category::kCarry: return resolve_carry(key);
+    case isa::Category::kApproximate: return is_half(type) || type == Type::kF32x2 ? resolve_arithmetic(key) : nullptr;
+    case isa::Category::kBits: return resolve_bits(key);
+    case isa::Category::kCompare: return is_half(type) || is_half(source) ? resolve_half_compare(key) : resolve_compare(key);
+    case isa::Category::kMove: return resolve_move(key);
+    case isa::Category::kConvert: return key.opcode == Opcode::k_cvt ? resolve_cvt(key) : resolve_convert_pack(key);
+    case isa::Category::kVideo: return resolve_video(key);
+    default: return nullptr;
   }
 }
 

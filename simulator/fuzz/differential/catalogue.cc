@@ -7,10 +7,10 @@
 namespace lockstep::fuzz::differential {
 namespace {
 
-using ptx::Opcode;
-using ptx::Type;
+using isa::Opcode;
+using isa::Type;
 
-Place place_of(Opcode o, const ptx::Modifiers& m) {
+Place place_of(Opcode o, const isa::Modifiers& m) {
   switch (o) {
     case Opcode::k_add: case Opcode::k_sub: case Opcode::k_mad:
       return m.carry_out || m.carry_in ? Place::kCarry : Place::kCompute;
@@ -42,7 +42,7 @@ Place place_of(Opcode o, const ptx::Modifiers& m) {
   }
 }
 
-std::string_view never_because(const ptx::FormRow& row) {
+std::string_view never_because(const isa::FormRow& row) {
   switch (row.opcode) {
     case Opcode::k_tex: case Opcode::k_tld4: case Opcode::k_txq: case Opcode::k_suld: case Opcode::k_sust: case Opcode::k_sured: case Opcode::k_suq:
       return "needs an image object, which the host makes; recorded vectors and image_ops_test judge it";
@@ -54,7 +54,7 @@ std::string_view never_because(const ptx::FormRow& row) {
   return {};
 }
 
-std::string_view not_on_silicon_because(const ptx::FormRow& row) {
+std::string_view not_on_silicon_because(const isa::FormRow& row) {
   if (row.sm > 90 || row.suffix != 0) return "exists on later targets than sm_90 only";
   switch (row.opcode) {
     case Opcode::k_sin: case Opcode::k_cos: case Opcode::k_lg2: case Opcode::k_ex2: case Opcode::k_tanh: case Opcode::k_rsqrt:
@@ -70,18 +70,18 @@ std::string_view not_on_silicon_because(const ptx::FormRow& row) {
 
 }  // namespace
 
-bool exact_on_silicon(const ptx::Example& e) {
-  const ptx::FormRow& row = *e.spelling.form->row;
-  const ptx::Modifiers& m = e.spelling.modifiers;
+bool exact_on_silicon(const isa::Example& e) {
+  const isa::FormRow& row = *e.spelling.form->row;
+  const isa::Modifiers& m = e.spelling.modifiers;
   if (!not_on_silicon_because(row).empty()) return false;
   // Without a rounding, ptxas may fuse a product and a sum.
   const bool floating = m.type == Type::kF32 || m.type == Type::kF64 || m.type == Type::kF16 || m.type == Type::kF16x2 || m.type == Type::kBF16 ||
                         m.type == Type::kBF16x2;
-  if (floating && m.rounding == ptx::Rounding::kNone &&
+  if (floating && m.rounding == isa::Rounding::kNone &&
       (row.opcode == Opcode::k_add || row.opcode == Opcode::k_sub || row.opcode == Opcode::k_mul)) return false;
   // An H100 adds the lower half only (docs/silicon.md).
   if ((row.opcode == Opcode::k_atom || row.opcode == Opcode::k_red) && (m.type == Type::kF16x2 || m.type == Type::kBF16x2) &&
-      (m.space == ptx::Space::kShared || m.space == ptx::Space::kSharedCluster)) return false;
+      (m.space == isa::Space::kShared || m.space == isa::Space::kSharedCluster)) return false;
   return true;
 }
 
@@ -91,21 +91,21 @@ const Catalogue& Catalogue::get() {
 }
 
 // Plain memory operations that other parts of the generator ask for by name, whether or not they are among the examples.
-bool is_plain(const ptx::Example& e) {
-  const ptx::Modifiers& m = e.spelling.modifiers;
+bool is_plain(const isa::Example& e) {
+  const isa::Modifiers& m = e.spelling.modifiers;
   const Opcode o = e.spelling.form->row->opcode;
-  return (o == Opcode::k_ld || o == Opcode::k_st) && e.spelling.text.find("::") == std::string::npos && m.semantics == ptx::Semantics::kNone &&
-         m.cache == ptx::CacheOp::kNone && (m.vector == 1 || m.type == Type::kB32);
+  return (o == Opcode::k_ld || o == Opcode::k_st) && e.spelling.text.find("::") == std::string::npos && m.semantics == isa::Semantics::kNone &&
+         m.cache == isa::CacheOp::kNone && (m.vector == 1 || m.type == Type::kB32);
 }
 
 Catalogue::Catalogue() {
   std::unordered_set<std::string> chosen;
-  for (const ptx::Example& e : ptx::pairwise_examples()) chosen.insert(e.text);
-  for (ptx::Example& e : ptx::all_examples())
+  for (const isa::Example& e : isa::pairwise_examples()) chosen.insert(e.text);
+  for (isa::Example& e : isa::all_examples())
     if (is_plain(e) || chosen.contains(e.text)) examples_.push_back(std::move(e));
-  const ptx::Form* form = nullptr;
+  const isa::Form* form = nullptr;
   for (std::size_t i = 0; i < examples_.size(); ++i) {
-    const ptx::Spelling& s = examples_[i].spelling;
+    const isa::Spelling& s = examples_[i].spelling;
     if (s.form != form) {
       form = s.form;
       Row& row = rows_.emplace_back();
@@ -122,7 +122,7 @@ Catalogue::Catalogue() {
 
 int Catalogue::find(std::string_view opcode, std::size_t operands, int variant) const {
   for (std::size_t i = 0; i < examples_.size(); ++i) {
-    const ptx::Example& e = examples_[i];
+    const isa::Example& e = examples_[i];
     const bool move = e.spelling.form->row->opcode == Opcode::k_mov;
     if (e.spelling.text == opcode && e.operands->size() == operands && (!move || e.spelling.modifiers.variant == variant)) return static_cast<int>(i);
   }
@@ -132,7 +132,7 @@ int Catalogue::find(std::string_view opcode, std::size_t operands, int variant) 
 
 std::string Catalogue::name(int row) const { return std::string(rows_[static_cast<std::size_t>(row)].form->syntax); }
 
-std::vector<int> Catalogue::rows_of(ptx::Opcode opcode) const {
+std::vector<int> Catalogue::rows_of(isa::Opcode opcode) const {
   std::vector<int> v;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (rows_[i].form->opcode == opcode) v.push_back(static_cast<int>(i));

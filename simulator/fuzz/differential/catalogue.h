@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "simulator/ptx/form_examples.h"
+#include "simulator/isa/form_examples.h"
 
 namespace lockstep::fuzz::differential {
 
@@ -24,7 +24,7 @@ enum class Place : std::uint8_t {
 };
 
 struct Row {
-  const ptx::FormRow* form = nullptr;
+  const isa::FormRow* form = nullptr;
   int first = 0, last = 0;            // examples
   Place place = Place::kNever;
   std::string_view never;             // why it cannot stand in a program, with kNever
@@ -34,25 +34,25 @@ struct Row {
 class Catalogue {
  public:
   static const Catalogue& get();
-  const std::vector<ptx::Example>& examples() const { return examples_; }
+  const std::vector<isa::Example>& examples() const { return examples_; }
   const std::vector<Row>& rows() const { return rows_; }
-  const ptx::Example& example(int i) const { return examples_[static_cast<std::size_t>(i)]; }
+  const isa::Example& example(int i) const { return examples_[static_cast<std::size_t>(i)]; }
   int row_of(int example) const { return row_of_[static_cast<std::size_t>(example)]; }
   // The example of an opcode as spelled, with as many operands; ends the program when there is none.
   // `variant` tells moves to and from vectors apart.
   int find(std::string_view opcode, std::size_t operands, int variant) const;
   std::string name(int row) const;  // "add{.rnd}{.ftz}{.sat}.f32 d, a, b"
-  std::vector<int> rows_of(ptx::Opcode opcode) const;
+  std::vector<int> rows_of(isa::Opcode opcode) const;
 
  private:
   Catalogue();
-  std::vector<ptx::Example> examples_;
+  std::vector<isa::Example> examples_;
   std::vector<int> row_of_;
   std::vector<Row> rows_;
 };
 
 // An example that may be in a program whose results a GPU must give too: what it computes follows from the manual, bit for bit, whatever
 // ptxas makes of it.
-bool exact_on_silicon(const ptx::Example& e);
+bool exact_on_silicon(const isa::Example& e);
 
 }  // namespace lockstep::fuzz::differential

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <regex>
 
-#include "simulator/engine/testing.h"
+#include "simulator/engine/testing/testing.h"
 #include "simulator/fuzz/differential/campaign.h"
 #include "simulator/fuzz/differential/catalogue.h"
 #include "simulator/fuzz/differential/data.h"

@@ -9,7 +9,7 @@
 namespace lockstep::fuzz::differential {
 namespace {
 
-using ptx::Opcode;
+using isa::Opcode;
 using Kind = Statement::Kind;
 
 // Statements of a program, about; those within others come on top. ptxas takes most of the time where it is asked: most programs for a GPU are small.
@@ -221,7 +221,7 @@ class Generator {
     to.kind = Operand::Kind::kAddress;
     to.address.region = Region::kBoard;
     from.kind = Operand::Kind::kVector;
-    for (int i = 0; i < 4; ++i) from.elements.push_back(writer_->source(ptx::Type::kB32));
+    for (int i = 0; i < 4; ++i) from.elements.push_back(writer_->source(isa::Type::kB32));
     return instruction("st.shared.v4.b32", {to, from});
   }
 
@@ -232,12 +232,12 @@ class Generator {
     a.region = Region::kBoard;
     a.others = true;
     a.warp = at.warp_board;
-    a.index = writer_->source(ptx::Type::kB32).index;
+    a.index = writer_->source(isa::Type::kB32).index;
     a.count = 32;
     while (!a.warp && 2 * a.count <= program_.threads) a.count *= 2;
     a.scale = kBoardStride;
     Statement s;
-    s.unit.push_back(instruction("ld.shared.b32", {of(writer_->destination(ptx::Type::kB32)), from}));
+    s.unit.push_back(instruction("ld.shared.b32", {of(writer_->destination(isa::Type::kB32)), from}));
     return s;
   }
 

@@ -4,7 +4,7 @@
 
 namespace lockstep::fuzz::differential {
 
-using ptx::Type;
+using isa::Type;
 
 Operand of(Register r) {
   Operand o;
@@ -34,7 +34,7 @@ Instruction instruction(std::string_view opcode, std::vector<Operand> operands) 
 
 Class class_of(Type type) {
   if (type == Type::kPred) return Class::kPredicate;
-  switch (ptx::size_of(type)) {
+  switch (isa::size_of(type)) {
     case 1: case 2: return Class::k16;
     case 4: return Class::k32;
     case 8: return Class::k64;

@@ -7,15 +7,15 @@
 namespace lockstep::fuzz::differential {
 namespace {
 
-using ptx::AtomOp;
-using ptx::Opcode;
-using ptx::OperandRule;
-using ptx::Space;
-using ptx::Type;
+using isa::AtomOp;
+using isa::Opcode;
+using isa::OperandRule;
+using isa::Space;
+using isa::Type;
 using Role = OperandRule::Role;
 
 // Hints and memory-mapped accesses are for global memory alone, also by generic addresses.
-bool wants_global(const ptx::Example& e) {
+bool wants_global(const isa::Example& e) {
   const std::string& t = e.spelling.text;
   return t.find(".L1::") != std::string::npos || t.find(".L2::") != std::string::npos || t.find(".mmio") != std::string::npos ||
          t.find(".nc") != std::string::npos || e.spelling.form->row->opcode == Opcode::k_ldu;
@@ -62,9 +62,9 @@ Address Writer::own(Region region, std::uint32_t size) {
 }
 
 Statement Writer::load(int example, const Context& at) {
-  const ptx::Example& e = Catalogue::get().example(example);
-  const ptx::Modifiers& m = e.spelling.modifiers;
-  const std::uint32_t size = static_cast<std::uint32_t>(ptx::size_of(m.type)) * m.vector;
+  const isa::Example& e = Catalogue::get().example(example);
+  const isa::Modifiers& m = e.spelling.modifiers;
+  const std::uint32_t size = static_cast<std::uint32_t>(isa::size_of(m.type)) * m.vector;
   Region region = Region::kScratch;
   switch (m.space) {
     case Space::kGlobal: if (m.non_coherent || choose_.percent(40)) region = Region::kInput; break;
@@ -77,12 +77,12 @@ Statement Writer::load(int example, const Context& at) {
         region = Region::kInput;
       } else if (!wants_global(e)) {
         constexpr Region kAny[] = {Region::kScratch, Region::kShared, Region::kInput, Region::kLocal};
-        region = kAny[choose_.below(m.semantics == ptx::Semantics::kNone || m.semantics == ptx::Semantics::kWeak ? 4 : 3)];
+        region = kAny[choose_.below(m.semantics == isa::Semantics::kNone || m.semantics == isa::Semantics::kWeak ? 4 : 3)];
       }
       break;
     }
   }
-  if (m.semantics == ptx::Semantics::kMmio) region = Region::kScratch;
+  if (m.semantics == isa::Semantics::kMmio) region = Region::kScratch;
   Instruction i;
   i.example = example;
   std::vector<Register> written;
@@ -120,9 +120,9 @@ Statement Writer::load(int example, const Context& at) {
 }
 
 Statement Writer::store(int example) {
-  const ptx::Example& e = Catalogue::get().example(example);
-  const ptx::Modifiers& m = e.spelling.modifiers;
-  const std::uint32_t size = static_cast<std::uint32_t>(ptx::size_of(m.type)) * m.vector;
+  const isa::Example& e = Catalogue::get().example(example);
+  const isa::Modifiers& m = e.spelling.modifiers;
+  const std::uint32_t size = static_cast<std::uint32_t>(isa::size_of(m.type)) * m.vector;
   Region region = Region::kScratch;
   switch (m.space) {
     case Space::kGlobal: break;
@@ -131,14 +131,14 @@ Statement Writer::store(int example) {
     default:
       if (!wants_global(e)) {
         constexpr Region kAny[] = {Region::kScratch, Region::kShared, Region::kLocal};
-        region = kAny[choose_.below(m.semantics == ptx::Semantics::kNone || m.semantics == ptx::Semantics::kWeak ? 3 : 2)];
+        region = kAny[choose_.below(m.semantics == isa::Semantics::kNone || m.semantics == isa::Semantics::kWeak ? 3 : 2)];
       }
   }
   Statement s;
   // ptxas 13.0.88 takes a 16-bit register that a floating-point instruction uses for a number, and a store of its low byte for a conversion
   // (docs/ptxas.md). A program for a GPU stores the byte of a register that is no number.
   const auto byte = [&](Register r, int n) {
-    if (!silicon_ || ptx::size_of(m.type) != 1) return r;
+    if (!silicon_ || isa::size_of(m.type) != 1) return r;
     const Register t{Class::k16, static_cast<std::uint8_t>(kPool[static_cast<int>(Class::k16)] + n)};
     s.unit.push_back(instruction("and.b16", {of(t), of(r), immediate(0xff, "0xff")}));
     return t;
@@ -169,9 +169,9 @@ Statement Writer::store(int example) {
 
 // On bytes of the thread's own: the old value is known.
 Statement Writer::atomic(int example) {
-  const ptx::Example& e = Catalogue::get().example(example);
-  const ptx::Modifiers& m = e.spelling.modifiers;
-  const std::uint32_t size = static_cast<std::uint32_t>(ptx::size_of(m.type)) * m.vector;
+  const isa::Example& e = Catalogue::get().example(example);
+  const isa::Modifiers& m = e.spelling.modifiers;
+  const std::uint32_t size = static_cast<std::uint32_t>(isa::size_of(m.type)) * m.vector;
   Region region = Region::kScratch;
   if (m.space == Space::kShared || m.space == Space::kSharedCluster) region = Region::kShared;
   const bool packed = m.type == Type::kF16x2 || m.type == Type::kBF16x2;
@@ -205,10 +205,10 @@ Statement Writer::atomic(int example) {
   s.unit.push_back(std::move(i));
   if (is_float(m.type)) {
     // A NaN in memory becomes the canonical one, element by element.
-    const std::string space = region == Region::kShared ? ".shared" : ".global", bits = ".b" + std::to_string(8 * ptx::size_of(m.type));
+    const std::string space = region == Region::kShared ? ".shared" : ".global", bits = ".b" + std::to_string(8 * isa::size_of(m.type));
     for (int k = 0; k < m.vector; ++k) {
       Address element = a;
-      element.offset += static_cast<std::uint32_t>(k * ptx::size_of(m.type));
+      element.offset += static_cast<std::uint32_t>(k * isa::size_of(m.type));
       const Register t{c, 4};
       const Register r = c == Class::k32 ? Register{c, 8} : t;
       s.unit.push_back(instruction("ld" + space + bits, {of(r), address_operand(element)}));
@@ -221,14 +221,14 @@ Statement Writer::atomic(int example) {
 
 // On a sum that others change too: the old value depends on the order and goes nowhere.
 bool Writer::sum(int example, Statement& s) {
-  const ptx::Example& e = Catalogue::get().example(example);
-  const ptx::Modifiers& m = e.spelling.modifiers;
+  const isa::Example& e = Catalogue::get().example(example);
+  const isa::Modifiers& m = e.spelling.modifiers;
   const int cell = sum_cell(m.atom, m.type);
   if (cell < 0 || m.vector > 1) return false;
   const bool shared = m.space == Space::kShared || m.space == Space::kSharedCluster ||
                       ((m.space == Space::kNone || m.space == Space::kGeneric) && !wants_global(e) && choose_.percent(40));
   if (shared && program_.ends_early) return false;
-  if (!shared && (m.scope == ptx::Scope::kCta || m.scope == ptx::Scope::kCluster)) return false;  // does not reach the other blocks
+  if (!shared && (m.scope == isa::Scope::kCta || m.scope == isa::Scope::kCluster)) return false;  // does not reach the other blocks
   Address a;
   a.region = shared ? Region::kSharedSums : Region::kGlobalSums;
   a.offset = static_cast<std::uint32_t>(8 * cell);

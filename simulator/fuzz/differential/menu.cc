@@ -9,7 +9,7 @@
 
 namespace lockstep::fuzz::differential {
 
-using ptx::Opcode;
+using isa::Opcode;
 
 const Menu& Menu::of(int target, bool silicon, bool referenced) {
   static std::mutex mutex;
@@ -25,14 +25,14 @@ const Menu& Menu::of(int target, bool silicon, bool referenced) {
     const Row& row = all.rows()[r];
     if (row.place == Place::kNever || row.form->sm > target || (row.form->suffix != 0 && target != 100)) continue;
     for (int i = row.first; i < row.last; ++i) {
-      const ptx::Example& e = all.example(i);
+      const isa::Example& e = all.example(i);
       if (silicon && !exact_on_silicon(e)) continue;
       if (referenced && !reference_knows(e, row.place)) continue;
-      const ptx::Modifiers& m = e.spelling.modifiers;
+      const isa::Modifiers& m = e.spelling.modifiers;
       // Elements of half width eight at a time would need more registers than there are.
-      if (m.vector == 8 && ptx::size_of(m.type) == 2) continue;
+      if (m.vector == 8 && isa::size_of(m.type) == 2) continue;
       // Parameters of calls are the calls' own; the .arrive of barriers stands in what hands over.
-      if (row.place == Place::kStore && m.space == ptx::Space::kParam) continue;
+      if (row.place == Place::kStore && m.space == isa::Space::kParam) continue;
       if (row.place == Place::kBarrier && e.spelling.text.find("arrive") != std::string::npos) continue;
       menu.examples[r].push_back(i);
     }

@@ -7,13 +7,13 @@
 #include "simulator/fuzz/differential/data.h"
 #include "simulator/fuzz/differential/needs.h"
 #include "simulator/fuzz/differential/sums.h"
-#include "simulator/ptx/names.h"
+#include "simulator/isa/names.h"
 
 namespace lockstep::fuzz::differential {
 namespace {
 
 using Kind = Statement::Kind;
-using Space = ptx::Space;
+using Space = isa::Space;
 
 std::string number(std::uint64_t n) { return std::to_string(n); }
 std::string name(Register r) { return std::string(1, kLetter[static_cast<int>(r.cls)]) + number(r.index); }
@@ -175,7 +175,7 @@ class Printer {
   }
 
   // The register that holds an address, and the rest of it.
-  std::string address(const Address& a, const ptx::Modifiers& m, int operand) {
+  std::string address(const Address& a, const isa::Modifiers& m, int operand) {
     std::string base;
     switch (a.region) {
       case Region::kInput: base = a.window ? "b_window" : "b_in"; break;
@@ -232,7 +232,7 @@ class Printer {
   }
 
   void instruction(const Instruction& i, const std::string& mask) {
-    const ptx::Example& e = Catalogue::get().example(i.example);
+    const isa::Example& e = Catalogue::get().example(i.example);
     std::vector<std::string> operands;
     for (std::size_t n = 0; n < i.operands.size(); ++n) {
       const Operand& o = i.operands[n];
@@ -253,7 +253,7 @@ class Printer {
           line("createpolicy.fractional.L2::evict_last.b64 a7, 0f3f000000;");
           operands.push_back("a7");
           break;
-        case Operand::Kind::kSpecial: operands.push_back(std::string(ptx::special_register_name(o.special))); break;
+        case Operand::Kind::kSpecial: operands.push_back(std::string(isa::special_register_name(o.special))); break;
       }
     }
     std::string s = i.guard >= 0 ? std::string(i.guard_negated ? "@!" : "@") + p(i.guard) + " " : "";

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/ptx/opcode.h"
+#include "simulator/isa/opcode.h"
 
 namespace lockstep::fuzz::differential {
 
@@ -75,7 +75,7 @@ struct Operand {
   std::string text;
   std::vector<Register> elements;
   Address address;
-  ptx::SpecialRegister special = ptx::SpecialRegister::kNone;
+  isa::SpecialRegister special = isa::SpecialRegister::kNone;
 };
 
 struct Instruction {

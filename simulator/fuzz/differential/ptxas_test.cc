@@ -7,7 +7,7 @@
 #include <functional>
 #include <iterator>
 
-#include "simulator/engine/testing.h"
+#include "simulator/engine/testing/testing.h"
 #include "simulator/fuzz/differential/data.h"
 #include "simulator/fuzz/differential/program.h"
 

@@ -18,14 +18,14 @@ namespace lockstep::fuzz::differential {
 struct Values {
   std::uint64_t first = 0, second = 0;  // second: of a pair or of a vector
 };
-bool evaluate(const ptx::Spelling& spelling, std::span<const std::uint64_t> sources, bool& carry, Values& to);
+bool evaluate(const isa::Spelling& spelling, std::span<const std::uint64_t> sources, bool& carry, Values& to);
 // The parts of it: integers, bits, comparisons; numbers.
-bool evaluate_integer(const ptx::Spelling& spelling, std::span<const std::uint64_t> sources, bool& carry, Values& to);
-bool evaluate_float(const ptx::Spelling& spelling, std::span<const std::uint64_t> sources, Values& to);
+bool evaluate_integer(const isa::Spelling& spelling, std::span<const std::uint64_t> sources, bool& carry, Values& to);
+bool evaluate_float(const isa::Spelling& spelling, std::span<const std::uint64_t> sources, Values& to);
 // Order of two values of a type: -1, 0, 1, or 2 when unordered.
-int order_of(ptx::Type type, bool ftz, std::uint64_t a, std::uint64_t b);
+int order_of(isa::Type type, bool ftz, std::uint64_t a, std::uint64_t b);
 
-bool reference_knows(const ptx::Example& example, Place place);
+bool reference_knows(const isa::Example& example, Place place);
 
 // What the program leaves in its memory (Layout).
 std::vector<std::uint8_t> reference_result(const Program& program);

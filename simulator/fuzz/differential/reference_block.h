@@ -110,23 +110,23 @@ class Block {
   void instruction(const Instruction& i, const Lanes& lanes);
   void exchange(const Instruction& i, const Lanes& lanes);
   void barrier(const Instruction& i, const Lanes& lanes);
-  void memory(const Instruction& i, const ptx::Example& e, int t);
+  void memory(const Instruction& i, const isa::Example& e, int t);
   std::uint8_t* place(const Address& a, int t);
 
-  Bits special(ptx::SpecialRegister r, std::uint32_t t) const {
+  Bits special(isa::SpecialRegister r, std::uint32_t t) const {
     const std::uint32_t lane = t % 32, eq = 1u << lane, below = eq - 1;
     switch (r) {
-      case ptx::SpecialRegister::kTidX: return t;
-      case ptx::SpecialRegister::kNtidX: return program_.threads;
-      case ptx::SpecialRegister::kCtaidX: return block_;
-      case ptx::SpecialRegister::kNctaidX: return program_.blocks;
-      case ptx::SpecialRegister::kLaneid: return lane;
-      case ptx::SpecialRegister::kLanemaskEq: return eq;
-      case ptx::SpecialRegister::kLanemaskLe: return below | eq;
-      case ptx::SpecialRegister::kLanemaskLt: return below;
-      case ptx::SpecialRegister::kLanemaskGe: return ~below;
-      case ptx::SpecialRegister::kLanemaskGt: return ~(below | eq);
-      case ptx::SpecialRegister::kNtidZ: return 1;
+      case isa::SpecialRegister::kTidX: return t;
+      case isa::SpecialRegister::kNtidX: return program_.threads;
+      case isa::SpecialRegister::kCtaidX: return block_;
+      case isa::SpecialRegister::kNctaidX: return program_.blocks;
+      case isa::SpecialRegister::kLaneid: return lane;
+      case isa::SpecialRegister::kLanemaskEq: return eq;
+      case isa::SpecialRegister::kLanemaskLe: return below | eq;
+      case isa::SpecialRegister::kLanemaskLt: return below;
+      case isa::SpecialRegister::kLanemaskGe: return ~below;
+      case isa::SpecialRegister::kLanemaskGt: return ~(below | eq);
+      case isa::SpecialRegister::kNtidZ: return 1;
       default: return 0;
     }
   }

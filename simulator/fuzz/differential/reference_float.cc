@@ -11,10 +11,10 @@ namespace exact = engine::exact;
 using exact::Direction;
 using exact::Format;
 using exact::Number;
-using ptx::Modifiers;
-using ptx::Opcode;
-using ptx::Rounding;
-using ptx::Type;
+using isa::Modifiers;
+using isa::Opcode;
+using isa::Rounding;
+using isa::Type;
 using Bits = std::uint64_t;
 
 // tf32 lies in the upper bits of an f32.
@@ -96,20 +96,19 @@ bool element(Opcode op, const Modifiers& m, const Format& f, const Bits* in, Bit
   }
 }
 
-bool classified(ptx::TestpOp op, Bits b, const Format& f) {
+bool classified(isa::TestpOp op, Bits b, const Format& f) {
   const Bits magnitude = b & ~f.sign_bit();
   const bool nan = magnitude > f.infinity(), infinite = magnitude == f.infinity(), subnormal = exact::is_subnormal(b, f);
   switch (op) {
-    case ptx::TestpOp::kFinite: return !nan && !infinite;
-    case ptx::TestpOp::kInfinite: return infinite;
-    case ptx::TestpOp::kNumber: return !nan;
-    case ptx::TestpOp::kNotANumber: return nan;
-    case ptx::TestpOp::kNormal: return !nan && !infinite && !subnormal;  // zeros are normal, says the manual
+    case isa::TestpOp::kFinite: return !nan && !infinite;
+    case isa::TestpOp::kInfinite: return infinite;
+    case isa::TestpOp::kNumber: return !nan;
+    case isa::TestpOp::kNotANumber: return nan;
+    case isa::TestpOp::kNormal: return !nan && !infinite && !subnormal;  // zeros are normal, says the manual
     default: return subnormal;
   }
 }
 
-bool is_signed(Type t) { return t == Type::kS8 || t == Type::kS16 || t == Type::kS32 || t == Type::kS64; }
 bool is_integer(Type t) {
   switch (t) {
     case Type::kU8: case Type::kU16: case Type::kU32: case Type::kU64: case Type::kS8: case Type::kS16: case Type::kS32: case Type::kS64: return true;
@@ -118,7 +117,7 @@ bool is_integer(Type t) {
 }
 
 Number number_of(Bits b, Type t) {
-  const int width = 8 * ptx::size_of(t);
+  const int width = 8 * isa::size_of(t);
   if (width < 64) b &= (Bits{1} << width) - 1;
   if (!is_signed(t) || !(b >> (width - 1) & 1)) return exact::integer(false, b);
   return exact::integer(true, (static_cast<unsigned __int128>(1) << width) - b);
@@ -147,7 +146,7 @@ bool convert(const Modifiers& as_spelled, std::span<const Bits> in, std::string_
   const Bits a = m.ftz && from == Type::kF32 ? exact::flush(in[0], *source) : in[0];
   const Number n = exact::decode(a, *source);
   if (is_integer(m.type)) {
-    const int width = 8 * ptx::size_of(m.type);
+    const int width = 8 * isa::size_of(m.type);
     const Number whole = exact::to_integral(n, d);
     Bits r;
     if (n.is_nan()) {
@@ -197,7 +196,7 @@ bool convert(const Modifiers& as_spelled, std::span<const Bits> in, std::string_
 }  // namespace
 
 int order_of(Type type, bool ftz, Bits a, Bits b) {
-  const int width = 8 * ptx::size_of(type);
+  const int width = 8 * isa::size_of(type);
   if (const Format* f = format_of(type)) {
     const Bits mask = width >= 64 ? ~Bits{0} : (Bits{1} << width) - 1;
     a &= mask, b &= mask;
@@ -213,7 +212,7 @@ int order_of(Type type, bool ftz, Bits a, Bits b) {
   return a << spare < b << spare ? -1 : a << spare > b << spare;
 }
 
-bool evaluate_float(const ptx::Spelling& spelling, std::span<const Bits> in, Values& to) {
+bool evaluate_float(const isa::Spelling& spelling, std::span<const Bits> in, Values& to) {
   const Modifiers& m = spelling.modifiers;
   const Opcode op = spelling.form->row->opcode;
   if (m.approx || m.full) return false;
@@ -232,7 +231,7 @@ bool evaluate_float(const ptx::Spelling& spelling, std::span<const Bits> in, Val
   }
   const bool packed = m.type == Type::kF16x2 || m.type == Type::kBF16x2 || m.type == Type::kF32x2;
   if (!packed) return element(op, m, *f, in.data(), &to.first);
-  const int half = 4 * ptx::size_of(m.type);
+  const int half = 4 * isa::size_of(m.type);
   const Bits mask = (Bits{1} << half) - 1;
   Bits low[3], high[3], l = 0, h = 0;
   for (std::size_t i = 0; i < in.size() && i < 3; ++i) low[i] = in[i] & mask, high[i] = in[i] >> half & mask;
@@ -241,7 +240,7 @@ bool evaluate_float(const ptx::Spelling& spelling, std::span<const Bits> in, Val
   return true;
 }
 
-bool evaluate(const ptx::Spelling& spelling, std::span<const Bits> in, bool& carry, Values& to) {
+bool evaluate(const isa::Spelling& spelling, std::span<const Bits> in, bool& carry, Values& to) {
   const Modifiers& m = spelling.modifiers;
   const Opcode op = spelling.form->row->opcode;
   switch (op) {

@@ -7,10 +7,10 @@
 
 namespace lockstep::fuzz::differential {
 
-using ptx::AtomOp;
-using ptx::Opcode;
-using ptx::Type;
-using Role = ptx::OperandRule::Role;
+using isa::AtomOp;
+using isa::Opcode;
+using isa::Type;
+using Role = isa::OperandRule::Role;
 
 // The bytes that a thread's address is that of.
 std::uint8_t* Block::place(const Address& a, int t) {
@@ -38,8 +38,8 @@ std::uint8_t* Block::place(const Address& a, int t) {
 namespace {
 
 // New contents of a location after an atomic operation on integers; false when the operation is not known.
-bool updated(const ptx::Modifiers& m, Bits old, Bits b, Bits c, Bits* to) {
-  const int spare = 64 - 8 * ptx::size_of(m.type);
+bool updated(const isa::Modifiers& m, Bits old, Bits b, Bits c, Bits* to) {
+  const int spare = 64 - 8 * isa::size_of(m.type);
   const bool is_signed = m.type == Type::kS32 || m.type == Type::kS64;
   const auto less = [&](Bits x, Bits y) {
     return is_signed ? static_cast<std::int64_t>(x << spare) < static_cast<std::int64_t>(y << spare) : x << spare < y << spare;
@@ -61,10 +61,10 @@ bool updated(const ptx::Modifiers& m, Bits old, Bits b, Bits c, Bits* to) {
 
 }  // namespace
 
-void Block::memory(const Instruction& i, const ptx::Example& e, int t) {
-  const ptx::Modifiers& m = e.spelling.modifiers;
+void Block::memory(const Instruction& i, const isa::Example& e, int t) {
+  const isa::Modifiers& m = e.spelling.modifiers;
   const Opcode op = e.spelling.form->row->opcode;
-  const std::size_t bytes = static_cast<std::size_t>(ptx::size_of(m.type));
+  const std::size_t bytes = static_cast<std::size_t>(isa::size_of(m.type));
   const bool is_signed = m.type == Type::kS8 || m.type == Type::kS16;
   switch (op) {
     case Opcode::k_ld: case Opcode::k_ldu: {
@@ -108,8 +108,8 @@ void Block::memory(const Instruction& i, const ptx::Example& e, int t) {
 
 // shfl, vote, match, redux, elect: within each warp, among the lanes that execute it.
 void Block::exchange(const Instruction& i, const Lanes& lanes) {
-  const ptx::Example& e = Catalogue::get().example(i.example);
-  const ptx::Modifiers& m = e.spelling.modifiers;
+  const isa::Example& e = Catalogue::get().example(i.example);
+  const isa::Modifiers& m = e.spelling.modifiers;
   const Opcode op = e.spelling.form->row->opcode;
   for (std::size_t begin = 0; begin < lanes.size();) {
     std::size_t end = begin;
@@ -136,9 +136,9 @@ void Block::exchange(const Instruction& i, const Lanes& lanes) {
         int j = 0;
         bool valid = false;
         switch (m.shfl) {
-          case ptx::ShflMode::kUp: j = lane - b, valid = j >= highest; break;
-          case ptx::ShflMode::kDown: j = lane + b, valid = j <= highest; break;
-          case ptx::ShflMode::kBfly: j = lane ^ b, valid = j <= highest; break;
+          case isa::ShflMode::kUp: j = lane - b, valid = j >= highest; break;
+          case isa::ShflMode::kDown: j = lane + b, valid = j <= highest; break;
+          case isa::ShflMode::kBfly: j = lane ^ b, valid = j <= highest; break;
           default: j = lowest | (b & ~segments), valid = j <= highest; break;
         }
         results.push_back({value[valid ? j : lane], valid});
@@ -153,9 +153,9 @@ void Block::exchange(const Instruction& i, const Lanes& lanes) {
       bool second = false;
       if (op == Opcode::k_vote_sync) {
         switch (m.vote) {
-          case ptx::VoteMode::kAll: first = ballot == mask; break;
-          case ptx::VoteMode::kAny: first = ballot != 0; break;
-          case ptx::VoteMode::kUni: first = ballot == mask || ballot == 0; break;
+          case isa::VoteMode::kAll: first = ballot == mask; break;
+          case isa::VoteMode::kAny: first = ballot != 0; break;
+          case isa::VoteMode::kUni: first = ballot == mask || ballot == 0; break;
           default: first = ballot; break;
         }
       } else if (op == Opcode::k_match_sync) {
@@ -167,7 +167,7 @@ void Block::exchange(const Instruction& i, const Lanes& lanes) {
       } else if (op == Opcode::k_redux_sync) {
         first = value[warp.front() % 32];
         for (std::size_t k = 1; k < warp.size(); ++k) {
-          ptx::Modifiers like = m;
+          isa::Modifiers like = m;
           updated(like, first, value[warp[k] % 32], 0, &first);
         }
       } else {  // elect: the manual leaves open which; the lowest lane
@@ -180,7 +180,7 @@ void Block::exchange(const Instruction& i, const Lanes& lanes) {
 }
 
 void Block::barrier(const Instruction& i, const Lanes& lanes) {
-  const ptx::Example& e = Catalogue::get().example(i.example);
+  const isa::Example& e = Catalogue::get().example(i.example);
   if (e.spelling.text.find(".red") == std::string::npos) return;
   const Operand& predicate = i.operands.back();
   Bits n = 0;
@@ -190,7 +190,7 @@ void Block::barrier(const Instruction& i, const Lanes& lanes) {
 }
 
 void Block::instruction(const Instruction& i, const Lanes& lanes) {
-  const ptx::Example& e = Catalogue::get().example(i.example);
+  const isa::Example& e = Catalogue::get().example(i.example);
   const Place place = Catalogue::get().rows()[static_cast<std::size_t>(Catalogue::get().row_of(i.example))].place;
   if (place == Place::kWarp) return exchange(i, lanes);
   for (const int t : lanes) {
@@ -220,8 +220,8 @@ void Block::instruction(const Instruction& i, const Lanes& lanes) {
   }
 }
 
-bool reference_knows(const ptx::Example& e, Place place) {
-  const ptx::Modifiers& m = e.spelling.modifiers;
+bool reference_knows(const isa::Example& e, Place place) {
+  const isa::Modifiers& m = e.spelling.modifiers;
   switch (place) {
     case Place::kLoad: case Place::kStore: case Place::kBarrier: case Place::kText: return true;
     case Place::kWarp: return !is_float(m.type);

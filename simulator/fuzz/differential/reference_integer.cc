@@ -6,16 +6,15 @@
 namespace lockstep::fuzz::differential {
 namespace {
 
-using ptx::Compare;
-using ptx::Modifiers;
-using ptx::Opcode;
-using ptx::Type;
+using isa::Compare;
+using isa::Modifiers;
+using isa::Opcode;
+using isa::Type;
 using Bits = std::uint64_t;
 using Wide = __int128;
 using UWide = unsigned __int128;
 
-bool is_signed(Type t) { return t == Type::kS8 || t == Type::kS16 || t == Type::kS32 || t == Type::kS64 || t == Type::kS16x2; }
-int width_of(Type t) { return 8 * ptx::size_of(t); }
+int width_of(Type t) { return 8 * isa::size_of(t); }
 Bits mask_of(int width) { return width >= 64 ? ~Bits{0} : (Bits{1} << width) - 1; }
 
 Wide value(Bits b, int width, bool sign) {
@@ -50,9 +49,9 @@ bool holds(Compare c, int order) {
 
 bool combined(const Modifiers& m, bool a, bool c) {
   switch (m.bool_op) {
-    case ptx::BoolOp::kAnd: return a && c;
-    case ptx::BoolOp::kOr: return a || c;
-    case ptx::BoolOp::kXor: return a != c;
+    case isa::BoolOp::kAnd: return a && c;
+    case isa::BoolOp::kOr: return a || c;
+    case isa::BoolOp::kXor: return a != c;
     default: return a;
   }
 }
@@ -63,12 +62,12 @@ Type element_of(Type t) { return t == Type::kF16x2 ? Type::kF16 : t == Type::kBF
 Bits product(const Modifiers& m, Bits a, Bits b, int width) {
   const bool sign = is_signed(m.type);
   const UWide full = static_cast<UWide>(value(a, width, sign)) * static_cast<UWide>(value(b, width, sign));
-  return static_cast<Bits>(m.half == ptx::Half::kHi ? full >> width : full);
+  return static_cast<Bits>(m.half == isa::Half::kHi ? full >> width : full);
 }
 
 }  // namespace
 
-bool evaluate_integer(const ptx::Spelling& spelling, std::span<const Bits> in, bool& carry, Values& to) {
+bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, bool& carry, Values& to) {
   const Modifiers& m = spelling.modifiers;
   const Opcode op = spelling.form->row->opcode;
   const Type type = m.type;
@@ -106,17 +105,17 @@ bool evaluate_integer(const ptx::Spelling& spelling, std::span<const Bits> in, b
       }
       return give(v(0) - v(1), width);
     case Opcode::k_mul:
-      if (m.half == ptx::Half::kWide) return give(v(0) * v(1), 2 * width);
+      if (m.half == isa::Half::kWide) return give(v(0) * v(1), 2 * width);
       return give(static_cast<Wide>(product(m, in[0], in[1], width)), width);
     case Opcode::k_mad: case Opcode::k_madc:
-      if (m.half == ptx::Half::kWide) return give(static_cast<Wide>(static_cast<UWide>(v(0) * v(1)) + in[2]), 2 * width);
+      if (m.half == isa::Half::kWide) return give(static_cast<Wide>(static_cast<UWide>(v(0) * v(1)) + in[2]), 2 * width);
       if (m.sat) return give(clamped(value(product(m, in[0], in[1], width), 32, true) + v(2), -Wide{0x80000000}, 0x7fffffff), width);
       if (op == Opcode::k_madc || m.carry_out)
         return with_carry(static_cast<UWide>(product(m, in[0], in[1], width) & mask_of(width)) + (in[2] & mask_of(width)) + (op == Opcode::k_madc && carry));
       return give(static_cast<Wide>(static_cast<UWide>(product(m, in[0], in[1], width)) + in[2]), width);
     case Opcode::k_mul24: case Opcode::k_mad24: {
       const Wide p = value(in[0], 24, sign) * value(in[1], 24, sign);
-      Wide half = m.half == ptx::Half::kHi ? p >> 16 : p;
+      Wide half = m.half == isa::Half::kHi ? p >> 16 : p;
       half = value(static_cast<Bits>(half), 32, sign);
       if (op == Opcode::k_mul24) return give(half, 32);
       return give(m.sat ? clamped(half + v(2), -Wide{0x80000000}, 0x7fffffff) : half + v(2), 32);
@@ -201,7 +200,7 @@ bool evaluate_integer(const ptx::Spelling& spelling, std::span<const Bits> in, b
       if (op == Opcode::k_dp4a) {
         for (int i = 0; i < 4; ++i) sum += value(in[0] >> (8 * i), 8, a_sign) * value(in[1] >> (8 * i), 8, b_sign);
       } else {
-        const int start = m.half == ptx::Half::kHi ? 16 : 0;
+        const int start = m.half == isa::Half::kHi ? 16 : 0;
         for (int i = 0; i < 2; ++i) sum += value(in[0] >> (16 * i), 16, a_sign) * value(in[1] >> (start + 8 * i), 8, b_sign);
       }
       return give(sum, 32);
@@ -229,7 +228,7 @@ bool evaluate_integer(const ptx::Spelling& spelling, std::span<const Bits> in, b
       Bits r = 0;
       for (int i = 0; i < 32; ++i) r |= Bits{bit(in[3], 4 * bit(in[0], i) + 2 * bit(in[1], i) + bit(in[2], i))} << i;
       to.first = r;
-      if (m.bool_op != ptx::BoolOp::kNone) to.second = combined(m, r != 0, in[4] != 0);
+      if (m.bool_op != isa::BoolOp::kNone) to.second = combined(m, r != 0, in[4] != 0);
       return true;
     }
     case Opcode::k_shf: {
@@ -249,12 +248,12 @@ bool evaluate_integer(const ptx::Spelling& spelling, std::span<const Bits> in, b
       Bits from[4];
       for (Bits i = 0; i < 4; ++i) {
         switch (m.prmt) {
-          case ptx::PrmtMode::kF4e: from[i] = i + s; break;
-          case ptx::PrmtMode::kB4e: from[i] = (8 + s - i) % 8; break;
-          case ptx::PrmtMode::kRc8: from[i] = s; break;
-          case ptx::PrmtMode::kEcl: from[i] = std::max(i, s); break;
-          case ptx::PrmtMode::kEcr: from[i] = std::min(i, s); break;
-          case ptx::PrmtMode::kRc16: from[i] = (i & 1) + 2 * (s & 1); break;
+          case isa::PrmtMode::kF4e: from[i] = i + s; break;
+          case isa::PrmtMode::kB4e: from[i] = (8 + s - i) % 8; break;
+          case isa::PrmtMode::kRc8: from[i] = s; break;
+          case isa::PrmtMode::kEcl: from[i] = std::max(i, s); break;
+          case isa::PrmtMode::kEcr: from[i] = std::min(i, s); break;
+          case isa::PrmtMode::kRc16: from[i] = (i & 1) + 2 * (s & 1); break;
           default: from[i] = in[2] >> (4 * i) & 15; break;
         }
       }
@@ -299,7 +298,7 @@ bool evaluate_integer(const ptx::Spelling& spelling, std::span<const Bits> in, b
       }
       const Type from = m.source_type;
       const auto truth = [&](Type t) -> Bits {
-        return t == Type::kF32 ? 0x3f800000 : t == Type::kF16 ? 0x3c00 : t == Type::kBF16 ? 0x3f80 : mask_of(8 * ptx::size_of(t));
+        return t == Type::kF32 ? 0x3f800000 : t == Type::kF16 ? 0x3c00 : t == Type::kBF16 ? 0x3f80 : mask_of(8 * isa::size_of(t));
       };
       if (is_packed(from)) {
         const Type e = element_of(from);

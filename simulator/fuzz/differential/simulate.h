@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/engine/launch.h"
+#include "simulator/engine/launch/launch.h"
 #include "simulator/fuzz/differential/program.h"
 #include "simulator/memory/device_memory.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "simulator/ptx/opcode.h"
+#include "simulator/isa/opcode.h"
 
 namespace lockstep::fuzz::differential {
 
@@ -11,10 +11,10 @@ inline constexpr std::uint64_t kSumStart = 0x0c3aa5f05a0f3c96;  // in every cell
 inline constexpr std::uint64_t kSumLimit = 0x7fffffff;          // of inc and dec
 
 // The cell of an operation, -1 when it does not commute with itself.
-constexpr int sum_cell(ptx::AtomOp op, ptx::Type type) {
-  using ptx::AtomOp;
-  using ptx::Type;
-  const bool wide = ptx::size_of(type) == 8;
+constexpr int sum_cell(isa::AtomOp op, isa::Type type) {
+  using isa::AtomOp;
+  using isa::Type;
+  const bool wide = isa::size_of(type) == 8;
   const bool is_signed = type == Type::kS32 || type == Type::kS64;
   switch (type) {
     case Type::kB32: case Type::kB64: case Type::kU32: case Type::kU64: case Type::kS32: case Type::kS64: break;

@@ -12,16 +12,16 @@
 namespace lockstep::fuzz::differential {
 namespace {
 
-using ptx::Opcode;
-using ptx::Space;
-using Role = ptx::OperandRule::Role;
+using isa::Opcode;
+using isa::Space;
+using Role = isa::OperandRule::Role;
 using Value = Assignment::Value;
 
 std::string name(Register r) { return std::string(1, kLetter[static_cast<int>(r.cls)]) + std::to_string(r.index); }
 
 class Text {
  public:
-  Text(Writer& writer, const ptx::Example& example, Statement& s, bool silicon)
+  Text(Writer& writer, const isa::Example& example, Statement& s, bool silicon)
       : writer_(writer), e_(example), m_(example.spelling.modifiers), op_(example.spelling.form->row->opcode), s_(s), silicon_(silicon) {}
 
   bool write(const Context& at);
@@ -83,8 +83,8 @@ class Text {
   void stack();
 
   Writer& writer_;
-  const ptx::Example& e_;
-  const ptx::Modifiers& m_;
+  const isa::Example& e_;
+  const isa::Modifiers& m_;
   Opcode op_;
   Statement& s_;
   bool silicon_;
@@ -284,7 +284,7 @@ bool Text::address() {
       return true;
     }
     case Opcode::k_getctarank: {
-      const bool narrow = m_.type == ptx::Type::kU32;
+      const bool narrow = m_.type == isa::Type::kU32;
       if (narrow && m_.space == Space::kNone) return false;
       if (m_.space == Space::kNone) line("cvta.shared.u64 a0, b_stage;");
       else line(narrow ? "cvt.u32.u64 t0, b_stage;" : "mov.u64 a0, b_stage;");
@@ -293,7 +293,7 @@ bool Text::address() {
       return true;
     }
     default: {  // mapa
-      const bool narrow = m_.type == ptx::Type::kU32, generic = m_.space == Space::kNone;
+      const bool narrow = m_.type == isa::Type::kU32, generic = m_.space == Space::kNone;
       if (narrow && generic) return false;
       line("st.shared.b32 [b_stage], " + name(other) + ";\nmov.u32 t1, 0;");
       if (generic) line("cvta.shared.u64 a0, b_stage;");
@@ -315,7 +315,7 @@ void Text::wide_atomic() {
   line("ld" + space + ".v2.b64 {a4, a5}, [" + where + "];");
   line("mov.b128 q0, {" + name(a) + ", " + name(b) + "};");
   std::string more;
-  if (m_.atom == ptx::AtomOp::kCas) {
+  if (m_.atom == isa::AtomOp::kCas) {
     line("mov.b128 q2, {a4, a5};");
     line(opcode() + " q1, [" + where + "], q2, q0;");
   } else {
@@ -365,7 +365,7 @@ bool Text::wide_access() {
 
 void Text::stack() {
   const Register r = pool(Class::k32), other = pool(Class::k32);
-  const bool narrow = m_.type == ptx::Type::kU32;
+  const bool narrow = m_.type == isa::Type::kU32;
   const std::string saved = narrow ? "t6" : "a6", pointer = narrow ? "t5" : "a5", type = narrow ? "u32" : "u64", size = narrow ? "t4" : "a4";
   line("stacksave." + type + " " + saved + ";");
   line((narrow ? "mov.u32 " : "mov.u64 ") + size + ", 32;");
@@ -452,7 +452,7 @@ bool Writer::text(int example, const Context& at, Statement& s) {
   s.kind = Statement::Kind::kText;
   s.rows.push_back(all.row_of(example));
   // What comes with one of a pair is the other of it.
-  const ptx::Example& e = all.example(example);
+  const isa::Example& e = all.example(example);
   if (e.spelling.form->row->opcode == Opcode::k_mov)
     s.rows = all.rows_of(Opcode::k_mov), std::erase_if(s.rows, [&](int r) { return all.rows()[static_cast<std::size_t>(r)].place != Place::kText; });
   return Text(*this, e, s, silicon_).write(at);

@@ -7,12 +7,12 @@
 namespace lockstep::fuzz::differential {
 namespace {
 
-using ptx::Opcode;
-using ptx::OperandRule;
-using ptx::Type;
+using isa::Opcode;
+using isa::OperandRule;
+using isa::Type;
 using Role = OperandRule::Role;
 
-Type half_of(Type t) { return ptx::size_of(t) == 4 ? Type::kB16 : ptx::size_of(t) == 8 ? Type::kB32 : Type::kB64; }
+Type half_of(Type t) { return isa::size_of(t) == 4 ? Type::kB16 : isa::size_of(t) == 8 ? Type::kB32 : Type::kB64; }
 
 bool is_integer(Type t) {
   switch (t) {
@@ -58,15 +58,15 @@ Operand constant(Choices& choose, Type type) {
     return immediate(v, "0d" + hex(v, 16));
   }
   std::uint64_t v = choose.of(kIntegers);
-  const int bytes = ptx::size_of(type);
+  const int bytes = isa::size_of(type);
   if (bytes == 8 && choose.percent(40)) v = v << 32 | choose.of(kIntegers);
   if (bytes < 8) v &= (std::uint64_t{1} << (8 * bytes)) - 1;
   return immediate(v, "0x" + hex(v, 2 * bytes));
 }
 
 // Operations whose results depend on which NaN is given by nothing but being one, so that they may follow one another.
-bool chains(const ptx::Example& e) {
-  const ptx::Modifiers& m = e.spelling.modifiers;
+bool chains(const isa::Example& e) {
+  const isa::Modifiers& m = e.spelling.modifiers;
   switch (e.spelling.form->row->opcode) {
     case Opcode::k_add: case Opcode::k_sub: case Opcode::k_mul: case Opcode::k_fma:
       return (m.type == Type::kF32 || m.type == Type::kF64 || m.type == Type::kF16 || m.type == Type::kBF16 || m.type == Type::kF16x2 ||
@@ -77,17 +77,17 @@ bool chains(const ptx::Example& e) {
 
 // ptxas 13.0.88 loses the guard of these, at every level (docs/ptxas.md): of testp altogether; of set the last step, which makes a number of the
 // comparison's mask, or 32 bits of a mask of 16. The destination then changes in lanes where the guard does not hold. A program for a GPU does not guard them.
-bool loses_guard(const ptx::Example& e) {
-  const ptx::Modifiers& m = e.spelling.modifiers;
+bool loses_guard(const isa::Example& e) {
+  const isa::Modifiers& m = e.spelling.modifiers;
   switch (e.spelling.form->row->opcode) {
     case Opcode::k_testp: return true;
-    case Opcode::k_set: return m.type == Type::kF32 || m.type == Type::kF16 || m.type == Type::kBF16 || ptx::size_of(m.source_type) == 2;
+    case Opcode::k_set: return m.type == Type::kF32 || m.type == Type::kF16 || m.type == Type::kBF16 || isa::size_of(m.source_type) == 2;
     default: return false;
   }
 }
 
-bool computes_nan(const ptx::Example& e) {
-  const ptx::Modifiers& m = e.spelling.modifiers;
+bool computes_nan(const isa::Example& e) {
+  const isa::Modifiers& m = e.spelling.modifiers;
   switch (e.spelling.form->row->opcode) {
     case Opcode::k_mov: case Opcode::k_selp: case Opcode::k_slct: case Opcode::k_set: case Opcode::k_setp: case Opcode::k_testp: return false;
     case Opcode::k_cvt: return is_float(m.source_type) || m.source_type == Type::kE4M3x2 || m.source_type == Type::kE5M2x2;
@@ -108,8 +108,8 @@ Register Writer::source(Type type) {
 
 Register Writer::destination(Type type) { return source(type); }
 
-Operand Writer::operand(const OperandRule& rule, const ptx::Modifiers& m, std::vector<Register>& written) {
-  const Type type = ptx::operand_type(rule, m);
+Operand Writer::operand(const OperandRule& rule, const isa::Modifiers& m, std::vector<Register>& written) {
+  const Type type = isa::operand_type(rule, m);
   const auto fresh = [&](Type t) {
     Register r;
     do r = destination(t);
@@ -146,8 +146,8 @@ Operand Writer::operand(const OperandRule& rule, const ptx::Modifiers& m, std::v
 
 // Replaces operands for which the manual leaves a result open.
 void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& before) {
-  const ptx::Example& e = Catalogue::get().example(example);
-  const ptx::Modifiers& m = e.spelling.modifiers;
+  const isa::Example& e = Catalogue::get().example(example);
+  const isa::Modifiers& m = e.spelling.modifiers;
   const Opcode op = e.spelling.form->row->opcode;
   const auto replace = [&](std::size_t n, std::string_view opcode, std::uint64_t mask, Register temporary) {
     Operand& o = i.operands[n];
@@ -164,9 +164,9 @@ void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& befo
       if (is_float(m.type)) break;
       const Class c = class_of(m.type);
       const Register t{c, static_cast<std::uint8_t>(kPool[static_cast<int>(c)])};
-      const std::string bits = "b" + std::to_string(8 * ptx::size_of(m.type));
+      const std::string bits = "b" + std::to_string(8 * isa::size_of(m.type));
       if (m.type == Type::kS16 || m.type == Type::kS32 || m.type == Type::kS64)
-        replace(2, "and." + bits, (std::uint64_t{1} << (8 * ptx::size_of(m.type) - 1)) - 1, t);
+        replace(2, "and." + bits, (std::uint64_t{1} << (8 * isa::size_of(m.type) - 1)) - 1, t);
       replace(2, "or." + bits, 1, t);
       break;
     }
@@ -183,12 +183,12 @@ void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& befo
     case Opcode::k_cvt:
       // Which integer a NaN becomes differs among GPUs; what tf32 makes of one, the manual does not say.
       if (Operand& o = i.operands[1]; o.kind == Operand::Kind::kImmediate && (o.text == "0f7fffffff")) o = immediate(0x3f800000, "0f3f800000");
-      if (is_float(m.source_type) && (is_integer(m.type) || ptx::size_of(m.type) == 1 || m.type == Type::kTF32) && i.operands.size() == 2 &&
+      if (is_float(m.source_type) && (is_integer(m.type) || isa::size_of(m.type) == 1 || m.type == Type::kTF32) && i.operands.size() == 2 &&
           i.operands[1].kind == Operand::Kind::kRegister) {
         const Register p{Class::kPredicate, 4};
         const Register from = i.operands[1].reg;
         const Register t{from.cls, static_cast<std::uint8_t>(kPool[static_cast<int>(from.cls)])};
-        const std::string bits = ".b" + std::to_string(8 * ptx::size_of(m.source_type));
+        const std::string bits = ".b" + std::to_string(8 * isa::size_of(m.source_type));
         before.push_back(instruction("mov" + bits, {of(t), of(from)}));
         make_nan_canonical(t, m.source_type, before);
         const std::uint64_t nan = m.source_type == Type::kF64 ? 0x7ff8000000000000 : m.source_type == Type::kF32 ? 0x7fffffff : 0x7fff;
@@ -204,9 +204,9 @@ void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& befo
 Statement Writer::compute(int example) {
   const Catalogue& all = Catalogue::get();
   Statement s;
-  const ptx::Example& e = all.example(example);
+  const isa::Example& e = all.example(example);
   const auto add = [&](int which, const Register* previous) {
-    const ptx::Example& x = all.example(which);
+    const isa::Example& x = all.example(which);
     Instruction i;
     i.example = which;
     std::vector<Register> written;
@@ -215,10 +215,10 @@ Statement Writer::compute(int example) {
     for (const OperandRule& rule : *x.operands) i.operands.push_back(operand(rule, x.spelling.modifiers, written));
     constants_ = true;
     if (opcode == Opcode::k_mov && x.spelling.modifiers.type == Type::kU32 && choose_.percent(50)) {
-      constexpr ptx::SpecialRegister kKnown[] = {
-          ptx::SpecialRegister::kTidX,       ptx::SpecialRegister::kNtidX,      ptx::SpecialRegister::kCtaidX,     ptx::SpecialRegister::kNctaidX,
-          ptx::SpecialRegister::kLaneid,     ptx::SpecialRegister::kLanemaskEq, ptx::SpecialRegister::kLanemaskLe, ptx::SpecialRegister::kLanemaskLt,
-          ptx::SpecialRegister::kLanemaskGe, ptx::SpecialRegister::kLanemaskGt, ptx::SpecialRegister::kTidY,       ptx::SpecialRegister::kNtidZ};
+      constexpr isa::SpecialRegister kKnown[] = {
+          isa::SpecialRegister::kTidX,       isa::SpecialRegister::kNtidX,      isa::SpecialRegister::kCtaidX,     isa::SpecialRegister::kNctaidX,
+          isa::SpecialRegister::kLaneid,     isa::SpecialRegister::kLanemaskEq, isa::SpecialRegister::kLanemaskLe, isa::SpecialRegister::kLanemaskLt,
+          isa::SpecialRegister::kLanemaskGe, isa::SpecialRegister::kLanemaskGt, isa::SpecialRegister::kTidY,       isa::SpecialRegister::kNtidZ};
       i.operands[1] = {};
       i.operands[1].kind = Operand::Kind::kSpecial;
       i.operands[1].special = choose_.of(kKnown);
@@ -231,7 +231,7 @@ Statement Writer::compute(int example) {
     s.unit.push_back(std::move(i));
   };
   add(example, nullptr);
-  const ptx::Modifiers& m = e.spelling.modifiers;
+  const isa::Modifiers& m = e.spelling.modifiers;
   const OperandRule& first = e.operands->front();
   if (chains(e) && choose_.percent(40)) {
     const Register previous = s.unit.back().operands[0].reg;
@@ -253,7 +253,7 @@ Statement Writer::compute(int example) {
     last.guard = pool(Class::kPredicate).index;
     last.guard_negated = choose_.percent(50);
   }
-  const Type type = ptx::operand_type(first, m);
+  const Type type = isa::operand_type(first, m);
   if (first.role == Role::kDestination && is_float(type) && computes_nan(e)) make_nan_canonical(s.unit.back().operands[0].reg, type, s.unit);
   return s;
 }
@@ -263,17 +263,17 @@ Statement Writer::carry(int example) {
   const Catalogue& all = Catalogue::get();
   Statement s;
   const auto add = [&](int which) {
-    const ptx::Example& x = all.example(which);
+    const isa::Example& x = all.example(which);
     Instruction i;
     i.example = which;
     std::vector<Register> written;
     for (const OperandRule& rule : *x.operands) i.operands.push_back(operand(rule, x.spelling.modifiers, written));
     s.unit.push_back(std::move(i));
   };
-  const ptx::Modifiers& m = all.example(example).spelling.modifiers;
+  const isa::Modifiers& m = all.example(example).spelling.modifiers;
   const Opcode op = all.example(example).spelling.form->row->opcode;
   const bool subtracts = op == Opcode::k_subc || op == Opcode::k_sub;
-  const std::string type = ptx::size_of(m.type) == 8 ? ".u64" : ".u32";
+  const std::string type = isa::size_of(m.type) == 8 ? ".u64" : ".u32";
   // A difference keeps its borrow where a sum keeps its carry, as the manual leaves open: the two do not mix.
   if (op == Opcode::k_addc || op == Opcode::k_subc || op == Opcode::k_madc) add(all.find((subtracts ? "sub.cc" : "add.cc") + type, 3, 0));
   add(example);
@@ -285,7 +285,7 @@ Statement Writer::carry(int example) {
 }
 
 bool Writer::warp(int example, const Context& at, Statement& s) {
-  const ptx::Example& e = Catalogue::get().example(example);
+  const isa::Example& e = Catalogue::get().example(example);
   const Opcode op = e.spelling.form->row->opcode;
   if (at.level == Level::kLanes || at.in_function) return false;
   if (op == Opcode::k_shfl_sync && at.level == Level::kTracked) return false;  // its source might not take part
@@ -314,13 +314,13 @@ bool Writer::warp(int example, const Context& at, Statement& s) {
     }
   }
   s.unit.push_back(std::move(i));
-  const Type type = ptx::operand_type(e.operands->front(), e.spelling.modifiers);
+  const Type type = isa::operand_type(e.operands->front(), e.spelling.modifiers);
   if (is_float(type)) make_nan_canonical(s.unit.back().operands[0].reg, type, s.unit);
   return true;
 }
 
 Statement Writer::barrier(int example) {
-  const ptx::Example& e = Catalogue::get().example(example);
+  const isa::Example& e = Catalogue::get().example(example);
   Statement s;
   s.kind = Statement::Kind::kBarrier;
   Instruction i;

@@ -45,8 +45,8 @@ class Writer {
   // Helpers of all parts.
   Choices& choose() { return choose_; }
   const Program& program() const { return program_; }
-  Register source(ptx::Type type);
-  Register destination(ptx::Type type);
+  Register source(isa::Type type);
+  Register destination(isa::Type type);
   Register pool(Class c) { return {c, static_cast<std::uint8_t>(choose_.below(static_cast<std::size_t>(kPool[static_cast<int>(c)])))}; }
   const Menu& menu() const { return menu_; }
 
@@ -56,7 +56,7 @@ class Writer {
   Statement carry(int example);
   bool warp(int example, const Context& at, Statement& s);
   Statement barrier(int example);
-  Operand operand(const ptx::OperandRule& rule, const ptx::Modifiers& m, std::vector<Register>& written);
+  Operand operand(const isa::OperandRule& rule, const isa::Modifiers& m, std::vector<Register>& written);
   void prepare(int example, Instruction& i, std::vector<Instruction>& before);
   // memory.cc
   Statement load(int example, const Context& at);
@@ -78,9 +78,9 @@ class Writer {
 Operand of(Register r);
 Operand immediate(std::uint64_t bits, std::string text = {});
 Instruction instruction(std::string_view opcode, std::vector<Operand> operands);
-Class class_of(ptx::Type type);
-bool is_float(ptx::Type type);
+Class class_of(isa::Type type);
+bool is_float(isa::Type type);
 // Makes every NaN in the register the same, as far as `type` has any: which NaN an operation gives is left open, and ptxas may fold it.
-void make_nan_canonical(Register r, ptx::Type type, std::vector<Instruction>& to);
+void make_nan_canonical(Register r, isa::Type type, std::vector<Instruction>& to);
 
 }  // namespace lockstep::fuzz::differential

@@ -1,5 +1,5 @@
 // Programs built by nvcc in each of the ways that matter, and files that are none.
-#include "simulator/runtime/inspect.h"
+#include "simulator/runtime/inspect/inspect.h"
 
 #include <gtest/gtest.h>
 

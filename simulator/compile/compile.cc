@@ -1,0 +1,102 @@
+#include "simulator/compile/compile.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "simulator/compile/compile_error.h"
+#include "simulator/compile/frame.h"
+#include "simulator/compile/linker.h"
+#include "simulator/compile/lower.h"
+#include "simulator/compile/readable_name.h"
+
+namespace lockstep::compile {
+namespace {
+
+void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t index, program::Function& f) {
+  const ptx::Function& source = *ref.function;
+  f.parameter_offsets = ptx::parameter_offsets(source);
+  for (const ptx::Variable& p : source.parameters) {
+    f.parameter_sizes.push_back(static_cast<std::uint32_t>(p.size));
+    f.parameter_names.push_back(p.name);
+  }
+  std::copy_n(source.max_threads, 3, f.max_threads);
+  std::copy_n(source.required_threads, 3, f.required_threads);
+  std::copy_n(source.required_cluster, 3, f.required_cluster);
+  f.target = ref.module->target_number;
+  for (const std::uint32_t v : linker.shared_of()[index]) {
+    const SharedVariable& s = linker.shared()[v];
+    if (s.dynamic) {
+      f.dynamic_shared = true;
+      continue;
+    }
+    f.shared.push_back({variable_name(s.name), s.begin, static_cast<std::uint32_t>(s.begin + s.size)});
+    const std::uint64_t at = (std::uint64_t{f.static_shared_bytes} + s.alignment - 1) / s.alignment * s.alignment;
+    f.static_shared_bytes = static_cast<std::uint32_t>(at + s.size);  // the linker has found room for all
+  }
+}
+
+// Local memory of the deepest chain of calls; function pointers count with every function they might name. A thread has no more than
+// kLocalBytes: a chain that really is deeper is found when it is called.
+std::uint32_t stack_of(const program::Program& program, const Linker& linker, std::uint32_t f) {
+  std::uint64_t sum = 0;
+  for (const std::uint32_t g : linker.callees_of()[f]) sum += program.functions[g].local_bytes;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, kLocalBytes));
+}
+
+}  // namespace
+
+std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std::span<const ptx::Module> modules, memory::DeviceMemory& memory,
+                                                                            int device, const program::ManagedVariables& managed,
+                                                                            program::RegisterPlaces places, const program::Handlers& handlers) {
+  auto program = std::make_unique<program::Program>();
+  const auto fail = [&](std::string message) {
+    for (const auto& [name, allocation] : program->variables) {
+      if (allocation->kind != memory::Kind::kManaged) memory.release(allocation->base);
+    }
+    program::LoadError error;
+    error.message = std::move(message);
+    return error;
+  };
+  Linker linker(modules, memory, device, managed);
+  if (auto error = linker.link(*program)) return fail(*error);
+  for (const ptx::Module& m : modules) program->sources.push_back({m.files, m.inline_sites});
+  const auto count = static_cast<std::uint32_t>(linker.functions().size());
+  program->functions.resize(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    program::Function& f = program->functions[i];
+    const FunctionRef& ref = linker.functions()[i];
+    f.name = ref.function->name;
+    f.demangled = demangled(f.name);
+    f.is_kernel = ref.function->is_kernel;
+    if (f.is_kernel) describe_kernel(ref, linker, i, f);
+  }
+  ConstantFile constants;
+  std::uint32_t i = 0;
+  try {
+    for (; i < count; ++i) lower_function(linker, i, handlers, constants, *program, places);
+  } catch (const CompileError& r) {
+    program::LoadError error = fail(r.message);
+    const FunctionRef& ref = linker.functions()[i];
+    error.text = ref.module_index;
+    error.function = ref.function->name;
+    error.ptx_line = r.ptx_line != 0 || ref.function->body.empty() ? r.ptx_line : ref.function->body.front().ptx_line;
+    return error;
+  }
+  program->use_begin.push_back(static_cast<std::uint32_t>(program->uses.size()));
+  constants.finish(*program);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    program::Function& f = program->functions[i];
+    if (!f.is_kernel) continue;
+    f.local_total = stack_of(*program, linker, i);
+    for (const std::uint32_t g : linker.callees_of()[i]) {
+      const program::Function& callee = program->functions[g];
+      f.calls |= linker.recursive(g) || linker.calls_indirectly(g);
+      f.uses_alloca |= callee.uses_alloca;
+      f.byte_granular |= callee.byte_granular;
+      f.registers = std::max(f.registers, callee.registers);
+    }
+  }
+  return program;
+}
+
+}  // namespace lockstep::compile

@@ -1,0 +1,25 @@
+// Turns parsed modules into a program: links them, places their variables, lays out shared and local memory, and gives every
+// instruction its handler and the places of its operands.
+//
+//   modules -> linked (linker.h) -> each function: liveness (liveness.h) -> registers (registers.h) -> operations, by category (lower.h)
+//
+// An instruction, or a form of one, that has no handler is an error that names it as written, its line in the PTX and its function.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <variant>
+
+#include "simulator/memory/device_memory.h"
+#include "simulator/program/handlers.h"
+#include "simulator/program/program.h"
+#include "simulator/ptx/ir.h"
+
+namespace lockstep::compile {
+
+// `managed`: the managed variables of an earlier load of the same texts, which this one takes as they are; empty: it makes them.
+std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std::span<const ptx::Module> modules, memory::DeviceMemory& memory,
+                                                                            int device, const program::ManagedVariables& managed,
+                                                                            program::RegisterPlaces places, const program::Handlers& handlers);
+
+}  // namespace lockstep::compile

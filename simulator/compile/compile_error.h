@@ -1,0 +1,14 @@
+// Why a function cannot be run by the simulated GPU.
+#pragma once
+
+#include <string>
+
+namespace lockstep::compile {
+
+// Thrown by the passes, caught by compile(). The message names opcode, line and function.
+struct CompileError {
+  std::string message;
+  int ptx_line = 0;  // 0: no single one
+};
+
+}  // namespace lockstep::compile

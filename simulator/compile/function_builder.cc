@@ -1,0 +1,226 @@
+#include "simulator/compile/function_builder.h"
+
+#include <algorithm>
+
+#include "simulator/compile/compile_error.h"
+#include "simulator/program/memory_access.h"
+
+namespace lockstep::compile {
+
+using isa::Space;
+
+namespace {
+
+int bytes_of(isa::Type t) { return t == isa::Type::kPred ? 0 : isa::size_of(t); }
+
+// Wraps, as addresses do.
+std::int64_t sum(std::uint32_t base, std::int64_t offset) { return static_cast<std::int64_t>(base + static_cast<std::uint64_t>(offset)); }
+
+}  // namespace
+
+FunctionBuilder::FunctionBuilder(const Linker& linker, std::uint32_t index, const program::Handlers& handlers, ConstantFile& constants,
+                                 program::Program& program, program::RegisterPlaces places)
+    : linker_(linker), ref_(linker.functions()[index]), function_(*ref_.function), index_(index), handlers_(handlers), constants_(constants),
+      program_(program), out_(program.functions[index]), frame_(function_, out_) {
+  RegisterAllocation a = allocate_registers(function_, places);
+  slots_ = std::move(a.slots);
+  for (Slot& s : slots_) {
+    if (s != kNoSlot) s += frame_.file_bytes();
+  }
+  for (const std::uint32_t v : a.undefined) out_.undefined.push_back(slots_[v]);
+  scratch_end_ = frame_.file_bytes() + std::min<std::uint32_t>((a.bytes + 63) & ~63u, kMaxFileBytes + 64);  // so that it does not wrap
+  check_file_bytes(scratch_end_, out_);
+  out_.registers = a.live;
+}
+
+void FunctionBuilder::refuse(const Instruction& i, const std::string& why) const {
+  throw CompileError{"PTX line " + std::to_string(i.ptx_line) + ", " + (function_.is_kernel ? "kernel " : "function ") + out_.demangled + ": '" +
+                         i.text + "' " + why,
+                     i.ptx_line};
+}
+
+void FunctionBuilder::begin(const Instruction& i) {
+  for (auto& [bytes, places] : scratch_) places.used = 0;
+  program_.origins.push_back({i.text, i.source, ref_.module_index, i.ptx_line, index_});
+}
+
+Op& FunctionBuilder::emit(const Instruction& i, const Op& operation, ValidityTransfer transfer, std::vector<OperandUse> uses) {
+  Op op = operation;
+  op.origin = static_cast<std::uint32_t>(program_.origins.size() - 1);
+  if (i.guard.present) {
+    op.guard = slots_[i.guard.index];
+    op.guard_negated = i.guard.negated;
+  }
+  program_.ops.push_back(op);
+  program_.transfers.push_back(transfer);
+  program_.use_begin.push_back(static_cast<std::uint32_t>(program_.uses.size()));
+  for (const OperandUse& u : uses) {
+    if (u.slot != kNoSlot && !program::is_constant(u.slot)) program_.uses.push_back(u);
+  }
+  return program_.ops.back();
+}
+
+void FunctionBuilder::branch_to(std::uint32_t target) { fixups_.push_back({next_pc(), kNoTable, 0, target}); }
+
+void FunctionBuilder::table_entry_to(std::uint32_t table, std::uint32_t entry, std::uint32_t target) { fixups_.push_back({0, table, entry, target}); }
+
+void FunctionBuilder::finish(const std::vector<std::uint32_t>& pc_of) {
+  for (const Fixup& f : fixups_) {
+    const std::uint32_t pc = pc_of[f.instruction];
+    if (f.table == kNoTable) {
+      program_.ops[f.pc].target = pc;
+    } else {
+      program_.tables[f.table][f.entry] = pc;
+    }
+  }
+  out_.end = next_pc();
+  // Vectors may be read past a register's end by a whole register.
+  out_.file_bytes = ((scratch_end_ + 63) & ~63u) + 64;
+}
+
+Slot FunctionBuilder::scratch(int bytes) {
+  // Lanes may stop between two operations of an instruction, and park with operands in scratch places, while others go on elsewhere. Each lane keeps to
+  // its own column as long as a place always holds values of one width.
+  Scratch& places = scratch_[bytes];
+  if (places.used == places.slots.size()) {
+    places.slots.push_back(scratch_end_);
+    scratch_end_ += std::max<std::uint32_t>(64, static_cast<std::uint32_t>(bytes * program::kWarpSize));
+  }
+  return places.slots[places.used++];
+}
+
+int FunctionBuilder::register_bytes(const Operand& o) const { return bytes_of(function_.registers[o.index].type); }
+
+std::uint8_t FunctionBuilder::register_bytes_of(const Instruction& i, const Operand& vector, std::uint8_t width) const {
+  std::uint8_t bytes = 0;
+  for (const Operand& e : vector.elements) {
+    if (e.kind != Operand::Kind::kRegister) continue;
+    if (bytes != 0 && register_bytes(e) != bytes) refuse(i, "mixes registers of several widths");
+    bytes = static_cast<std::uint8_t>(register_bytes(e));
+  }
+  return bytes != 0 ? bytes : width;
+}
+
+Slot FunctionBuilder::optional_destination(const Operand& o) const {
+  return o.kind == Operand::Kind::kRegister ? register_slot(o) : kNoSlot;
+}
+
+std::uint32_t FunctionBuilder::mentions(std::uint32_t reg) {
+  if (mentions_.empty()) {
+    mentions_.resize(function_.registers.size());
+    const auto count = [&](const auto& self, const Operand& o) -> void {
+      const bool names = o.kind == Operand::Kind::kRegister || o.kind == Operand::Kind::kNegatedPredicate ||
+                         (o.kind == Operand::Kind::kAddress && o.has_register);
+      if (names) ++mentions_[o.index];
+      for (const Operand& e : o.elements) self(self, e);
+    };
+    for (const Instruction& i : function_.body) {
+      if (i.guard.present) ++mentions_[i.guard.index];
+      for (const Operand& o : i.operands) count(count, o);
+    }
+  }
+  return mentions_[reg];
+}
+
+Slot FunctionBuilder::destination(const Instruction& i, const Operand& o, int bytes) {
+  if (o.kind == Operand::Kind::kRegister) return register_slot(o);
+  if (o.kind == Operand::Kind::kSink) return scratch(bytes);
+  refuse(i, "has a destination that is no register");
+}
+
+std::optional<std::uint64_t> FunctionBuilder::symbol_address(const Instruction& i, const std::string& name) const {
+  if (const auto offset = frame_.local_variable(name)) {
+    if (!function_.is_kernel) return std::nullopt;
+    return program::kLocalStart + *offset;
+  }
+  const Symbol* s = symbol(name);
+  if (s == nullptr) refuse(i, "names '" + name + "', which nothing in the program defines");
+  return linker_.address(*s);
+}
+
+Slot FunctionBuilder::emit_address(const Instruction& i, Action action, int bytes, std::int64_t immediate) {
+  Op op;
+  op.run = handlers_.of(action);
+  op.dst = scratch(bytes);
+  op.width = static_cast<std::uint8_t>(bytes);
+  op.immediate = immediate;
+  emit(i, op, ValidityTransfer::kFresh, {{op.dst, Role::kWrite}});
+  return op.dst;
+}
+
+Slot FunctionBuilder::source(const Instruction& i, const Operand& o, int bytes) {
+  using Kind = Operand::Kind;
+  switch (o.kind) {
+    case Kind::kRegister: return register_slot(o);
+    case Kind::kImmediate: return bytes == 0 ? constants_.predicate(o.bits != 0) : constants_.value(o.bits, bytes);
+    case Kind::kSpecialRegister: {
+      Op op;
+      op.run = handlers_.of(Action::kSpecialRegister);
+      op.kind = isa::reads_clock(o.special) ? OpKind::kControl : OpKind::kCompute;
+      op.dst = scratch(bytes);
+      op.width = static_cast<std::uint8_t>(bytes);
+      op.target = static_cast<std::uint32_t>(o.special);
+      emit(i, op, ValidityTransfer::kFresh, {{op.dst, Role::kWrite}});
+      return op.dst;
+    }
+    case Kind::kSymbol: case Kind::kAddress: {
+      if (o.kind == Kind::kAddress && o.has_register) break;
+      if (const auto parameter = kernel_parameter(o.symbol)) {
+        out_.parameters_in_memory = true;
+        return emit_address(i, Action::kParameterAddress, bytes, sum(out_.parameter_offsets[*parameter], o.offset));
+      }
+      if (storage(o.symbol) != nullptr) refuse(i, "takes the address of a function's parameter, which is not implemented by the simulated GPU");
+      const auto a = symbol_address(i, o.symbol);
+      if (!a) return emit_address(i, Action::kLocalAddress, bytes, sum(*frame_.local_variable(o.symbol), o.offset));
+      return constants_.value(*a + static_cast<std::uint64_t>(o.offset), bytes);
+    }
+    default: break;
+  }
+  refuse(i, "has an operand of a kind that the simulated GPU does not implement there");
+}
+
+bool FunctionBuilder::predicate_source(const Instruction& i, const Operand& o, Slot& slot) {
+  if (o.kind == Operand::Kind::kNegatedPredicate) {
+    slot = slots_[o.index];
+    return true;
+  }
+  slot = source(i, o, 0);
+  return false;
+}
+
+void FunctionBuilder::address(const Instruction& i, const Operand& o, Space space, Op& op) {
+  op.space = static_cast<std::uint8_t>(space);
+  op.immediate = o.offset;
+  if (o.kind == Operand::Kind::kAddress && o.has_register) {
+    op.src[0] = register_slot(o);
+    const int bytes = register_bytes(o);
+    if (bytes == 4) {
+      op.flags |= program::kNarrowAddress;
+    } else if (bytes != 8) {
+      refuse(i, "has an address register of neither 32 nor 64 bits");
+    }
+    return;
+  }
+  std::uint64_t base = o.bits;
+  if (!o.symbol.empty()) {
+    const auto a = symbol_address(i, o.symbol);
+    if (a) {
+      base = *a;
+    } else {
+      base = *frame_.local_variable(o.symbol);
+      op.flags |= program::kFrameAddress;
+    }
+  }
+  const bool narrow = space == Space::kShared;
+  op.src[0] = constants_.value(base, narrow ? 4 : 8);
+  if (narrow) op.flags |= program::kNarrowAddress;
+}
+
+program::AddressOperand FunctionBuilder::further_address(const Instruction& i, const Operand& o, Space space) {
+  Op op;
+  address(i, o, space, op);
+  if (op.flags & program::kFrameAddress) refuse(i, "copies from or to local memory");
+  return {op.src[0], op.immediate, (op.flags & program::kNarrowAddress) != 0};
+}
+
+}  // namespace lockstep::compile

@@ -1,0 +1,108 @@
+// A function of a program while it is made: where its operands lie, and the operations that have been emitted.
+//
+// The lower_* files use it, each for the instructions of some categories.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/compile/constant_file.h"
+#include "simulator/compile/frame.h"
+#include "simulator/compile/linker.h"
+#include "simulator/compile/registers.h"
+#include "simulator/program/handlers.h"
+#include "simulator/program/program.h"
+#include "simulator/ptx/ir.h"
+
+namespace lockstep::compile {
+
+// The words that every lower_* file uses by their short names.
+using program::Action;
+using program::kNoSlot;
+using program::Op;
+using program::OpKind;
+using program::OperandUse;
+using program::Slot;
+using program::ValidityTransfer;
+using ptx::Instruction;
+using ptx::Operand;
+using Role = OperandUse::Role;
+
+class FunctionBuilder {
+ public:
+  FunctionBuilder(const Linker& linker, std::uint32_t index, const program::Handlers& handlers, ConstantFile& constants, program::Program& program,
+                  program::RegisterPlaces places);
+
+  const ptx::Function& function() const { return function_; }
+  const program::Handlers& handlers() const { return handlers_; }
+  program::Program& program() { return program_; }
+  program::Function& out() { return out_; }
+
+  [[noreturn]] void refuse(const Instruction& i, const std::string& why) const;
+
+  // What follows belongs to `i`.
+  void begin(const Instruction& i);
+  // Emits an operation with the instruction's guard. `uses`: sources before destinations are not asked for; slots that are no register's are left out.
+  Op& emit(const Instruction& i, const Op& operation, ValidityTransfer transfer, std::vector<OperandUse> uses);
+  // The operation that is emitted next goes on at instruction `target` of the function's body, or entry `entry` of `table` does.
+  void branch_to(std::uint32_t target);
+  void table_entry_to(std::uint32_t table, std::uint32_t entry, std::uint32_t target);
+  // The next operation to be emitted.
+  std::uint32_t next_pc() const { return static_cast<std::uint32_t>(program_.ops.size()); }
+  // After the last instruction: all branches get their targets. pc_of: by instruction, one more than there are.
+  void finish(const std::vector<std::uint32_t>& pc_of);
+
+  // Operands.
+  int register_bytes(const Operand& o) const;  // 0: predicate
+  // Of the registers of a vector, which all have one width; `width` where there are none.
+  std::uint8_t register_bytes_of(const Instruction& i, const Operand& vector, std::uint8_t width) const;
+  Slot register_slot(const Operand& o) const { return slots_[o.index]; }
+  Slot destination(const Instruction& i, const Operand& o, int bytes);  // a scratch place for the sink
+  Slot optional_destination(const Operand& o) const;
+  // How often the function names a register.
+  std::uint32_t mentions(std::uint32_t reg);
+  // A source of `bytes` bytes (0: predicate); special registers and function-relative addresses are computed into a scratch place first.
+  Slot source(const Instruction& i, const Operand& o, int bytes);
+  bool predicate_source(const Instruction& i, const Operand& o, Slot& slot);  // true when negated
+  Slot scratch(int bytes);  // of this instruction alone; 0: a predicate
+  // Address operand into src[0], immediate and flags of `op`.
+  void address(const Instruction& i, const Operand& o, isa::Space space, Op& op);
+  // An address operand beside the first.
+  program::AddressOperand further_address(const Instruction& i, const Operand& o, isa::Space space);
+  // What a name stands for in this function; nullptr: nothing in the program.
+  const Symbol* symbol(const std::string& name) const { return linker_.find(ref_.module_index, &function_, name); }
+  // A .param variable of a device function or of its calls; nullptr when there is none of that name.
+  const program::Storage* storage(const std::string& name) const { return frame_.storage_of(name); }
+  // Index of a kernel's parameter.
+  std::optional<std::uint32_t> kernel_parameter(const std::string& name) const { return frame_.kernel_parameter(name); }
+
+ private:
+  std::optional<std::uint64_t> symbol_address(const Instruction& i, const std::string& name) const;
+  Slot emit_address(const Instruction& i, Action action, int bytes, std::int64_t immediate);
+
+  const Linker& linker_;
+  const FunctionRef& ref_;
+  const ptx::Function& function_;
+  const std::uint32_t index_;
+  const program::Handlers& handlers_;
+  ConstantFile& constants_;
+  program::Program& program_;
+  program::Function& out_;
+  Frame frame_;
+  std::vector<Slot> slots_;              // by register
+  std::vector<std::uint32_t> mentions_;  // by register; empty until asked for
+  struct Scratch {
+    std::vector<Slot> slots;
+    std::size_t used = 0;  // by the instruction that is being lowered
+  };
+  std::map<int, Scratch> scratch_;  // by bytes of a value
+  std::uint32_t scratch_end_ = 0;
+  struct Fixup { std::uint32_t pc; std::uint32_t table; std::uint32_t entry; std::uint32_t instruction; };
+  std::vector<Fixup> fixups_;  // table kNoTable: Op::target
+  static constexpr std::uint32_t kNoTable = ~0u;
+};
+
+}  // namespace lockstep::compile

@@ -1,0 +1,239 @@
+#include "simulator/compile/linker.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "simulator/compile/readable_name.h"
+
+namespace lockstep::compile {
+
+using program::kCodeBase;
+using program::kCodeStep;
+using ptx::Operand;
+using isa::Space;
+
+namespace {
+
+// PTX ISA, constant state space: statically sized variables have 64 KB together. ptxas refuses more, and so does a driver.
+constexpr std::uint64_t kConstantBytes = 65536;
+// All shared variables of a program with the gaps between them; a kernel of any device has some 227 KB.
+constexpr std::uint64_t kSharedBytes = 1u << 30;
+
+}  // namespace
+
+Linker::Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device, const program::ManagedVariables& managed)
+    : modules_(modules), memory_(memory), device_(device), managed_(managed) {}
+
+void Linker::declare_shared(std::unordered_map<std::string, Symbol>& scope, const ptx::Variable& v) {
+  SharedVariable s;
+  s.name = v.name;
+  s.size = v.size;
+  s.alignment = std::max(v.alignment, 1u);
+  s.dynamic = v.is_extern || v.size == 0;
+  shared_.push_back(s);
+  scope[v.name] = {Symbol::Kind::kShared, static_cast<std::uint32_t>(shared_.size() - 1), nullptr};
+}
+
+std::optional<std::string> Linker::collect() {
+  local_.resize(modules_.size());
+  for (std::uint32_t m = 0; m < modules_.size(); ++m) {
+    const ptx::Module& module = modules_[m];
+    for (const ptx::Function& f : module.functions) {
+      if (f.is_declaration) continue;
+      if (f.is_weak && global_.contains(f.name)) continue;  // one of several equal definitions
+      functions_.push_back({&module, &f, m});
+      const Symbol symbol{Symbol::Kind::kFunction, static_cast<std::uint32_t>(functions_.size() - 1), nullptr};
+      local_[m][f.name] = symbol;
+      if (f.is_visible || f.is_weak || f.is_kernel) global_[f.name] = symbol;
+      for (const ptx::Variable& v : f.variables) {
+        if (v.space == Space::kShared) declare_shared(scoped_[&f], v);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Linker::place(program::Program& program) {
+  std::uint64_t constant_bytes = 0;
+  const auto put = [&](std::uint32_t m, const ptx::Variable& v, std::unordered_map<std::string, Symbol>& scope) -> std::optional<std::string> {
+    const bool shares = v.is_visible || v.is_weak;
+    if (v.is_weak && global_.contains(v.name)) return std::nullopt;
+    const bool constant = v.space == Space::kConst;
+    const auto kind = constant ? memory::Kind::kConstant : v.is_managed ? memory::Kind::kManaged : memory::Kind::kVariable;
+    const std::uint64_t size = std::max<std::uint64_t>(v.size, 1);
+    if (constant) constant_bytes += v.size;
+    if (constant_bytes > kConstantBytes) {
+      return "the module's constant variables have " + std::to_string(constant_bytes) + " bytes; there are " + std::to_string(kConstantBytes);
+    }
+    const bool known = kind == memory::Kind::kManaged && program.managed.size() < managed_.size();
+    const memory::Allocation* a =
+        known ? managed_[program.managed.size()].get()
+              : memory_.allocate(size, std::max<std::uint64_t>(256, v.alignment), kind, device_, variable_name(v.name));
+    if (a == nullptr) return "no device memory for the variable '" + v.name + "' (" + std::to_string(v.size) + " bytes)";
+    if (known) {
+      program.managed.push_back(managed_[program.managed.size()]);
+    } else {
+      if (kind == memory::Kind::kManaged) program.managed.emplace_back(a, [&m = memory_](const memory::Allocation* old) { m.release(old->base); });
+      if (!v.initial.empty()) std::memcpy(memory_.host(*a, a->base), v.initial.data(), std::min<std::size_t>(v.initial.size(), size));
+      memory_.mark_written(a->base, size);
+      placed_.push_back({m, &v, a});
+    }
+    const Symbol symbol{Symbol::Kind::kVariable, 0, a};
+    scope[v.name] = symbol;
+    if (shares) global_[v.name] = symbol;
+    program.variables.try_emplace(v.name, a);
+    return std::nullopt;
+  };
+  for (std::uint32_t m = 0; m < modules_.size(); ++m) {
+    for (const ptx::Variable& v : modules_[m].variables) {
+      if (v.space == Space::kShared) {
+        // Dynamic shared memory has one place whatever its name; shared variables of other modules are found by name.
+        if (v.is_extern && v.size != 0) continue;
+        declare_shared(local_[m], v);
+        if (v.is_visible || v.is_weak) global_.try_emplace(v.name, local_[m][v.name]);
+        continue;
+      }
+      if (v.is_extern) continue;
+      if (auto error = put(m, v, local_[m])) return error;
+    }
+  }
+  for (const FunctionRef& f : functions_) {
+    for (const ptx::Variable& v : f.function->variables) {
+      if (v.space != Space::kGlobal && v.space != Space::kConst) continue;
+      if (auto error = put(f.module_index, v, scoped_[f.function])) return error;
+    }
+  }
+  program.const_space_bytes = static_cast<std::uint32_t>(constant_bytes);
+  for (const Pending& p : placed_) {
+    for (const ptx::Variable::Relocation& r : p.variable->relocations) {
+      const Symbol* s = find(p.module, nullptr, r.symbol);
+      if (s == nullptr) return "the initialiser of '" + p.variable->name + "' names '" + r.symbol + "', which nothing defines";
+      std::uint64_t value = (address(*s) + static_cast<std::uint64_t>(r.addend)) & r.mask;
+      if (r.mask != ~0ull && r.mask != 0) value >>= __builtin_ctzll(r.mask);
+      std::memcpy(memory_.host(*p.allocation, p.allocation->base) + r.offset, &value, r.size);
+    }
+  }
+  return std::nullopt;
+}
+
+const Symbol* Linker::find(std::uint32_t module, const ptx::Function* function, const std::string& name) const {
+  if (function != nullptr) {
+    if (const auto scope = scoped_.find(function); scope != scoped_.end()) {
+      if (const auto it = scope->second.find(name); it != scope->second.end()) return &it->second;
+    }
+  }
+  if (const auto it = local_[module].find(name); it != local_[module].end()) return &it->second;
+  const auto it = global_.find(name);
+  return it == global_.end() ? nullptr : &it->second;
+}
+
+std::uint64_t Linker::address(const Symbol& s) const {
+  switch (s.kind) {
+    case Symbol::Kind::kFunction: return kCodeBase + kCodeStep * s.index;
+    case Symbol::Kind::kShared: return shared_[s.index].begin;
+    case Symbol::Kind::kVariable: return s.variable->base;
+  }
+  return 0;
+}
+
+void Linker::call_graph() {
+  const std::size_t n = functions_.size();
+  std::vector<std::set<std::uint32_t>> direct(n), shared(n);
+  indirect_.assign(n, false);
+  std::set<std::uint32_t> address_taken;
+  for (const Pending& p : placed_) {
+    for (const auto& r : p.variable->relocations) {
+      const Symbol* s = find(p.module, nullptr, r.symbol);
+      if (s != nullptr && s->kind == Symbol::Kind::kFunction) address_taken.insert(s->index);
+    }
+  }
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const FunctionRef& f = functions_[i];
+    for (const ptx::Instruction& instruction : f.function->body) {
+      const bool call = instruction.opcode == isa::Opcode::k_call;
+      const auto visit = [&](const auto& self, const Operand& o) -> void {
+        if (!o.symbol.empty()) {
+          if (const Symbol* s = find(f.module_index, f.function, o.symbol)) {
+            if (s->kind == Symbol::Kind::kShared) shared[i].insert(s->index);
+            if (s->kind == Symbol::Kind::kFunction) {
+              if (call) direct[i].insert(s->index);
+              else address_taken.insert(s->index);
+            }
+          }
+        }
+        for (const Operand& e : o.elements) self(self, e);
+      };
+      for (const Operand& o : instruction.operands) {
+        if (call && o.kind == Operand::Kind::kRegister) indirect_[i] = true;
+        visit(visit, o);
+      }
+    }
+  }
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (indirect_[i]) direct[i].insert(address_taken.begin(), address_taken.end());
+  }
+  callees_.assign(n, {});
+  reaches_.assign(n, {});
+  recursive_.assign(n, false);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    std::set<std::uint32_t> seen{i}, variables;
+    std::vector<std::uint32_t> todo{i};
+    while (!todo.empty()) {
+      const std::uint32_t f = todo.back();
+      todo.pop_back();
+      variables.insert(shared[f].begin(), shared[f].end());
+      for (const std::uint32_t g : direct[f]) {
+        if (g == i) recursive_[i] = true;
+        if (seen.insert(g).second) todo.push_back(g);
+      }
+    }
+    callees_[i].assign(seen.begin(), seen.end());
+    reaches_[i].assign(variables.begin(), variables.end());
+  }
+}
+
+// A shared variable has one place in the whole program, so that its address is a constant. Two variables that no kernel
+// uses together may share a place.
+std::optional<std::string> Linker::lay_out_shared(program::Program& program) {
+  std::vector<std::vector<std::uint32_t>> kernels_of(shared_.size());
+  for (std::uint32_t f = 0; f < functions_.size(); ++f) {
+    if (!functions_[f].function->is_kernel) continue;
+    for (const std::uint32_t v : reaches_[f]) kernels_of[v].push_back(f);
+  }
+  std::vector<std::uint64_t> end_of(functions_.size(), 0);  // by kernel
+  std::uint64_t largest = program::kSharedStart;
+  for (std::uint32_t v = 0; v < shared_.size(); ++v) {
+    SharedVariable& s = shared_[v];
+    if (s.dynamic) continue;
+    std::uint64_t at = program::kSharedStart;
+    for (const std::uint32_t k : kernels_of[v]) {
+      if (end_of[k] != 0) at = std::max(at, end_of[k] + program::kSharedGap);
+    }
+    const std::uint64_t alignment = std::max(s.alignment, 16u);
+    at = (at + alignment - 1) / alignment * alignment;
+    const std::uint64_t end = at + s.size;
+    if (end > kSharedBytes) {
+      return "no room for the shared variable '" + s.name + "' (" + std::to_string(s.size) + " bytes, aligned to " + std::to_string(s.alignment) + ")";
+    }
+    s.begin = static_cast<std::uint32_t>(at);
+    for (const std::uint32_t k : kernels_of[v]) end_of[k] = end;
+    largest = std::max(largest, end);
+  }
+  // Dynamic shared memory comes last, on a boundary good for every use.
+  const auto dynamic = static_cast<std::uint32_t>(largest == program::kSharedStart ? largest : (largest + program::kSharedGap + 1023) & ~1023ull);
+  for (SharedVariable& s : shared_) {
+    if (s.dynamic) s.begin = dynamic;
+  }
+  program.dynamic_shared_begin = dynamic;
+  return std::nullopt;
+}
+
+std::optional<std::string> Linker::link(program::Program& program) {
+  if (auto error = collect()) return error;
+  if (auto error = place(program)) return error;
+  call_graph();
+  return lay_out_shared(program);
+}
+
+}  // namespace lockstep::compile

@@ -1,0 +1,85 @@
+// Names and what they stand for, over all modules of a program: functions, placed variables, shared memory.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/program/program.h"
+#include "simulator/memory/device_memory.h"
+#include "simulator/ptx/ir.h"
+
+namespace lockstep::compile {
+
+// A function of a module, by its index in Program::functions.
+struct FunctionRef {
+  const ptx::Module* module = nullptr;
+  const ptx::Function* function = nullptr;
+  std::uint32_t module_index = 0;
+};
+
+struct SharedVariable {
+  std::string name;
+  std::uint32_t begin = 0;      // offset in the shared space
+  std::uint64_t size = 0;
+  std::uint32_t alignment = 1;
+  bool dynamic = false;         // extern: what the launch adds
+};
+
+struct Symbol {
+  enum class Kind { kFunction, kVariable, kShared };
+  Kind kind = Kind::kVariable;
+  std::uint32_t index = 0;                        // function or shared variable
+  const memory::Allocation* variable = nullptr;
+};
+
+class Linker {
+ public:
+  Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device, const program::ManagedVariables& managed);
+
+  // Collects the symbols, places and initialises the variables, lays out shared memory. An error message when a name has no definition.
+  std::optional<std::string> link(program::Program& program);
+
+  // What `name` stands for in a function of module `module`; nullptr when nothing does.
+  const Symbol* find(std::uint32_t module, const ptx::Function* function, const std::string& name) const;
+  std::uint64_t address(const Symbol& s) const;
+
+  const std::vector<FunctionRef>& functions() const { return functions_; }
+  const std::vector<SharedVariable>& shared() const { return shared_; }
+  // Shared variables that a function and everything it may call touch; by function.
+  const std::vector<std::vector<std::uint32_t>>& shared_of() const { return reaches_; }
+  // Functions that a function may call, itself included.
+  const std::vector<std::vector<std::uint32_t>>& callees_of() const { return callees_; }
+  bool recursive(std::uint32_t function) const { return recursive_[function]; }
+  bool calls_indirectly(std::uint32_t function) const { return indirect_[function]; }
+
+ private:
+  std::optional<std::string> collect();
+  std::optional<std::string> place(program::Program& program);
+  void call_graph();
+  std::optional<std::string> lay_out_shared(program::Program& program);
+  void declare_shared(std::unordered_map<std::string, Symbol>& scope, const ptx::Variable& v);
+
+  std::span<const ptx::Module> modules_;
+  memory::DeviceMemory& memory_;
+  int device_;
+  const program::ManagedVariables& managed_;  // of an earlier load
+  std::vector<FunctionRef> functions_;
+  std::vector<SharedVariable> shared_;
+  std::unordered_map<std::string, Symbol> global_;                       // visible everywhere
+  std::vector<std::unordered_map<std::string, Symbol>> local_;           // by module
+  std::map<const ptx::Function*, std::unordered_map<std::string, Symbol>> scoped_;
+  std::vector<std::vector<std::uint32_t>> callees_, reaches_;
+  std::vector<bool> recursive_, indirect_;
+  struct Pending {
+    std::uint32_t module;
+    const ptx::Variable* variable;
+    const memory::Allocation* allocation;
+  };
+  std::vector<Pending> placed_;
+};
+
+}  // namespace lockstep::compile

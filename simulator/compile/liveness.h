@@ -1,0 +1,57 @@
+// Liveness of a function's virtual registers: which values are still wanted, and which are read before they are written.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "simulator/ptx/effects.h"
+#include "simulator/ptx/ir.h"
+
+namespace lockstep::compile {
+
+// A set of a function's registers, by index.
+class RegisterSet {
+ public:
+  explicit RegisterSet(std::size_t registers = 0, bool all = false) : words_(registers / 64 + 1, all ? ~0ull : 0) {}
+  bool has(std::uint32_t i) const { return words_[i >> 6] >> (i & 63) & 1; }
+  void add(std::uint32_t i) { words_[i >> 6] |= std::uint64_t{1} << (i & 63); }
+  // Each says whether the set has changed.
+  bool add_all(const RegisterSet& other);
+  bool keep_only(const RegisterSet& other);
+  void remove_all(const RegisterSet& other);
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+// Instructions [begin, end) of Function::body that are entered at the first and left at the last alone.
+struct BasicBlock {
+  std::uint32_t begin = 0, end = 0;
+  std::vector<std::uint32_t> successors;  // into Liveness::blocks
+  RegisterSet in, out;                    // registers live there
+};
+
+// Where, in the order of the text, a register is live or touched: from the first such instruction to the last.
+struct LiveRange {
+  std::uint32_t first = ~0u, last = 0;
+  bool empty() const { return first == ~0u; }
+  void touch(std::uint32_t i) {
+    first = std::min(first, i);
+    last = std::max(last, i);
+  }
+};
+
+struct Liveness {
+  std::vector<BasicBlock> blocks;
+  // Registers that some path reads before it writes them. Guarded writes count as writes here: nvcc guards a definition and its uses by the same
+  // predicate.
+  std::vector<std::uint32_t> undefined;
+  // By register. That of an undefined one begins with the function, for nobody else's value may show through.
+  std::vector<LiveRange> ranges;
+};
+
+// What an instruction reads, writes and goes on with is what the table of instruction forms says (ptx/effects.h).
+Liveness find_liveness(const ptx::Function& f);
+
+}  // namespace lockstep::compile

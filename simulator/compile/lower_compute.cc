@@ -1,0 +1,114 @@
+#include "simulator/compile/lower_compute.h"
+
+#include "simulator/compile/validity.h"
+#include "simulator/isa/forms.h"
+
+namespace lockstep::compile {
+
+using isa::Opcode;
+using isa::Type;
+
+namespace {
+
+int bytes_of(Type t) { return t == Type::kPred ? 0 : isa::size_of(t); }
+
+// Bytes that operand `n` has by the manual (0: predicate); for immediates and widths.
+int operand_bytes(const Instruction& i, std::size_t n) {
+  return bytes_of(i.rules == nullptr ? i.modifiers.type : isa::operand_type((*i.rules)[n], i.modifiers));
+}
+
+// mov from a special register straight into the destination: no scratch place and no second move. False: it is no such mov.
+bool lower_special_move(FunctionBuilder& b, const Instruction& i) {
+  if (i.opcode != Opcode::k_mov || i.operands.size() != 2) return false;
+  const Operand& from = i.operands[1];
+  const int bytes = bytes_of(i.modifiers.type);
+  if (i.operands[0].kind != Operand::Kind::kRegister || bytes < 2) return false;
+  if (from.kind != Operand::Kind::kSpecialRegister) return false;
+  Op op;
+  op.dst = b.register_slot(i.operands[0]);
+  op.width = static_cast<std::uint8_t>(b.register_bytes(i.operands[0]));
+  op.run = b.handlers().of(Action::kSpecialRegister);
+  op.kind = isa::reads_clock(from.special) ? OpKind::kControl : OpKind::kCompute;
+  op.target = static_cast<std::uint32_t>(from.special);
+  b.emit(i, op, ValidityTransfer::kFresh, {{op.dst, Role::kWrite}});
+  return true;
+}
+
+}  // namespace
+
+void lower_compute(FunctionBuilder& b, const Instruction& i) {
+  if (lower_special_move(b, i)) return;
+  program::AluKey key;
+  key.opcode = i.opcode;
+  key.modifiers = i.modifiers;
+  Op op;
+  std::vector<OperandUse> uses;
+  const auto& operands = i.operands;
+  const bool selects = i.opcode == Opcode::k_selp || i.opcode == Opcode::k_slct;
+  int sources = 0;
+  const auto put_source = [&](const Operand& o, int bytes) {
+    if (sources == 4 && i.opcode != Opcode::k_lop3) b.refuse(i, "has more operands than the simulated GPU implements");
+    Slot s = kNoSlot;
+    if (bytes == 0) {
+      if (b.predicate_source(i, o, s)) op.flags |= static_cast<std::uint8_t>(1u << sources);
+    } else {
+      s = b.source(i, o, bytes);
+    }
+    if (sources < 4) {
+      op.src[sources] = s;
+    } else {
+      op.target = s;  // lop3's predicate
+    }
+    uses.push_back({s, selects && sources == 2 ? Role::kCondition : Role::kValue});
+    ++sources;
+    const bool is_register = o.kind == Operand::Kind::kRegister;
+    key.register_bytes[key.operand_count++] = static_cast<std::uint8_t>(is_register && bytes != 0 ? b.register_bytes(o) : bytes);
+  };
+  if (operands.empty()) b.refuse(i, "is not implemented by the simulated GPU");
+  if (operands.size() > 7) b.refuse(i, "is not implemented by the simulated GPU");
+
+  const bool packs = i.opcode == Opcode::k_mov && operands.size() == 2 && operands[1].kind == Operand::Kind::kVector;
+  const bool unpacks = i.opcode == Opcode::k_mov && operands[0].kind == Operand::Kind::kVector;
+  if (unpacks) {
+    const auto& parts = operands[0].elements;
+    const int bytes = bytes_of(i.modifiers.type) / static_cast<int>(parts.size());
+    if (parts.size() != 2 && parts.size() != 4) b.refuse(i, "is not implemented by the simulated GPU");
+    Slot* const places[4] = {&op.dst, &op.dst2, &op.src[1], &op.src[2]};
+    for (std::size_t n = 0; n < parts.size(); ++n) {
+      *places[n] = b.optional_destination(parts[n]);
+      key.register_bytes[key.operand_count++] =
+          static_cast<std::uint8_t>(parts[n].kind == Operand::Kind::kRegister ? b.register_bytes(parts[n]) : bytes);
+      uses.push_back({*places[n], Role::kWrite});
+    }
+    put_source(operands[1], bytes_of(i.modifiers.type));
+  } else {
+    const Operand& d = operands[0];
+    const int bytes = operand_bytes(i, 0);
+    const Operand& first = d.kind == Operand::Kind::kPair ? d.elements[0] : d;
+    if (bytes == 0 && first.kind == Operand::Kind::kSink) {
+      op.dst = kNoSlot;
+    } else {
+      op.dst = b.destination(i, first, bytes);
+    }
+    key.register_bytes[key.operand_count++] =
+        static_cast<std::uint8_t>(first.kind == Operand::Kind::kRegister ? b.register_bytes(first) : bytes);
+    uses.push_back({op.dst, Role::kWrite});
+    if (d.kind == Operand::Kind::kPair) {
+      key.has_second_destination = true;
+      op.dst2 = b.optional_destination(d.elements[1]);
+      uses.push_back({op.dst2, Role::kWrite});
+    }
+    if (packs) {
+      const auto& parts = operands[1].elements;
+      for (const Operand& p : parts) put_source(p, bytes_of(i.modifiers.type) / static_cast<int>(parts.size()));
+    } else {
+      for (std::size_t n = 1; n < operands.size(); ++n) put_source(operands[n], operand_bytes(i, n));
+    }
+  }
+  op.run = b.handlers().compute(key);
+  if (op.run == nullptr) b.refuse(i, "is not implemented by the simulated GPU");
+  const ValidityTransfer transfer = validity_transfer(i, op);
+  b.emit(i, op, transfer, std::move(uses));
+}
+
+}  // namespace lockstep::compile

@@ -1,0 +1,105 @@
+#include "simulator/compile/lower_copy.h"
+
+#include "simulator/compile/memory_order.h"
+#include "simulator/program/copies.h"
+#include "simulator/program/memory_access.h"
+
+namespace lockstep::compile {
+
+using isa::Opcode;
+using isa::Space;
+using program::CopyMode;
+
+namespace {
+
+bool has_policy(const Instruction& i) { return i.text.find(".L2::cache_hint") != std::string::npos; }
+
+void lower_copy(FunctionBuilder& b, const Instruction& i) {
+  Op op;
+  op.kind = OpKind::kMemory;
+  op.run = b.handlers().of(Action::kCopyAsync);
+  const std::uint64_t bytes = i.operands[2].bits;
+  if (bytes != 4 && bytes != 8 && bytes != 16) b.refuse(i, "copies a number of bytes other than 4, 8 or 16");
+  if (i.modifiers.cache == isa::CacheOp::kCg && bytes != 16) b.refuse(i, "copies a number of bytes other than 16");
+  op.width = static_cast<std::uint8_t>(bytes);
+  op.elements = 2;
+  b.address(i, i.operands[0], Space::kShared, op);
+  const program::AddressOperand from = b.further_address(i, i.operands[1], Space::kGlobal);
+  if (from.narrow) b.refuse(i, "has a global address of 32 bits");
+  if (from.offset != static_cast<std::int32_t>(from.offset)) b.refuse(i, "has an offset beyond 32 bits");
+  op.src[1] = from.slot;
+  op.target = static_cast<std::uint32_t>(from.offset);
+  std::vector<OperandUse> uses{{op.src[0], Role::kAddress}, {op.src[1], Role::kAddress}};
+  if (i.operands.size() > (has_policy(i) ? 4u : 3u)) {
+    const bool ignore = i.modifiers.variant == 1;
+    op.mode = static_cast<std::uint8_t>(ignore ? CopyMode::kIgnoreSource : CopyMode::kSourceSize);
+    op.src[2] = b.source(i, i.operands[3], ignore ? 0 : 4);
+    uses.push_back({op.src[2], Role::kValue});
+  }
+  b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
+}
+
+void lower_bulk_copy(FunctionBuilder& b, const Instruction& i) {
+  const isa::Modifiers& m = i.modifiers;
+  program::BulkCopy copy;
+  copy.to_space = m.space;
+  copy.from_space = m.source_space;
+  copy.to = b.further_address(i, i.operands[0], m.space);
+  copy.from = b.further_address(i, i.operands[1], m.source_space);
+  copy.size = b.source(i, i.operands[2], 4);
+  std::vector<OperandUse> uses{{copy.to.slot, Role::kAddress}, {copy.from.slot, Role::kAddress}, {copy.size, Role::kValue}};
+  const bool to_shared = m.space != Space::kGlobal;
+  if (to_shared) {
+    copy.mbarrier = b.further_address(i, i.operands[3], m.space);
+    uses.push_back({copy.mbarrier.slot, Role::kAddress});
+    if (m.variant == 1) copy.mask = b.source(i, i.operands[4], 2);
+  } else if (m.variant == 2) {
+    copy.mask = b.source(i, i.operands.back(), 2);
+  }
+  uses.push_back({copy.mask, Role::kValue});
+  Op op;
+  op.kind = OpKind::kMemory;
+  op.run = b.handlers().of(Action::kBulkCopy);
+  op.target = static_cast<std::uint32_t>(b.program().bulk_copies.size());
+  b.program().bulk_copies.push_back(copy);
+  b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
+}
+
+}  // namespace
+
+void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
+  Op op;
+  op.kind = OpKind::kMemory;
+  switch (i.opcode) {
+    case Opcode::k_cp_async: lower_copy(b, i); return;
+    case Opcode::k_cp_async_bulk: lower_bulk_copy(b, i); return;
+    case Opcode::k_cp_async_commit_group: op.run = b.handlers().of(Action::kCopyCommit); break;
+    case Opcode::k_cp_async_wait_all:
+      op.run = b.handlers().of(Action::kCopyWait);
+      op.immediate = -1;
+      break;
+    case Opcode::k_cp_async_wait_group: case Opcode::k_cp_async_bulk_wait_group:
+      op.run = b.handlers().of(i.opcode == Opcode::k_cp_async_wait_group ? Action::kCopyWait : Action::kBulkWait);
+      op.immediate = static_cast<std::int64_t>(i.operands[0].bits);
+      if (op.immediate < 0) b.refuse(i, "leaves a negative number of groups");
+      break;
+    case Opcode::k_cp_async_bulk_commit_group: op.run = b.handlers().of(Action::kBulkCommit); break;
+    case Opcode::k_cp_async_mbarrier_arrive:
+      op.run = b.handlers().of(Action::kCopyArrive);
+      op.flags = program::kStrong;
+      op.mode = i.modifiers.no_increment ? 1 : 0;
+      b.address(i, i.operands[0], space_of(i.modifiers), op);
+      b.emit(i, op, ValidityTransfer::kControl, {{op.src[0], Role::kAddress}});
+      return;
+    case Opcode::k_discard:
+      op.run = b.handlers().of(Action::kDiscard);
+      b.address(i, i.operands[0], space_of(i.modifiers), op);
+      b.emit(i, op, ValidityTransfer::kControl, {{op.src[0], Role::kAddress}});
+      return;
+    default: b.refuse(i, "is not implemented by the simulated GPU");
+  }
+  b.emit(i, op, ValidityTransfer::kControl, {});
+  return;
+}
+
+}  // namespace lockstep::compile

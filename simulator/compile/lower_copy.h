@@ -1,0 +1,10 @@
+// Asynchronous copies and their groups (PTX ISA 9.7.9.25), and discard.
+#pragma once
+
+#include "simulator/compile/function_builder.h"
+
+namespace lockstep::compile {
+
+void lower_async_copy(FunctionBuilder& b, const Instruction& i);
+
+}  // namespace lockstep::compile

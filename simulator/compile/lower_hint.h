@@ -1,0 +1,11 @@
+// Advice to the hardware, which changes no value, no memory and no order of execution here.
+#pragma once
+
+#include "simulator/compile/function_builder.h"
+
+namespace lockstep::compile {
+
+void lower_hint(FunctionBuilder& b, const Instruction& i);          // prefetch, pmevent, setmaxnreg ...
+void lower_cache_policy(FunctionBuilder& b, const Instruction& i);  // createpolicy
+
+}  // namespace lockstep::compile

@@ -1,0 +1,416 @@
+#include "simulator/engine/checks/races.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "simulator/engine/memory/access.h"
+#include "simulator/engine/sync/cluster.h"
+#include "simulator/engine/memory/lane_runs.h"
+#include "simulator/engine/checks/reports.h"
+#include "simulator/engine/checks/written_bits.h"
+#include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/launch/worker.h"
+#include "simulator/engine/launch/placement.h"
+
+namespace lockstep::engine {
+namespace {
+
+using check::GlobalRaces;
+using isa::Space;
+
+// The other side of a race, as both searches know it.
+struct Opponent {
+  std::uint32_t pc = 0;
+  std::uint64_t position = 0;  // of its block in the schedule
+  Dim3 block, thread;
+  bool same_block = true, same_warp = false;
+  bool is_write = false, is_strong = false, known = true;
+};
+
+// Whether a write by `lane` changes nothing: threads that write the same value do no harm today, and it is worth knowing all the same. What was
+// recorded before this write has been written to memory, too.
+bool writes_what_is_there(Warp& w, const Request& r, int lane, const Opponent& other) {
+  return r.writes && !r.reads && other.is_write && !other.is_strong && r.same != nullptr && r.same(w, r, lane);
+}
+
+bool is_strong(const Request& r) { return (r.op->flags & kStrong) != 0 || (r.reads && r.writes); }
+
+// Whether one side is a plain read whose value a compare-and-swap compares with, and the other is atomic: the guess with which loops around a
+// compare-and-swap begin. A stale one only makes it fail.
+bool is_guess(const Warp& w, const Request& r, const Opponent& other) {
+  const auto& guesses = w.block->program->guesses;
+  if (guesses.empty()) return false;
+  const bool mine = !r.writes && other.is_strong && guesses.contains(r.pc), theirs = !other.is_write && is_strong(r) && guesses.contains(other.pc);
+  return mine || theirs;
+}
+
+// What harm a race does: none that shows today, and then it is information.
+enum class Harm { kSome, kSameValue, kGuess };
+
+const char* advice(const Opponent& other, Harm harm) {
+  if (harm == Harm::kSameValue) return "Both write the same value.";
+  if (harm == Harm::kGuess) return "The plain read only guesses what a compare-and-swap then compares with; a volatile or relaxed read would be no race at all.";
+  if (other.same_warp) return "Nothing orders the two threads of this warp: __syncwarp() or __syncthreads() between the accesses would.";
+  if (other.same_block) return "Nothing orders the two threads: __syncthreads() between the accesses would.";
+  return "Nothing orders the two blocks: atomics of device scope, a flag with fences on both sides, a barrier of the grid or two kernels would.";
+}
+
+// False: the launch ends.
+__attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space, std::string where, const Opponent& o) {
+  Block& b = *w.block;
+  const Harm harm = writes_what_is_there(w, r, lane, o) ? Harm::kSameValue : is_guess(w, r, o) ? Harm::kGuess : Harm::kSome;
+  const bool benign = harm != Harm::kSome;
+  // Once a site says it all, and a loop may come here very often.
+  if (benign ? !first_time(w, check::Kind::kRace, r.pc, ToldSite::As::kInformation) : settled(w, check::Kind::kRace, r.pc)) return true;
+  check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kRace);
+  if (benign) f.severity = check::Severity::kInformation;
+  f.where = std::move(where);
+  check::Access other;
+  other.site = site_of(*b.program, o.pc);
+  other.block = o.block;
+  other.thread = o.thread;
+  other.address = r.address[lane];
+  other.size = r.size;
+  other.is_write = o.is_write;
+  other.is_atomic = o.is_strong && o.is_write;
+  other.thread_known = o.known;
+  f.detail = advice(o, harm);
+  f.survived = !benign && goes_on_after(*b.launch, check::Kind::kRace);
+  const bool goes_on = benign || f.survived;
+  if (f.survived) first_time(w, check::Kind::kRace, r.pc);
+  if (o.same_block) {
+    f.other = other;
+    goes_on ? report(b, std::move(f)) : report(w, std::move(f));
+    return goes_on;
+  }
+  // Which of two blocks came first is up to the host's threads. The finding tells the write first, and of two writes the one that stands first
+  // in the program; it counts for the block that is later in the schedule, as if blocks ran one after another.
+  f.other = f.access;
+  if (o.is_write && (!r.writes || o.pc < r.pc || (o.pc == r.pc && o.position < b.position))) {
+    f.access = other;
+  } else {
+    f.other = other;
+  }
+  const std::uint64_t position = std::max(b.position, o.position);
+  report_at(b, position, std::move(f));
+  if (goes_on || position != b.position) return true;
+  w.event = Event::kAbort;
+  return false;
+}
+
+std::string in_shared_variable(const Launch& launch, std::uint64_t address) {
+  for (const Range& range : launch.shared) {
+    if (address >= range.begin && address < range.end) return std::to_string(address - range.begin) + " bytes into '" + range.name + "'";
+  }
+  return {};
+}
+
+Opponent opponent(const Block& b, std::uint32_t warp, const GlobalRaces::Conflict& c) {
+  const Launch& launch = *b.launch;
+  const auto in_cluster = static_cast<std::uint32_t>(launch.config->cluster.count());
+  Opponent o;
+  o.pc = c.other.pc;
+  o.position = launch.clustered ? c.other.block / in_cluster : c.other.block;
+  o.block = launch.clustered ? place_of_block(launch, c.other.block / in_cluster, c.other.block % in_cluster) : place_of_block(launch, c.other.block, 0);
+  o.thread = thread_of(launch, c.other.warp * 32u + c.other_lane);
+  o.same_block = c.other.block == b.serial;
+  o.same_warp = o.same_block && c.other.warp == warp;
+  o.is_write = c.other.write;
+  o.is_strong = c.other.strong;
+  o.known = c.other_known;
+  return o;
+}
+
+void store(Warp& w, Request& r, int lane) {
+  if (r.store == nullptr) return;
+  r.store(w, r, lane);
+  r.stored |= 1u << lane;
+}
+
+// Weak accesses of four bytes to shared memory, a run of lanes at a time, as far as none may race. The lanes that are recorded, and have stored.
+LaneMask record_runs(Warp& w, Request& r, LaneMask lanes) {
+  check::SharedRaces& races = w.block->races;
+  alignas(64) std::uint32_t at[kWarpSize];
+  for (int i = 0; i < kWarpSize; ++i) at[i] = static_cast<std::uint32_t>(r.address[i]);
+  LaneMask done = 0;
+  for (const LaneRun& run : lane_runs(at, lanes, 4)) {
+    const std::uint32_t first = at[run.lane] >> 2;
+    if (r.writes) {
+      if ((run.together && run.count > 1) || !races.write_row(first, run.lane, run.count, w.index, r.pc, false)) break;
+      each(run.lanes(), [&](int i) { store(w, r, i); });
+    } else if (!(run.together ? races.read_together(first, run.lane, run.lane + run.count - 1, w.index, r.pc, false)
+                              : races.read_row(first, run.lane, run.count, w.index, r.pc, false))) {
+      break;
+    }
+    done |= run.lanes();
+  }
+  return done;
+}
+
+// The same for cells, strong accesses included.
+template <class CellsOf>
+LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& access, CellsOf cells_of) {
+  GlobalRaces& races = *w.block->worker->races;
+  const std::uint64_t base = r.address[std::countr_zero(lanes)] - (1u << 31);
+  alignas(64) std::uint32_t at[kWarpSize];
+  bool far = false;
+  for (int i = 0; i < kWarpSize; ++i) {
+    at[i] = static_cast<std::uint32_t>(r.address[i] - base);
+    far |= (lanes >> i & 1) != 0 && ((r.address[i] - base) >> 32) != 0;
+  }
+  if (far) return 0;
+  LaneMask done = 0;
+  for (const LaneRun& run : lane_runs(at, lanes, r.size)) {
+    const std::uint64_t first = r.address[run.lane], last = first + (run.together ? 1 : run.count) * r.size - 1;
+    check::RaceCell* cell = cells_of(first);
+    // Lanes that write to one place race, unless they are atomic.
+    if (cell == nullptr || (run.together && run.count > 1 && r.store != nullptr)) break;
+    const GlobalRaces::Lock lock(races, first, last);
+    if (!(run.together ? races.together(cell, r.size / 4, run.lane, run.lane + run.count - 1, access)
+                       : races.row(cell, r.size / 4, run.lane, run.count, access))) {
+      break;
+    }
+    each(run.lanes(), [&](int i) { store(w, r, i); });
+    done |= run.lanes();
+  }
+  return done;
+}
+
+// The granules of [first, last], the first of which has `cell`, each with its bytes, a bit each.
+template <class Visit>
+void for_granules(std::uint64_t first, std::uint64_t last, check::RaceCell* cell, Visit visit) {
+  for (std::uint64_t g = first & ~3ull; g <= last; g += 4, ++cell) {
+    const std::uint32_t from = g < first ? static_cast<std::uint32_t>(first - g) : 0;
+    const std::uint32_t to = last - g < 3 ? static_cast<std::uint32_t>(last - g) : 3;
+    visit(*cell, ((1u << (to + 1)) - 1) & ~((1u << from) - 1));
+  }
+}
+
+// Each lane's access to its cells, and its store while nobody else can look.
+template <class CellsOf, class Where>
+bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells_of, Where where) {
+  Block& b = *w.block;
+  Worker& k = *b.worker;
+  GlobalRaces& races = *k.races;
+  GlobalRaces::Side side = side_of(w, *r.op, r.pc, r.writes, is_strong(r));
+  side.observes = r.reads && r.writes && reads_value(*r.op);
+  GlobalRaces::Access access(races, side, k.race_memo);
+  if (r.size >= 4 && r.size <= 16) lanes &= ~record_cells(w, r, lanes, access, cells_of);
+  bool good = true;
+  each(lanes, [&](int i) {
+    const std::uint64_t first = r.address[i], last = first + r.size - 1;
+    check::RaceCell* cell = cells_of(first);
+    if (cell == nullptr) {
+      store(w, r, i);
+      return;
+    }
+    const GlobalRaces::Lock lock(races, first, last);
+    GlobalRaces::Conflict conflict;
+    bool found = false;
+    for_granules(first, last, cell, [&](check::RaceCell& granule, std::uint32_t mask) {
+      found |= races.access(granule, mask, static_cast<std::uint32_t>(i), access, conflict);
+    });
+    if (found && good) good = report_race(w, r, i, space, where(first), opponent(b, w.index, conflict));
+    store(w, r, i);
+  });
+  return good;
+}
+
+std::uint64_t shared_place_name(std::uint32_t serial, std::uint32_t offset) { return 1ull << 63 | std::uint64_t{serial} << kRankShift | offset; }
+
+// What a strong access's address is called in GridOrder; 0 when no other block can reach it.
+std::uint64_t place_name(const Warp& w, const Op& op, std::uint64_t address) {
+  const Block& b = *w.block;
+  const Space space = static_cast<Space>(op.space);
+  bool shared = space == Space::kShared || space == Space::kSharedCluster;
+  if (space == Space::kGeneric && address - b.launch->shared_window < (1ull << 32)) {
+    shared = true;
+    address -= b.launch->shared_window;
+  }
+  if (!shared) return address;
+  if (!b.launch->shared_cells) return 0;
+  const auto narrow = static_cast<std::uint32_t>(address);
+  const auto first = b.serial - b.cluster_rank;
+  return shared_place_name(first + rank_named(b, narrow), narrow & kOffsetMask);
+}
+
+// Lanes whose compare-and-swap finds another value: it reads, and writes nothing (PTX ISA 8.4).
+LaneMask failing_swaps(const Warp& w, const Request& r, LaneMask lanes) {
+  const Op& op = *r.op;
+  if (!r.reads || !r.writes || op.run != &run_atomic || static_cast<isa::AtomOp>(op.mode) != isa::AtomOp::kCas) return 0;
+  const std::byte* compare = source<std::byte>(w, op.src[1]);
+  LaneMask failing = 0;
+  each(lanes, [&](int i) {
+    std::byte there[16];
+    load_element(there, r.host[i], op.width);
+    failing |= LaneMask{std::memcmp(there, compare + i * op.width, op.width) != 0} << i;
+  });
+  return failing;
+}
+
+// `check` for the lanes that write and for those of failing swaps, which read. When other host threads may change memory before the operation itself
+// (`shared`), nobody knows which of these it will be, and it is left out.
+template <class Check>
+bool check_swaps(Warp& w, Request& r, LaneMask lanes, bool shared, Check check) {
+  const LaneMask failing = failing_swaps(w, r, lanes);
+  if (failing == 0) return check(r, lanes);
+  Request reading = r;
+  reading.writes = false;
+  return (shared || check(reading, failing)) && (lanes == failing || check(r, lanes & ~failing));
+}
+
+bool check_block(Warp& w, Request& r, LaneMask lanes) {
+  Block& b = *w.block;
+  const bool strong = is_strong(r);
+  if (r.size == 4 && b.races.shift() == 2) {
+    if (!strong) {
+      lanes &= ~record_runs(w, r, lanes);
+    } else if (r.writes && r.store == nullptr && b.races.write_lanes_strongly(r.address, lanes, w.index, r.pc)) {
+      return true;
+    }
+  }
+  bool good = true;
+  check::SharedRaces::Conflict c;
+  each(lanes, [&](int i) {
+    const bool found = b.races.access(static_cast<std::uint32_t>(r.address[i]), r.size, w.index * kWarpSize + static_cast<std::uint32_t>(i), r.pc,
+                                      r.writes, strong, c);
+    if (found && good) {
+      Opponent o;
+      o.pc = c.other_pc;
+      o.position = b.position;
+      o.block = b.ctaid;
+      o.thread = thread_of(*b.launch, c.other_thread);
+      o.same_warp = c.other_thread >> 5 == w.index;
+      o.is_write = c.other_is_write;
+      o.is_strong = c.other_is_strong;
+      o.known = c.other_thread_known;
+      good = report_race(w, r, i, Space::kShared, in_shared_variable(*b.launch, r.address[i]), o);
+    }
+    store(w, r, i);
+  });
+  return good;
+}
+
+}  // namespace
+
+bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
+  return check_swaps(w, r, lanes, false, [&](Request& part, LaneMask some) { return check_block(w, part, some); });
+}
+
+bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
+  return check_swaps(w, r, lanes, false, [&](Request& part, LaneMask some) {
+    return check_cells(
+        w, part, some, Space::kShared, [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
+        [&](std::uint64_t address) {
+          return in_shared_variable(*w.block->launch, address) + " in the block of rank " + std::to_string(owner.cluster_rank) + " of the cluster";
+        });
+  });
+}
+
+bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
+  memory::DeviceMemory& memory = *w.block->worker->memory;
+  return check_swaps(w, r, lanes, w.block->worker->races->parallel(), [&](Request& part, LaneMask some) {
+    return check_cells(
+        w, part, some, Space::kGlobal,
+        [&](std::uint64_t address) { return memory.in_window(address) ? memory.race_shadow(address) : nullptr; },
+        [&](std::uint64_t address) {
+          const memory::Allocation* a = memory.find(address);
+          return a == nullptr ? std::string() : std::to_string(address - a->begin) + " bytes into " + describe(*a);
+        });
+  });
+}
+
+void before_strong_write(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
+  Block& b = *w.block;
+  const bool releases = (op.flags & kRelease) != 0;
+  if (!b.worker->between_blocks || !(releases || b.knowledge.published()) || static_cast<check::Scope>(op.scope) == check::Scope::kBlock) return;
+  check::GridOrder& grid = b.worker->races->grid();
+  check::Published done;
+  if (releases) done = b.knowledge.done(b.races, w.index);
+  std::uint64_t last = 0;
+  each(lanes, [&](int i) {
+    const std::uint64_t place = place_name(w, op, addresses[i]);
+    if (place != 0 && place != last) grid.leave(place, b.knowledge, releases ? &done : nullptr);
+    last = place;
+  });
+}
+
+namespace {
+
+// Memory has been read. Shared memory of a cluster's blocks is read by one host thread.
+void observe(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
+  Worker& k = *w.block->worker;
+  GlobalRaces& races = *k.races;
+  const GlobalRaces::Side side = side_of(w, op, w.pc - 1, false, true);
+  each(lanes, [&](int i) {
+    if (!k.memory->in_window(addresses[i])) return;
+    const std::uint64_t first = addresses[i], last = first + std::uint32_t{op.width} * op.elements - 1;
+    const GlobalRaces::Lock lock(races, first, last);
+    for_granules(first, last, k.memory->race_shadow(first),
+                 [&](check::RaceCell& cell, std::uint32_t) { races.observe(cell, static_cast<std::uint32_t>(i), side); });
+  });
+}
+
+}  // namespace
+
+void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
+  Block& b = *w.block;
+  if (!b.worker->between_blocks || static_cast<check::Scope>(op.scope) == check::Scope::kBlock) return;
+  if (b.worker->races->parallel()) observe(w, op, addresses, lanes);
+  check::GridOrder& grid = b.worker->races->grid();
+  if (!grid.used()) return;
+  std::uint64_t last = 0;
+  each(lanes, [&](int i) {
+    const std::uint64_t place = place_name(w, op, addresses[i]);
+    if (place != 0 && place != last) grid.find(place, b.knowledge, w.index, (op.flags & kAcquire) != 0);
+    last = place;
+  });
+}
+
+namespace {
+
+// What any fence does for the threads of the block.
+void fence_in_block(Warp& w) {
+  Block& b = *w.block;
+  b.races.fence(w.index);
+  if (b.worker->between_blocks) b.knowledge.pass_on(w.index);
+}
+
+}  // namespace
+
+void fence(Warp& w, check::Scope scope) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  Block& b = *w.block;
+  if (!b.launch->check_races) return;
+  fence_in_block(w);
+  if (b.worker->between_blocks && scope != check::Scope::kBlock) b.knowledge.fence(b.races, w.index, b.worker->races->grid());
+}
+
+void release(Warp& w) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (w.block->launch->check_races) fence_in_block(w);
+}
+
+void acquire(Warp& w) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (w.block->launch->check_races) fence_in_block(w);
+}
+
+void release_to(Warp& w, const Block& owner, std::uint32_t offset) {
+  const Block& b = *w.block;
+  if (!b.launch->shared_cells) return;
+  const check::Published done = b.knowledge.done(b.races, w.index);
+  b.worker->races->grid().leave(shared_place_name(owner.serial, offset), b.knowledge, &done);
+}
+
+void acquire_from(Warp& w, const Block& owner, std::uint32_t offset) {
+  Block& b = *w.block;
+  if (b.launch->shared_cells) b.worker->races->grid().find(shared_place_name(owner.serial, offset), b.knowledge, w.index, true);
+}
+
+void passed_barrier(Block& b) {
+  if (b.worker->between_blocks && b.knowledge.barrier(b.worker->races->grid())) b.gives_way = true;
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,31 @@
+// Follows values that were never written, from the load that met them to their first real use.
+//
+// A warp runs without any of this until a load meets unwritten bytes (or its function has a register that some path reads before it
+// writes). From then on every operation's sources are looked at first: a copy passes the mark on, arithmetic passes it on as
+// "derived", and a branch, a guard, an address, an atomic or a store of a derived value is a finding. Storing a mere copy is none: it
+// marks the destination as unwritten again, which is what copying a structure with padding does.
+#pragma once
+
+#include <string>
+
+#include "simulator/engine/schedule/block.h"
+
+namespace lockstep::engine {
+
+// Looks at the operation at `pc` before it runs for `mask`, out of the `active` lanes whose guard was evaluated. False: a finding
+// ends the launch.
+bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active);
+
+// Marks `lanes` of the register at `slot` of the running frame as never written, by the operation at `pc`, and others of `written` as good.
+// `bytes`: of each invalid lane, which bytes of the value are meant; nullptr: all.
+void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::uint32_t pc,
+                   check::Kind kind = check::Kind::kUninitialised, const std::uint8_t* bytes = nullptr);
+// Where such a value came from, in a sentence.
+std::string origin_of(const Program& program, const Validity::Word& word);
+// Lanes of `mask` whose value at `slot` was never written.
+LaneMask invalid_lanes(const Warp& w, const Frame& frame, Slot slot, LaneMask mask);
+// The word itself, or nullptr when nothing is marked in this frame.
+Validity::Word* validity_word(Frame& frame, Slot slot);
+void begin_tracking(Warp& w);
+
+}  // namespace lockstep::engine

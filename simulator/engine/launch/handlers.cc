@@ -1,0 +1,82 @@
+#include "simulator/engine/launch/handlers.h"
+
+#include "simulator/engine/alu/alu.h"
+#include "simulator/engine/control/control.h"
+#include "simulator/engine/control/special_registers.h"
+#include "simulator/engine/memory/async_copy.h"
+#include "simulator/engine/memory/image_ops.h"
+#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/sync/barrier.h"
+#include "simulator/engine/sync/cluster.h"
+#include "simulator/engine/sync/collectives.h"
+#include "simulator/engine/sync/mbarrier.h"
+
+namespace lockstep::engine {
+namespace {
+
+using program::Action;
+
+class EngineHandlers final : public program::Handlers {
+ public:
+  Handler of(Action action) const override {
+    switch (action) {
+      case Action::kCall: return &run_call;
+      case Action::kReturn: return &run_return;
+      case Action::kExit: return &run_exit;
+      case Action::kBranchTable: return &run_branch_table;
+      case Action::kTrap: return &run_trap;
+      case Action::kSleep: return &run_nanosleep;
+      case Action::kHint: return &run_nothing;
+      case Action::kSpecialRegister: return &run_special;
+      case Action::kActiveMask: return &run_activemask;
+      case Action::kAlloca: return &run_alloca;
+      case Action::kStackSave: return &run_stack_save;
+      case Action::kStackRestore: return &run_stack_restore;
+      case Action::kConvertAddress: return &run_convert_address;
+      case Action::kIsSpace: return &run_is_space;
+      case Action::kLocalAddress: return &run_local_address;
+      case Action::kParameterAddress: return &run_parameter_address;
+      case Action::kMapAddress: return &run_map_address;
+      case Action::kRankOfAddress: return &run_rank_of_address;
+      case Action::kAtomic: return &run_atomic;
+      case Action::kLoadKernelParameter: return &load_kernel_parameter;
+      case Action::kLoadStorage: return &load_storage;
+      case Action::kStoreStorage: return &store_storage;
+      case Action::kDiscard: return &run_discard;
+      case Action::kSync: return &run_sync;
+      case Action::kBarrier: return &run_bar;
+      case Action::kFence: return &run_fence;
+      case Action::kClusterArrive: return &run_cluster_arrive;
+      case Action::kClusterWait: return &run_cluster_wait;
+      case Action::kMbarrier: return &run_mbarrier;
+      case Action::kPendingCount: return &run_pending_count;
+      case Action::kCopyAsync: return &run_copy_async;
+      case Action::kCopyCommit: return &run_copy_commit;
+      case Action::kCopyWait: return &run_copy_wait;
+      case Action::kCopyArrive: return &run_copy_arrive;
+      case Action::kBulkCopy: return &run_bulk_copy;
+      case Action::kBulkCommit: return &run_bulk_commit;
+      case Action::kBulkWait: return &run_bulk_wait;
+      case Action::kTexture: return &run_texture;
+      case Action::kSurfaceLoad: return &run_surface_load;
+      case Action::kSurfaceStore: return &run_surface_store;
+      case Action::kSurfaceStoreFormatted: return &run_surface_store_formatted;
+      case Action::kSurfaceReduce: return &run_surface_reduce;
+      case Action::kImageQuery: return &run_image_query;
+      case Action::kCount: break;
+    }
+    return nullptr;
+  }
+  Handler load(const Op& op) const override { return load_handler(op); }
+  Handler store(const Op& op) const override { return store_handler(op); }
+  Handler compute(const program::AluKey& key) const override { return resolve_alu(key); }
+};
+
+}  // namespace
+
+const program::Handlers& handlers() {
+  static const EngineHandlers handlers;
+  return handlers;
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,135 @@
+// The engine as the runtime sees it: load a module, launch a kernel, get an outcome.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "simulator/check/finding.h"
+#include "simulator/memory/device_memory.h"
+#include "simulator/program/load.h"
+
+namespace lockstep::memory {
+class Images;
+}
+
+namespace lockstep::engine {
+
+using check::Dim3;
+
+// Counted over all blocks of a launch. They count PTX, which ptxas may merge or vectorise further.
+struct Counters {
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+  std::uint64_t global_load_requests = 0, global_load_sectors = 0, global_load_lines = 0;    // 32-byte sectors, 128-byte lines
+  std::uint64_t global_store_requests = 0, global_store_sectors = 0, global_store_lines = 0;
+  std::uint64_t shared_load_requests = 0, shared_load_conflicts = 0;    // conflicts: extra passes over the banks
+  std::uint64_t shared_store_requests = 0, shared_store_conflicts = 0;
+  std::uint64_t shuffles = 0, votes = 0, atomics = 0, barriers = 0;
+  void add(const Counters& other);
+};
+
+// Limits that a launch is held to; the runtime fills it from its device profile.
+struct Limits {
+  int compute_capability = 90;              // 10 * major + minor
+  std::uint32_t max_threads_per_block = 1024;
+  Dim3 max_block{1024, 1024, 64};
+  Dim3 max_grid{2147483647u, 65535, 65535};
+  std::uint32_t shared_per_block = 48 * 1024;         // without opting in
+  std::uint32_t shared_per_block_optin = 227 * 1024;
+  std::uint32_t registers_per_block = 65536;
+  std::uint32_t multiprocessors = 132;
+};
+
+// One kernel of a loaded module. Lives as long as its module.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual const std::string& name() const = 0;            // as in the PTX (mangled)
+  virtual std::span<const std::uint32_t> parameter_offsets() const = 0;  // one more than there are parameters; last: total bytes
+  virtual std::span<const std::uint32_t> parameter_sizes() const = 0;
+  virtual std::uint32_t static_shared_bytes() const = 0;
+  virtual std::uint32_t local_bytes() const = 0;          // per thread
+  virtual std::uint32_t constant_bytes() const = 0;       // of its module
+  virtual int registers() const = 0;                      // live at most, per thread, 32-bit; an estimate, PTX is not SASS
+  virtual std::uint32_t max_threads_per_block() const = 0;  // from .maxntid / .reqntid, else 1024
+  virtual Dim3 required_cluster() const = 0;              // {0,0,0} when none
+  virtual int ptx_target() const = 0;                     // 90
+};
+
+class Module {
+ public:
+  virtual ~Module() = default;
+  virtual const Kernel* find_kernel(std::string_view name) const = 0;
+  // A .global or .const variable placed in the device's memory; nullptr when there is none of that name.
+  virtual const memory::Allocation* find_variable(std::string_view name) const = 0;
+  virtual std::vector<const Kernel*> kernels() const = 0;
+};
+
+using program::LoadError;
+using program::ManagedVariables;
+using program::RegisterPlaces;
+
+// Parses, links (when several texts are given: relocatable device code) and compiles, and places the variables in `memory` for `device`.
+// `managed`: empty when the texts are first loaded, which then makes these variables; a later load, on whatever device, takes them as they are.
+// Without it they are the module's own.
+std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> ptx, memory::DeviceMemory& memory, int device,
+                                                             ManagedVariables* managed = nullptr,
+                                                             RegisterPlaces places = RegisterPlaces::kShared);
+
+struct LaunchConfig {
+  Dim3 grid, block, cluster{1, 1, 1};
+  std::uint32_t dynamic_shared = 0;
+  bool cooperative = false;
+  std::span<const std::byte> parameters;    // packed at parameter_offsets()
+  std::uint32_t checks = check::kAllChecks;
+  std::uint32_t suppressed = 0;             // bit k: findings of check::Kind k do not end the kernel where it can go on (check/suppressions.h)
+  bool go_on = false;                       // no finding ends the kernel where it can go on
+  std::uint32_t race_records = 0;           // what the search for races may keep (check/global_races.h); 0: as much as it can
+  std::uint64_t schedule_seed = 0;          // 0: the deterministic order; else permutes blocks, warps and lane groups
+  int host_threads = 0;                     // 0: as many as the machine has; 1 where order must be exact
+  // How long a launch stands still before that is a finding when it looks at managed, pinned or registered memory and another host thread, or for
+  // registered memory another process, may write there.
+  std::chrono::milliseconds host_patience{10'000};
+  std::uint64_t instruction_limit = 0;      // warp instructions a block may run before kTimeLimit; 0: none
+  bool count = false;                       // fill Outcome::counters' memory counters (instructions are always counted)
+  const memory::Images* images = nullptr;   // texture and surface objects; nullptr: there are none
+  std::function<void(std::string_view)> output;  // device printf; default: stdout
+  std::function<void(std::string_view)> notice;  // is told, in a sentence, that the kernel has been running for a minute, for two, four ...
+};
+
+// A kernel stored into [begin, begin + bytes) of global memory what nobody had written: no mistake yet, but one when somebody reads it.
+struct UnwrittenStore {
+  memory::Address begin = 0;
+  std::uint64_t bytes = 0;
+  check::Finding by;  // the finding to be, as far as the store knows it
+};
+
+// Memory that a kernel has allocated with malloc(), and may since have freed. Kept when check::kLeaks is among the launch's checks.
+struct HeapAllocation {
+  memory::Address address = 0;
+  check::Finding by;  // the finding to be, as far as the kernel knows it
+};
+
+struct Outcome {
+  std::vector<check::Finding> findings;     // at most one a place (check::same_place); the first ends the launch unless it is information or was survived
+  Counters counters;
+  std::vector<UnwrittenStore> unwritten_stores;  // by address; of each instruction the first kMostUnwrittenStores stretches
+  static constexpr std::size_t kMostUnwrittenStores = 1024;
+  std::vector<HeapAllocation> heap;
+  bool failed() const {
+    for (const auto& f : findings) if (f.severity == check::Severity::kError && !f.survived) return true;
+    return false;
+  }
+};
+
+// Runs the whole grid before it returns. The caller has checked the configuration against the device's limits.
+Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceMemory& memory);
+
+}  // namespace lockstep::engine

@@ -1,0 +1,56 @@
+// A loaded module behind launch.h's interfaces.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/engine/launch/launch.h"
+#include "simulator/program/program.h"
+
+namespace lockstep::engine {
+
+using program::Function;
+using program::Program;
+
+class LoadedKernel final : public Kernel {
+ public:
+  LoadedKernel(const Program& program, const Function& function) : program_(program), function_(function) {}
+  const Program& program() const { return program_; }
+  const Function& function() const { return function_; }
+
+  const std::string& name() const override { return function_.name; }
+  std::span<const std::uint32_t> parameter_offsets() const override { return function_.parameter_offsets; }
+  std::span<const std::uint32_t> parameter_sizes() const override { return function_.parameter_sizes; }
+  std::uint32_t static_shared_bytes() const override { return function_.static_shared_bytes; }
+  std::uint32_t local_bytes() const override { return function_.local_total; }
+  std::uint32_t constant_bytes() const override { return program_.const_space_bytes; }
+  int registers() const override { return function_.registers; }
+  std::uint32_t max_threads_per_block() const override;
+  Dim3 required_cluster() const override {
+    return {function_.required_cluster[0], function_.required_cluster[1], function_.required_cluster[2]};
+  }
+  int ptx_target() const override { return function_.target; }
+
+ private:
+  const Program& program_;
+  const Function& function_;
+};
+
+class LoadedModule final : public Module {
+ public:
+  LoadedModule(std::unique_ptr<Program> program, memory::DeviceMemory& memory);
+  ~LoadedModule() override;
+  const Kernel* find_kernel(std::string_view name) const override;
+  const memory::Allocation* find_variable(std::string_view name) const override;
+  std::vector<const Kernel*> kernels() const override;
+
+ private:
+  std::unique_ptr<Program> program_;
+  memory::DeviceMemory& memory_;
+  std::vector<std::unique_ptr<LoadedKernel>> kernels_;
+  std::unordered_map<std::string, const LoadedKernel*> by_name_;
+};
+
+}  // namespace lockstep::engine

@@ -1,0 +1,38 @@
+// Asynchronous copies from global to shared memory and between them: PTX ISA 9.7.9.25 (cp.async, cp.async.bulk and their groups).
+//
+// What the simulated GPU knows of a copy's time: it begins when it is issued, so its source must be whole and its destination free by then,
+// and ends when somebody who may waits for it. Whoever looks at the destination in between is found out, and so is, for bulk copies to global
+// memory, whoever changes the source before it is waited for. Changes of a source in global memory are not, nor is a
+// missing fence.proxy.async between ordinary accesses and bulk copies.
+#pragma once
+
+#include "simulator/engine/schedule/block.h"
+#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/program/copies.h"
+
+namespace lockstep::engine {
+
+using program::AddressOperand;
+using program::BulkCopy;
+using program::CopyMode;
+
+void run_copy_async(Warp& w, const Op& op, LaneMask mask);
+void run_copy_commit(Warp& w, const Op& op, LaneMask mask);
+void run_copy_wait(Warp& w, const Op& op, LaneMask mask);
+void run_copy_arrive(Warp& w, const Op& op, LaneMask mask);
+
+void run_bulk_copy(Warp& w, const Op& op, LaneMask mask);
+void run_bulk_commit(Warp& w, const Op& op, LaneMask mask);
+void run_bulk_wait(Warp& w, const Op& op, LaneMask mask);
+
+void run_discard(Warp& w, const Op& op, LaneMask mask);
+
+// What both kinds share.
+// An operation that stands for one side of a copy: what resolve() asks of it.
+Op side(const Op& op, isa::Space space);
+// Which of a lane's `size` bytes at `address`, 16 at most, were never written: one bit a byte. `whole`: the access to all of them.
+std::uint16_t unwritten_bytes(Warp& w, const Request& whole, isa::Space space, int lane, std::uint64_t address, std::uint32_t size);
+// Always false, for `return`.
+bool report_misaligned_copy(Warp& w, std::uint32_t pc, LaneMask lanes, std::uint64_t address, std::uint32_t size);
+
+}  // namespace lockstep::engine

@@ -1,0 +1,82 @@
+// What asynchronous operations of a block have under way: mbarrier objects, and copies whose bytes nobody may look at yet.
+//
+// A copy's source is read, and its destination checked, when the copy is issued. Its bytes come into the destination when somebody waits for
+// them; until then they count as never written, so that only the slow path of a load has to ask whether a copy is on its way there.
+// An mbarrier object likewise counts as never written: no load has any business there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "simulator/engine/vocabulary.h"
+
+namespace lockstep::engine {
+
+// Where something was asked for.
+struct Issue {
+  std::uint32_t pc = 0;
+  std::uint32_t rank = 0;    // of the block in its cluster
+  std::uint32_t thread = 0;  // linear in its block
+};
+
+// Bytes on their way to the shared memory of a block.
+struct Delivery {
+  Issue issue;
+  std::uint32_t offset = 0;
+  std::vector<std::byte> bytes;
+  std::vector<bool> unwritten;  // bytes whose source was never written; empty: none
+};
+
+// PTX ISA 9.7.13.15. The object's own eight bytes in shared memory are not used.
+struct Mbarrier {
+  Issue init;
+  std::uint32_t expected = 0;  // arrivals of a phase
+  std::uint32_t pending = 0;   // arrivals that the current phase still waits for
+  std::int64_t tx = 0;         // bytes that it still waits for; may be negative for a while
+  std::uint32_t phase = 0;     // phases completed
+  struct Arriving {
+    std::uint32_t phase = 0;   // with whose completion the bytes are there
+    Delivery delivery;
+  };
+  std::vector<Arriving> arriving;
+};
+
+// One cp.async of a warp. The bytes of a lane come with the completion of the group that the lane commits it to.
+struct AsyncCopy {
+  const Op* op = nullptr;
+  std::uint32_t pc = 0;
+  std::uint32_t size = 0;
+  LaneMask lanes = 0;                 // whose bytes are still on their way
+  LaneMask committed = 0;             // of these, lanes that have committed it to a group
+  std::uint32_t group[kWarpSize];     // which: their groups count from 0
+  std::uint32_t offset[kWarpSize];    // destination, in the block's shared memory
+  std::byte bytes[kWarpSize][16];
+  std::uint16_t unwritten[kWarpSize]; // bit i: byte i of the source was never written
+};
+
+// The part of a bulk copy from shared to global memory that matters until its group is waited for: its source must not change.
+struct BulkStore {
+  Issue issue;
+  std::uint32_t lane = 0;
+  std::uint32_t group = ~0u;          // ~0: not committed
+  std::uint32_t offset = 0;
+  std::vector<std::byte> bytes;
+};
+
+struct AsyncWarp {
+  std::vector<AsyncCopy> copies;
+  std::uint32_t groups[kWarpSize] = {};       // committed by each lane
+  std::vector<BulkStore> bulk_stores;
+  std::uint32_t bulk_groups[kWarpSize] = {};
+};
+
+// Of a block; made by its first asynchronous operation.
+struct AsyncState {
+  std::map<std::uint32_t, Mbarrier> mbarriers;  // by offset in shared memory
+  AsyncWarp warps[32];
+  int stalls = 0;  // times that nothing but waits for mbarriers was left since the last phase that completed
+};
+
+}  // namespace lockstep::engine

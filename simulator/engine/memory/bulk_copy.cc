@@ -1,0 +1,205 @@
+// cp.async.bulk: one thread copies many bytes.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/async_copy.h"
+#include "simulator/engine/sync/cluster.h"
+#include "simulator/engine/sync/mbarrier.h"
+#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/checks/races.h"
+#include "simulator/engine/memory/relaxed_bytes.h"
+#include "simulator/engine/checks/reports.h"
+#include "simulator/engine/checks/written_bits.h"
+#include "simulator/engine/launch/launch_state.h"
+
+namespace lockstep::engine {
+
+using isa::Space;
+
+namespace {
+
+constexpr std::uint32_t kChunk = 16;  // what bulk copies are made of
+
+std::uint64_t address_of(const Warp& w, const AddressOperand& a, int lane) {
+  const std::uint64_t base = a.narrow ? source<std::uint32_t>(w, a.slot)[lane] : source<std::uint64_t>(w, a.slot)[lane];
+  return base + static_cast<std::uint64_t>(a.offset);
+}
+
+// One lane's part in a bulk copy.
+class BulkLane {
+ public:
+  BulkLane(Warp& w, const Op& op, int lane)
+      : w_(w), op_(op), copy_(w.block->program->bulk_copies[op.target]), lane_(lane), pc_(w.pc - 1),
+        to_(address_of(w, copy_.to, lane)), from_(address_of(w, copy_.from, lane)), size_(source<std::uint32_t>(w, copy_.size)[lane]) {}
+
+  void run() {
+    if (size_ % kChunk != 0) {
+      check::Finding f = finding_at(w_, pc_, 1u << lane_, check::Kind::kInvalidInstruction);
+      f.where = "a bulk copy of " + std::to_string(size_) + " bytes: the size must be a multiple of 16";
+      report(w_, std::move(f));
+      return;
+    }
+    for (const std::uint64_t a : {to_, from_}) {
+      if (a % kChunk != 0) {
+        report_misaligned_copy(w_, pc_, 1u << lane_, a, kChunk);
+        return;
+      }
+    }
+    delivery_.issue = {pc_, w_.block->cluster_rank, w_.index * kWarpSize + static_cast<std::uint32_t>(lane_)};
+    if (!read()) return;
+    if (copy_.to_space == Space::kGlobal) {
+      store();
+    } else if (copy_.mask == kNoSlot) {
+      send(static_cast<std::uint32_t>(to_), static_cast<std::uint32_t>(address_of(w_, copy_.mbarrier, lane_)));
+    } else {
+      // The same offsets in every block that the mask names.
+      const std::uint16_t ranks = source<std::uint16_t>(w_, copy_.mask)[lane_];
+      for (std::uint32_t rank = 0; rank < 16 && w_.event != Event::kAbort; ++rank) {
+        if (!(ranks >> rank & 1)) continue;
+        const auto in_rank = [&](std::uint64_t a) { return (rank + 1) << kRankShift | (static_cast<std::uint32_t>(a) & kOffsetMask); };
+        send(in_rank(to_), in_rank(address_of(w_, copy_.mbarrier, lane_)));
+      }
+    }
+  }
+
+ private:
+  bool read() {
+    const Op from = side(op_, copy_.from_space);
+    for (std::uint32_t at = 0; at < size_; at += kChunk) {
+      Request r = request(from, from_ + at);
+      r.reads = true;
+      if (!resolve(w_, r, copy_.from_space, 1u << lane_)) return false;
+      std::byte chunk[kChunk];
+      load_element<kChunk>(chunk, r.host[lane_]);
+      delivery_.bytes.insert(delivery_.bytes.end(), chunk, chunk + kChunk);
+      if (r.unwritten == 0) continue;
+      const std::uint16_t bits = unwritten_bytes(w_, r, copy_.from_space, lane_, from_ + at, kChunk);
+      if (w_.event == Event::kAbort) return false;
+      delivery_.unwritten.resize(size_);
+      for (std::uint32_t i = 0; i < kChunk; ++i) delivery_.unwritten[at + i] = bits >> i & 1;
+    }
+    return true;
+  }
+
+  // To shared memory: the bytes come with the phase of an mbarrier there.
+  void send(std::uint32_t to, std::uint32_t barrier) {
+    const Space space = Space::kSharedCluster;
+    const Op target = side(op_, space);
+    SharedPlace place, object;
+    for (std::uint32_t at = 0; at < size_; at += kChunk) {
+      Request r = request(target, to + at);
+      r.writes = true;
+      if (!resolve(w_, r, space, 1u << lane_)) return;
+    }
+    Op complete = target;
+    complete.flags |= kStrong;  // complete_tx has relaxed semantics at cluster scope (PTX ISA, complete-tx operation on an mbarrier)
+    Request r = request(complete, barrier);
+    r.size = 8;
+    if (!resolve(w_, r, space, 1u << lane_)) return;
+    if (!shared_place(w_, space, to, place) || !shared_place(w_, space, barrier, object)) return;
+    if (place.block != object.block) {
+      check::Finding f = finding_at(w_, pc_, 1u << lane_, check::Kind::kMbarrierMisuse);
+      f.where = "the mbarrier lies in the shared memory of another block than the destination";
+      report(w_, std::move(f));
+      return;
+    }
+    Mbarrier* m = live_mbarrier(w_, pc_, lane_, object);
+    if (m == nullptr) return;
+    delivery_.offset = place.offset;
+    if (follows_copies(*w_.block->launch)) {
+      forget_written(*place.block, place.offset, size_);
+      m->arriving.push_back({m->phase, delivery_});
+    } else {
+      deliver(*place.block, delivery_);
+    }
+    release(w_);
+    release_to(w_, *object.block, object.offset);
+    complete_transactions(w_, pc_, lane_, object, *m, size_);
+  }
+
+  // To global memory.
+  void store() {
+    const Op target = side(op_, Space::kGlobal);
+    const std::uint16_t chosen = copy_.mask == kNoSlot ? 0xffff : source<std::uint16_t>(w_, copy_.mask)[lane_];
+    const bool whole = chosen == 0xffff && delivery_.unwritten.empty();
+    const std::uint32_t step = whole ? kChunk : 1;
+    for (std::uint32_t at = 0; at < size_; at += step) {
+      if (!(chosen >> (at % kChunk) & 1)) continue;
+      Request r = request(target, to_ + at);
+      r.size = step;
+      r.writes = true;
+      if (!delivery_.unwritten.empty() && delivery_.unwritten[at]) r.invalid = 1u << lane_;
+      if (!resolve(w_, r, Space::kGlobal, 1u << lane_)) return;
+      store_element(r.host[lane_], delivery_.bytes.data() + at, step);
+    }
+    BulkStore s;
+    s.issue = delivery_.issue;
+    s.lane = static_cast<std::uint32_t>(lane_);
+    s.offset = static_cast<std::uint32_t>(from_) & kOffsetMask;
+    s.bytes = std::move(delivery_.bytes);
+    async_of(*w_.block).warps[w_.index].bulk_stores.push_back(std::move(s));
+  }
+
+  Request request(const Op& op, std::uint64_t address) const {
+    Request r;
+    r.op = &op;
+    r.pc = pc_;
+    r.size = kChunk;
+    std::fill(r.address, r.address + kWarpSize, address);
+    return r;
+  }
+
+  Warp& w_;
+  const Op& op_;
+  const BulkCopy& copy_;
+  int lane_;
+  std::uint32_t pc_;
+  std::uint64_t to_, from_;
+  std::uint32_t size_;
+  Delivery delivery_;
+};
+
+// The source of a bulk copy to global memory must still hold what it held: the copy may have read it at any time until now.
+bool check_source_kept(Warp& w, const BulkStore& s) {
+  Block& b = *w.block;
+  const std::byte* now = b.shared.bytes.get() + s.offset;
+  if (!b.launch->check_races || std::memcmp(now, s.bytes.data(), s.bytes.size()) == 0) return true;
+  std::size_t at = 0;
+  while (now[at] == s.bytes[at]) ++at;
+  check::Finding f = finding_at(w, s.issue.pc, 1u << s.lane, check::Kind::kRace);
+  f.space = "shared";
+  f.access.address = s.offset + at;
+  f.access.size = 1;
+  f.where = "its source has been overwritten before the copy was waited for";
+  f.detail = "cp.async.bulk.wait_group.read says when the source may be used again.";
+  return !report_unless_suppressed(w, std::move(f));
+}
+
+}  // namespace
+
+void run_bulk_copy(Warp& w, const Op& op, LaneMask mask) {
+  for (LaneMask todo = mask; todo != 0 && w.event != Event::kAbort; todo &= todo - 1) BulkLane(w, op, std::countr_zero(todo)).run();
+}
+
+void run_bulk_commit(Warp& w, const Op&, LaneMask mask) {
+  AsyncWarp& state = async_of(*w.block).warps[w.index];
+  for (BulkStore& s : state.bulk_stores) {
+    if ((mask >> s.lane & 1) && s.group == ~0u) s.group = state.bulk_groups[s.lane];
+  }
+  each(mask, [&](int l) { ++state.bulk_groups[l]; });
+}
+
+void run_bulk_wait(Warp& w, const Op& op, LaneMask mask) {
+  if (!w.block->async) return;
+  AsyncWarp& state = w.block->async->warps[w.index];
+  const auto left = static_cast<std::uint64_t>(op.immediate);
+  const auto due = [&](const BulkStore& s) { return (mask >> s.lane & 1) && s.group != ~0u && s.group + left < state.bulk_groups[s.lane]; };
+  for (const BulkStore& s : state.bulk_stores) {
+    if (due(s) && !check_source_kept(w, s)) return;
+  }
+  std::erase_if(state.bulk_stores, due);
+}
+
+}  // namespace lockstep::engine

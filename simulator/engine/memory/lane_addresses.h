@@ -1,0 +1,69 @@
+// The addresses of a warp's lanes: where they come from and the two shapes that are worth knowing, a row and a range.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "simulator/engine/schedule/block.h"
+#include "simulator/engine/memory/memory_ops.h"
+
+namespace lockstep::engine {
+
+// Whether every lane's address is kStep more than that of the lane before.
+template <int kStep>
+inline bool consecutive(const std::uint64_t* a) {
+  const __m256i first = _mm256_set1_epi64x(static_cast<long long>(a[0]));
+  __m256i want = _mm256_add_epi64(first, _mm256_setr_epi64x(0, kStep, 2 * kStep, 3 * kStep));
+  __m256i differ = _mm256_setzero_si256();
+  for (int i = 0; i < 32; i += 4) {
+    differ = _mm256_or_si256(differ, _mm256_xor_si256(want, _mm256_load_si256(reinterpret_cast<const __m256i*>(a + i))));
+    want = _mm256_add_epi64(want, _mm256_set1_epi64x(4 * kStep));
+  }
+  return _mm256_testz_si256(differ, differ);
+}
+template <int kStep>
+inline bool consecutive(const std::uint32_t* a) {
+  const __m256i first = _mm256_set1_epi32(static_cast<int>(a[0]));
+  __m256i want = _mm256_add_epi32(first, _mm256_mullo_epi32(_mm256_set1_epi32(kStep), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+  __m256i differ = _mm256_setzero_si256();
+  for (int i = 0; i < 32; i += 8) {
+    differ = _mm256_or_si256(differ, _mm256_xor_si256(want, _mm256_load_si256(reinterpret_cast<const __m256i*>(a + i))));
+    want = _mm256_add_epi32(want, _mm256_set1_epi32(8 * kStep));
+  }
+  return _mm256_testz_si256(differ, differ);
+}
+
+// Of all lanes, active or not.
+inline void load_addresses(const Warp& w, const Op& op, std::uint64_t* out) {
+  const auto offset = static_cast<std::uint64_t>(op.immediate);
+  if (op.flags & kNarrowAddress) {
+    const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
+    for (int i = 0; i < kWarpSize; ++i) out[i] = a[i] + offset;
+  } else {
+    const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
+    for (int i = 0; i < kWarpSize; ++i) out[i] = a[i] + offset;
+  }
+  if (op.flags & kFrameAddress) {
+    const std::uint32_t base = w.control->frames[w.control->frame].local_base;
+    for (int i = 0; i < kWarpSize; ++i) out[i] += base;
+  }
+}
+
+// The lowest and the highest address of some lanes, and all of them or-ed together.
+struct Extent {
+  std::uint64_t low = ~0ull, high = 0, bits = 0;
+};
+inline Extent extent(const std::uint64_t* a, LaneMask lanes) {
+  std::uint64_t low = ~0ull, high = 0, bits = 0;
+  for (int i = 0; i < kWarpSize; ++i) {
+    const std::uint64_t on = lanes >> i & 1 ? ~0ull : 0;
+    const std::uint64_t up = a[i] | ~on, down = a[i] & on;
+    low = up < low ? up : low;
+    high = down > high ? down : high;
+    bits |= down;
+  }
+  return {low, high, bits};
+}
+
+}  // namespace lockstep::engine

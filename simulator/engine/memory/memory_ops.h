@@ -1,0 +1,58 @@
+// Loads, stores and atomics: the handlers, and the one function that turns lanes' addresses into host memory after all checks.
+#pragma once
+
+#include "simulator/engine/schedule/block.h"
+#include "simulator/program/memory_access.h"
+
+namespace lockstep::engine {
+
+using program::kAcquire;
+using program::kFloatResult;
+using program::kFrameAddress;
+using program::kHalfElements;
+using program::kNarrowAddress;
+using program::kRelease;
+using program::kSignExtend;
+using program::kStrong;
+
+Handler load_handler(const Op& op);
+Handler store_handler(const Op& op);
+void run_atomic(Warp& w, const Op& op, LaneMask mask);
+
+// Values of an atomic's operands and memory; Op::width says how many bytes.
+enum class AtomicType : std::uint8_t { kUnsigned, kSigned, kFloat };
+
+// .param space.
+void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask);
+void load_storage(Warp& w, const Op& op, LaneMask mask);
+void store_storage(Warp& w, const Op& op, LaneMask mask);
+
+// One instruction's worth of accesses.
+struct Request {
+  const Op* op = nullptr;
+  std::uint32_t pc = 0;
+  std::uint32_t size = 0;       // bytes a lane
+  bool reads = false, writes = false;
+  std::uint64_t address[kWarpSize];
+  std::byte* host[kWarpSize];
+  LaneMask unwritten = 0;       // lanes that read a byte nobody has written
+  LaneMask remote = 0;          // lanes whose bytes are shared memory of another block
+  LaneMask invalid = 0;         // stores: lanes whose value, or a part of it, was never written
+  std::uint32_t missing[kWarpSize];  // of a lane in `unwritten` or `invalid`, the bytes of its access that nobody has written, a bit each
+  // Stores that say so have each lane's bytes written as soon as its access is recorded, and know whether a lane would change anything.
+  void (*store)(Warp& w, const Request& r, int lane) = nullptr;
+  LaneMask stored = 0;
+  bool (*same)(Warp& w, const Request& r, int lane) = nullptr;
+  const Validity::Word* invalid_word = nullptr;  // where such a value came from
+};
+
+// Checks the accesses of `lanes` (bounds, alignment, races; notes unwritten bytes) and finds their bytes. False: a finding ends the launch.
+bool resolve(Warp& w, Request& r, isa::Space space, LaneMask lanes);
+
+// run_atomic() with the addresses in r.address found already.
+void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask);
+
+// Reads for the built-in functions (format strings, their arguments), unchecked for races: nullptr when out of bounds.
+const std::byte* peek(Warp& w, int lane, std::uint64_t generic_address, std::uint32_t size);
+
+}  // namespace lockstep::engine

@@ -1,0 +1,75 @@
+#include "simulator/engine/schedule/block.h"
+
+#include <cstring>
+
+#include "simulator/engine/control/control.h"
+#include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/launch/placement.h"
+#include "simulator/engine/launch/worker.h"
+
+namespace lockstep::engine {
+
+void Arena::reserve(std::size_t n) {
+  if (n <= size) return;
+  // A row of lanes may be read past the last variable by whole vectors.
+  bytes = allocate_aligned(n + 64);
+  written = allocate_aligned(n / 8 + 64);
+  std::memset(written.get(), 0, n / 8 + 64);
+  size = n;
+}
+
+void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t rank) {
+  Launch& launch = *worker.launch;
+  const LaunchConfig& config = *launch.config;
+  b.worker = &worker;
+  b.launch = &launch;
+  b.program = launch.program;
+  b.position = position;
+  b.cluster_rank = rank;
+  b.ctaid = place_of_block(launch, position, rank);
+  b.index = b.ctaid.x + std::uint64_t{config.grid.x} * (b.ctaid.y + std::uint64_t{config.grid.y} * b.ctaid.z);
+  b.serial = static_cast<std::uint32_t>(launch.clustered ? position * config.cluster.count() + rank : position);
+  if (b.warps.size() != launch.warps) {
+    b.warps.resize(launch.warps);
+    b.controls.resize(launch.warps);
+  }
+  const std::size_t bank = (launch.kernel->file_bytes + 63) & ~std::size_t{63};
+  if (b.file_bytes < bank * launch.warps) {
+    b.banks = allocate_aligned(bank * launch.warps);
+    // Defined contents: vectors compute on lanes that are not there too.
+    std::memset(b.banks.get(), 0, bank * launch.warps);
+    b.file_bytes = bank * launch.warps;
+  }
+  b.shared.reserve(launch.shared_extent + 16);
+  if (launch.check_initialisation && launch.shared_extent > kSharedStart) {
+    std::memset(b.shared.written.get(), 0, launch.shared_extent / 8 + 1);
+  }
+  if (launch.local_stride != 0) b.local.reserve(std::size_t{launch.local_stride} * launch.warps * kWarpSize);
+  if (launch.check_races) {
+    const bool words = launch.shared_extent > kSharedStart && !launch.shared_cells;
+    b.races.start(words ? launch.shared_extent + 64 : 0, launch.kernel->byte_granular ? 0 : 2);
+    b.knowledge.start(b.serial);
+    if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, 0);
+  }
+  for (Barrier& barrier : b.barriers) barrier = Barrier{};
+  b.async.reset();
+  b.live_warps = launch.warps;
+  b.runnable = launch.warps == 32 ? ~0u : (1u << launch.warps) - 1;
+  b.instructions = 0;
+  b.aborted = false;
+  b.gives_way = b.waits = b.cluster_release = false;
+  for (std::uint32_t i = 0; i < launch.warps; ++i) {
+    Warp& w = b.warps[i];
+    const std::uint32_t left = launch.threads - i * kWarpSize;
+    w.bank[0] = b.banks.get() + i * bank;
+    w.bank[1] = launch.program->constants.get();
+    w.exists = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
+    w.index = i;
+    w.block = &b;
+    w.control = &b.controls[i];
+    w.control->gives_way = false;
+    start_warp(w);
+  }
+}
+
+}  // namespace lockstep::engine

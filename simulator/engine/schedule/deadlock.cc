@@ -1,0 +1,79 @@
+#include "simulator/engine/schedule/deadlock.h"
+
+#include <bit>
+
+#include "simulator/engine/sync/mbarrier.h"
+#include "simulator/engine/sync/parked.h"
+#include "simulator/engine/checks/reports.h"
+
+namespace lockstep::engine {
+namespace {
+
+const char* place(Fragment::State state) {
+  switch (state) {
+    case Fragment::State::kRunnable: return " run at ";
+    case Fragment::State::kAtSync: return " wait for lanes of their warp at ";
+    case Fragment::State::kAtBarrier: return " wait at the barrier ";
+    case Fragment::State::kAtCluster: return " wait at the cluster's barrier, ";
+    case Fragment::State::kAtMbarrier: return " wait at an mbarrier, ";
+  }
+  return " at ";
+}
+
+}  // namespace
+
+void LaneGroups::add(const Block& b, const std::string& who) {
+  for (const Warp& w : b.warps) {
+    const auto add = [&](std::uint32_t pc, LaneMask lanes, Fragment::State state) {
+      if (lanes == 0 || ++count_ > kMost) return;
+      text_ += "\n    " + who + "warp " + std::to_string(w.index) + " lanes " + hexadecimal(lanes) + place(state) + site_of(*b.program, pc).to_string();
+    };
+    add(w.pc, w.active, Fragment::State::kRunnable);
+    for (const Fragment& f : w.control->fragments) add(f.pc, f.mask, f.state);
+  }
+}
+
+std::string LaneGroups::text() const {
+  return count_ <= kMost ? text_ : text_ + "\n    and " + std::to_string(count_ - kMost) + " more groups";
+}
+
+void report_stuck(Block& b) {
+  bool at_barrier = false, at_sync = false, at_mbarrier = false;
+  std::uint32_t barriers = 0;  // those with a count that warps wait at, a bit each
+  Warp* first_warp = nullptr;
+  const Fragment* first = nullptr;
+  for (Warp& w : b.warps) {
+    const std::int32_t id = w.control->barrier;
+    if (id >= 0 && b.barriers[id].expected != 0) barriers |= 1u << id;
+    for (const Fragment& f : w.control->fragments) {
+      const bool sync = f.state == Fragment::State::kAtSync, mbarrier = f.state == Fragment::State::kAtMbarrier;
+      // A *.sync that its own lanes leave incomplete is the cause, or else an mbarrier; barriers are where the others end up.
+      if (first == nullptr || (sync && !at_sync) || (mbarrier && !at_sync && !at_mbarrier)) first = &f, first_warp = &w;
+      (sync ? at_sync : mbarrier ? at_mbarrier : at_barrier) = true;
+    }
+  }
+  if (first == nullptr) {
+    b.aborted = true;
+    return;
+  }
+  const bool crossed = (barriers & (barriers - 1)) != 0;
+  check::Finding f = finding_at(*first_warp, first->pc, first->mask,
+                                at_sync                                   ? check::Kind::kInvalidMask
+                                : at_barrier && !at_mbarrier && !crossed ? check::Kind::kBarrierDivergence
+                                                                          : check::Kind::kDeadlock);
+  if (at_sync) {
+    const LaneMask members = parked_operand<LaneMask>(*first_warp, *first, b.program->ops[first->pc].src[3])[std::countr_zero(first->mask)];
+    f.where = "the mask " + hexadecimal(members) + " names lanes that never come; " + hexadecimal(first->mask) + " wait";
+  } else if (at_mbarrier) {
+    f.where = describe_mbarrier_wait(b, *first_warp, *first);
+  } else {
+    f.where = crossed ? "threads of the block wait for one another at different barriers"
+                      : "some threads of the block never come to this barrier: they wait elsewhere";
+  }
+  LaneGroups groups;
+  groups.add(b);
+  f.detail = "Nothing in the block can go on. Of its threads" + groups.text();
+  report(b, std::move(f));
+}
+
+}  // namespace lockstep::engine

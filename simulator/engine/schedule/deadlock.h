@@ -1,0 +1,27 @@
+// What is said when threads of a block can go on no longer.
+#pragma once
+
+#include <string>
+
+#include "simulator/engine/schedule/block.h"
+
+namespace lockstep::engine {
+
+// Groups of lanes and the lines where they are, for a finding's detail.
+class LaneGroups {
+ public:
+  // All groups of the block's warps. `who`: words in front of each, for groups of several blocks.
+  void add(const Block& b, const std::string& who = {});
+  // One indented line a group, each after a line break; the first kMost, and how many more there are.
+  std::string text() const;
+
+ private:
+  static constexpr int kMost = 16;
+  std::string text_;
+  int count_ = 0;
+};
+
+// Nothing in the block can run: says why.
+void report_stuck(Block& b);
+
+}  // namespace lockstep::engine

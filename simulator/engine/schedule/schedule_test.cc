@@ -1,0 +1,186 @@
+// What a seed of the schedule permutes, and what it never does: a block may wait for those before it, whatever the seed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "simulator/engine/testing/testing.h"
+
+namespace lockstep::engine {
+namespace {
+
+using testing::Machine;
+using testing::text;
+
+// ThreadSanitizer takes its time.
+#if defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kSeeds = 2;
+#else
+constexpr std::uint64_t kSeeds = 5;
+#endif
+
+std::string kernel(const std::string& body) {
+  return R"(.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 words)
+{
+.reg .pred p, q; .reg .b32 r<16>; .reg .b64 d<8>;
+ld.param.u64 d0, [words];
+mov.u32 r0, %tid.x;
+mov.u32 r1, %ctaid.x;
+mov.u32 r2, %nctaid.x;
+mov.u32 r3, %ctaid.y;
+mad.lo.u32 r1, r3, r2, r1;
+mad.wide.u32 d1, r1, 4, d0;
+)" + body + "\nret;\n}\n";
+}
+
+std::vector<std::uint32_t> words(Machine& gpu, Dim3 grid, std::uint32_t threads, std::size_t count, std::uint32_t first) {
+  std::vector<std::uint32_t> values(count, 0);
+  values[0] = first;
+  const auto at = gpu.buffer(values);
+  const Outcome o = gpu.launch("k", grid, Dim3{threads, 1, 1}, at);
+  EXPECT_TRUE(o.findings.empty()) << "seed " << gpu.config.schedule_seed << ", host threads " << gpu.config.host_threads << "\n" << text(o);
+  return gpu.fetch<std::uint32_t>(at, count);
+}
+
+// Block b waits for word b and writes word b + 1. There are many more than can be half run at once.
+constexpr char kLookBack[] = R"(
+setp.ne.u32 p, r0, 0;
+@p bra E;
+W: ld.acquire.gpu.global.u32 r5, [d1];
+setp.eq.u32 p, r5, 0;
+@p bra W;
+add.u32 r5, r5, 1;
+st.release.gpu.global.u32 [d1+4], r5;
+E:
+)";
+
+void expect_chain(const std::vector<std::uint32_t>& w, std::uint64_t seed) {
+  for (std::uint32_t i = 0; i < w.size(); ++i) ASSERT_EQ(w[i], i + 1) << "seed " << seed;
+}
+
+TEST(Schedule, ABlockMayWaitForEarlierOnesUnderEverySeed) {
+  Machine gpu;
+  gpu.load_text(kernel(kLookBack));
+  for (const int threads : {1, 2, 5}) {
+    gpu.config.host_threads = threads;
+    for (std::uint64_t seed = 0; seed < kSeeds * (threads == 1 ? 5 : 1); ++seed) {
+      gpu.config.schedule_seed = seed;
+      expect_chain(words(gpu, Dim3{25, 12, 1}, 64, 301, 1), seed);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(Schedule, SoMayClusters) {
+  Machine gpu;
+  gpu.load_text(kernel(std::string(kLookBack) + "\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"));
+  gpu.config.cluster = {2, 1, 1};
+  for (const int threads : {1, 2}) {
+    gpu.config.host_threads = threads;
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      gpu.config.schedule_seed = seed;
+      expect_chain(words(gpu, Dim3{400, 1, 1}, 32, 401, 1), seed);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// Each block takes a number when it begins.
+std::vector<std::uint32_t> order(Machine& gpu, std::uint64_t seed, std::uint32_t blocks) {
+  gpu.config.schedule_seed = seed;
+  auto w = words(gpu, Dim3{blocks, 1, 1}, 1, blocks + 1, 0);
+  w.erase(w.begin());
+  return w;
+}
+constexpr char kTicket[] = "atom.global.add.u32 r5, [d0], 1;\nst.global.u32 [d1+4], r5;\n";
+
+TEST(Schedule, SeedsBeginBlocksInManyOrders) {
+  Machine gpu;
+  gpu.load_text(kernel(kTicket));
+  const auto first = order(gpu, 0, 200);
+  for (std::uint32_t i = 0; i < 200; ++i) EXPECT_EQ(first[i], i);
+  std::set<std::vector<std::uint32_t>> orders;
+  std::set<std::uint32_t> of_block_zero;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const auto now = order(gpu, seed, 200);
+    orders.insert(now);
+    of_block_zero.insert(now[0]);
+    // Nobody begins while one that is 64 or more before it has not.
+    for (std::uint32_t i = 0; i < 200; ++i) EXPECT_LT(std::abs(static_cast<int>(now[i]) - static_cast<int>(i)), 64) << "seed " << seed;
+    EXPECT_EQ(order(gpu, seed, 200), now) << "seed " << seed;
+  }
+  EXPECT_GT(orders.size(), 45u);
+  EXPECT_GT(of_block_zero.size(), 20u);
+  std::set<bool> first_of_two;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) first_of_two.insert(order(gpu, seed, 2)[0] == 0);
+  EXPECT_EQ(first_of_two.size(), 2u);
+}
+
+// The blocks of a cooperative launch are all there at once, so any of them may come first.
+TEST(Schedule, OfACooperativeLaunchAnyBlockMayBeginFirst) {
+  Machine gpu;
+  gpu.config.cooperative = true;
+  gpu.load_text(kernel(kTicket));
+  bool far = false;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) far |= order(gpu, seed, 200)[0] >= 64;
+  EXPECT_TRUE(far);
+}
+
+// Counting with a read and a write, each atomic, loses counts when others come between.
+constexpr char kReadThenWrite[] = R"(
+atom.global.add.u32 r5, [d0], 0;
+add.u32 r5, r5, 1;
+atom.global.exch.b32 r6, [d0], r5;
+)";
+
+TEST(Schedule, SeedsLetOtherBlocksComeBetweenAtomics) {
+  Machine gpu;
+  gpu.load_text(kernel(kReadThenWrite));
+  int lost = 0;
+  for (std::uint64_t seed = 0; seed <= 20; ++seed) {
+    gpu.config.schedule_seed = seed;
+    const bool loses = words(gpu, Dim3{64, 1, 1}, 1, 65, 0)[0] != 64;
+    if (seed == 0) EXPECT_FALSE(loses);
+    lost += loses;
+  }
+  EXPECT_GE(lost, 15);
+}
+
+TEST(Schedule, SeedsLetOtherWarpsComeBetweenAtomics) {
+  Machine gpu;
+  gpu.load_text(kernel(R"(
+.shared .u32 s;
+mov.u32 r7, s;
+setp.eq.u32 p, r0, 0;
+@p st.shared.u32 [r7], 0;
+bar.sync 0;
+and.b32 r4, r0, 31;
+setp.ne.u32 p, r4, 0;
+@p bra E;
+atom.shared.add.u32 r5, [r7], 0;
+add.u32 r5, r5, 1;
+atom.shared.exch.b32 r6, [r7], r5;
+E: bar.sync 0;
+ld.shared.u32 r5, [r7];
+setp.eq.u32 p, r0, 0;
+@p st.global.u32 [d0], r5;
+)"));
+  int lost = 0;
+  for (std::uint64_t seed = 0; seed <= 20; ++seed) {
+    gpu.config.schedule_seed = seed;
+    const bool loses = words(gpu, Dim3{1, 1, 1}, 1024, 1, 0)[0] != 32;
+    if (seed == 0) EXPECT_FALSE(loses);
+    lost += loses;
+  }
+  EXPECT_GE(lost, 10);
+}
+
+}  // namespace
+}  // namespace lockstep::engine

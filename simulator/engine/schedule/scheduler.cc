@@ -1,0 +1,402 @@
+// Runs the warps of a block: which fragment, how long, and in which order.
+#include <algorithm>
+#include <bit>
+
+#include "simulator/engine/sync/barrier.h"
+#include "simulator/engine/schedule/block.h"
+#include "simulator/engine/sync/cluster.h"
+#include "simulator/engine/sync/mbarrier.h"
+#include "simulator/engine/sync/parked.h"
+#include "simulator/engine/checks/reports.h"
+#include "simulator/engine/schedule/livelock.h"
+#include "simulator/engine/schedule/deadlock.h"
+#include "simulator/engine/sync/collectives.h"
+#include "simulator/engine/checks/uninitialised.h"
+#include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/launch/worker.h"
+#include "simulator/engine/schedule/scheduler.h"
+
+namespace lockstep::engine {
+namespace {
+
+// Backward branches a fragment may take while others of its warp wait: enough for an ordinary divergent loop to end, few
+// enough for lanes that spin on a lock held by another lane of their warp.
+constexpr std::int32_t kFragmentQuota = 512;
+// Backward branches before the next warp of the block gets a turn.
+constexpr std::int32_t kWarpQuota = 1024;
+// Of a block that only waits: a look or two to see that nothing has come, for there may be a chain of blocks that wait for one another.
+constexpr std::int32_t kWaitingQuota = 4;
+// Operations in the turn of a fragment that is not the lowest: enough to leave a critical section, few enough to meet again.
+constexpr int kTurn = 256;
+// Rounds over the warps without an end before another block of this worker gets a turn (blocks that wait for one another).
+constexpr int kBlockRounds = 512;
+
+constexpr std::uint32_t kNoLimit = ~0u;
+
+std::uint64_t mix(std::uint64_t x) {
+  x ^= x >> 33;
+  x *= 0xff51afd7ed558ccdull;
+  x ^= x >> 33;
+  x *= 0xc4ceb9fe1a85ec53ull;
+  return x ^ (x >> 33);
+}
+
+// Makes the running fragment one of the waiting ones.
+void requeue(Warp& w, bool had_turn = false) {
+  if (w.active == 0) return;
+  w.control->fragments.push_back({w.pc, w.active, w.control->frame, Fragment::State::kRunnable, had_turn});
+  w.active = 0;
+}
+
+// Takes the next fragment to run; false when none is runnable.
+bool select(Warp& w) {
+  WarpControl& c = *w.control;
+  auto& list = c.fragments;
+  int best = -1, runnable = 0;
+  bool all_had_turn = true;
+  for (const Fragment& f : list) {
+    if (f.state != Fragment::State::kRunnable) continue;
+    ++runnable;
+    all_had_turn &= f.had_turn;
+  }
+  if (runnable == 0) return false;
+  bool turn = false;  // somebody ahead of others
+  if (runnable > 1) {
+    for (Fragment& f : list) {
+      if (f.state != Fragment::State::kRunnable) continue;
+      if (all_had_turn) f.had_turn = false;
+      turn |= f.had_turn;
+    }
+  }
+  const auto before = [&](const Fragment& a, const Fragment& b) {
+    if (a.had_turn != b.had_turn) return b.had_turn;
+    const std::uint32_t da = c.frames[a.frame].depth, db = c.frames[b.frame].depth;
+    return da != db ? da > db : a.pc < b.pc;
+  };
+  for (int i = 0; i < static_cast<int>(list.size()); ++i) {
+    if (list[i].state == Fragment::State::kRunnable && (best < 0 || before(list[i], list[best]))) best = i;
+  }
+  const std::uint64_t seed = w.block->launch->config->schedule_seed;
+  if (seed != 0 && runnable > 1) {
+    // Another schedule: now and then a fragment that is not the lowest goes first, for a short turn.
+    const std::uint64_t r = mix(seed ^ (w.block->index << 20) ^ (std::uint64_t{w.index} << 48) ^ (w.block->instructions + 0x9e3779b97f4a7c15ull * c.instructions));
+    if (r % 4 == 0) {
+      int pick = static_cast<int>((r >> 8) % runnable);
+      for (int i = 0; i < static_cast<int>(list.size()); ++i) {
+        if (list[i].state == Fragment::State::kRunnable && pick-- == 0) best = i;
+      }
+      turn = true;
+    }
+  }
+  const Fragment chosen = list[best];
+  w.pc = chosen.pc;
+  w.active = chosen.mask;
+  c.frame = chosen.frame;
+  w.bank[0] = c.frames[chosen.frame].bank;
+  w.limit = kNoLimit;
+  list[best] = list.back();
+  list.pop_back();
+  for (std::size_t i = 0; i < list.size();) {
+    Fragment& f = list[i];
+    if (f.state == Fragment::State::kRunnable && f.frame == chosen.frame) {
+      if (f.pc == chosen.pc) {
+        w.active |= f.mask;
+        f = list.back();
+        list.pop_back();
+        continue;
+      }
+      if (f.pc > chosen.pc) w.limit = std::min(w.limit, f.pc);
+    }
+    ++i;
+  }
+  c.turns.ran |= w.active;
+  c.budgeted = turn;
+  // Only a used-up quota is renewed: lanes that part and meet in every iteration of a spin loop must not spin for ever.
+  if (!list.empty()) w.quota = std::min(w.quota, kFragmentQuota);
+  return true;
+}
+
+// Counts what ran since the last time, for the lanes that ran it.
+inline void settle(Warp& w, std::uint64_t& n, LaneMask mask) {
+  w.control->instructions += n;
+  Block& b = *w.block;
+  b.instructions += n;
+  b.worker->counters.warp_instructions += n;
+  b.worker->counters.thread_instructions += n * static_cast<unsigned>(std::popcount(mask));
+  n = 0;
+}
+
+enum class Pause : std::uint8_t { kEvent, kMet, kQuota, kTurnOver };
+
+// The main loop. Careful: follows invalid values and counts down a turn.
+template <bool kCareful>
+Pause execute(Warp& w, const Op* ops, int turn) {
+  std::uint32_t pc = w.pc, limit = w.limit;
+  LaneMask mask = w.active;
+  std::uint64_t n = 0;
+  Pause why = Pause::kMet;
+  for (;;) {
+    const Op& op = ops[pc];
+    ++n;
+    LaneMask m = mask;
+    if (op.guard != kNoSlot) m &= predicate(w, op.guard) ^ (op.guard_negated ? kAllLanes : 0);
+    if constexpr (kCareful) {
+      if (w.control->tracking && !follow(w, pc, m, mask)) {
+        w.pc = pc + 1;
+        why = Pause::kEvent;
+        break;
+      }
+      if (--turn < 0 && w.control->budgeted) {
+        --n;
+        w.pc = pc;
+        why = Pause::kTurnOver;
+        break;
+      }
+    }
+    switch (op.kind) {
+      case OpKind::kCompute:
+        if (m != 0) op.run(w, op, m);
+        ++pc;
+        break;
+      case OpKind::kBranch: {
+        const std::uint32_t target = op.target;
+        if (m == mask) {
+          const bool backward = target <= pc;
+          pc = target;
+          if (backward && --w.quota <= 0) {
+            w.pc = pc;
+            why = Pause::kQuota;
+            settle(w, n, mask);
+            return why;
+          }
+        } else if (m == 0) {
+          ++pc;
+        } else {
+          settle(w, n, mask);
+          w.pc = pc + 1;
+          split(w, target, m);
+          mask = w.active;
+          ++pc;
+          if (target < pc) {
+            --w.quota;
+            w.event = Event::kReschedule;
+            why = Pause::kEvent;
+            // A backward branch that divides its lanes counts against the quota too: lanes may leave a spin loop one by one.
+            settle(w, n, mask);
+            return why;
+          }
+          limit = std::min(limit, target);
+          w.limit = limit;
+        }
+        break;
+      }
+      case OpKind::kMemory:
+        w.pc = ++pc;
+        if (m != 0) {
+          op.run(w, op, m);
+          if (__builtin_expect(w.event != Event::kNone, 0)) {
+            why = Pause::kEvent;
+            settle(w, n, mask);
+            return why;
+          }
+        }
+        break;
+      case OpKind::kControl:
+        w.pc = pc + 1;
+        if (m != 0) {
+          settle(w, n, mask);
+          w.limit = limit;
+          op.run(w, op, m);
+          if (w.event != Event::kNone) return Pause::kEvent;
+          mask = w.active;
+          limit = w.limit;
+        }
+        pc = w.pc;
+        break;
+    }
+    if (pc >= limit) {
+      w.pc = pc;
+      break;
+    }
+  }
+  settle(w, n, mask);
+  return why;
+}
+
+enum class Stop : std::uint8_t { kBlocked, kQuota, kDone, kAborted };
+
+Stop run_warp(Warp& w) {
+  WarpControl& c = *w.control;
+  const Op* ops = w.block->program->ops.data();
+  bool waited = false;  // a fragment used up its quota: others go first
+  for (;;) {
+    if (w.active == 0) {
+      while (!select(w)) {
+        if (w.event == Event::kAbort) return Stop::kAborted;
+        if (c.exited == w.exists) return Stop::kDone;
+        if (complete_syncs(w)) continue;
+        if (warp_reaches_barrier(w)) continue;
+        return w.event == Event::kAbort ? Stop::kAborted : Stop::kBlocked;
+      }
+      if (__builtin_expect(w.block->gives_way || c.gives_way, 0)) {
+        c.gives_way = false;
+        requeue(w);
+        return Stop::kQuota;
+      }
+    }
+    const Pause why = c.tracking || c.budgeted ? execute<true>(w, ops, kTurn) : execute<false>(w, ops, 0);
+    switch (why) {
+      case Pause::kEvent: {
+        if (w.quota <= 0) w.quota = 1;
+        const Event event = w.event;
+        w.event = Event::kNone;
+        if (event == Event::kAbort) return Stop::kAborted;
+        if (event == Event::kReschedule) requeue(w);
+        break;
+      }
+      case Pause::kMet:
+        requeue(w);
+        break;
+      case Pause::kTurnOver:
+        requeue(w, true);
+        break;
+      case Pause::kQuota: {
+        const bool others = std::any_of(c.fragments.begin(), c.fragments.end(),
+                                        [](const Fragment& f) { return f.state == Fragment::State::kRunnable; });
+        const std::uint64_t limit = w.block->launch->config->instruction_limit;
+        w.quota = w.block->waits ? kWaitingQuota : others ? kFragmentQuota : kWarpQuota;
+        note_turn(w);
+        if (limit != 0 && w.block->instructions > limit) return Stop::kQuota;
+        if (others) requeue(w, true);
+        if (others && !waited) {
+          waited = true;
+          break;
+        }
+        return Stop::kQuota;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void split(Warp& w, std::uint32_t pc, LaneMask lanes) {
+  WarpControl& c = *w.control;
+  w.active &= ~lanes;
+  for (Fragment& f : c.fragments) {
+    if (f.state == Fragment::State::kRunnable && f.frame == c.frame && f.pc == pc) {
+      f.mask |= lanes;
+      return;
+    }
+  }
+  c.fragments.push_back({pc, lanes, c.frame, Fragment::State::kRunnable, false});
+  w.quota = std::min(w.quota, kFragmentQuota);
+}
+
+void park(Warp& w, LaneMask lanes, Fragment::State state) {
+  w.active &= ~lanes;
+  w.control->fragments.push_back({w.pc - 1, lanes, w.control->frame, state, false});
+  w.event = Event::kReschedule;
+}
+
+void let_others_come(Warp& w) {
+  Block& b = *w.block;
+  const Launch& launch = *b.launch;
+  // Of a cooperative launch turns end at the grid's barriers: see passed_barrier.
+  if (launch.config->cooperative || w.event != Event::kNone) return;
+  const std::uint64_t r = mix(launch.config->schedule_seed ^ (b.index << 20) ^ (std::uint64_t{w.index} << 48) ^ std::uint64_t{w.pc} << 8 ^
+                              (b.instructions + 0x9e3779b97f4a7c15ull * w.control->instructions));
+  if (r % 8 != 0) return;
+  if ((r >> 8 & 1) != 0) {
+    b.gives_way = launch.blocks > 1;
+  } else {
+    w.control->gives_way = launch.warps > 1;
+  }
+  if (b.gives_way || w.control->gives_way) w.event = Event::kReschedule;
+}
+
+void exit_lanes(Warp& w, LaneMask lanes) {
+  WarpControl& c = *w.control;
+  if (w.block->cluster != nullptr) leave_cluster(w, lanes);
+  for (std::int32_t f = c.frame; f >= 0; f = c.frames[f].caller) {
+    c.frames[f].live &= ~lanes;
+    if (c.frames[f].live == 0) c.first_free = std::min(c.first_free, std::max(f, 1));
+  }
+  c.exited |= lanes;
+  ++w.block->worker->changes;
+  w.active &= ~lanes;
+  w.event = Event::kReschedule;
+  if (c.exited == w.exists) {
+    --w.block->live_warps;
+    recheck_barriers(*w.block);
+  }
+  if (w.block->cluster != nullptr) check_cluster_phase(*w.block);
+}
+
+Progress run_block(Block& b) {
+  const Launch& launch = *b.launch;
+  const std::uint32_t count = launch.warps;
+  const int patience = launch.config->cooperative || launch.clustered ? 1 : kBlockRounds;
+  const std::uint64_t changes = b.worker->changes;
+  for (int round = 0; round < patience;) {
+    if (b.live_warps == 0) return Progress::kDone;
+    if (b.position > launch.stop.load(std::memory_order_relaxed) || launch.abandoned.load(std::memory_order_relaxed)) return Progress::kDone;
+    if (b.runnable == 0) {
+      if (b.cluster != nullptr && waits_for_cluster(b)) return Progress::kWaiting;
+      if (let_time_pass(b)) continue;
+      report_stuck(b);
+      return Progress::kDone;
+    }
+    bool yielded = false;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint32_t index = i;
+      if (launch.config->schedule_seed != 0) {
+        const std::uint64_t r = mix(launch.config->schedule_seed + b.index * 0x9e37);
+        index = static_cast<std::uint32_t>(((r & 1 ? count - 1 - i : i) + (r >> 1)) % count);
+      }
+      if (!(b.runnable >> index & 1)) continue;
+      switch (run_warp(b.warps[index])) {
+        case Stop::kDone:
+        case Stop::kBlocked:
+          // A barrier that this very warp completed has made it runnable again only if it did not stop after.
+          if (b.warps[index].active == 0) b.runnable &= ~(1u << index);
+          break;
+        case Stop::kQuota:
+          yielded = true;
+          break;
+        case Stop::kAborted:
+          b.aborted = true;
+          return Progress::kDone;
+      }
+      if (b.aborted) return Progress::kDone;
+    }
+    if (b.gives_way) {
+      b.gives_way = false;
+      return Progress::kGaveWay;
+    }
+    if (yielded) {
+      if (stands_still(b) || seems_to_wait(b)) {
+        b.waits = true;
+        return Progress::kYielded;
+      }
+      b.waits = b.waits && b.worker->changes == changes;
+      if (b.waits) return Progress::kYielded;
+      ++round;
+      const std::uint64_t limit = launch.config->instruction_limit;
+      if (limit != 0 && b.instructions > limit) {
+        Warp& w = b.warps[std::countr_zero(b.runnable)];
+        check::Finding f = finding_at(w, w.pc, w.active ? w.active : living(w), check::Kind::kTimeLimit);
+        f.where = "the block ran " + std::to_string(b.instructions) + " warp instructions, the limit is " + std::to_string(limit);
+        LaneGroups groups;
+        groups.add(b);
+        f.detail = "LOCKSTEP_INSTRUCTION_LIMIT sets it; 0 is none. Of the block's threads" + groups.text();
+        report(w, std::move(f));
+        b.aborted = true;
+        return Progress::kDone;
+      }
+    }
+  }
+  return Progress::kYielded;
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,29 @@
+// Runs the warps of a block by turns, and what handlers ask of the scheduler.
+#pragma once
+
+#include <cstdint>
+
+#include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/schedule/block.h"
+
+namespace lockstep::engine {
+
+enum class Progress : std::uint8_t {
+  kDone,
+  kYielded,
+  kGaveWay,  // it could go on, and others come first
+  kWaiting,  // at the cluster's barrier, for other blocks
+};
+Progress run_block(Block& block);
+// A thread has done something by which others may learn of it, or it of others, and the seed may let others come next. To be called last by the operation.
+void let_others_come(Warp& w);
+inline void strong_access(Warp& w) {
+  if (__builtin_expect(w.block->launch->config->schedule_seed != 0, 0)) let_others_come(w);
+}
+// Splits the running fragment: `lanes` go to `pc`, the others stay.
+void split(Warp& w, std::uint32_t pc, LaneMask lanes);
+// Parks `lanes` of the running fragment at the operation before w.pc.
+void park(Warp& w, LaneMask lanes, Fragment::State state);
+void exit_lanes(Warp& w, LaneMask lanes);
+
+}  // namespace lockstep::engine

@@ -1,0 +1,194 @@
+#include "simulator/engine/sync/barrier.h"
+
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "simulator/engine/sync/parked.h"
+#include "simulator/engine/checks/races.h"
+#include "simulator/engine/checks/reports.h"
+#include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/launch/worker.h"
+#include "simulator/engine/schedule/scheduler.h"
+
+namespace lockstep::engine {
+namespace {
+
+// Lets the warps that wait at barrier `id` go on.
+void release(Block& b, int id) {
+  Barrier& barrier = b.barriers[id];
+  ++b.worker->counters.barriers;
+  ++b.worker->changes;
+  for (std::uint32_t waiting = barrier.waiting; waiting != 0; waiting &= waiting - 1) {
+    Warp& w = b.warps[std::countr_zero(waiting)];
+    for (Fragment& f : w.control->fragments) {
+      if (f.state != Fragment::State::kAtBarrier) continue;
+      const Op& op = b.program->ops[f.pc];
+      const auto predicate = [&](bool value) {
+        LaneMask& p = *parked_result<LaneMask>(w, f, op.dst);
+        p = value ? p | f.mask : p & ~f.mask;
+      };
+      switch (op.flags & kBarKind) {
+        case kBarRedAnd: predicate(barrier.red_and); break;
+        case kBarRedOr: predicate(barrier.red_or != 0); break;
+        case kBarRedPopc: each(f.mask, [&](int l) { parked_result<std::uint32_t>(w, f, op.dst)[l] = barrier.red_count; }); break;
+        default: break;
+      }
+      f.state = Fragment::State::kRunnable;
+      ++f.pc;
+    }
+    w.control->barrier = -1;
+    b.runnable |= 1u << w.index;
+  }
+  if (b.launch->check_races) {
+    std::uint32_t live = 0;
+    for (const Warp& w : b.warps) live |= std::uint32_t{living(w) != 0} << w.index;
+    // A count names as many warps and not all that are left: those that have ended were not among them.
+    const bool all = barrier.expected == 0 || live == (b.launch->warps == 32 ? ~0u : (1u << b.launch->warps) - 1);
+    if (all && barrier.waiting == live && barrier.warps == live) {
+      b.races.block_barrier();
+    } else {
+      b.races.complete(id, barrier.waiting);
+    }
+    passed_barrier(b);
+  }
+  barrier = Barrier{};
+}
+
+void release_if_complete(Block& b, int id) {
+  Barrier& barrier = b.barriers[id];
+  if (barrier.warps == 0) return;
+  if (barrier.expected != 0) {
+    if (barrier.arrived >= barrier.expected) release(b, id);
+    return;
+  }
+  for (const Warp& w : b.warps) {
+    if (living(w) != 0 && !(barrier.warps >> w.index & 1)) return;
+  }
+  release(b, id);
+}
+
+// A whole warp arrives, waiting or not.
+bool arrive(Warp& w, const Fragment& f, int id, bool waits) {
+  Block& b = *w.block;
+  Barrier& barrier = b.barriers[id];
+  const Op& op = b.program->ops[f.pc];
+  std::uint32_t count = 0;
+  if (op.src[1] != kNoSlot) {
+    count = parked_operand<std::uint32_t>(w, f, op.src[1])[std::countr_zero(f.mask)];
+    if (count % kWarpSize != 0 || count == 0) {
+      check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kInvalidInstruction);
+      finding.where = "a barrier for " + std::to_string(count) + " threads: the count must be a positive multiple of 32";
+      report(w, std::move(finding));
+      return false;
+    }
+  }
+  if (barrier.warps != 0 && barrier.expected != count) {
+    check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kBarrierDivergence);
+    const auto text = [](std::uint32_t n) { return n ? std::to_string(n) + " threads" : std::string("all threads"); };
+    finding.where = "barrier " + std::to_string(id) + " for " + text(count) + ", but others wait there for " + text(barrier.expected);
+    report(w, std::move(finding));
+    return false;
+  }
+  ++b.worker->changes;
+  if (barrier.warps == 0) barrier.pc = f.pc;
+  barrier.expected = count;
+  barrier.arrived += kWarpSize;
+  barrier.warps |= 1u << w.index;
+  if (waits) barrier.waiting |= 1u << w.index;
+  if (b.launch->check_races && count != 0) b.races.arrive(w.index, id);
+  return true;
+}
+
+}  // namespace
+
+void recheck_barriers(Block& b) {
+  for (int id = 0; id < 16; ++id) {
+    if (b.barriers[id].expected == 0) release_if_complete(b, id);
+  }
+}
+
+void run_bar(Warp& w, const Op& op, LaneMask mask) {
+  const auto* ids = source<std::uint32_t>(w, op.src[0]);
+  const std::uint32_t id = ids[std::countr_zero(mask)];
+  LaneMask differ = 0;
+  each(mask, [&](int l) { differ |= LaneMask{ids[l] != id} << l; });
+  if (id > 15 || differ) {
+    check::Finding f = finding_at(w, w.pc - 1, differ ? differ : mask, check::Kind::kInvalidInstruction);
+    f.where = id > 15 ? "barrier " + std::to_string(id) + ": there are 16, from 0" : "lanes of one warp name different barriers";
+    report(w, std::move(f));
+    return;
+  }
+  if ((op.flags & kBarKind) == kBarArrive) {
+    LaneMask& arrived = w.control->arrived[id];
+    arrived |= mask;
+    if ((arrived & living(w)) == living(w)) {
+      arrived = 0;
+      const Fragment here{w.pc - 1, mask, w.control->frame, Fragment::State::kRunnable, false};
+      if (arrive(w, here, static_cast<int>(id), false)) release_if_complete(*w.block, static_cast<int>(id));
+    }
+    return;
+  }
+  park(w, mask, Fragment::State::kAtBarrier);
+}
+
+bool warp_reaches_barrier(Warp& w) {
+  WarpControl& c = *w.control;
+  Block& b = *w.block;
+  if (c.barrier >= 0) return false;
+  LaneMask here = 0;
+  std::vector<const Fragment*> at;
+  for (const Fragment& f : c.fragments) {
+    if (f.state != Fragment::State::kAtBarrier) continue;
+    here |= f.mask;
+    at.push_back(&f);
+  }
+  if (at.empty() || here != living(w)) return false;
+  const auto id_of = [&](const Fragment& f) {
+    return static_cast<int>(parked_operand<std::uint32_t>(w, f, b.program->ops[f.pc].src[0])[std::countr_zero(f.mask)]);
+  };
+  const Fragment& first = *at[0];
+  const int id = id_of(first);
+  for (const Fragment* f : at) {
+    const bool aligned = ((b.program->ops[f->pc].flags | b.program->ops[first.pc].flags) & kBarAligned) != 0;
+    if (id_of(*f) == id && (f->pc == first.pc || !aligned)) continue;
+    if (id_of(*f) == id && (!b.launch->check_synchronisation || settled(w, check::Kind::kBarrierDivergence, f->pc))) continue;
+    check::Finding finding = finding_at(w, f->pc, f->mask, check::Kind::kBarrierDivergence);
+    finding.where = id_of(*f) == id ? "other lanes of the same warp wait at another barrier instruction"
+                                    : "other lanes of the same warp wait at barrier " + std::to_string(id);
+    finding.access.is_write = false;
+    check::Access other;
+    other.site = site_of(*b.program, first.pc);
+    other.block = b.ctaid;
+    other.thread = thread_of(*b.launch, w.index * kWarpSize + std::countr_zero(first.mask));
+    finding.other = other;
+    finding.detail = "All threads of a warp must execute the same bar.sync; the condition around it differs between threads.";
+    if (id_of(*f) == id) {
+      first_time(w, check::Kind::kBarrierDivergence, f->pc);
+      if (!report_unless_suppressed(w, std::move(finding))) continue;
+    } else {
+      report(w, std::move(finding));
+    }
+    return false;
+  }
+  Barrier& barrier = b.barriers[id];
+  LaneMask yes = 0;
+  for (const Fragment* f : at) {
+    const Op& op = b.program->ops[f->pc];
+    if (op.src[2] == kNoSlot) continue;
+    yes |= *parked_operand<LaneMask>(w, *f, op.src[2]) & f->mask;
+  }
+  if (!arrive(w, first, id, true)) return false;
+  if ((b.program->ops[first.pc].flags & kBarKind) >= kBarRedAnd) {
+    barrier.red_or |= yes;
+    barrier.red_and &= yes == here;
+    barrier.red_count += static_cast<std::uint32_t>(std::popcount(yes));
+  }
+  c.barrier = id;
+  release_if_complete(b, id);
+  return c.barrier < 0;
+}
+
+void run_fence(Warp& w, const Op& op, LaneMask) { fence(w, static_cast<check::Scope>(op.scope)); }
+
+}  // namespace lockstep::engine

@@ -1,0 +1,235 @@
+#include "simulator/engine/sync/cluster.h"
+
+#include <bit>
+#include <string>
+#include <utility>
+
+#include "simulator/engine/sync/mbarrier.h"
+#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/sync/parked.h"
+#include "simulator/engine/checks/races.h"
+#include "simulator/engine/checks/reports.h"
+#include "simulator/engine/schedule/deadlock.h"
+#include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/launch/worker.h"
+#include "simulator/engine/schedule/scheduler.h"
+
+namespace lockstep::engine {
+namespace {
+
+// Rounds over the blocks without an end before another cluster of this worker gets a turn, when clusters may wait for one another.
+constexpr int kClusterRounds = 512;
+
+// All threads have arrived: those that wait go on, and the next phase opens.
+void complete_phase(Cluster& c) {
+  ++c.blocks[0]->worker->counters.barriers;
+  ++c.blocks[0]->worker->changes;
+  c.arrived = 0;
+  for (const auto& block : c.blocks) {
+    Block& b = *block;
+    for (Warp& w : b.warps) {
+      WarpControl& control = *w.control;
+      control.cluster_passed = living(w);
+      control.cluster_arrived = 0;
+      for (Fragment& f : control.fragments) {
+        if (f.state != Fragment::State::kAtCluster) continue;
+        f.state = Fragment::State::kRunnable;
+        ++f.pc;
+        control.cluster_passed &= ~f.mask;
+        b.runnable |= 1u << w.index;
+      }
+    }
+    // A barrier of all threads of the block, too, unless they said nothing of what they had done before. What a thread does between its arrival and
+    // the end of the phase is taken to be ordered before what others do after it, which it is not: a race there is missed.
+    if (b.launch->check_races && b.live_warps != 0) {
+      if (b.cluster_release) {
+        b.races.block_barrier();
+      } else {
+        for (const Warp& w : b.warps) b.races.fence(w.index);
+      }
+      passed_barrier(b);
+    }
+  }
+  for (const auto& from : c.blocks) {
+    const bool releases = std::exchange(from->cluster_release, false) || from->live_warps == 0;
+    if (!from->launch->shared_cells) continue;
+    check::Published all;
+    all.block = from->serial;
+    all.interval = from->races.interval() + (from->live_warps == 0);
+    for (const auto& to : c.blocks) {
+      if (to == from) continue;
+      if (releases) {
+        to->knowledge.learn(all, from->knowledge, to->worker->races->grid());
+      } else {
+        to->knowledge.learn_published(from->knowledge, to->worker->races->grid());
+      }
+    }
+  }
+}
+
+void report_misuse(Warp& w, LaneMask lanes, const char* what) {
+  check::Finding f = finding_at(w, w.pc - 1, lanes, check::Kind::kInvalidInstruction);
+  f.where = what;
+  f.detail = "Every thread of a cluster must execute barrier.cluster.arrive and barrier.cluster.wait in turns.";
+  report(w, std::move(f));
+}
+
+// No block can run, and some have not ended.
+void report_stuck(Cluster& c) {
+  LaneGroups groups;
+  Warp* first_warp = nullptr;
+  const Fragment* first = nullptr;
+  for (const auto& b : c.blocks) {
+    groups.add(*b, "block of rank " + std::to_string(b->cluster_rank) + ", ");
+    for (Warp& w : b->warps) {
+      for (const Fragment& f : w.control->fragments) {
+        const bool waits = f.state == Fragment::State::kAtCluster || f.state == Fragment::State::kAtMbarrier;
+        if (first == nullptr && waits) first = &f, first_warp = &w;
+      }
+    }
+  }
+  check::Finding f = finding_at(*first_warp, first->pc, first->mask, check::Kind::kDeadlock);
+  f.where = first->state == Fragment::State::kAtMbarrier ? describe_mbarrier_wait(*first_warp->block, *first_warp, *first)
+                                                        : "some threads of the cluster never come to this barrier: they wait elsewhere";
+  f.detail = "Nothing in the cluster can go on. Of its threads" + groups.text();
+  report(*first_warp->block, std::move(f));
+}
+
+// The offset of an address in the shared memory of whichever block; false when it is in no shared memory.
+bool shared_address(const Warp& w, const Op& op, int lane, std::uint32_t& address) {
+  const std::uint64_t a = op.width == 8 ? source<std::uint64_t>(w, op.src[0])[lane] : source<std::uint32_t>(w, op.src[0])[lane];
+  if (static_cast<isa::Space>(op.space) != isa::Space::kGeneric) {
+    address = static_cast<std::uint32_t>(a);
+    return true;
+  }
+  address = static_cast<std::uint32_t>(a - w.block->launch->shared_window);
+  return a - w.block->launch->shared_window < (1ull << 32);
+}
+
+void report_not_shared(Warp& w, LaneMask lanes) {
+  check::Finding f = finding_at(w, w.pc - 1, lanes, check::Kind::kInvalidInstruction);
+  f.where = "the address lies in no shared memory, so no block of the cluster has it";
+  report(w, std::move(f));
+}
+
+}  // namespace
+
+Progress run_cluster(Cluster& c) {
+  const auto count = static_cast<std::uint32_t>(c.blocks.size());
+  const Launch& launch = *c.blocks[0]->launch;
+  const std::uint64_t seed = launch.config->schedule_seed;
+  const std::uint64_t turn = seed == 0 ? 0 : (seed + c.blocks[0]->index) * 0x9e3779b97f4a7c15ull >> 32;
+  const int patience = launch.config->cooperative ? 1 : kClusterRounds;
+  for (int round = 0; round < patience; ++round) {
+    bool left = true, ran = false, waits = true;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      Block& b = *c.blocks[((turn & 1 ? count - 1 - i : i) + (turn >> 1)) % count];
+      if (b.live_warps == 0) continue;
+      const Progress progress = run_block(b);
+      // What fails in one block ends all: the others would wait for it. So does a failure of a cluster before this one.
+      if (b.aborted || b.position > launch.stop.load(std::memory_order_relaxed) || launch.abandoned.load(std::memory_order_relaxed)) {
+        return Progress::kDone;
+      }
+      left &= progress == Progress::kDone;
+      ran |= progress != Progress::kWaiting;
+      waits &= progress == Progress::kWaiting || b.waits;
+    }
+    if (left) return Progress::kDone;
+    if (ran && waits) return Progress::kYielded;
+    if (ran) continue;
+    // Somebody's exit or arrival may have released a block that had its turn before.
+    bool runnable = false;
+    for (const auto& b : c.blocks) runnable |= b->live_warps != 0 && b->runnable != 0;
+    for (const auto& b : c.blocks) runnable |= b->live_warps != 0 && let_time_pass(*b);
+    if (runnable) continue;
+    report_stuck(c);
+    return Progress::kDone;
+  }
+  return Progress::kYielded;
+}
+
+void leave_cluster(Warp& w, LaneMask lanes) {
+  Cluster& c = *w.block->cluster;
+  lanes &= living(w);
+  c.living -= static_cast<std::uint32_t>(std::popcount(lanes));
+  c.arrived -= static_cast<std::uint32_t>(std::popcount(lanes & w.control->cluster_arrived));
+  w.control->cluster_arrived &= ~lanes;
+}
+
+void check_cluster_phase(Block& b) {
+  if (b.cluster->arrived != 0 && b.cluster->arrived == b.cluster->living) complete_phase(*b.cluster);
+}
+
+bool waits_for_cluster(const Block& b) {
+  for (const WarpControl& c : b.controls) {
+    for (const Fragment& f : c.fragments) {
+      if (f.state == Fragment::State::kAtCluster || f.state == Fragment::State::kAtMbarrier) return true;
+    }
+  }
+  return false;
+}
+
+void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask) {
+  WarpControl& control = *w.control;
+  const LaneMask again = mask & (control.cluster_arrived | control.cluster_passed);
+  if (again != 0 && w.block->launch->check_synchronisation) {
+    report_misuse(w, again, "the thread arrives again without having waited since it last arrived");
+    return;
+  }
+  const LaneMask fresh = mask & ~control.cluster_arrived;
+  control.cluster_passed &= ~fresh;
+  control.cluster_arrived |= fresh;
+  w.block->cluster->arrived += static_cast<std::uint32_t>(std::popcount(fresh));
+  ++w.block->worker->changes;
+  w.block->cluster_release |= (op.flags & kRelease) != 0;
+  check_cluster_phase(*w.block);
+}
+
+void run_cluster_wait(Warp& w, const Op&, LaneMask mask) {
+  WarpControl& control = *w.control;
+  const LaneMask never = mask & ~(control.cluster_arrived | control.cluster_passed);
+  if (never != 0 && w.block->launch->check_synchronisation) {
+    report_misuse(w, never, "the thread waits without having arrived");
+    return;
+  }
+  control.cluster_passed &= ~mask;
+  const LaneMask waiting = mask & control.cluster_arrived;
+  if (waiting != 0) park(w, waiting, Fragment::State::kAtCluster);
+}
+
+void run_map_address(Warp& w, const Op& op, LaneMask mask) {
+  const std::uint32_t* ranks = source<std::uint32_t>(w, op.src[1]);
+  const bool generic = static_cast<isa::Space>(op.space) == isa::Space::kGeneric;
+  LaneMask bad = 0;
+  each(mask, [&](int l) {
+    std::uint32_t a;
+    if (!shared_address(w, op, l, a)) {
+      bad |= 1u << l;
+      return;
+    }
+    const std::uint32_t name = ranks[l] < kNoRank ? ranks[l] + 1 : kNoRank;
+    const std::uint32_t mapped = name << kRankShift | (a & kOffsetMask);
+    if (op.width == 8) {
+      destination<std::uint64_t>(w, op.dst)[l] = mapped + (generic ? w.block->launch->shared_window : 0);
+    } else {
+      destination<std::uint32_t>(w, op.dst)[l] = mapped;
+    }
+  });
+  if (bad != 0) report_not_shared(w, bad);
+}
+
+void run_rank_of_address(Warp& w, const Op& op, LaneMask mask) {
+  auto* d = destination<std::uint32_t>(w, op.dst);
+  LaneMask bad = 0;
+  each(mask, [&](int l) {
+    std::uint32_t a;
+    if (shared_address(w, op, l, a)) {
+      d[l] = rank_named(*w.block, a);
+    } else {
+      bad |= 1u << l;
+    }
+  });
+  if (bad != 0) report_not_shared(w, bad);
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,307 @@
+// What lanes of a warp do together, and barriers: results, and what is reported when somebody does not come.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "simulator/engine/testing/testing.h"
+
+namespace lockstep::engine {
+namespace {
+
+using check::Kind;
+using testing::Machine;
+using testing::text;
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+std::string kernel(const std::string& body, const std::string& shared = "") {
+  return R"(
+.visible .entry k(.param .u64 out)
+{
+)" + shared + R"(
+  .reg .pred %p<9>;
+  .reg .b32 %r<40>;
+  .reg .b64 %rd<20>;
+  mov.u32 %r1, %tid.x;
+)" + body + R"(
+  ld.param.u64 %rd1, [out];
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r0;
+  ret;
+})";
+}
+
+struct Result {
+  Outcome outcome;
+  std::vector<std::uint32_t> out;
+};
+Result run(const std::string& body, std::uint32_t threads = 32, const std::string& shared = "", std::uint64_t seed = 0) {
+  Machine gpu;
+  gpu.config.schedule_seed = seed;
+  gpu.load(kernel(body, shared));
+  const auto out = gpu.unwritten(threads * 4, "out");
+  Result r;
+  r.outcome = gpu.launch("k", 1, threads, out);
+  r.out = gpu.fetch<std::uint32_t>(out, threads);
+  return r;
+}
+void expect_finding(const Result& r, Kind kind, std::uint32_t thread) {
+  ASSERT_TRUE(r.outcome.failed());
+  EXPECT_EQ(r.outcome.findings[0].kind, kind) << text(r.outcome);
+  EXPECT_EQ(r.outcome.findings[0].access.thread.x, thread) << text(r.outcome);
+  EXPECT_GT(r.outcome.findings[0].access.site.ptx_line, 0);
+}
+
+TEST(Shuffle, ModesAndSegments) {
+  const auto up = run("  shfl.sync.up.b32 %r0|%p1, %r1, 3, 0, 0xffffffff;\n");
+  const auto down = run("  shfl.sync.down.b32 %r0, %r1, 5, 31, 0xffffffff;\n");
+  const auto bfly = run("  shfl.sync.bfly.b32 %r0, %r1, 9, 31, 0xffffffff;\n");
+  const auto segment = run("  shfl.sync.idx.b32 %r0, %r1, 2, 0x181f, 0xffffffff;\n");  // segments of eight lanes
+  const auto flag = run("  shfl.sync.down.b32 %r2|%p1, %r1, 5, 31, 0xffffffff;\n  selp.u32 %r0, 1, 0, %p1;\n");
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(up.out[i], i < 3 ? i : i - 3);
+    EXPECT_EQ(down.out[i], i + 5 > 31 ? i : i + 5);
+    EXPECT_EQ(bfly.out[i], i ^ 9);
+    EXPECT_EQ(segment.out[i], (i & 24) + 2);
+    EXPECT_EQ(flag.out[i], i + 5 <= 31 ? 1u : 0u);
+  }
+}
+
+TEST(Shuffle, LanesAtDifferentPlacesMeetWhenTheirMasksNameEachOther) {
+  // Both sides of a branch shuffle with the full mask: legal since sm_70, wherever the program counters are.
+  for (const std::uint64_t seed : {0, 1, 5}) {
+    const auto r = run(R"(
+  setp.lt.u32 %p1, %r1, 16;
+  @%p1 bra LOW;
+  shfl.sync.bfly.b32 %r0, %r1, 16, 31, 0xffffffff;
+  bra DONE;
+LOW:
+  shfl.sync.bfly.b32 %r0, %r1, 16, 31, 0xffffffff;
+DONE:
+)", 32, "", seed);
+    EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
+    for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.out[i], i ^ 16);
+  }
+}
+
+TEST(Shuffle, HalvesWithTheirOwnMasksDoNotWaitForEachOther) {
+  const auto r = run(R"(
+  setp.lt.u32 %p1, %r1, 16;
+  selp.u32 %r2, 0xffff, 0xffff0000, %p1;
+  shfl.sync.bfly.b32 %r0, %r1, 1, 31, %r2;
+)");
+  EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.out[i], i ^ 1);
+}
+
+TEST(Shuffle, AValueFromALaneThatTakesNoPartIsReportedWhereItIsUsed) {
+  // Lane 0 reads lane 20, which is not in the mask.
+  const auto r = run(R"(
+  mov.u32 %r0, 1;
+  setp.ge.u32 %p1, %r1, 16;
+  @%p1 bra DONE;
+  shfl.sync.down.b32 %r2, %r1, 8, 31, 0xffff;
+  add.u32 %r0, %r2, 1;
+DONE:
+)");
+  expect_finding(r, Kind::kInactiveLane, 8);
+}
+
+TEST(Shuffle, AValueFromALaneThatTakesNoPartIsFineWhenNobodyUsesIt) {
+  // A reduction over eight lanes: the last lanes read past the end, and only lane 0's sum is kept.
+  const auto r = run(R"(
+  mov.u32 %r0, 1;
+  shfl.sync.down.b32 %r2, %r0, 4, 31, 0xff;
+  add.u32 %r0, %r0, %r2;
+  shfl.sync.down.b32 %r2, %r0, 2, 31, 0xff;
+  add.u32 %r0, %r0, %r2;
+  shfl.sync.down.b32 %r2, %r0, 1, 31, 0xff;
+  add.u32 %r0, %r0, %r2;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 mov.u32 %r0, 0;
+)", 8);
+  EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
+  EXPECT_EQ(r.out[0], 8u);
+}
+
+TEST(Vote, AllModes) {
+  const auto r = run(R"(
+  setp.lt.u32 %p1, %r1, 5;
+  vote.sync.ballot.b32 %r2, %p1, 0xffffffff;
+  vote.sync.any.pred %p2, %p1, 0xffffffff;
+  vote.sync.all.pred %p3, %p1, 0xffffffff;
+  vote.sync.uni.pred %p4, %p1, 0xffffffff;
+  vote.sync.any.pred %p5, !%p1, 0xffffffff;
+  selp.u32 %r3, 0x100, 0, %p2;
+  selp.u32 %r4, 0x200, 0, %p3;
+  selp.u32 %r5, 0x400, 0, %p4;
+  selp.u32 %r6, 0x800, 0, %p5;
+  or.b32 %r0, %r2, %r3;
+  or.b32 %r0, %r0, %r4;
+  or.b32 %r0, %r0, %r5;
+  or.b32 %r0, %r0, %r6;
+)");
+  EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
+  EXPECT_THAT(r.out, Each(0x1fu | 0x100u | 0x800u));
+}
+
+TEST(Match, AnyAndAll) {
+  const auto any = run("  and.b32 %r2, %r1, 3;\n  match.any.sync.b32 %r0, %r2, 0xffffffff;\n");
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(any.out[i], 0x11111111u << (i & 3));
+  const auto all = run("  mov.u32 %r2, 7;\n  match.all.sync.b32 %r0|%p1, %r2, 0xffffffff;\n");
+  EXPECT_THAT(all.out, Each(0xffffffffu));
+  const auto not_all = run("  match.all.sync.b32 %r0|%p1, %r1, 0xffffffff;\n  selp.u32 %r2, 1, 0, %p1;\n  or.b32 %r0, %r0, %r2;\n");
+  EXPECT_THAT(not_all.out, Each(0u));
+}
+
+TEST(Redux, SumMinimumAndBits) {
+  EXPECT_THAT(run("  redux.sync.add.u32 %r0, %r1, 0xffffffff;\n").out, Each(496u));
+  EXPECT_THAT(run("  sub.s32 %r2, %r1, 10;\n  redux.sync.min.s32 %r0, %r2, 0xffffffff;\n").out, Each(static_cast<std::uint32_t>(-10)));
+  EXPECT_THAT(run("  redux.sync.xor.b32 %r0, %r1, 0xffffffff;\n").out, Each(0u));
+  EXPECT_THAT(run("  redux.sync.max.u32 %r0, %r1, 0xffffffff;\n").out, Each(31u));
+}
+
+TEST(Masks, ALaneThatItsOwnMaskLeavesOutIsReported) {
+  expect_finding(run("  bar.warp.sync 0xff;\n  mov.u32 %r0, 0;\n"), Kind::kInvalidMask, 8);
+}
+
+TEST(Masks, AMaskThatNamesLanesWaitingElsewhereIsReported) {
+  const auto r = run(R"(
+  mov.u32 %r0, 0;
+  setp.lt.u32 %p1, %r1, 16;
+  @%p1 bra LOW;
+  bar.sync 0;
+  bra DONE;
+LOW:
+  bar.warp.sync 0xffffffff;
+DONE:
+)");
+  expect_finding(r, Kind::kInvalidMask, 0);
+  EXPECT_THAT(text(r.outcome), HasSubstr("bar.sync"));
+  EXPECT_THAT(text(r.outcome), HasSubstr("0xffff0000"));
+}
+
+TEST(Masks, ExitedLanesAreNotWaitedFor) {
+  const auto r = run(R"(
+  mov.u32 %r0, 0;
+  setp.lt.u32 %p1, %r1, 16;
+  @%p1 exit;
+  bar.warp.sync 0xffffffff;
+  vote.sync.ballot.b32 %r0, 1, 0xffffffff;
+)");
+  EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
+  EXPECT_EQ(r.out[20], 0xffff0000u);
+}
+
+TEST(Barrier, OrdersWarpsOfABlock) {
+  // Each thread reads what a thread of another warp wrote.
+  for (const std::uint64_t seed : {0, 1, 2, 9}) {
+    const auto r = run(R"(
+  mov.u32 %r2, s;
+  shl.b32 %r3, %r1, 2;
+  add.u32 %r4, %r2, %r3;
+  st.shared.u32 [%r4], %r1;
+  bar.sync 0;
+  xor.b32 %r5, %r3, 128;
+  add.u32 %r6, %r2, %r5;
+  ld.shared.u32 %r0, [%r6];
+)", 128, "  .shared .align 4 .b8 s[512];", seed);
+    EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
+    for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(r.out[i], i ^ 32);
+    EXPECT_EQ(r.outcome.counters.barriers, 1u);
+  }
+}
+
+TEST(Barrier, ReductionsOverTheBlock) {
+  const auto r = run(R"(
+  setp.lt.u32 %p1, %r1, 40;
+  bar.red.popc.u32 %r2, 0, %p1;
+  bar.red.and.pred %p2, 0, %p1;
+  bar.red.or.pred %p3, 0, !%p1;
+  selp.u32 %r3, 1000, 0, %p2;
+  selp.u32 %r4, 2000, 0, %p3;
+  add.u32 %r0, %r2, %r3;
+  add.u32 %r0, %r0, %r4;
+)", 96);
+  EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
+  EXPECT_THAT(r.out, Each(2040u));
+}
+
+TEST(Barrier, ProducersArriveAndConsumersWait) {
+  for (const std::uint64_t seed : {0, 1, 2}) {
+    const auto r = run(R"(
+  mov.u32 %r2, s;
+  and.b32 %r7, %r1, 31;
+  shl.b32 %r3, %r7, 2;
+  add.u32 %r4, %r2, %r3;
+  setp.ge.u32 %p1, %r1, 32;
+  @%p1 bra CONSUME;
+  st.shared.u32 [%r4], %r1;
+  membar.cta;
+  bar.arrive 1, 64;
+  mov.u32 %r0, 0;
+  bra DONE;
+CONSUME:
+  bar.sync 1, 64;
+  ld.shared.u32 %r0, [%r4];
+DONE:
+)", 64, "  .shared .align 4 .b8 s[128];", seed);
+    EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
+    for (std::uint32_t i = 32; i < 64; ++i) EXPECT_EQ(r.out[i], i - 32);
+  }
+}
+
+TEST(Barrier, InOneSideOfABranchOfAWarpIsDivergence) {
+  const auto r = run(R"(
+  mov.u32 %r0, 0;
+  setp.lt.u32 %p1, %r1, 16;
+  @%p1 bra LOW;
+  bar.sync 0;
+  bra DONE;
+LOW:
+  bar.sync 0;
+DONE:
+)");
+  ASSERT_TRUE(r.outcome.failed());
+  EXPECT_EQ(r.outcome.findings[0].kind, Kind::kBarrierDivergence) << text(r.outcome);
+  EXPECT_TRUE(r.outcome.findings[0].other.has_value());
+}
+
+TEST(Barrier, ThatOnlySomeWarpsReachIsDivergence) {
+  const auto r = run(R"(
+  mov.u32 %r0, 0;
+  setp.lt.u32 %p1, %r1, 32;
+  @%p1 bra FIRST;
+  bar.sync 1;
+  bra DONE;
+FIRST:
+  bar.sync 2;
+DONE:
+)", 64);
+  ASSERT_TRUE(r.outcome.failed());
+  EXPECT_EQ(r.outcome.findings[0].kind, Kind::kBarrierDivergence) << text(r.outcome);
+  EXPECT_THAT(text(r.outcome), HasSubstr("warp 1"));
+}
+
+TEST(Barrier, NonAlignedBarriersMeetFromDifferentPlaces) {
+  const auto r = run(R"(
+  mov.u32 %r0, 4;
+  setp.lt.u32 %p1, %r1, 16;
+  @%p1 bra LOW;
+  barrier.sync 0;
+  bra DONE;
+LOW:
+  barrier.sync 0;
+DONE:
+)", 64);
+  EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
+}
+
+TEST(Barrier, ACountThatIsNoMultipleOfAWarpIsRefused) {
+  expect_finding(run("  mov.u32 %r0, 0;\n  bar.sync 1, 48;\n", 64), Kind::kInvalidInstruction, 0);
+}
+
+}  // namespace
+}  // namespace lockstep::engine

@@ -1,0 +1,433 @@
+#include "simulator/engine/sync/mbarrier.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "simulator/engine/memory/access.h"
+#include "simulator/engine/sync/cluster.h"
+#include "simulator/engine/memory/lane_addresses.h"
+#include "simulator/engine/checks/races.h"
+#include "simulator/engine/checks/reports.h"
+#include "simulator/engine/checks/written_bits.h"
+#include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/launch/worker.h"
+#include "simulator/engine/schedule/scheduler.h"
+
+namespace lockstep::engine {
+namespace {
+
+using isa::Space;
+
+constexpr std::uint32_t kObjectBytes = 8;
+// Every time that nothing but waits is left, virtual time passes for twice as long as the time before: the last is past any timeout.
+constexpr int kMostStalls = 40;
+
+// The state that arrive gives: bit 63 set, the phase, and the arrivals that were pending.
+std::uint64_t state_of(const Mbarrier& m) { return 1ull << 63 | std::uint64_t{m.phase} << 20 | m.pending; }
+std::uint32_t phase_of(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 20); }
+
+std::string describe_place(const Launch& launch, std::uint32_t offset) {
+  for (const Range& range : launch.shared) {
+    if (offset >= range.begin && offset < range.end) return std::to_string(offset - range.begin) + " bytes into '" + range.name + "'";
+  }
+  return "at shared address " + std::to_string(offset);
+}
+
+void misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const std::string& what, const std::string& detail = {},
+            const Issue* other = nullptr) {
+  check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMbarrierMisuse);
+  f.where = "the mbarrier " + describe_place(*w.block->launch, place.offset) + " " + what;
+  f.space = "shared";
+  f.detail = detail;
+  if (other != nullptr) {
+    check::Access a;
+    a.site = site_of(*w.block->program, other->pc);
+    const Block& b = place.block->cluster != nullptr ? *place.block->cluster->blocks[other->rank] : *place.block;
+    a.block = b.ctaid;
+    a.thread = thread_of(*b.launch, other->thread);
+    a.is_write = true;
+    f.other = a;
+  }
+  report(w, std::move(f));
+}
+
+Issue issue_of(const Warp& w, std::uint32_t pc, int lane) {
+  return {pc, w.block->cluster_rank, w.index * kWarpSize + static_cast<std::uint32_t>(lane)};
+}
+
+// Lanes that wait for a phase look again.
+void wake(Block& b) {
+  for (Warp& w : b.warps) {
+    for (Fragment& f : w.control->fragments) {
+      if (f.state != Fragment::State::kAtMbarrier) continue;
+      f.state = Fragment::State::kRunnable;
+      b.runnable |= 1u << w.index;
+    }
+  }
+}
+
+void complete_phase_if_due(Block& b, Mbarrier& m) {
+  if (m.pending != 0 || m.tx != 0) return;
+  ++m.phase;
+  m.pending = m.expected;
+  b.async->stalls = 0;
+  ++b.worker->counters.barriers;
+  wake(b);
+}
+
+bool phase_complete(const Op& op, const Mbarrier& m, std::uint64_t asked) {
+  return op.target & kByParity ? (m.phase & 1) != (asked & 1) : m.phase != phase_of(asked);
+}
+
+// Bytes that came with phases that are complete.
+void take_deliveries(Block& b, Mbarrier& m) {
+  if (m.arriving.empty()) return;
+  for (const Mbarrier::Arriving& a : m.arriving) {
+    if (a.phase < m.phase) deliver(b, a.delivery);
+  }
+  std::erase_if(m.arriving, [&](const Mbarrier::Arriving& a) { return a.phase < m.phase; });
+}
+
+std::uint64_t argument(const Warp& w, const Op& op, int lane) {
+  if (op.src[1] == kNoSlot) return 1;
+  const bool wide = op.register_bytes == 8;
+  return wide ? source<std::uint64_t>(w, op.src[1])[lane] : source<std::uint32_t>(w, op.src[1])[lane];
+}
+
+// The object that lanes parked by try_wait wait for.
+std::uint32_t awaited_offset(const Block& b, const Warp& w, const Fragment& f, int lane) {
+  const Op& op = b.program->ops[f.pc];
+  const std::byte* bank = (is_constant(op.src[0]) ? w.bank[1] : w.control->frames[f.frame].bank) + (op.src[0] & ~Slot{1});
+  std::uint64_t address = op.flags & kNarrowAddress ? reinterpret_cast<const std::uint32_t*>(bank)[lane] : reinterpret_cast<const std::uint64_t*>(bank)[lane];
+  address += static_cast<std::uint64_t>(op.immediate);
+  if (static_cast<Space>(op.space) == Space::kGeneric) address -= b.launch->shared_window;
+  return static_cast<std::uint32_t>(address) & kOffsetMask;
+}
+
+bool initialise(Warp& w, const Op& op, int lane, const SharedPlace& place) {
+  const std::uint64_t count = argument(w, op, lane);
+  auto& all = async_of(*place.block).mbarriers;
+  const auto live = all.find(place.offset);
+  if (live != all.end()) {
+    misuse(w, w.pc - 1, lane, place, "is initialised again while it is in use", "mbarrier.inval must come first.", &live->second.init);
+    return false;
+  }
+  if (count == 0 || count > kMbarrierMost) {
+    misuse(w, w.pc - 1, lane, place, "is initialised for " + std::to_string(count) + " arrivals: 1 to " + std::to_string(kMbarrierMost) + " are possible");
+    return false;
+  }
+  Mbarrier& m = all[place.offset];
+  m = Mbarrier{};
+  m.init = issue_of(w, w.pc - 1, lane);
+  m.expected = m.pending = static_cast<std::uint32_t>(count);
+  forget_written(*place.block, place.offset, kObjectBytes);
+  return true;
+}
+
+// Whether the object is whole and nobody waits for it.
+bool may_invalidate(Warp& w, int lane, const SharedPlace& place) {
+  if (live_mbarrier(w, w.pc - 1, lane, place) == nullptr) return false;
+  for (Warp& other : place.block->warps) {
+    for (const Fragment& f : other.control->fragments) {
+      const int first = std::countr_zero(f.mask);
+      if (f.state != Fragment::State::kAtMbarrier || awaited_offset(*place.block, other, f, first) != place.offset) continue;
+      const Issue waits = issue_of(other, f.pc, first);
+      misuse(w, w.pc - 1, lane, place, "is invalidated while threads wait for it", {}, &waits);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool expect(Warp& w, int lane, const SharedPlace& place, Mbarrier& m, std::uint64_t bytes) {
+  if (bytes > kMbarrierMost || m.tx + static_cast<std::int64_t>(bytes) > kMbarrierMost) {
+    misuse(w, w.pc - 1, lane, place, "would wait for " + std::to_string(m.tx + static_cast<std::int64_t>(bytes)) + " bytes: " +
+                                         std::to_string(kMbarrierMost) + " are the most");
+    return false;
+  }
+  m.tx += static_cast<std::int64_t>(bytes);
+  return true;
+}
+
+bool arrive_lane(Warp& w, const Op& op, int lane, const SharedPlace& place, Mbarrier& m) {
+  std::uint64_t count = argument(w, op, lane);
+  if (op.target & kWithTx) {
+    if (!expect(w, lane, place, m, count)) return false;
+    count = 1;
+  }
+  if (count == 0 || count > kMbarrierMost) {
+    misuse(w, w.pc - 1, lane, place, "is given " + std::to_string(count) + " arrivals: 1 to " + std::to_string(kMbarrierMost) + " are possible");
+    return false;
+  }
+  if (op.dst != kNoSlot) destination<std::uint64_t>(w, op.dst)[lane] = state_of(m);
+  const auto n = static_cast<std::uint32_t>(count);
+  if (op.target & kDropped) {
+    if (n > m.expected) {
+      misuse(w, w.pc - 1, lane, place, "loses more arrivals than it expects", "arrive_drop leaves the phases to come as well.", &m.init);
+      return false;
+    }
+    m.expected -= n;
+  }
+  if ((op.target & kIncomplete) && n >= m.pending) {
+    misuse(w, w.pc - 1, lane, place, "completes its phase in an arrive.noComplete", {}, &m.init);
+    return false;
+  }
+  return arrive_at(w, w.pc - 1, lane, place, m, n);
+}
+
+}  // namespace
+
+AsyncState& async_of(Block& b) {
+  if (!b.async) b.async = std::make_unique<AsyncState>();
+  return *b.async;
+}
+
+bool follows_copies(const Launch& launch) { return launch.check_initialisation && launch.check_races; }
+
+void forget_written(Block& b, std::uint32_t offset, std::uint32_t bytes) {
+  if (!b.launch->check_initialisation) return;
+  auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
+  if (((offset | bytes) & 7) == 0) {
+    std::memset(shadow + offset / 8, 0, bytes / 8);
+  } else {
+    clear_written(shadow, offset, bytes);
+  }
+}
+
+void deliver(Block& b, const Delivery& d) {
+  if (d.bytes.empty()) return;  // a copy of no bytes has no addresses either
+  ++b.worker->changes;
+  std::memcpy(b.shared.bytes.get() + d.offset, d.bytes.data(), d.bytes.size());
+  if (!b.launch->check_initialisation) return;
+  auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
+  set_written(shadow, d.offset, static_cast<std::uint32_t>(d.bytes.size()));
+  for (std::size_t i = 0; i < d.unwritten.size(); ++i) {
+    if (d.unwritten[i]) clear_written(shadow, d.offset + i, 1);
+  }
+}
+
+bool shared_place(Warp& w, Space space, std::uint64_t address, SharedPlace& place) {
+  Block& b = *w.block;
+  if (space == Space::kGeneric) {
+    if (address - b.launch->shared_window >= (1ull << 32)) return false;
+    address -= b.launch->shared_window;
+  }
+  const auto a = static_cast<std::uint32_t>(address);
+  const std::uint32_t rank = rank_named(b, a);
+  place.offset = a & kOffsetMask;
+  place.block = rank == b.cluster_rank ? &b : b.cluster != nullptr && rank < b.cluster->blocks.size() ? b.cluster->blocks[rank].get() : nullptr;
+  return place.block != nullptr;
+}
+
+Mbarrier* live_mbarrier(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place) {
+  auto& all = async_of(*place.block).mbarriers;
+  const auto it = all.find(place.offset);
+  if (it == all.end()) {
+    misuse(w, pc, lane, place, "is not initialised", "mbarrier.init must come first, and a barrier between it and the other threads.");
+    return nullptr;
+  }
+  if (w.block->launch->check_initialisation) {
+    auto* shadow = reinterpret_cast<std::uint8_t*>(place.block->shared.written.get());
+    if (shadow[place.offset / 8] != 0) {
+      misuse(w, pc, lane, place, "was overwritten by an ordinary store", "Its eight bytes belong to it until mbarrier.inval.", &it->second.init);
+      return nullptr;
+    }
+  }
+  return &it->second;
+}
+
+bool arrive_at(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, Mbarrier& m, std::uint32_t count) {
+  if (count > m.pending) {
+    misuse(w, pc, lane, place, "has " + std::to_string(m.pending) + " arrivals pending and is given " + std::to_string(count),
+           "More threads arrive in this phase than it was initialised for (" + std::to_string(m.expected) + ").", &m.init);
+    return false;
+  }
+  m.pending -= count;
+  complete_phase_if_due(*place.block, m);
+  return true;
+}
+
+void complete_transactions(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, Mbarrier& m, std::int64_t bytes) {
+  if (m.tx - bytes < -static_cast<std::int64_t>(kMbarrierMost)) {
+    misuse(w, pc, lane, place, "is given more bytes than it can count", {}, &m.init);
+    return;
+  }
+  m.tx -= bytes;
+  complete_phase_if_due(*place.block, m);
+}
+
+void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
+  const auto what = static_cast<MbarrierOp>(op.mode);
+  const auto space = static_cast<Space>(op.space);
+  std::uint64_t address[kWarpSize];
+  Request r;
+  r.op = &op;
+  r.pc = w.pc - 1;
+  r.size = kObjectBytes;
+  r.writes = what == MbarrierOp::kInit || what == MbarrierOp::kInvalidate;
+  load_addresses(w, op, r.address);
+  std::copy(r.address, r.address + kWarpSize, address);
+  SharedPlace places[kWarpSize];
+  LaneMask elsewhere = 0;
+  each(mask, [&](int l) { elsewhere |= LaneMask{!shared_place(w, space, address[l], places[l])} << l; });
+  if (elsewhere != 0 && space == Space::kGeneric) {
+    check::Finding f = finding_at(w, r.pc, elsewhere, check::Kind::kMbarrierMisuse);
+    f.where = "the address lies in no shared memory of the cluster, where mbarrier objects must be";
+    report(w, std::move(f));
+    return;
+  }
+  // Before the access marks the object's bytes anew.
+  if (what == MbarrierOp::kInvalidate) {
+    for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
+      const int l = std::countr_zero(todo);
+      if (places[l].block != nullptr && places[l].offset % kObjectBytes == 0 && !may_invalidate(w, l, places[l])) return;
+    }
+  }
+  if (!resolve(w, r, space, mask)) return;
+  if (op.flags & kRelease) {
+    release(w);
+    each(mask, [&](int l) {
+      if (places[l].block != nullptr) release_to(w, *places[l].block, places[l].offset);
+    });
+  }
+  const bool waits = what == MbarrierOp::kTestWait || what == MbarrierOp::kTryWait;
+  w.block->worker->changes += !waits;
+  LaneMask complete = 0, waiting = 0;
+  for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
+    const int l = std::countr_zero(todo);
+    const SharedPlace& place = places[l];
+    if (what == MbarrierOp::kInit) {
+      if (!initialise(w, op, l, place)) return;
+      continue;
+    }
+    if (what == MbarrierOp::kInvalidate) {
+      forget_written(*place.block, place.offset, kObjectBytes);
+      auto& all = place.block->async->mbarriers;
+      const auto it = all.find(place.offset);
+      if (it == all.end()) {  // by another lane just now
+        live_mbarrier(w, r.pc, l, place);
+        return;
+      }
+      take_deliveries(*place.block, it->second);
+      all.erase(it);
+      continue;
+    }
+    Mbarrier* m = live_mbarrier(w, r.pc, l, place);
+    if (m == nullptr) return;
+    switch (what) {
+      case MbarrierOp::kExpectTx:
+        if (!expect(w, l, place, *m, argument(w, op, l))) return;
+        break;
+      case MbarrierOp::kCompleteTx:
+        complete_transactions(w, r.pc, l, place, *m, static_cast<std::int64_t>(argument(w, op, l)));
+        if (w.event == Event::kAbort) return;
+        break;
+      case MbarrierOp::kArrive:
+        if (!arrive_lane(w, op, l, place, *m)) return;
+        break;
+      default:
+        if (phase_complete(op, *m, argument(w, op, l))) {
+          complete |= 1u << l;
+          take_deliveries(*place.block, *m);
+        } else {
+          waiting |= 1u << l;
+        }
+    }
+  }
+  if (!waits) return;
+  if (complete != 0 && (op.flags & kAcquire)) {
+    acquire(w);
+    each(complete, [&](int l) { acquire_from(w, *places[l].block, places[l].offset); });
+  }
+  LaneMask& timed_out = w.control->timed_out;
+  const LaneMask parked = what == MbarrierOp::kTryWait ? waiting & ~timed_out : 0;
+  timed_out &= ~mask;
+  if (op.dst != kNoSlot) set_predicate(w, op.dst, complete, mask & ~parked);
+  if (parked != 0) park(w, parked, Fragment::State::kAtMbarrier);
+}
+
+void run_pending_count(Warp& w, const Op& op, LaneMask mask) {
+  const auto* states = source<std::uint64_t>(w, op.src[0]);
+  auto* d = destination<std::uint32_t>(w, op.dst);
+  each(mask, [&](int l) { d[l] = static_cast<std::uint32_t>(states[l] & kMbarrierMost); });
+}
+
+bool let_time_pass(Block& b) {
+  if (!waits_for_mbarrier(b) || async_of(b).stalls >= kMostStalls) return false;
+  const std::uint64_t nanoseconds = 1000ull << b.async->stalls++;
+  for (Warp& w : b.warps) {
+    for (Fragment& f : w.control->fragments) {
+      if (f.state == Fragment::State::kAtMbarrier) w.control->timed_out |= f.mask;
+    }
+    w.control->slept += nanoseconds;
+  }
+  wake(b);
+  return true;
+}
+
+bool waits_for_mbarrier(const Block& b) {
+  for (const WarpControl& c : b.controls) {
+    for (const Fragment& f : c.fragments) {
+      if (f.state == Fragment::State::kAtMbarrier) return true;
+    }
+  }
+  return false;
+}
+
+std::string describe_mbarrier_wait(const Block& b, const Warp& w, const Fragment& f) {
+  const std::uint32_t offset = awaited_offset(b, w, f, std::countr_zero(f.mask));
+  const auto it = b.async->mbarriers.find(offset);
+  std::string s = "the mbarrier " + describe_place(*b.launch, offset) + " waits for ";
+  if (it == b.async->mbarriers.end()) return s + "nothing";
+  s += std::to_string(it->second.pending) + " of " + std::to_string(it->second.expected) + " arrivals";
+  if (it->second.tx != 0) s += " and " + std::to_string(it->second.tx) + " bytes";
+  return s + " that never come";
+}
+
+bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lanes) {
+  if (!target.async || !follows_copies(*target.launch)) return true;
+  const auto overlaps = [](std::uint64_t a, std::uint64_t a_size, std::uint64_t b, std::uint64_t b_size) { return a < b + b_size && b < a + a_size; };
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const int l = std::countr_zero(lanes);
+    const std::uint64_t at = r.address[l];
+    const auto in_flight = [&](const Issue& issue, std::uint32_t offset) {
+      if (settled(w, check::Kind::kRace, r.pc)) return true;
+      first_time(w, check::Kind::kRace, r.pc);
+      check::Finding f = access_finding(w, r, Space::kShared, 1u << l, check::Kind::kRace);
+      f.where = describe_place(*target.launch, static_cast<std::uint32_t>(at)) + ", where an asynchronous copy is on its way";
+      check::Access a;
+      a.site = site_of(*w.block->program, issue.pc);
+      const Block& from = target.cluster != nullptr ? *target.cluster->blocks[issue.rank] : target;
+      a.block = from.ctaid;
+      a.thread = thread_of(*from.launch, issue.thread);
+      a.address = offset;
+      a.is_write = true;
+      f.other = a;
+      f.detail = "The copy must be waited for first: by its own thread, or through the mbarrier that it completes on.";
+      return !report_unless_suppressed(w, std::move(f));
+    };
+    for (const auto& [offset, m] : target.async->mbarriers) {
+      if (overlaps(at, r.size, offset, kObjectBytes)) {
+        misuse(w, r.pc, l, {&target, offset}, "is accessed as ordinary memory", "Only mbarrier operations may touch it until mbarrier.inval.", &m.init);
+        return false;
+      }
+      for (const Mbarrier::Arriving& a : m.arriving) {
+        if (!overlaps(at, r.size, a.delivery.offset, a.delivery.bytes.size())) continue;
+        if (!in_flight(a.delivery.issue, a.delivery.offset)) return false;
+      }
+    }
+    for (std::uint32_t v = 0; v < target.warps.size(); ++v) {
+      for (const AsyncCopy& c : target.async->warps[v].copies) {
+        for (LaneMask todo = c.lanes; todo != 0; todo &= todo - 1) {
+          const int k = std::countr_zero(todo);
+          if (!overlaps(at, r.size, c.offset[k], c.size)) continue;
+          if (!in_flight({c.pc, target.cluster_rank, v * kWarpSize + static_cast<std::uint32_t>(k)}, c.offset[k])) return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace lockstep::engine

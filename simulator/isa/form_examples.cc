@@ -1,0 +1,167 @@
+#include "simulator/isa/form_examples.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "simulator/isa/names.h"
+
+namespace lockstep::isa {
+namespace {
+
+// Kernels stay small enough that ptxas takes time in proportion to their number.
+constexpr std::size_t kPerKernel = 250;
+// Rows with no more examples than this are taken whole.
+constexpr std::size_t kSmallForm = 400;
+
+// A register for a value of `type`: bN of its width (16 bits at least), number `n`.
+std::string register_for(Type type, int n) {
+  const std::string number = std::to_string(n);
+  if (type == Type::kPred) return "p" + number;
+  switch (size_of(type)) {
+    case 1:
+    case 2: return "h" + number;
+    case 4: return "r" + number;
+    case 8: return "d" + number;
+    default: return "q" + number;
+  }
+}
+
+std::string vector_of(Type type, int count, int first) {
+  std::string s = "{";
+  for (int i = 0; i < count; ++i) s += (i ? ", " : "") + register_for(type, first + i);
+  return s + "}";
+}
+
+Type half_of(Type t) {
+  switch (size_of(t)) {
+    case 2: return Type::kB8;
+    case 4: return Type::kB16;
+    case 8: return Type::kB32;
+    default: return Type::kB64;
+  }
+}
+
+// The value a rule called "imm16" suggests; a lookup table else.
+std::string integer_for(std::string_view name) {
+  const std::string_view digits = name.substr(3);
+  return digits.empty() || digits[0] < '0' || digits[0] > '9' ? "0xEA" : std::string(digits);
+}
+
+std::string operand_text(const OperandRule& rule, const Modifiers& m, int position, bool is_store) {
+  using Role = OperandRule::Role;
+  const Type type = operand_type(rule, m);
+  const int n = position * 8;  // no two operands share a register
+  switch (rule.role) {
+    case Role::kDestination:
+    case Role::kSource:
+      if (rule.follows_vector && m.vector > 1) return vector_of(type, m.vector, n);
+      return register_for(type, n);
+    case Role::kDestinationPredicate: return register_for(Type::kPred, n);
+    case Role::kSourcePredicate: return (rule.may_negate ? "!" : "") + register_for(Type::kPred, n);
+    case Role::kDestinationPair:
+      return (rule.follows_vector && m.vector > 1 ? vector_of(type, m.vector, n) : register_for(type, n)) + "|" + register_for(rule.second, n + 1);
+    case Role::kDestinationVector:
+    case Role::kSourceVector: return vector_of(half_of(type), 2, n);
+    case Role::kAddress: {
+      if (rule.name == "[a]" && m.space == Space::kParam) return is_store ? "[outgoing]" : "[argument]";
+      return "[d" + std::to_string(n) + "]";
+    }
+    case Role::kImage: {
+      std::string c;
+      for (int i = 0; i < coordinates_of(m.geometry); ++i) c += (i ? ", " : "") + register_for(type, n + 1 + i);
+      return "[d" + std::to_string(n) + ", {" + c + "}]";
+    }
+    case Role::kGradient: return vector_of(type, gradients_of(m.geometry), n);
+    case Role::kInteger: return integer_for(rule.name);
+    case Role::kLabel: return "$end";
+    case Role::kLabelList: return "$targets";
+    case Role::kFunction: return "callee, (outgoing)";
+    case Role::kSink: return "_";
+  }
+  return {};
+}
+
+bool wants_policy(const Spelling& s) { return s.text.find(".L2::cache_hint") != std::string::npos; }
+
+bool has_policy(const std::vector<OperandRule>& rules) {
+  for (const OperandRule& r : rules)
+    if (r.name == "policy") return true;
+  return false;
+}
+
+Example make_example(const Spelling& s, const std::vector<OperandRule>& rules) {
+  Example e{s, &rules, s.text};
+  for (std::size_t i = 0; i < rules.size(); ++i)
+    e.text += (i ? ", " : " ") + operand_text(rules[i], s.modifiers, static_cast<int>(i), s.form->row->opcode == Opcode::k_st);
+  e.text += ";";
+  return e;
+}
+
+// Words of an opcode, each with its dot.
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::size_t i = text.find('.'); i != std::string::npos;) {
+    const std::size_t next = text.find('.', i + 1);
+    words.push_back(text.substr(i, next == std::string::npos ? next : next - i));
+    i = next;
+  }
+  return words;
+}
+
+}  // namespace
+
+std::vector<Example> all_examples() {
+  std::vector<Example> all;
+  for (const Spelling& s : enumerate_forms())
+    for (const auto& rules : s.form->operands)
+      if (has_policy(rules) == wants_policy(s)) all.push_back(make_example(s, rules));
+  return all;
+}
+
+std::vector<Example> pairwise_examples() {
+  std::vector<Example> chosen;
+  const Form* form = nullptr;
+  std::set<std::pair<std::string, std::string>> seen;  // within the form
+  std::set<const std::vector<OperandRule>*> lists;
+  auto all = all_examples();
+  std::map<const Form*, std::size_t> count;
+  for (const Example& e : all) ++count[e.spelling.form];
+  for (Example& e : all) {
+    if (e.spelling.form != form) {
+      form = e.spelling.form;
+      seen.clear();
+      lists.clear();
+    }
+    bool fresh = lists.insert(e.operands).second || count[form] <= kSmallForm;
+    const auto words = words_of(e.spelling.text);
+    for (std::size_t i = 0; i < words.size(); ++i)
+      for (std::size_t j = i; j < words.size(); ++j) fresh |= seen.emplace(words[i], words[j]).second;
+    if (fresh) chosen.push_back(std::move(e));
+  }
+  return chosen;
+}
+
+std::string example_module(std::span<const Example> examples, const std::string& version, const std::string& target,
+                           std::vector<int>* line_of) {
+  std::string text = ".version " + version + "\n.target " + target + "\n.address_size 64\n.func callee(.param .align 16 .b8 in[64])\n{\nret;\n}\n";
+  int line = 8;
+  if (line_of) line_of->clear();
+  for (std::size_t i = 0; i < examples.size(); i += kPerKernel) {
+    text += ".entry kernel" + std::to_string(i / kPerKernel) + "(.param .align 16 .b8 argument[64])\n{\n";
+    text += ".reg .pred p<64>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg .b128 q<64>;\n";
+    text += "$targets: .branchtargets $end; .param .align 16 .b8 outgoing[64];\n";
+    line += 4;
+    for (std::size_t j = i; j < std::min(i + kPerKernel, examples.size()); ++j) {
+      text += examples[j].text + "\n";
+      if (line_of) line_of->push_back(line);
+      ++line;
+    }
+    text += "$end:\ncall callee, (outgoing);\nret;\n}\n";
+    line += 4;
+  }
+  return text;
+}
+
+}  // namespace lockstep::isa

@@ -1,0 +1,33 @@
+// Writes out the table of instruction forms: a PTX line for every concrete spelling, and modules full of them.
+//
+// For tests: what the table calls legal is handed to ptxas, to the parser and to the decoder.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulator/isa/forms.h"
+
+namespace lockstep::isa {
+
+// One complete instruction without guard, with its ';': one of the form's operand lists filled with registers that example_module() declares.
+struct Example {
+  Spelling spelling;
+  const std::vector<OperandRule>* operands = nullptr;
+  std::string text;  // "add.rn.f32 r0, r1, r2;"
+};
+
+// Every spelling with every operand list.
+std::vector<Example> all_examples();
+
+// All examples of rows with few; of the others, so many that every two words that may stand together do so at least once, and
+// every operand list occurs.
+std::vector<Example> pairwise_examples();
+
+// A module for `target` ("sm_90") with the examples in kernels of a few hundred. Lines hold one example each; line_of[i] is the line of
+// the i-th, from 1.
+std::string example_module(std::span<const Example> examples, const std::string& version, const std::string& target,
+                           std::vector<int>* line_of = nullptr);
+
+}  // namespace lockstep::isa

@@ -1,0 +1,438 @@
+#include "simulator/isa/forms.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "simulator/isa/modifier_tokens.h"
+#include "simulator/isa/names.h"
+
+namespace lockstep::isa {
+namespace {
+
+#define LOCKSTEP_FORM(opcode, ...) {Opcode::k_##opcode, __VA_ARGS__},
+constexpr FormRow kRows[] = {
+#include "simulator/isa/form_rows.inc"
+};
+#undef LOCKSTEP_FORM
+
+[[noreturn]] void reject(const FormRow& row, std::string_view why) {
+  std::fprintf(stderr, "form_rows.inc: %.*s: %.*s\n", static_cast<int>(row.syntax.size()), row.syntax.data(),
+               static_cast<int>(why.size()), why.data());
+  std::abort();
+}
+
+bool is_space(char c) { return c == ' '; }
+
+std::string_view trim(std::string_view s) {
+  while (!s.empty() && is_space(s.front())) s.remove_prefix(1);
+  while (!s.empty() && is_space(s.back())) s.remove_suffix(1);
+  return s;
+}
+
+// ".rn.rz" -> {".rn", ".rz"}.
+std::vector<std::string_view> split_words(std::string_view s) {
+  std::vector<std::string_view> words;
+  std::size_t i = 0;
+  while (i < s.size()) {
+    std::size_t end = s.find('.', i + 1);
+    if (end == std::string_view::npos) end = s.size();
+    words.push_back(trim(s.substr(i, end - i)));
+    i = end;
+  }
+  return words;
+}
+
+// The choices a row gives for a word, or the word itself.
+std::vector<std::string_view> choices_for(const FormRow& row, std::string_view word) {
+  std::string_view rest = trim(row.choices);
+  while (!rest.empty()) {
+    std::size_t end = rest.find(' ');
+    if (end == std::string_view::npos) end = rest.size();
+    const std::string_view entry = rest.substr(0, end);
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string_view::npos) reject(row, "choices without '='");
+    if (entry.substr(0, equals) == word) return split_words(entry.substr(equals + 1));
+    rest = trim(rest.substr(end));
+  }
+  return {word};
+}
+
+// An optional group of several words ("{.sem.scope}") stands or falls together: such a row becomes several lists of slots.
+std::vector<std::vector<ModifierSlot>> parse_slots(const FormRow& row, std::string_view text) {
+  std::vector<std::vector<ModifierSlot>> lists(1);
+  auto append = [&](std::vector<ModifierSlot>& list, std::string_view word, bool optional) {
+    list.push_back({choices_for(row, word), optional});
+  };
+  std::size_t i = 0;
+  while (i < text.size()) {
+    if (text[i] == '{') {
+      const std::size_t end = text.find('}', i);
+      if (end == std::string_view::npos) reject(row, "'{' without '}'");
+      const auto words = split_words(text.substr(i + 1, end - i - 1));
+      if (words.size() == 1) {
+        for (auto& list : lists) append(list, words[0], true);
+      } else {
+        const auto without = lists;
+        for (auto& list : lists)
+          for (const auto word : words) append(list, word, false);
+        lists.insert(lists.end(), without.begin(), without.end());
+      }
+      i = end + 1;
+    } else {
+      std::size_t end = i + 1;
+      while (end < text.size() && text[end] != '.' && text[end] != '{') ++end;
+      for (auto& list : lists) append(list, text.substr(i, end - i), false);
+      i = end;
+    }
+  }
+  return lists;
+}
+
+OperandRule parse_operand(const FormRow& row, std::string_view text) {
+  using Role = OperandRule::Role;
+  OperandRule rule;
+  if (text.starts_with("{!}")) {
+    rule.may_negate = true;
+    rule.role = Role::kSourcePredicate;
+    rule.fixed = Type::kPred;
+    rule.name = text.substr(3);
+    return rule;
+  }
+  // A pair "d|p": the type that may follow the first name is the first's.
+  const auto bar = text.find('|');
+  char second = 0;
+  if (bar != std::string_view::npos) {
+    if (bar == 0 || bar + 1 == text.size()) reject(row, "half a pair");
+    rule.role = Role::kDestinationPair;
+    rule.second_optional = text[bar - 1] == '{';
+    second = text[bar + 1];
+    text = text.substr(0, rule.second_optional ? bar - 1 : bar);
+  }
+  std::string_view type;
+  if (const auto colon = text.find(':'); colon != std::string_view::npos) {
+    type = text.substr(colon + 1);
+    text = text.substr(0, colon);
+  }
+  if (!type.empty()) {
+    if (type == "t") {
+    } else if (type == "s") {
+      rule.type_slot = 1;
+    } else if (type == "x") {
+      rule.type_slot = 2;
+    } else if (type == "2t") {
+      rule.twice = true;
+    } else {
+      rule.fixed = type_from_name(type);
+      if (rule.fixed == Type::kNone) reject(row, "operand of unknown type");
+    }
+  }
+  rule.name = text;
+  if (text.empty()) reject(row, "empty operand");
+  if (second != 0) {
+    if (text[0] == 'p') rule.fixed = Type::kPred;
+    rule.second = Type::kPred;
+    rule.follows_vector = text[0] == 'd';
+    return rule;
+  }
+  if (text == "[a, c]") {
+    rule.role = Role::kImage;
+  } else if (text == "grad") {
+    rule.role = Role::kGradient;
+  } else if (text[0] == '[') {
+    rule.role = Role::kAddress;
+  } else if (text == "_") {
+    rule.role = Role::kSink;
+  } else if (text == "label") {
+    rule.role = Role::kLabel;
+  } else if (text == "tlist") {
+    rule.role = Role::kLabelList;
+  } else if (text == "fname") {
+    rule.role = Role::kFunction;
+  } else if (text.starts_with("imm")) {
+    rule.role = Role::kInteger;
+  } else if (text == "vd") {
+    rule.role = Role::kDestinationVector;
+  } else if (text == "v") {
+    rule.role = Role::kSourceVector;
+  } else if (text[0] == 'd') {
+    rule.role = Role::kDestination;
+    rule.follows_vector = true;
+  } else if (text == "p" || text == "q") {
+    rule.role = Role::kDestinationPredicate;
+    rule.fixed = Type::kPred;
+  } else {
+    rule.role = Role::kSource;
+    rule.follows_vector = text == "b" || text == "c";
+  }
+  return rule;
+}
+
+// All lists that "d, a{, b}, c" stands for, the longest first.
+void expand_operands(const FormRow& row, std::string_view rest, std::vector<OperandRule> so_far,
+                     std::vector<std::vector<OperandRule>>& out) {
+  rest = trim(rest);
+  if (rest.starts_with(",")) rest = trim(rest.substr(1));
+  if (rest.empty()) {
+    out.push_back(std::move(so_far));
+    return;
+  }
+  if (rest.starts_with("{,") || rest.starts_with("{ ")) {
+    const std::size_t end = rest.find("}}") != std::string_view::npos ? rest.find("}}") + 1 : [&] {
+      // The closing brace that is not part of "{!}".
+      std::size_t i = 1;
+      while (i < rest.size() && (rest[i] != '}' || rest[i - 1] == '!')) ++i;
+      return i;
+    }();
+    if (end >= rest.size()) reject(row, "'{' without '}' among the operands");
+    std::string with(rest.substr(1, end - 1));
+    auto longer = so_far;
+    std::string_view group = trim(rest.substr(1, end - 1));
+    if (group.starts_with(",")) group = trim(group.substr(1));
+    longer.push_back(parse_operand(row, group));
+    expand_operands(row, rest.substr(end + 1), std::move(longer), out);
+    expand_operands(row, rest.substr(end + 1), std::move(so_far), out);
+    return;
+  }
+  // One operand: up to a comma or a "{," group.
+  std::size_t end = rest[0] == '[' ? rest.find(']') : 0;  // the comma of "[a, c]" is its own
+  while (end < rest.size() && rest[end] != ',' && !(rest[end] == '{' && end + 1 < rest.size() && rest[end + 1] == ',')) ++end;
+  so_far.push_back(parse_operand(row, trim(rest.substr(0, end))));
+  expand_operands(row, rest.substr(end), std::move(so_far), out);
+}
+
+// "cp.async.wait_group": words of the row that only spell the opcode's name.
+bool is_name_word(Opcode opcode, std::string_view word) {
+  const std::string_view name = opcode_name(opcode);
+  const std::string_view w = word.substr(1);
+  for (std::size_t at = name.find(w); at != std::string_view::npos; at = name.find(w, at + 1)) {
+    const std::size_t end = at + w.size();
+    if (at > 0 && name[at - 1] == '_' && (end == name.size() || name[end] == '_')) return true;
+  }
+  return false;
+}
+
+bool classify(const Form& form, std::string_view token, bool literal, Modifiers& m, int& types, int& spaces) {
+  if (literal && is_name_word(form.row->opcode, token)) return true;
+  return apply_token(form.row->opcode, token, m, types, spaces);
+}
+
+void enumerate(const Form& form, std::size_t slot, std::string& text, Modifiers m, int types, int spaces,
+               const std::function<void(const std::string&, const Modifiers&)>& visit) {
+  if (slot == form.slots.size()) {
+    visit(text, m);
+    return;
+  }
+  const ModifierSlot& s = form.slots[slot];
+  if (s.optional) enumerate(form, slot + 1, text, m, types, spaces, visit);
+  for (const auto token : s.tokens) {
+    Modifiers with = m;
+    int t = types, sp = spaces;
+    if (!classify(form, token, s.tokens.size() == 1 && !s.optional, with, t, sp))
+      reject(*form.row, std::string("word without a meaning: ") + std::string(token));
+    const std::size_t size = text.size();
+    text += token;
+    enumerate(form, slot + 1, text, with, t, sp, visit);
+    text.resize(size);
+  }
+}
+
+bool match_slots(const Form& form, std::size_t slot, const std::vector<std::string_view>& words, std::size_t word,
+                 Modifiers m, int types, int spaces, Modifiers& result) {
+  if (slot == form.slots.size()) {
+    if (word != words.size()) return false;
+    result = m;
+    return true;
+  }
+  const ModifierSlot& s = form.slots[slot];
+  if (word < words.size()) {
+    for (const auto token : s.tokens) {
+      if (token != words[word]) continue;
+      Modifiers with = m;
+      int t = types, sp = spaces;
+      if (!classify(form, token, s.tokens.size() == 1 && !s.optional, with, t, sp)) continue;
+      if (match_slots(form, slot + 1, words, word + 1, with, t, sp, result)) return true;
+    }
+  }
+  return s.optional && match_slots(form, slot + 1, words, word, m, types, spaces, result);
+}
+
+// Types keep their order among themselves, and so do state spaces: cvt.f32.f64 is not cvt.f64.f32.
+bool is_next_of_its_kind(const std::vector<std::string_view>& words, const std::string_view& word) {
+  const bool type = type_from_name(word.substr(1)) != Type::kNone, space = space_from_name(word.substr(1)) != Space::kNone;
+  for (const std::string_view& earlier : words) {
+    if (&earlier == &word) return true;
+    if (earlier.empty()) continue;
+    if (type && type_from_name(earlier.substr(1)) != Type::kNone) return false;
+    if (space && space_from_name(earlier.substr(1)) != Space::kNone) return false;
+  }
+  return true;
+}
+
+// ptxas takes the words of most opcodes in any order, and nvcc uses that (atom.global.cta.add.u32): each slot takes the first word left that
+// it knows.
+bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::string_view>& words, std::size_t left, Modifiers m,
+                        int types, int spaces, Modifiers& result) {
+  if (slot == form.slots.size()) {
+    if (left != 0) return false;
+    result = m;
+    return true;
+  }
+  const ModifierSlot& s = form.slots[slot];
+  for (std::string_view& word : words) {
+    if (word.empty() || std::find(s.tokens.begin(), s.tokens.end(), word) == s.tokens.end()) continue;
+    if (!is_next_of_its_kind(words, word)) continue;
+    Modifiers with = m;
+    int t = types, sp = spaces;
+    if (!classify(form, word, s.tokens.size() == 1 && !s.optional, with, t, sp)) continue;
+    const std::string_view taken = std::exchange(word, {});
+    const bool matched = match_in_any_order(form, slot + 1, words, left - 1, with, t, sp, result);
+    word = taken;
+    if (matched) return true;
+    break;  // a later word of the same kind would only swap their order
+  }
+  return s.optional && match_in_any_order(form, slot + 1, words, left, m, types, spaces, result);
+}
+
+// For messages: how many words of an opcode a form gets through, and what it would accept there.
+struct Furthest {
+  std::size_t words = 0;
+  std::set<std::string_view> expected;
+  bool may_end = false;
+
+  void note(std::size_t reached, std::string_view token) {
+    if (reached < words) return;
+    if (reached > words) {
+      words = reached;
+      expected.clear();
+      may_end = false;
+    }
+    if (token.empty()) {
+      may_end = true;
+    } else {
+      expected.insert(token);
+    }
+  }
+};
+
+void explore(const Form& form, std::size_t slot, const std::vector<std::string_view>& words, std::size_t word, Furthest& furthest) {
+  if (slot == form.slots.size()) {
+    furthest.note(word, {});
+    return;
+  }
+  const ModifierSlot& s = form.slots[slot];
+  for (const auto token : s.tokens) {
+    furthest.note(word, token);
+    if (word < words.size() && token == words[word]) explore(form, slot + 1, words, word + 1, furthest);
+  }
+  if (s.optional) explore(form, slot + 1, words, word, furthest);
+}
+
+std::vector<Form> build() {
+  std::vector<Form> all;
+  for (const FormRow& row : kRows) {
+    std::size_t end = row.syntax.find(' ');
+    if (end == std::string_view::npos) end = row.syntax.size();
+    const std::string_view opcode = row.syntax.substr(0, end);
+    std::size_t dot = opcode.find_first_of(".{");
+    if (dot == std::string_view::npos) dot = opcode.size();
+    std::vector<std::vector<OperandRule>> operands;
+    expand_operands(row, row.syntax.substr(end), {}, operands);
+    for (auto& slots : parse_slots(row, opcode.substr(dot))) {
+      Form form;
+      form.row = &row;
+      form.first_word = opcode.substr(0, dot);
+      form.slots = std::move(slots);
+      form.operands = operands;
+      all.push_back(std::move(form));
+    }
+  }
+  return all;
+}
+
+const std::unordered_map<std::string_view, std::vector<const Form*>>& forms_by_word() {
+  static const auto* const map = [] {
+    auto* m = new std::unordered_map<std::string_view, std::vector<const Form*>>;
+    for (const Form& f : forms()) (*m)[f.first_word].push_back(&f);
+    return m;
+  }();
+  return *map;
+}
+
+std::string_view first_word(std::string_view opcode) { return opcode.substr(0, opcode.find('.')); }
+
+}  // namespace
+
+const std::vector<Form>& forms() {
+  static const auto* const all = new std::vector<Form>(build());
+  return *all;
+}
+
+std::vector<Spelling> enumerate_forms() {
+  std::vector<Spelling> all;
+  for (const Form& form : forms()) {
+    Modifiers m;
+    m.variant = form.row->variant;
+    std::string text(form.first_word);
+    enumerate(form, 0, text, m, 0, 0, [&](const std::string& t, const Modifiers& mods) { all.push_back({&form, t, mods}); });
+  }
+  return all;
+}
+
+std::vector<Match> match_opcode(std::string_view opcode) {
+  std::vector<Match> matches;
+  const std::string_view word = first_word(opcode);
+  const auto found = forms_by_word().find(word);
+  if (found == forms_by_word().end()) return matches;
+  const auto words = split_words(opcode.substr(word.size()));
+  auto try_all = [&](auto&& matcher) {
+    for (const Form* form : found->second) {
+      Modifiers m, result;
+      m.variant = form->row->variant;
+      if (matcher(*form, m, result)) matches.push_back({form, result});
+    }
+  };
+  try_all([&](const Form& form, const Modifiers& m, Modifiers& result) { return match_slots(form, 0, words, 0, m, 0, 0, result); });
+  if (matches.empty()) {
+    auto rest = words;
+    try_all([&](const Form& form, const Modifiers& m, Modifiers& result) {
+      return match_in_any_order(form, 0, rest, rest.size(), m, 0, 0, result);
+    });
+  }
+  return matches;
+}
+
+std::string explain_no_match(std::string_view opcode) {
+  const std::string_view word = first_word(opcode);
+  const auto found = forms_by_word().find(word);
+  if (found == forms_by_word().end()) return {};
+  const auto words = split_words(opcode.substr(word.size()));
+  Furthest furthest;
+  for (const Form* form : found->second) explore(*form, 0, words, 0, furthest);
+  std::string after(word);
+  for (std::size_t i = 0; i < furthest.words; ++i) after += words[i];
+  std::string text = "after '" + after + "' there may be";
+  for (const auto token : furthest.expected) text += " " + std::string(token);
+  if (furthest.may_end) text += furthest.expected.empty() ? " nothing" : " or nothing";
+  if (furthest.words < words.size()) return text + ", not " + std::string(words[furthest.words]);
+  return text;
+}
+
+Type operand_type(const OperandRule& rule, const Modifiers& m) {
+  if (rule.fixed != Type::kNone) return rule.fixed;
+  const Type t = rule.type_slot == 0 ? m.type : rule.type_slot == 1 ? m.source_type : m.third_type;
+  if (!rule.twice) return t;
+  switch (t) {
+    case Type::kU16: return Type::kU32;
+    case Type::kS16: return Type::kS32;
+    case Type::kU32: return Type::kU64;
+    case Type::kS32: return Type::kS64;
+    default: return t;
+  }
+}
+
+}  // namespace lockstep::isa

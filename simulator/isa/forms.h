@@ -1,0 +1,116 @@
+// The table of instruction forms: every instruction that Lockstep reads, written as the PTX manual writes it.
+//
+// One row of the table (form_rows.inc) is one syntax line of the manual:
+//
+//   LOCKSTEP_FORM(add, "add{.rnd}{.ftz}{.sat}.f32 d, a, b", ".rnd=.rn.rz.rm.rp", 10, 75)
+//
+// Opcode words. A word after a dot stands for itself, unless the second string gives the choices for it; a word in
+// braces may be left out. Tokens are classified once for all rows (modifier_tokens.cc): the first type is Modifiers::type, the
+// second source_type, the third third_type; the first state space is space, the second source_space.
+//
+// Operands.
+//   d d..     destination register             a b c e f  source: register or constant
+//   p q       destination predicate            {!}c       source predicate, which may be negated
+//   d|p p|q   pair of destinations; with "{|q}" the second may be left out; a type stands after the first
+//   [a]       address                          imm..      integer constant
+//   [a, c]:T  image and the vector of coordinates that its geometry wants, each of type T, layers of .u32
+//   grad:T    gradient: a vector of as many as the image has dimensions (four of three)
+//   label tlist fname  branch target, target list, function (call)
+//   v  vd     {a, b, ..}: source or destination vector that makes up one register of the type
+//   _         the sink itself
+//   name:T    the operand has type T instead of the first type of the opcode: a type, `s` or `x` for the second or third
+//             type of the opcode, `2t` for twice the width of the first
+//   {, b}     may be left out
+// With .v2, .v4 or .v8, operands named d, b or c are vectors of that many registers. `policy` stands exactly when the opcode
+// carries .L2::cache_hint.
+//
+// Last, the PTX version (times ten) and the target (sm_NN) from which the form exists; 75 is the oldest that nvcc 13 knows.
+// Everything that has to know the instruction set reads this table: parser, decoder, documentation, and the test
+// that has ptxas assemble every form.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/isa/opcode.h"
+
+namespace lockstep::isa {
+
+// A row as written.
+struct FormRow {
+  Opcode opcode;
+  std::string_view syntax;
+  std::string_view choices;  // ".rnd=.rn.rz .type=.f32.f64"
+  int ptx;                   // 78 for PTX ISA 7.8
+  int sm;                    // 90 for sm_90
+  char suffix = 0;           // 'a': only on exactly that architecture; 'f': on its family
+  std::uint8_t variant = 0;  // goes to Modifiers::variant
+};
+
+// What one operand of a form may be.
+struct OperandRule {
+  enum class Role : std::uint8_t {
+    kDestination, kDestinationPredicate, kDestinationPair, kDestinationVector,
+    kSource, kSourcePredicate, kSourceVector, kAddress, kImage, kGradient, kInteger, kLabel, kLabelList, kFunction, kSink,
+  };
+  Role role = Role::kSource;
+  bool is_destination() const {
+    return role == Role::kDestination || role == Role::kDestinationPredicate || role == Role::kDestinationPair || role == Role::kDestinationVector;
+  }
+  std::string_view name;     // as in the row
+  Type fixed = Type::kNone;  // a type of its own; else type_slot says which of the opcode's types
+  std::uint8_t type_slot = 0;  // 0 first, 1 second, 2 third
+  bool twice = false;          // twice the width
+  bool may_negate = false;     // source predicate
+  bool second_optional = false;  // pair
+  Type second = Type::kNone;     // pair: type of the second
+  bool follows_vector = false;   // a vector when the opcode carries .vN
+};
+
+// One position of the opcode: the tokens that may stand there, each with its dot.
+struct ModifierSlot {
+  std::vector<std::string_view> tokens;
+  bool optional = false;
+};
+
+// A row, understood.
+struct Form {
+  const FormRow* row = nullptr;
+  std::string_view first_word;                      // "ld", "cp"
+  std::vector<ModifierSlot> slots;                  // after the first word
+  std::vector<std::vector<OperandRule>> operands;   // every legal operand list, longest first
+};
+
+// All forms. Built once; ends the program with the row at fault if a row cannot be understood.
+const std::vector<Form>& forms();
+
+// One concrete spelling of a form's opcode.
+struct Spelling {
+  const Form* form = nullptr;
+  std::string text;  // "add.rn.ftz.f32"
+  Modifiers modifiers;
+};
+
+// Every spelling of every form, in the order of the table.
+std::vector<Spelling> enumerate_forms();
+
+// A form that accepts an opcode as written, with what the opcode's words mean.
+struct Match {
+  const Form* form = nullptr;
+  Modifiers modifiers;
+};
+
+// All forms whose opcode part accepts `opcode` ("ld.global.f32"); several may differ in their operands only. Words in another order
+// than the manual's are accepted where no form has them in theirs, as ptxas does.
+std::vector<Match> match_opcode(std::string_view opcode);
+
+// For messages about an opcode that nothing accepts: up to which word it is known, and which words could follow there; empty
+// when even the first word is unknown.
+std::string explain_no_match(std::string_view opcode);
+
+// Type of an operand under a rule, given what the opcode says.
+Type operand_type(const OperandRule& rule, const Modifiers& modifiers);
+
+}  // namespace lockstep::isa

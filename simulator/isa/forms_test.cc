@@ -1,0 +1,200 @@
+// Holds the table of instruction forms against ptxas, and against itself.
+#include "simulator/isa/forms.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "simulator/isa/form_examples.h"
+#include "simulator/isa/names.h"
+#include "simulator/ptx/parser.h"
+
+namespace lockstep::isa {
+namespace {
+
+std::string target_of(const FormRow& row) {
+  return "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : std::string());
+}
+
+struct Assembled {
+  bool ok = false;
+  std::set<int> wrong_lines;
+  std::string log;
+};
+
+// Runs ptxas on `text`; LOCKSTEP_PTXAS is its path, given by the BUILD file.
+Assembled assemble(const std::string& text, const std::string& target) {
+  const char* folder = std::getenv("TEST_TMPDIR");
+  const std::string base = std::string(folder ? folder : "/tmp") + "/forms";
+  std::ofstream(base + ".ptx") << text;
+  const std::string command =
+      std::string(LOCKSTEP_PTXAS) + " -O0 -arch=" + target + " " + base + ".ptx -o /dev/null > " + base + ".log 2>&1";
+  Assembled result;
+  result.ok = std::system(command.c_str()) == 0;
+  std::ifstream log(base + ".log");
+  for (std::string line; std::getline(log, line);) {
+    result.log += line + "\n";
+    int number = 0;
+    const std::size_t at = line.find(", line ");
+    const bool bad = line.find("; error") != std::string::npos || line.find("; fatal") != std::string::npos;
+    if (at != std::string::npos && bad && std::sscanf(line.c_str() + at, ", line %d", &number) == 1) result.wrong_lines.insert(number);
+  }
+  return result;
+}
+
+// The examples by the oldest target that their rows claim.
+std::map<std::string, std::vector<Example>> by_target(std::vector<Example> examples) {
+  std::map<std::string, std::vector<Example>> groups;
+  for (Example& e : examples) groups[target_of(*e.spelling.form->row)].push_back(std::move(e));
+  return groups;
+}
+
+TEST(Forms, PtxasAcceptsEveryRowFromTheTargetItClaims) {
+  std::size_t count = 0;
+  for (const auto& [target, examples] : by_target(pairwise_examples())) {
+    std::vector<int> lines;
+    const std::string text = example_module(examples, "9.0", target, &lines);
+    const Assembled result = assemble(text, target);
+    count += examples.size();
+    EXPECT_TRUE(result.ok) << target << "\n" << result.log.substr(0, 2000);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      EXPECT_FALSE(result.wrong_lines.contains(lines[i])) << target << ": " << examples[i].text << " of " << examples[i].spelling.form->row->syntax;
+  }
+  EXPECT_GT(count, 20000u);
+}
+
+// One example a row, assembled for the next older target: if it were accepted there, the row would refuse working programs.
+TEST(Forms, PtxasRefusesEveryRowBelowTheTargetItClaims) {
+  const std::map<int, int> older{{80, 75}, {86, 80}, {89, 86}, {90, 89}, {100, 90}};
+  std::map<std::string, std::vector<Example>> groups;
+  // These also belong to another row, which is older; the row at hand adds words that its first example leaves out.
+  const Form* last = nullptr;
+  for (Example& e : all_examples()) {
+    const Form* form = e.spelling.form;
+    if (form == last || form->row->sm == 75) continue;
+    last = form;
+    bool elsewhere = false;
+    for (const Match& m : match_opcode(e.spelling.text)) elsewhere |= m.form->row->sm < form->row->sm && m.form->operands.size() == form->operands.size();
+    if (elsewhere) continue;
+    const int below = form->row->suffix != 0 ? form->row->sm : older.at(form->row->sm);
+    groups["sm_" + std::to_string(below)].push_back(std::move(e));
+  }
+  std::size_t count = 0;
+  for (const auto& [target, examples] : groups) {
+    std::vector<int> lines;
+    const Assembled result = assemble(example_module(examples, "9.0", target, &lines), target);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      EXPECT_TRUE(result.wrong_lines.contains(lines[i])) << target << " accepts " << examples[i].text << ", the table claims "
+                                                         << target_of(*examples[i].spelling.form->row);
+    count += examples.size();
+  }
+  EXPECT_GT(count, 100u);
+}
+
+// The test above would be worth nothing if the list of wrong lines could not fill.
+TEST(Forms, PtxasIsHeard) {
+  auto examples = pairwise_examples();
+  examples.resize(3);
+  examples[1].text = "add.u32 r0, r8;";
+  std::vector<int> lines;
+  const Assembled result = assemble(example_module(examples, "9.0", "sm_75", &lines), "sm_75");
+  EXPECT_FALSE(result.ok);
+  EXPECT_EQ(result.wrong_lines, (std::set<int>{lines[1]}));
+}
+
+TEST(Forms, TheParserReadsEveryExampleAndFindsItsModifiers) {
+  for (const auto& [target, examples] : by_target(pairwise_examples())) {
+    const auto parsed = ptx::parse(example_module(examples, "9.0", target));
+    if (const auto* error = std::get_if<ptx::ParseError>(&parsed)) {
+      ADD_FAILURE() << target << ": " << error->to_string();
+      continue;
+    }
+    std::size_t next = 0;
+    for (const ptx::Function& f : std::get<ptx::Module>(parsed).functions) {
+      if (!f.is_kernel) continue;
+      for (std::size_t i = 0; i + 2 < f.body.size(); ++i, ++next) {  // the last two end the kernel
+        const Example& e = examples[next];
+        ASSERT_EQ(f.body[i].text, e.spelling.text);
+        EXPECT_EQ(f.body[i].opcode, e.spelling.form->row->opcode) << e.text;
+        if (e.spelling.form->row->opcode != Opcode::k_call) {
+          EXPECT_EQ(f.body[i].operands.size(), e.operands->size()) << e.text;
+        }
+        // Another row may accept the same spelling, then with the same meaning.
+        EXPECT_EQ(std::memcmp(&f.body[i].modifiers, &e.spelling.modifiers, sizeof(Modifiers)), 0) << e.text;
+      }
+    }
+    EXPECT_EQ(next, examples.size());
+  }
+}
+
+// Words that choose nothing the simulator could tell apart: hints, and second spellings of the same thing.
+std::string without_synonyms(std::string text) {
+  auto replace = [&](const std::string& from, const std::string& to) {
+    for (std::size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
+  };
+  for (const char* hint : {".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate",
+                           ".L2::evict_last", ".L2::evict_normal", ".L2::evict_first", ".L2::evict_unchanged", ".L2::cache_hint",
+                           ".L2::64B", ".L2::128B", ".L2::256B", ".L1", ".L2", "::entry"})
+    replace(hint, "");
+  replace(".shared::cta", ".shared");
+  if (text.starts_with("bar.cta")) replace("bar.cta", "bar");
+  if (text.starts_with("barrier.cta")) replace("barrier.cta", "barrier");
+  return text;
+}
+
+// If two spellings of one opcode gave the same modifiers, a word would have been dropped on the way.
+TEST(Forms, DifferentSpellingsHaveDifferentModifiers) {
+  std::map<std::string, std::string> seen;
+  for (const Spelling& s : enumerate_forms()) {
+    std::string key(opcode_name(s.form->row->opcode));
+    key.append(reinterpret_cast<const char*>(&s.modifiers), sizeof(Modifiers));
+    const std::string spelling = without_synonyms(s.text);
+    const auto [it, inserted] = seen.emplace(key, spelling);
+    EXPECT_EQ(it->second, spelling);
+  }
+}
+
+TEST(Forms, EveryOpcodeHasARow) {
+  std::set<Opcode> with_row;
+  for (const Form& f : forms()) with_row.insert(f.row->opcode);
+  for (int i = 1; i < static_cast<int>(Opcode::kCount); ++i) {
+    const auto opcode = static_cast<Opcode>(i);
+    if (opcode == Opcode::k_istypep) continue;  // of textures: whether an address is that of a reference; handles are none
+    EXPECT_TRUE(with_row.contains(opcode)) << opcode_name(opcode);
+  }
+}
+
+TEST(Forms, WordsInAnotherOrderAreAcceptedAsPtxasDoes) {
+  const auto matches = match_opcode("atom.global.cta.add.u32");
+  ASSERT_FALSE(matches.empty());
+  EXPECT_EQ(matches[0].modifiers.scope, Scope::kCta);
+  EXPECT_EQ(matches[0].modifiers.space, Space::kGlobal);
+  EXPECT_EQ(matches[0].modifiers.atom, AtomOp::kAdd);
+}
+
+TEST(Forms, TwoTypesKeepTheirOrder) {
+  const auto matches = match_opcode("cvt.rn.f32.s64");
+  ASSERT_EQ(matches.size(), 1u);
+  EXPECT_EQ(matches[0].modifiers.type, Type::kF32);
+  EXPECT_EQ(matches[0].modifiers.source_type, Type::kS64);
+}
+
+TEST(Forms, NothingMatchesWhatIsNotInTheTable) {
+  for (const char* opcode : {"add.f33", "add", "add.rn.s32", "mul.u32", "ld.global", "ld.global.nc.local.f32", "fma.f32", "add.f32.f32",
+                             "setp.num.u32", "st.const.u32", "cvt.f32.f64", "atom.add.s64", "shfl.idx.b32", "bar", "frobnicate.u32", "", "."})
+    EXPECT_TRUE(match_opcode(opcode).empty()) << opcode;
+}
+
+TEST(Forms, MessagesNameWhatMayFollow) {
+  EXPECT_EQ(explain_no_match("bar.wait"), "after 'bar' there may be .arrive .cta .red .sync .warp, not .wait");
+  EXPECT_EQ(explain_no_match("fma.rn.ftz"), "after 'fma.rn.ftz' there may be .f16 .f16x2 .f32 .f32x2 .relu .sat");
+  EXPECT_EQ(explain_no_match("frobnicate"), "");
+}
+
+}  // namespace
+}  // namespace lockstep::isa

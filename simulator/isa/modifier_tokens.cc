@@ -1,0 +1,294 @@
+// What each word of an opcode means: one place, for all rows of the table.
+#include <string_view>
+#include <unordered_map>
+
+#include "simulator/isa/modifier_tokens.h"
+#include "simulator/isa/names.h"
+
+namespace lockstep::isa {
+namespace {
+
+bool is_multiply(Opcode op) {
+  switch (op) {
+    case Opcode::k_mul:
+    case Opcode::k_mad:
+    case Opcode::k_madc:
+    case Opcode::k_mul24:
+    case Opcode::k_mad24:
+    case Opcode::k_dp2a:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_compare(Opcode op) { return op == Opcode::k_set || op == Opcode::k_setp; }
+
+bool is_atomic(Opcode op) {
+  return op == Opcode::k_atom || op == Opcode::k_red || op == Opcode::k_redux_sync || op == Opcode::k_sured;
+}
+
+struct Field {
+  enum class Kind { kRounding, kSemantics, kScope, kCache, kShfl, kVote, kPrmt, kTestp, kFlag, kWord } kind = Kind::kWord;
+  int value = 0;
+  bool Modifiers::*flag = nullptr;
+};
+
+template <class E>
+Field field(Field::Kind kind, E value) {
+  return {kind, static_cast<int>(value), nullptr};
+}
+Field flag(bool Modifiers::*f) { return {Field::Kind::kFlag, 0, f}; }
+
+const std::unordered_map<std::string_view, Field>& plain_tokens() {
+  using K = Field::Kind;
+  static const auto* const tokens = new std::unordered_map<std::string_view, Field>{
+      {"rn", field(K::kRounding, Rounding::kNearestEven)},
+      {"rna", field(K::kRounding, Rounding::kNearestAway)},
+      {"rz", field(K::kRounding, Rounding::kZero)},
+      {"rm", field(K::kRounding, Rounding::kDown)},
+      {"rp", field(K::kRounding, Rounding::kUp)},
+      {"rs", field(K::kRounding, Rounding::kStochastic)},
+      {"rni", field(K::kRounding, Rounding::kIntNearestEven)},
+      {"rzi", field(K::kRounding, Rounding::kIntZero)},
+      {"rmi", field(K::kRounding, Rounding::kIntDown)},
+      {"rpi", field(K::kRounding, Rounding::kIntUp)},
+      {"weak", field(K::kSemantics, Semantics::kWeak)},
+      {"volatile", field(K::kSemantics, Semantics::kVolatile)},
+      {"relaxed", field(K::kSemantics, Semantics::kRelaxed)},
+      {"acquire", field(K::kSemantics, Semantics::kAcquire)},
+      {"release", field(K::kSemantics, Semantics::kRelease)},
+      {"acq_rel", field(K::kSemantics, Semantics::kAcqRel)},
+      {"sc", field(K::kSemantics, Semantics::kSc)},
+      {"mmio", field(K::kSemantics, Semantics::kMmio)},
+      {"cta", field(K::kScope, Scope::kCta)},
+      {"cluster", field(K::kScope, Scope::kCluster)},
+      {"gpu", field(K::kScope, Scope::kGpu)},
+      {"gl", field(K::kScope, Scope::kGpu)},
+      {"sys", field(K::kScope, Scope::kSys)},
+      {"ca", field(K::kCache, CacheOp::kCa)},
+      {"cg", field(K::kCache, CacheOp::kCg)},
+      {"cs", field(K::kCache, CacheOp::kCs)},
+      {"lu", field(K::kCache, CacheOp::kLu)},
+      {"cv", field(K::kCache, CacheOp::kCv)},
+      {"wb", field(K::kCache, CacheOp::kWb)},
+      {"wt", field(K::kCache, CacheOp::kWt)},
+      {"up", field(K::kShfl, ShflMode::kUp)},
+      {"down", field(K::kShfl, ShflMode::kDown)},
+      {"bfly", field(K::kShfl, ShflMode::kBfly)},
+      {"idx", field(K::kShfl, ShflMode::kIdx)},
+      {"all", field(K::kVote, VoteMode::kAll)},
+      {"any", field(K::kVote, VoteMode::kAny)},
+      {"uni", field(K::kVote, VoteMode::kUni)},
+      {"ballot", field(K::kVote, VoteMode::kBallot)},
+      {"f4e", field(K::kPrmt, PrmtMode::kF4e)},
+      {"b4e", field(K::kPrmt, PrmtMode::kB4e)},
+      {"rc8", field(K::kPrmt, PrmtMode::kRc8)},
+      {"ecl", field(K::kPrmt, PrmtMode::kEcl)},
+      {"ecr", field(K::kPrmt, PrmtMode::kEcr)},
+      {"rc16", field(K::kPrmt, PrmtMode::kRc16)},
+      {"finite", field(K::kTestp, TestpOp::kFinite)},
+      {"infinite", field(K::kTestp, TestpOp::kInfinite)},
+      {"number", field(K::kTestp, TestpOp::kNumber)},
+      {"notanumber", field(K::kTestp, TestpOp::kNotANumber)},
+      {"normal", field(K::kTestp, TestpOp::kNormal)},
+      {"subnormal", field(K::kTestp, TestpOp::kSubnormal)},
+      {"ftz", flag(&Modifiers::ftz)},
+      {"sat", flag(&Modifiers::sat)},
+      {"satfinite", flag(&Modifiers::sat)},
+      {"relu", flag(&Modifiers::relu)},
+      {"NaN", flag(&Modifiers::nan)},
+      {"xorsign", flag(&Modifiers::xorsign_abs)},
+      {"abs", flag(&Modifiers::abs)},
+      {"approx", flag(&Modifiers::approx)},
+      {"full", flag(&Modifiers::full)},
+      {"cc", flag(&Modifiers::carry_out)},
+      {"nc", flag(&Modifiers::non_coherent)},
+      {"shiftamt", flag(&Modifiers::shift_amount)},
+      {"clamp", flag(&Modifiers::clamp)},
+      {"l", flag(&Modifiers::left)},
+      {"to", flag(&Modifiers::to)},
+      {"aligned", flag(&Modifiers::aligned)},
+      {"noftz", flag(&Modifiers::noftz)},
+      {"oob", flag(&Modifiers::oob)},
+      {"parity", flag(&Modifiers::parity)},
+      {"expect_tx", flag(&Modifiers::expect_tx)},
+      {"noComplete", flag(&Modifiers::no_complete)},
+      {"noinc", flag(&Modifiers::no_increment)},
+      {"read", flag(&Modifiers::read)},
+      // Words that leave no choice open, or whose choice the row's variant records.
+      {"wrap", {}},
+      {"r", {}},
+      {"L1", {}},
+      {"L2", {}},
+      {"fractional", {}},
+      {"mbarrier::complete_tx::bytes", {}},
+      {"multicast::cluster", {}},
+      {"bulk_group", {}},
+      {"cp_mask", {}},
+      {"alias", {}},
+      {"async", {}},
+      {"async::generic", {}},
+      {"tensormap::generic", {}},
+      {"sync_restrict::shared::cta", {}},
+      {"sync_restrict::shared::cluster", {}},
+      {"launch_dependents", {}},
+      {"wait", {}},
+      {"mask", {}},
+  };
+  return *tokens;
+}
+
+Compare compare_from(std::string_view w) {
+  static const auto* const m = new std::unordered_map<std::string_view, Compare>{
+      {"eq", Compare::kEq},   {"ne", Compare::kNe},   {"lt", Compare::kLt},   {"le", Compare::kLe},
+      {"gt", Compare::kGt},   {"ge", Compare::kGe},   {"lo", Compare::kLo},   {"ls", Compare::kLs},
+      {"hi", Compare::kHi},   {"hs", Compare::kHs},   {"equ", Compare::kEqu}, {"neu", Compare::kNeu},
+      {"ltu", Compare::kLtu}, {"leu", Compare::kLeu}, {"gtu", Compare::kGtu}, {"geu", Compare::kGeu},
+      {"num", Compare::kNum}, {"nan", Compare::kNan}};
+  const auto it = m->find(w);
+  return it == m->end() ? Compare::kNone : it->second;
+}
+
+BoolOp bool_op_from(std::string_view w) {
+  if (w == "and") return BoolOp::kAnd;
+  if (w == "or") return BoolOp::kOr;
+  if (w == "xor") return BoolOp::kXor;
+  return BoolOp::kNone;
+}
+
+AtomOp atom_from(std::string_view w) {
+  static const auto* const m = new std::unordered_map<std::string_view, AtomOp>{
+      {"and", AtomOp::kAnd}, {"or", AtomOp::kOr},   {"xor", AtomOp::kXor}, {"cas", AtomOp::kCas},
+      {"exch", AtomOp::kExch}, {"add", AtomOp::kAdd}, {"inc", AtomOp::kInc}, {"dec", AtomOp::kDec},
+      {"min", AtomOp::kMin}, {"max", AtomOp::kMax}, {"popc", AtomOp::kPopc}};
+  const auto it = m->find(w);
+  return it == m->end() ? AtomOp::kNone : it->second;
+}
+
+bool is_image(Opcode op) {
+  switch (op) {
+    case Opcode::k_tex: case Opcode::k_tld4: case Opcode::k_txq: case Opcode::k_suld: case Opcode::k_sust: case Opcode::k_sured: case Opcode::k_suq:
+      return true;
+    default: return false;
+  }
+}
+
+// The words of textures and surfaces.
+bool apply_image_word(Opcode opcode, std::string_view w, Modifiers& m) {
+  static const auto* const geometries = new std::unordered_map<std::string_view, Geometry>{
+      {"1d", Geometry::k1d}, {"2d", Geometry::k2d}, {"3d", Geometry::k3d}, {"a1d", Geometry::kA1d}, {"a2d", Geometry::kA2d}};
+  static const auto* const queries = new std::unordered_map<std::string_view, ImageQuery>{
+      {"width", ImageQuery::kWidth},
+      {"height", ImageQuery::kHeight},
+      {"depth", ImageQuery::kDepth},
+      {"channel_data_type", ImageQuery::kChannelDataType},
+      {"channel_order", ImageQuery::kChannelOrder},
+      {"normalized_coords", ImageQuery::kNormalizedCoords},
+      {"array_size", ImageQuery::kArraySize},
+      {"num_mipmap_levels", ImageQuery::kNumMipmapLevels},
+      {"num_samples", ImageQuery::kNumSamples},
+      {"memory_layout", ImageQuery::kMemoryLayout}};
+  if (const auto it = geometries->find(w); it != geometries->end()) return m.geometry = it->second, true;
+  if (const auto it = queries->find(w); it != queries->end()) return m.query = it->second, true;
+  if (w == "base") return m.level = Level::kBase, true;
+  if (w == "level") return m.level = Level::kLevel, true;
+  if (w == "grad") return m.level = Level::kGrad, true;
+  if (w == "trap") return m.border = Border::kTrap, true;
+  if (w == "clamp") return m.border = Border::kClamp, true;
+  if (w == "zero") return m.border = Border::kZero, true;
+  if (w == "p") return m.formatted = true, true;
+  if (opcode == Opcode::k_tld4 && w.size() == 1) {
+    const std::size_t component = std::string_view("rgba").find(w);
+    if (component == std::string_view::npos) return false;
+    m.component = static_cast<std::uint8_t>(component);
+    return true;
+  }
+  return w == "b";
+}
+
+// Words whose meaning depends on the opcode. True when handled.
+bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
+  if (is_multiply(opcode)) {
+    if (w == "lo") return m.half = Half::kLo, true;
+    if (w == "hi") return m.half = Half::kHi, true;
+    if (w == "wide") return m.half = Half::kWide, true;
+  }
+  if (is_compare(opcode)) {
+    if (const Compare c = compare_from(w); c != Compare::kNone) return m.compare = c, true;
+    if (const BoolOp b = bool_op_from(w); b != BoolOp::kNone) return m.bool_op = b, true;
+  }
+  if (is_atomic(opcode)) {
+    if (const AtomOp a = atom_from(w); a != AtomOp::kNone) return m.atom = a, true;
+  }
+  if (opcode == Opcode::k_lop3) {
+    if (const BoolOp b = bool_op_from(w); b != BoolOp::kNone) return m.bool_op = b, true;
+  }
+  if (opcode == Opcode::k_bar || opcode == Opcode::k_barrier) {
+    m.aligned |= opcode == Opcode::k_bar;
+    if (w == "sync") return m.bar = BarMode::kSync, true;
+    if (w == "arrive") return m.bar = BarMode::kArrive, true;
+    if (w == "red") return m.bar = BarMode::kRed, true;
+    if (w == "popc") return m.atom = AtomOp::kPopc, true;
+    if (w == "cta") return true;  // the default, spelled out
+    if (const BoolOp b = bool_op_from(w); b != BoolOp::kNone) return m.bool_op = b, true;
+  }
+  if (opcode == Opcode::k_bra || opcode == Opcode::k_brx_idx || opcode == Opcode::k_call || opcode == Opcode::k_ret) {
+    if (w == "uni") return m.uniform = true, true;
+    if (w == "idx") return true;
+  }
+  if (opcode == Opcode::k_setmaxnreg && (w == "inc" || w == "dec")) {
+    return m.atom = w == "inc" ? AtomOp::kInc : AtomOp::kDec, true;
+  }
+  if (opcode == Opcode::k_setmaxnreg && w == "sync") return true;
+  if (is_image(opcode) && apply_image_word(opcode, w, m)) return true;
+  if (opcode == Opcode::k_vabsdiff4 && w == "add") return m.atom = AtomOp::kAdd, true;
+  return false;
+}
+
+// Performance hints: they choose no other result, so no field keeps them.
+bool is_hint(std::string_view w) {
+  return w.starts_with("L1::") || w.starts_with("L2::") || w == "level::cache_hint";
+}
+
+}  // namespace
+
+bool apply_token(Opcode opcode, std::string_view token, Modifiers& m, int& types, int& spaces) {
+  const std::string_view w = token.substr(1);
+  if (apply_by_opcode(opcode, w, m)) return true;
+  if (is_hint(w)) return true;
+  if (const Type t = type_from_name(w); t != Type::kNone) {
+    (types == 0 ? m.type : types == 1 ? m.source_type : m.third_type) = t;
+    ++types;
+    return true;
+  }
+  if (const Space s = space_from_name(w); s != Space::kNone) {
+    (spaces == 0 ? m.space : m.source_space) = s;
+    ++spaces;
+    return true;
+  }
+  if (w == "v2" || w == "v4" || w == "v8") return m.vector = static_cast<std::uint8_t>(w[1] - '0'), true;
+  const auto it = plain_tokens().find(w);
+  if (it == plain_tokens().end()) return false;
+  const Field& f = it->second;
+  switch (f.kind) {
+    case Field::Kind::kRounding: m.rounding = static_cast<Rounding>(f.value); break;
+    case Field::Kind::kSemantics:  // .mmio.relaxed: the first says more
+      if (m.semantics != Semantics::kMmio) m.semantics = static_cast<Semantics>(f.value);
+      break;
+    case Field::Kind::kScope: m.scope = static_cast<Scope>(f.value); break;
+    case Field::Kind::kCache: m.cache = static_cast<CacheOp>(f.value); break;
+    case Field::Kind::kShfl: m.shfl = static_cast<ShflMode>(f.value); break;
+    case Field::Kind::kVote: m.vote = static_cast<VoteMode>(f.value); break;
+    case Field::Kind::kPrmt: m.prmt = static_cast<PrmtMode>(f.value); break;
+    case Field::Kind::kTestp: m.testp = static_cast<TestpOp>(f.value); break;
+    case Field::Kind::kFlag:
+      if (w == "abs" && m.xorsign_abs) break;  // one modifier in two words
+      m.*f.flag = true;
+      break;
+    case Field::Kind::kWord: break;
+  }
+  return true;
+}
+
+}  // namespace lockstep::isa

@@ -1,0 +1,18 @@
+// Memory for register files and constants: aligned to a line of the cache, which vectors want.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+
+namespace lockstep::program {
+
+struct AlignedDelete {
+  void operator()(std::byte* p) const { std::free(p); }
+};
+using AlignedBytes = std::unique_ptr<std::byte[], AlignedDelete>;
+
+// `bytes` bytes, not initialised; throws std::bad_alloc.
+AlignedBytes allocate_aligned(std::size_t bytes);
+
+}  // namespace lockstep::program

@@ -1,0 +1,33 @@
+// Operations on texture and surface objects (PTX ISA 9.7.10 and 9.7.11).
+//
+// The object's handle is in src[0], 64 bits. Program::slots[src[3] ..]: the layer's register, then those of three coordinates; kNoSlot where
+// there is none. Program::slots[target ..]: the elements' registers, also where there is one. immediate: an ImageForm.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "simulator/isa/opcode.h"
+#include "simulator/program/operation.h"
+
+namespace lockstep::program {
+
+// The modifiers that the handlers look at.
+struct ImageForm {
+  isa::Geometry geometry = isa::Geometry::kNone;
+  isa::Type type = isa::Type::kNone;            // of an element in registers
+  isa::Border border = isa::Border::kNone;      // surfaces
+  std::uint8_t component = 0;                   // tld4
+  bool gathers = false;                         // tld4
+  bool float_coordinates = false;               // textures
+  bool formatted = false;                       // sust.p, sured.p
+  std::uint8_t unused = 0;
+
+  std::int64_t packed() const { return std::bit_cast<std::int64_t>(*this); }
+  static ImageForm of(const Op& op) { return std::bit_cast<ImageForm>(op.immediate); }
+};
+static_assert(sizeof(ImageForm) == 8);
+
+inline constexpr int kImageSlots = 4;  // layer, x, y, z
+
+}  // namespace lockstep::program

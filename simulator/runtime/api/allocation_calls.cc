@@ -1,0 +1,267 @@
+// cudaMalloc and its kin, and what can be asked about an address.
+#include <cstring>
+#include <string>
+
+#include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/state/transfers.h"
+#include "simulator/runtime/state/work.h"
+
+using lockstep::memory::Address;
+using lockstep::memory::Allocation;
+using lockstep::memory::DeviceMemory;
+using lockstep::memory::Kind;
+using lockstep::runtime::AllocateWork;
+using lockstep::runtime::api;
+using lockstep::runtime::bytes;
+using lockstep::runtime::capture_work;
+using lockstep::runtime::check_stream;
+using lockstep::runtime::check_unsafe;
+using lockstep::runtime::describe_place;
+using lockstep::runtime::Device;
+using lockstep::runtime::FreeWork;
+using lockstep::runtime::hexadecimal;
+using lockstep::runtime::Reach;
+using lockstep::runtime::Runtime;
+using lockstep::runtime::Stream;
+
+namespace {
+
+constexpr std::uint64_t kAlignment = 256;  // what the programming guide promises
+constexpr std::uint64_t kPitch = 512;      // texture alignment, so that a pitched allocation can be bound
+
+// Where the program called the API function in which this stands.
+#define CALLER __builtin_return_address(0)
+
+// `caller`: nullptr where the memory belongs to a graph.
+cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* caller, void** result, std::size_t size, Kind kind,
+                     bool in_stream = false) {
+  if (result == nullptr) return cudaErrorInvalidValue;
+  if (!in_stream) {
+    if (const cudaError_t error = check_unsafe(r, function); error != cudaSuccess) return error;
+  }
+  *result = nullptr;
+  if (size == 0) return cudaSuccess;
+  const Allocation* a = r.memory->allocate(size, kAlignment, kind, d.ordinal);
+  if (a == nullptr) {
+    r.explain(function, "out of memory: " + bytes(size) + " asked for, " + bytes(r.memory_capacity - r.memory->bytes_in_use(d.ordinal)) +
+                            " of " + bytes(r.memory_capacity) + " free (LOCKSTEP_MEMORY sets the GiB a device has)");
+    return cudaErrorMemoryAllocation;
+  }
+  if (caller != nullptr) r.leaks.allocated(*a, function, caller);
+  *result = reinterpret_cast<void*>(a->base);
+  return cudaSuccess;
+}
+
+// Frees an allocation by its first byte if it is of a kind that this function frees.
+template <class Accepts>
+cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts accepts) {
+  const Address address = reinterpret_cast<Address>(pointer);
+  const auto refuse = [&](const std::string& why) {
+    r.explain(function, hexadecimal(address) + " " + why);
+    return cudaErrorInvalidValue;
+  };
+  const Allocation* a = r.memory->find(address);
+  if (a == nullptr) return refuse("is no allocation: it lies " + describe_place(*r.memory, address));
+  if (a->freed) return refuse("was freed before: it lies " + describe_place(*r.memory, address));
+  if (a->base != address) return refuse("is not the start of an allocation: it lies " + describe_place(*r.memory, address));
+  if (!accepts(a->kind)) return refuse("is " + describe(*a) + ", which this function does not free");
+  r.leaks.freed(address);
+  r.memory->release(address);
+  return cudaSuccess;
+}
+
+std::size_t pitch_of(std::size_t width) { return (width + kPitch - 1) / kPitch * kPitch; }
+
+cudaError_t allocate_pitched(Runtime& r, Device& d, const char* function, const void* caller, void** result, std::size_t* pitch, std::size_t width,
+                             std::size_t rows) {
+  if (result == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
+  *pitch = pitch_of(width);
+  std::size_t size = 0;
+  if (*pitch < width || __builtin_mul_overflow(*pitch, rows, &size)) return cudaErrorMemoryAllocation;
+  return allocate(r, d, function, caller, result, size, Kind::kDevice);
+}
+
+bool freed_by_cuda_free(Kind kind) { return kind == Kind::kDevice || kind == Kind::kManaged; }
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaMalloc(void** pointer, size_t size) {
+  const void* const caller = CALLER;
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) { return allocate(r, d, "cudaMalloc", caller, pointer, size, Kind::kDevice); });
+}
+
+cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
+  const void* const caller = CALLER;
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    Stream* s = r.streams.find_stream(stream, d.ordinal);
+    if (s == nullptr || !s->capture) {
+      if (const cudaError_t error = check_stream(r, d, "cudaMallocAsync", stream); error != cudaSuccess) return error;
+      return allocate(r, d, "cudaMallocAsync", caller, pointer, size, Kind::kDevice, true);
+    }
+    // The address is decided now and used at every launch of the graph.
+    if (size == 0) return cudaErrorInvalidValue;
+    if (const cudaError_t error = allocate(r, d, "cudaMallocAsync", nullptr, pointer, size, Kind::kDevice, true); error != cudaSuccess) return error;
+    AllocateWork work;
+    work.parameters.poolProps.allocType = cudaMemAllocationTypePinned;
+    work.parameters.poolProps.location = {cudaMemLocationTypeDevice, {d.ordinal}};
+    work.parameters.bytesize = size;
+    work.parameters.dptr = *pointer;
+    return capture_work(r, "cudaMallocAsync", *s, work);
+  });
+}
+
+cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned flags) {
+  const void* const caller = CALLER;
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
+    return allocate(r, d, "cudaMallocManaged", caller, pointer, size, Kind::kManaged);
+  });
+}
+
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+  const void* const caller = CALLER;
+  return api(__func__, Reach::kDevice,
+             [&](Runtime& r, Device& d) { return allocate_pitched(r, d, "cudaMallocPitch", caller, pointer, pitch, width, height); });
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
+  const void* const caller = CALLER;
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    if (result == nullptr) return cudaErrorInvalidValue;
+    std::size_t rows = 0;
+    if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) return cudaErrorMemoryAllocation;
+    const cudaError_t error = allocate_pitched(r, d, "cudaMalloc3D", caller, &result->ptr, &result->pitch, extent.width, rows);
+    result->xsize = extent.width;
+    result->ysize = extent.height;
+    return error;
+  });
+}
+
+cudaError_t cudaFree(void* pointer) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    return pointer == nullptr ? cudaSuccess : release(r, "cudaFree", pointer, freed_by_cuda_free);
+  });
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    if (Stream* s = r.streams.find_stream(stream, d.ordinal); s != nullptr && s->capture) {
+      return capture_work(r, "cudaFreeAsync", *s, FreeWork{pointer});
+    }
+    if (const cudaError_t error = check_stream(r, d, "cudaFreeAsync", stream); error != cudaSuccess) return error;
+    if (pointer == nullptr) return cudaSuccess;
+    return release(r, "cudaFreeAsync", pointer, freed_by_cuda_free);
+  });
+}
+
+cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned flags) {
+  const void* const caller = CALLER;
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    if ((flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) != 0) return cudaErrorInvalidValue;
+    const cudaError_t error = allocate(r, d, "cudaHostAlloc", caller, pointer, size, Kind::kPinned);
+    if (error == cudaSuccess && size != 0) r.host_flags[reinterpret_cast<Address>(*pointer)] = flags;
+    return error;
+  });
+}
+
+cudaError_t cudaMallocHost(void** pointer, size_t size) {
+  const void* const caller = CALLER;
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) { return allocate(r, d, "cudaMallocHost", caller, pointer, size, Kind::kPinned); });
+}
+
+cudaError_t cudaFreeHost(void* pointer) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    return pointer == nullptr ? cudaSuccess : release(r, "cudaFreeHost", pointer, [](Kind kind) { return kind == Kind::kPinned; });
+  });
+}
+
+cudaError_t cudaHostRegister(void* pointer, size_t size, unsigned flags) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (pointer == nullptr || size == 0) return cudaErrorInvalidValue;
+    if (r.memory->register_host(pointer, size) == nullptr) return cudaErrorHostMemoryAlreadyRegistered;
+    r.host_flags[reinterpret_cast<Address>(pointer)] = flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    const Allocation* a = r.memory->find(reinterpret_cast<Address>(pointer));
+    if (a == nullptr || a->kind != Kind::kRegistered) return cudaErrorHostMemoryNotRegistered;
+    if (a->base != reinterpret_cast<Address>(pointer)) return cudaErrorInvalidValue;
+    r.memory->release(a->base);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned flags) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (device_pointer == nullptr || flags != 0) return cudaErrorInvalidValue;
+    const Allocation* a = r.memory->find(reinterpret_cast<Address>(host_pointer));
+    if (a == nullptr || a->freed || (a->kind != Kind::kPinned && a->kind != Kind::kRegistered)) return cudaErrorInvalidValue;
+    *device_pointer = host_pointer;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    const Allocation* a = r.memory->find(reinterpret_cast<Address>(pointer));
+    if (flags == nullptr || a == nullptr || a->freed || (a->kind != Kind::kPinned && a->kind != Kind::kRegistered)) return cudaErrorInvalidValue;
+    const auto it = r.host_flags.find(a->base);
+    *flags = (it == r.host_flags.end() ? 0 : it->second) | cudaHostAllocMapped;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
+    *free = r.memory_capacity - r.memory->bytes_in_use(d.ordinal);
+    *total = r.memory_capacity;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
+    void* const p = const_cast<void*>(pointer);
+    std::memset(attributes, 0, sizeof *attributes);
+    const Allocation* a = r.memory->find(reinterpret_cast<Address>(pointer));
+    if (a == nullptr || a->freed) {
+      attributes->type = cudaMemoryTypeUnregistered;
+      attributes->device = cudaInvalidDeviceId;
+      attributes->hostPointer = p;
+      return cudaSuccess;
+    }
+    attributes->device = a->device;
+    attributes->devicePointer = p;
+    switch (a->kind) {
+      case Kind::kDevice:
+      case Kind::kVariable:
+      case Kind::kConstant:
+        attributes->type = cudaMemoryTypeDevice;
+        break;
+      case Kind::kManaged:
+        attributes->type = cudaMemoryTypeManaged;
+        attributes->hostPointer = p;
+        break;
+      case Kind::kPinned:
+      case Kind::kRegistered:
+        attributes->type = cudaMemoryTypeHost;
+        attributes->hostPointer = p;
+        break;
+    }
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"
+
+LOCKSTEP_TWIN(cudaMallocAsync, _ptsz)
+LOCKSTEP_TWIN(cudaFreeAsync, _ptsz)

@@ -1,0 +1,104 @@
+// Stream capture (capture.h).
+#include "simulator/runtime/graph/capture.h"
+
+#include "simulator/runtime/api/graph_api.h"
+
+using namespace lockstep::runtime;
+
+namespace {
+
+template <class Body>
+cudaError_t about(const char* function, cudaStream_t stream, Body&& body) {
+  return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    Stream* s = r.streams.find_stream(stream, d.ordinal);
+    return s == nullptr ? cudaErrorInvalidResourceHandle : body(r, *s);
+  });
+}
+
+cudaStreamCaptureStatus status_of(const Stream& s) {
+  return !s.capture ? cudaStreamCaptureStatusNone : s.capture->invalid ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) { return begin_capture(r, d, stream, mode, nullptr, {}); });
+}
+
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* dependencies, const cudaGraphEdgeData* data,
+                                          size_t count, cudaStreamCaptureMode mode) {
+  return about_graph(__func__, graph, [&](Runtime& r, Device& d, Graph& g) -> cudaError_t {
+    std::vector<GraphNode*> nodes;
+    if (!nodes_of(g, dependencies, count, &nodes) || !plain_edges(data, count)) return cudaErrorInvalidValue;
+    return begin_capture(r, d, stream, mode, &g, std::move(nodes));
+  });
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    if (graph == nullptr) return cudaErrorInvalidValue;
+    *graph = nullptr;
+    Graph* made = nullptr;
+    const cudaError_t error = end_capture(r, d, stream, &made);
+    *graph = handle_of(made);
+    return error;
+  });
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return about(__func__, stream, [&](Runtime& r, Stream& s) -> cudaError_t {
+    if (status == nullptr) return cudaErrorInvalidValue;
+    *status = status_of(s);
+    return check_legacy(r, "cudaStreamIsCapturing", s);
+  });
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** dependencies, const cudaGraphEdgeData** data, size_t* count) {
+  return about(__func__, stream, [&](Runtime& r, Stream& s) -> cudaError_t {
+    if (status == nullptr) return cudaErrorInvalidValue;
+    *status = status_of(s);
+    if (*status != cudaStreamCaptureStatusActive) return check_legacy(r, "cudaStreamGetCaptureInfo", s);
+    if (id != nullptr) *id = s.capture->id;
+    if (graph != nullptr) *graph = handle_of(s.capture->graph);
+    // The list is good until the stream's next call; the stream keeps it.
+    if (dependencies != nullptr) *dependencies = reinterpret_cast<const cudaGraphNode_t*>(s.tail.data());
+    if (data != nullptr) *data = nullptr;
+    if (count != nullptr) *count = s.tail.size();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies, const cudaGraphEdgeData* data, size_t count,
+                                                unsigned flags) {
+  return about(__func__, stream, [&](Runtime&, Stream& s) -> cudaError_t {
+    if (!s.capture) return cudaErrorIllegalState;
+    if (s.capture->invalid) return cudaErrorStreamCaptureInvalidated;
+    std::vector<GraphNode*> nodes;
+    if (flags > cudaStreamSetCaptureDependencies || !nodes_of(*s.capture->graph, dependencies, count, &nodes) || !plain_edges(data, count)) {
+      return cudaErrorInvalidValue;
+    }
+    if (flags == cudaStreamSetCaptureDependencies) s.tail.clear();
+    for (GraphNode* node : nodes) {
+      if (std::find(s.tail.begin(), s.tail.end(), node) == s.tail.end()) s.tail.push_back(node);
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed) return end_call(cudaErrorInvalidValue);
+  std::swap(*mode, thread_state().capture_mode);
+  return cudaSuccess;
+}
+
+}  // extern "C"
+
+LOCKSTEP_TWIN(cudaStreamBeginCapture, _ptsz)
+LOCKSTEP_TWIN(cudaStreamBeginCaptureToGraph, _ptsz)
+LOCKSTEP_TWIN(cudaStreamEndCapture, _ptsz)
+LOCKSTEP_TWIN(cudaStreamIsCapturing, _ptsz)
+LOCKSTEP_TWIN(cudaStreamGetCaptureInfo, _ptsz)
+LOCKSTEP_TWIN(cudaStreamUpdateCaptureDependencies, _ptsz)

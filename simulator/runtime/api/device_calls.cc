@@ -1,0 +1,242 @@
+// Devices: choosing, synchronising and resetting them, their limits and settings, peers, versions.
+#include <strings.h>
+
+#include <cstdio>
+#include <string>
+
+#include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/state/runtime.h"
+
+using lockstep::runtime::api;
+using lockstep::runtime::Device;
+using lockstep::runtime::end_call;
+using lockstep::runtime::Reach;
+using lockstep::runtime::Runtime;
+using lockstep::runtime::thread_state;
+
+namespace {
+
+constexpr int kVersion = 13000;
+
+bool exists(const Runtime& r, int device) { return device >= 0 && device < static_cast<int>(r.devices.size()); }
+
+// What a limit is until set; 0 for one that the device does not have.
+std::size_t default_limit(cudaLimit limit) {
+  switch (limit) {
+    case cudaLimitStackSize: return 1024;
+    case cudaLimitPrintfFifoSize: return 8650752;
+    case cudaLimitMallocHeapSize: return 8 << 20;
+    case cudaLimitDevRuntimePendingLaunchCount: return 2048;
+    case cudaLimitMaxL2FetchGranularity: return 64;
+    default: return 0;
+  }
+}
+
+cudaError_t unknown_limit(cudaLimit limit) {
+  return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue;
+}
+
+cudaError_t answer(int* result, int value, const char* function = __builtin_FUNCTION()) {
+  if (result == nullptr) return end_call(cudaErrorInvalidValue, function);
+  *result = value;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaRuntimeGetVersion(int* version) { return answer(version, kVersion); }
+cudaError_t cudaDriverGetVersion(int* version) { return answer(version, kVersion); }
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  if (count == nullptr) return end_call(cudaErrorInvalidValue);
+  *count = 0;
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) {
+    *count = static_cast<int>(r.devices.size());
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  return api(__func__, Reach::kHost, [&](Runtime&, Device& d) -> cudaError_t {
+    if (device == nullptr) return cudaErrorInvalidValue;
+    *device = d.ordinal;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDevice(int device) {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
+    if (!exists(r, device)) return cudaErrorInvalidDevice;
+    thread_state().device = device;
+    // A device that was reset after an error cannot be had again.
+    const cudaError_t error = r.current().error;
+    return error == cudaErrorDevicesUnavailable ? error : cudaSuccess;
+  });
+}
+
+cudaError_t cudaInitDevice(int device, unsigned /*device_flags*/, unsigned /*flags*/) {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) { return exists(r, device) ? cudaSuccess : cudaErrorInvalidDevice; });
+}
+
+cudaError_t cudaSetValidDevices(int* devices, int count) {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
+    if (count < 0 || (count > 0 && devices == nullptr)) return cudaErrorInvalidValue;
+    for (int i = 0; i < count; ++i) {
+      if (!exists(r, devices[i])) return cudaErrorInvalidDevice;
+    }
+    if (count > 0) thread_state().device = devices[0];
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  return api(__func__, Reach::kHost, [&](Runtime&, Device& d) -> cudaError_t {
+    if ((flags & ~cudaDeviceMask) != 0) return cudaErrorInvalidValue;
+    d.flags = flags | cudaDeviceMapHost;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  return api(__func__, Reach::kHost, [&](Runtime&, Device& d) -> cudaError_t {
+    if (flags == nullptr) return cudaErrorInvalidValue;
+    *flags = d.flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return api(__func__, Reach::kDevice, [](Runtime& r, Device&) { return lockstep::runtime::check_unsafe(r, "cudaDeviceSynchronize"); });
+}
+
+cudaError_t cudaDeviceReset() {
+  return api(__func__, Reach::kHost, [](Runtime& r, Device& d) {
+    r.reset_device(d);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  return api(__func__, Reach::kDevice, [&](Runtime&, Device& d) -> cudaError_t {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    if (limit == cudaLimitPersistingL2CacheSize) {
+      const auto it = d.limits.find(limit);
+      *value = it == d.limits.end() ? 0 : it->second;
+      return cudaSuccess;
+    }
+    if (default_limit(limit) == 0) return unknown_limit(limit);
+    const auto it = d.limits.find(limit);
+    *value = it == d.limits.end() ? default_limit(limit) : it->second;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  return api(__func__, Reach::kDevice, [&](Runtime&, Device& d) -> cudaError_t {
+    if (limit != cudaLimitPersistingL2CacheSize && default_limit(limit) == 0) return unknown_limit(limit);
+    constexpr std::size_t kLargestStack = 512 * 1024, kStackUnit = 16;
+    if (limit == cudaLimitStackSize) {
+      if (value > kLargestStack) return cudaErrorInvalidValue;
+      value = (value + kStackUnit - 1) / kStackUnit * kStackUnit;
+    }
+    d.limits[limit] = value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  return api(__func__, Reach::kDevice, [&](Runtime&, Device& d) -> cudaError_t {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    *config = d.cache_config;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
+  return api(__func__, Reach::kDevice, [&](Runtime&, Device& d) {
+    d.cache_config = config;
+    return cudaSuccess;
+  });
+}
+
+// Banks are four bytes wide on every device since sm_50.
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  return api(__func__, Reach::kDevice, [&](Runtime&, Device&) -> cudaError_t {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    *config = cudaSharedMemBankSizeFourByte;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig /*config*/) {
+  return api(__func__, Reach::kDevice, [](Runtime&, Device&) { return cudaSuccess; });
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache() {
+  return api(__func__, Reach::kDevice, [](Runtime&, Device&) { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
+    if (text == nullptr || length < 13) return cudaErrorInvalidValue;
+    if (!exists(r, device)) return cudaErrorInvalidDevice;
+    std::snprintf(text, static_cast<std::size_t>(length), "0000:%02X:00.0", device + 1);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
+    if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
+    for (int i = 0; i < static_cast<int>(r.devices.size()); ++i) {
+      char own[32];
+      std::snprintf(own, sizeof own, "0000:%02X:00.0", i + 1);
+      if (strcasecmp(own, text) == 0 || strcasecmp(own + 5, text) == 0) {
+        *device = i;
+        return cudaSuccess;
+      }
+    }
+    return cudaErrorInvalidDevice;
+  });
+}
+
+// All memory lies in one window, so every device can reach every other's.
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
+    if (can == nullptr) return cudaErrorInvalidValue;
+    if (!exists(r, device) || !exists(r, peer)) return cudaErrorInvalidDevice;
+    *can = device != peer;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    if (flags != 0) return cudaErrorInvalidValue;
+    if (!exists(r, peer)) return cudaErrorInvalidDevice;
+    if (peer == d.ordinal) return cudaErrorPeerAccessUnsupported;
+    return d.peers.insert(peer).second ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
+  });
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    if (!exists(r, peer)) return cudaErrorInvalidDevice;
+    return d.peers.erase(peer) != 0 ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
+  });
+}
+
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr which, int from, int to) {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
+    if (value == nullptr || which < cudaDevP2PAttrPerformanceRank || which > cudaDevP2PAttrOnlyPartialNativeAtomicSupported) return cudaErrorInvalidValue;
+    if (!exists(r, from) || !exists(r, to) || from == to) return cudaErrorInvalidDevice;
+    *value = which == cudaDevP2PAttrAccessSupported || which == cudaDevP2PAttrNativeAtomicSupported || which == cudaDevP2PAttrCudaArrayAccessSupported;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaProfilerStart() { return cudaSuccess; }
+cudaError_t cudaProfilerStop() { return cudaSuccess; }
+
+}  // extern "C"

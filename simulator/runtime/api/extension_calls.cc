@@ -1,0 +1,112 @@
+// The functions of simulator/extension.h.
+#include "simulator/extension.h"
+
+#include <cstring>
+#include <string>
+
+#include "simulator/runtime/state/findings.h"
+#include "simulator/runtime/state/runtime.h"
+
+using lockstep::runtime::Device;
+using lockstep::runtime::Runtime;
+using lockstep::runtime::thread_state;
+
+namespace {
+
+// Runs `body` on the current device under the lock; `otherwise` when no simulated GPU could be started.
+template <class T, class Body>
+T with_device(T otherwise, Body&& body) {
+  Runtime& runtime = Runtime::get();
+  std::lock_guard lock(runtime.lock);
+  if (runtime.start_error != cudaSuccess) return otherwise;
+  return body(runtime, runtime.current());
+}
+
+}  // namespace
+
+extern "C" {
+
+int lockstepExtensionVersion() { return LOCKSTEP_EXTENSION_VERSION; }
+
+int lockstepNameBuffer(void* begin, size_t bytes, const char* name) {
+  return with_device(-1, [&](Runtime& r, Device&) {
+    return r.memory->name_buffer(reinterpret_cast<lockstep::memory::Address>(begin), bytes, name == nullptr ? "" : name) ? 0 : -1;
+  });
+}
+
+int lockstepMarkUnwritten(void* begin, size_t bytes) {
+  return with_device(-1, [&](Runtime& r, Device&) {
+    const auto address = reinterpret_cast<lockstep::memory::Address>(begin);
+    const lockstep::memory::Allocation* a = r.memory->find(address);
+    if (a == nullptr || a->freed || bytes > a->base + a->size - address) return -1;
+    r.memory->mark_unwritten(address, bytes);
+    return 0;
+  });
+}
+
+char* lockstepTakeFindings() {
+  Runtime& runtime = Runtime::get();
+  runtime.record.taken();
+  const std::string text = lockstep::runtime::to_json(runtime.findings.take());
+  return strdup(text.c_str());
+}
+
+int lockstepClearError() {
+  return with_device(-1, [](Runtime&, Device& d) {
+    d.error = cudaSuccess;
+    thread_state().last_error = cudaSuccess;
+    return 0;
+  });
+}
+
+int lockstepResetCounters() {
+  return with_device(-1, [](Runtime&, Device& d) {
+    d.counters = {};
+    d.launches = 0;
+    d.count_memory = true;
+    return 0;
+  });
+}
+
+int lockstepReadCounters(lockstepCounters* result) {
+  return with_device(-1, [&](Runtime&, Device& d) {
+    if (result == nullptr || result->size < sizeof(size_t) || result->size > sizeof(lockstepCounters)) return -1;
+    const auto& c = d.counters;
+    lockstepCounters all{};
+    all.size = result->size;
+    all.launches = d.launches;
+    all.warp_instructions = c.warp_instructions;
+    all.thread_instructions = c.thread_instructions;
+    all.global_load_requests = c.global_load_requests;
+    all.global_load_sectors = c.global_load_sectors;
+    all.global_load_lines = c.global_load_lines;
+    all.global_store_requests = c.global_store_requests;
+    all.global_store_sectors = c.global_store_sectors;
+    all.global_store_lines = c.global_store_lines;
+    all.shared_load_requests = c.shared_load_requests;
+    all.shared_load_conflicts = c.shared_load_conflicts;
+    all.shared_store_requests = c.shared_store_requests;
+    all.shared_store_conflicts = c.shared_store_conflicts;
+    all.shuffles = c.shuffles;
+    all.votes = c.votes;
+    all.atomics = c.atomics;
+    all.barriers = c.barriers;
+    std::memcpy(result, &all, result->size);  // a program built with an older header has a shorter structure
+    return 0;
+  });
+}
+
+int lockstepSetSchedule(uint64_t seed) {
+  return with_device(-1, [&](Runtime& r, Device&) {
+    r.settings.schedule = seed;
+    return 0;
+  });
+}
+
+uint32_t lockstepSetChecks(uint32_t checks) {
+  return with_device(uint32_t{0}, [&](Runtime& r, Device&) { return std::exchange(r.settings.checks, checks); });
+}
+
+int lockstepSetQuiet(int quiet) { return Runtime::get().findings.set_quiet(quiet != 0) ? 1 : 0; }
+
+}  // extern "C"

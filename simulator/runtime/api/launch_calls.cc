@@ -1,0 +1,121 @@
+// cudaLaunchKernel and its kin.
+#include <string>
+#include <utility>
+
+#include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/launcher.h"
+#include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/state/work.h"
+
+using lockstep::runtime::api;
+using lockstep::runtime::demangled;
+using lockstep::runtime::Device;
+using lockstep::runtime::KernelEntry;
+using lockstep::runtime::KernelWork;
+using lockstep::runtime::LaunchRequest;
+using lockstep::runtime::make_kernel_work;
+using lockstep::runtime::put;
+using lockstep::runtime::Reach;
+using lockstep::runtime::Runtime;
+using lockstep::runtime::thread_state;
+
+namespace {
+
+// Reads the attributes of an extended launch. Those that only guide scheduling or caching change nothing here and are accepted.
+cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config, LaunchRequest* request) {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config.attrs[i];
+    switch (attribute.id) {
+      case cudaLaunchAttributeClusterDimension:
+        request->cluster = dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z);
+        request->has_cluster = true;
+        break;
+      case cudaLaunchAttributeCooperative:
+        request->cooperative = attribute.val.cooperative != 0;
+        break;
+      case cudaLaunchAttributeIgnore:
+      case cudaLaunchAttributeAccessPolicyWindow:
+      case cudaLaunchAttributeSynchronizationPolicy:
+      case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+      case cudaLaunchAttributeProgrammaticStreamSerialization:  // the kernel before has ended: its dependents may always start
+      case cudaLaunchAttributePriority:
+      case cudaLaunchAttributeMemSyncDomainMap:
+      case cudaLaunchAttributeMemSyncDomain:
+      case cudaLaunchAttributePreferredClusterDimension:        // a preference: the regular cluster is always allowed
+      case cudaLaunchAttributePreferredSharedMemoryCarveout:
+        break;
+      case cudaLaunchAttributeProgrammaticEvent:
+      case cudaLaunchAttributeLaunchCompletionEvent:
+      case cudaLaunchAttributeDeviceUpdatableKernelNode:
+      case cudaLaunchAttributeNvlinkUtilCentricScheduling:
+        runtime.explain("cudaLaunchKernelExC", "launch attribute " + std::to_string(static_cast<int>(attribute.id)) +
+                                                   " is not supported by the simulated GPU");
+        return cudaErrorNotSupported;
+      default:
+        return cudaErrorInvalidValue;
+    }
+  }
+  return cudaSuccess;
+}
+
+LaunchRequest request_of(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, bool cooperative) {
+  LaunchRequest request;
+  request.grid = grid;
+  request.block = block;
+  request.dynamic_shared = shared;
+  request.stream = stream;
+  request.cooperative = cooperative;
+  return request;
+}
+
+// Notes that a launch is not taken (call_errors.h).
+cudaError_t refused(Runtime& r, const void* function, cudaError_t error) {
+  const KernelEntry* entry = r.modules.find_kernel(function);
+  thread_state().refused_kernel = entry == nullptr ? "" : demangled(entry->name);
+  r.record.refused_launch();
+  return error;
+}
+
+cudaError_t launch(Runtime& r, Device& d, const char* api_name, const void* function, const LaunchRequest& request, void** arguments) {
+  KernelWork work;
+  cudaError_t error = make_kernel_work(r, d, api_name, function, request, arguments, &work);
+  if (error == cudaSuccess) error = put(r, d, api_name, request.stream, std::move(work));
+  // Blocking launches return what has become of a kernel that ran.
+  return error == cudaSuccess || error == d.error ? error : refused(r, function, error);
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) {
+    return launch(r, d, "cudaLaunchKernel", function, request_of(grid, block, shared, stream, false), arguments);
+  });
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) {
+    return launch(r, d, "cudaLaunchCooperativeKernel", function, request_of(grid, block, shared, stream, true), arguments);
+  });
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) return cudaErrorInvalidValue;
+    LaunchRequest request = request_of(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, false);
+    if (const cudaError_t error = read_attributes(r, *config, &request); error != cudaSuccess) return refused(r, function, error);
+    return launch(r, d, "cudaLaunchKernelExC", function, request, arguments);
+  });
+}
+
+}  // extern "C"
+
+LOCKSTEP_TWIN(__cudaLaunchKernel, _ptsz)
+LOCKSTEP_TWIN(cudaLaunchKernel, _ptsz)
+LOCKSTEP_TWIN(cudaLaunchCooperativeKernel, _ptsz)
+LOCKSTEP_TWIN(cudaLaunchKernelExC, _ptsz)

@@ -1,0 +1,154 @@
+// Device code that a program loads while it runs (cudaLibraryLoadData): PTX as text, or a fat binary, in memory or in a file.
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/runtime/state/runtime.h"
+
+using namespace lockstep::runtime;
+
+namespace {
+
+// What was loaded, with the bytes that it refers to. Guarded by the device lock.
+struct Library {
+  FatBinary* binary = nullptr;
+  std::string bytes;                            // a file's
+  std::map<std::string, KernelEntry*> kernels;  // by mangled name, as asked for
+};
+std::map<cudaLibrary_t, Library>& libraries() {
+  static auto* const all = new std::map<cudaLibrary_t, Library>;
+  return *all;
+}
+
+Library* find(cudaLibrary_t handle) {
+  const auto it = libraries().find(handle);
+  return it == libraries().end() ? nullptr : &it->second;
+}
+
+template <class Body>
+cudaError_t about(const char* function, cudaLibrary_t handle, Body&& body) {
+  return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    Library* library = find(handle);
+    return library == nullptr ? cudaErrorInvalidResourceHandle : body(r, d, *library);
+  });
+}
+
+// Makes a library of code whose first bytes say what it is.
+cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, std::string&& bytes, cudaLibrary_t* result) {
+  constexpr std::uint32_t kWrapper = 0x466243b1, kContainer = 0xba55ed50;
+  std::uint32_t magic = 0;
+  std::memcpy(&magic, code, sizeof magic);
+  Library library;
+  if (magic == kWrapper) {
+    library.binary = r.modules.add(code);
+  } else if (magic == kContainer) {
+    library.binary = r.modules.add_container(code);
+  } else if (std::memcmp(code, "\177ELF", 4) == 0) {
+    r.explain(function, "this is machine code alone; the simulated GPU needs PTX");
+    return cudaErrorNoKernelImageForDevice;
+  } else {
+    library.binary = r.modules.add_text(static_cast<const char*>(code));
+  }
+  if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) {
+    r.modules.remove(library.binary);
+    return error;
+  }
+  library.bytes = std::move(bytes);
+  *result = reinterpret_cast<cudaLibrary_t>(library.binary);
+  libraries().emplace(*result, std::move(library));
+  return cudaSuccess;
+}
+
+// The handle of a kernel of the library, made when first asked for.
+KernelEntry* kernel_named(Runtime& r, Library& library, const std::string& name) {
+  KernelEntry*& entry = library.kernels[name];
+  if (entry == nullptr) entry = r.modules.add_kernel(library.binary, nullptr, name.c_str());
+  return entry;
+}
+
+cudaError_t find_variable(const char* function, cudaLibrary_t handle, const char* name, bool managed, void** address, size_t* bytes) {
+  return about(function, handle, [&](Runtime& r, Device& d, Library& library) -> cudaError_t {
+    if (name == nullptr) return cudaErrorInvalidValue;
+    if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) return error;
+    const auto* a = library.binary->loaded.at(d.ordinal).module->find_variable(name);
+    if (a == nullptr || (managed && a->kind != lockstep::memory::Kind::kManaged)) return cudaErrorSymbolNotFound;
+    if (address != nullptr) *address = reinterpret_cast<void*>(a->base);
+    if (bytes != nullptr) *bytes = a->size;
+    return cudaSuccess;
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+// Options steer NVIDIA's compiler: there is none here.
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**, unsigned, cudaLibraryOption*, void**, unsigned) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
+    return load(r, d, "cudaLibraryLoadData", code, {}, library);
+  });
+}
+
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path, cudaJitOption*, void**, unsigned, cudaLibraryOption*, void**, unsigned) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    if (library == nullptr || path == nullptr) return cudaErrorInvalidValue;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return cudaErrorFileNotFound;
+    std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    if (bytes.size() < 16) return cudaErrorInvalidKernelImage;
+    const char* code = bytes.data();  // stays when the string moves: it is longer than any that lies in place
+    return load(r, d, "cudaLibraryLoadFromFile", code, std::move(bytes), library);
+  });
+}
+
+cudaError_t cudaLibraryUnload(cudaLibrary_t handle) {
+  return about(__func__, handle, [&](Runtime& r, Device&, Library& library) {
+    r.modules.remove(library.binary);
+    libraries().erase(handle);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t handle, const char* name) {
+  return about(__func__, handle, [&](Runtime& r, Device& d, Library& library) -> cudaError_t {
+    if (kernel == nullptr || name == nullptr) return cudaErrorInvalidValue;
+    if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) return error;
+    if (library.binary->loaded.at(d.ordinal).module->find_kernel(name) == nullptr) return cudaErrorSymbolNotFound;
+    *kernel = reinterpret_cast<cudaKernel_t>(kernel_named(r, library, name));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t handle) {
+  return about(__func__, handle, [&](Runtime& r, Device& d, Library& library) -> cudaError_t {
+    if (count == nullptr) return cudaErrorInvalidValue;
+    if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) return error;
+    *count = static_cast<unsigned>(library.binary->loaded.at(d.ordinal).module->kernels().size());
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count, cudaLibrary_t handle) {
+  return about(__func__, handle, [&](Runtime& r, Device& d, Library& library) -> cudaError_t {
+    if (kernels == nullptr || count == 0) return cudaErrorInvalidValue;
+    if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) return error;
+    const auto all = library.binary->loaded.at(d.ordinal).module->kernels();
+    for (unsigned i = 0; i < count && i < all.size(); ++i) kernels[i] = reinterpret_cast<cudaKernel_t>(kernel_named(r, library, all[i]->name()));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaLibraryGetGlobal(void** address, size_t* bytes, cudaLibrary_t library, const char* name) {
+  return find_variable(__func__, library, name, false, address, bytes);
+}
+cudaError_t cudaLibraryGetManaged(void** address, size_t* bytes, cudaLibrary_t library, const char* name) {
+  return find_variable(__func__, library, name, true, address, bytes);
+}
+
+}  // extern "C"

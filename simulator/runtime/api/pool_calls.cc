@@ -1,0 +1,197 @@
+// Stream-ordered memory pools. A pool is a handle with attributes: its memory comes from the device like any other and goes back when freed,
+// so there is never anything cached to trim.
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/state/transfers.h"
+
+using lockstep::runtime::api;
+using lockstep::runtime::Device;
+using lockstep::runtime::Reach;
+using lockstep::runtime::Runtime;
+
+namespace {
+
+struct Pool {
+  int device = 0;
+  bool is_default = false;
+  std::map<cudaMemPoolAttr, std::uint64_t> attributes;
+};
+
+// Guarded by the device lock.
+std::map<cudaMemPool_t, std::unique_ptr<Pool>>& pools() {
+  static auto* const all = new std::map<cudaMemPool_t, std::unique_ptr<Pool>>;
+  return *all;
+}
+
+cudaMemPool_t make_pool(int device, bool is_default) {
+  auto pool = std::make_unique<Pool>();
+  pool->device = device;
+  pool->is_default = is_default;
+  const auto handle = reinterpret_cast<cudaMemPool_t>(pool.get());
+  pools().emplace(handle, std::move(pool));
+  return handle;
+}
+
+Pool* find_pool(cudaMemPool_t handle) {
+  const auto it = pools().find(handle);
+  return it == pools().end() ? nullptr : it->second.get();
+}
+
+cudaMemPool_t default_pool(int device) {
+  for (const auto& [handle, pool] : pools()) {
+    if (pool->is_default && pool->device == device) return handle;
+  }
+  return make_pool(device, true);
+}
+
+bool device_exists(const Runtime& r, int device) { return device >= 0 && device < static_cast<int>(r.devices.size()); }
+
+// The reuse policies are ints, on by default; the others are 64-bit numbers, 0 by default.
+bool is_flag(cudaMemPoolAttr a) {
+  return a == cudaMemPoolReuseFollowEventDependencies || a == cudaMemPoolReuseAllowOpportunistic || a == cudaMemPoolReuseAllowInternalDependencies;
+}
+bool is_known(cudaMemPoolAttr a) { return a >= cudaMemPoolReuseFollowEventDependencies && a <= cudaMemPoolAttrUsedMemHigh; }
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (pool == nullptr) return cudaErrorInvalidValue;
+    if (!device_exists(r, device)) return cudaErrorInvalidDevice;
+    *pool = default_pool(device);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (pool == nullptr) return cudaErrorInvalidValue;
+    if (!device_exists(r, device)) return cudaErrorInvalidDevice;
+    const Device& d = r.devices[static_cast<std::size_t>(device)];
+    *pool = d.current_pool != nullptr ? d.current_pool : default_pool(device);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (!device_exists(r, device)) return cudaErrorInvalidDevice;
+    const Pool* p = find_pool(pool);
+    if (p == nullptr || p->device != device) return cudaErrorInvalidValue;
+    r.devices[static_cast<std::size_t>(device)].current_pool = pool;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* props) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (pool == nullptr || props == nullptr || props->allocType != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
+    if (props->handleTypes != cudaMemHandleTypeNone || props->location.type != cudaMemLocationTypeDevice) {
+      r.explain("cudaMemPoolCreate", "only pools on a device and without handles to share are supported by the simulated GPU");
+      return cudaErrorNotSupported;
+    }
+    if (!device_exists(r, props->location.id)) return cudaErrorInvalidDevice;
+    *pool = make_pool(props->location.id, false);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    const Pool* p = find_pool(pool);
+    if (p == nullptr || p->is_default) return cudaErrorInvalidValue;
+    for (Device& d : r.devices) {
+      if (d.current_pool == pool) d.current_pool = nullptr;
+    }
+    pools().erase(pool);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t /*keep*/) {
+  return api(__func__, Reach::kDevice, [&](Runtime&, Device&) { return find_pool(pool) == nullptr ? cudaErrorInvalidValue : cudaSuccess; });
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, void* value) {
+  return api(__func__, Reach::kDevice, [&](Runtime&, Device&) -> cudaError_t {
+    Pool* p = find_pool(pool);
+    if (p == nullptr || value == nullptr || !is_known(which)) return cudaErrorInvalidValue;
+    std::uint64_t number = 0;
+    std::memcpy(&number, value, is_flag(which) ? sizeof(int) : sizeof number);
+    p->attributes[which] = number;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, void* value) {
+  return api(__func__, Reach::kDevice, [&](Runtime&, Device&) -> cudaError_t {
+    const Pool* p = find_pool(pool);
+    if (p == nullptr || value == nullptr || !is_known(which)) return cudaErrorInvalidValue;
+    const auto it = p->attributes.find(which);
+    const std::uint64_t number = it != p->attributes.end() ? it->second : is_flag(which) ? 1 : 0;
+    std::memcpy(value, &number, is_flag(which) ? sizeof(int) : sizeof number);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+  {
+    std::lock_guard lock(Runtime::get().lock);
+    if (find_pool(pool) == nullptr) return lockstep::runtime::end_call(cudaErrorInvalidValue);
+  }
+  return cudaMallocAsync(pointer, size, stream);
+}
+
+// All memory lies in one window: every device reaches every pool, and says so.
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* descriptions, size_t count) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    const Pool* p = find_pool(pool);
+    if (p == nullptr || (count != 0 && descriptions == nullptr)) return cudaErrorInvalidValue;
+    for (size_t i = 0; i < count; ++i) {
+      const cudaMemAccessDesc& d = descriptions[i];
+      if (d.location.type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
+      if (!device_exists(r, d.location.id)) return cudaErrorInvalidDevice;
+      // A pool cannot be taken from its own device.
+      if (d.location.id == p->device && d.flags != cudaMemAccessFlagsProtReadWrite) return cudaErrorInvalidDevice;
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    if (flags == nullptr || location == nullptr || find_pool(pool) == nullptr) return cudaErrorInvalidValue;
+    if (location->type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
+    if (!device_exists(r, location->id)) return cudaErrorInvalidDevice;
+    *flags = cudaMemAccessFlagsProtReadWrite;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
+  if (location == nullptr || type != cudaMemAllocationTypePinned || location->type != cudaMemLocationTypeDevice) {
+    return lockstep::runtime::end_call(cudaErrorInvalidValue);
+  }
+  return cudaDeviceGetDefaultMemPool(pool, location->id);
+}
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
+  if (location == nullptr || type != cudaMemAllocationTypePinned || location->type != cudaMemLocationTypeDevice) {
+    return lockstep::runtime::end_call(cudaErrorInvalidValue);
+  }
+  return cudaDeviceGetMemPool(pool, location->id);
+}
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type, cudaMemPool_t pool) {
+  if (location == nullptr || type != cudaMemAllocationTypePinned || location->type != cudaMemLocationTypeDevice) {
+    return lockstep::runtime::end_call(cudaErrorInvalidValue);
+  }
+  return cudaDeviceSetMemPool(location->id, pool);
+}
+
+}  // extern "C"
+
+LOCKSTEP_TWIN(cudaMallocFromPoolAsync, _ptsz)

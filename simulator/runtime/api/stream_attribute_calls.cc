@@ -1,0 +1,59 @@
+// Attributes of streams: kept and given back. They guide caches and scheduling, which change nothing that a program can observe here.
+#include <cstring>
+
+#include "simulator/runtime/state/runtime.h"
+
+using namespace lockstep::runtime;
+
+namespace {
+
+bool is_of_streams(cudaStreamAttrID id) {
+  return id == cudaLaunchAttributeAccessPolicyWindow || id == cudaLaunchAttributeSynchronizationPolicy || id == cudaLaunchAttributePriority ||
+         id == cudaLaunchAttributeMemSyncDomainMap || id == cudaLaunchAttributeMemSyncDomain;
+}
+
+template <class Body>
+cudaError_t about(const char* function, cudaStream_t stream, Body&& body) {
+  return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    Stream* s = r.streams.find_stream(stream, d.ordinal);
+    return s == nullptr ? cudaErrorInvalidResourceHandle : body(r, d, *s);
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id, const cudaStreamAttrValue* value) {
+  return about(__func__, stream, [&](Runtime&, Device&, Stream& s) -> cudaError_t {
+    if (value == nullptr || !is_of_streams(id)) return cudaErrorInvalidValue;
+    s.attributes[id] = *value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID id, cudaStreamAttrValue* value) {
+  return about(__func__, stream, [&](Runtime&, Device&, const Stream& s) -> cudaError_t {
+    if (value == nullptr || !is_of_streams(id)) return cudaErrorInvalidValue;
+    std::memset(value, 0, sizeof *value);
+    if (id == cudaLaunchAttributeSynchronizationPolicy) value->syncPolicy = cudaSyncPolicyAuto;
+    if (id == cudaLaunchAttributePriority) value->priority = s.priority;
+    if (const auto it = s.attributes.find(id); it != s.attributes.end()) *value = it->second;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  return about(__func__, from, [&](Runtime& r, Device& d, const Stream& source) -> cudaError_t {
+    Stream* target = r.streams.find_stream(to, d.ordinal);
+    if (target == nullptr) return cudaErrorInvalidResourceHandle;
+    target->attributes = source.attributes;
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"
+
+LOCKSTEP_TWIN(cudaStreamSetAttribute, _ptsz)
+LOCKSTEP_TWIN(cudaStreamGetAttribute, _ptsz)
+LOCKSTEP_TWIN(cudaStreamCopyAttributes, _ptsz)

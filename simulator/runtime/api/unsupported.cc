@@ -1,0 +1,16 @@
+#include "simulator/runtime/api/unsupported.h"
+
+#include <atomic>
+#include <cstdio>
+
+#include "simulator/runtime/state/runtime.h"
+
+extern "C" int lockstep_unsupported(const char* function, int* said) {
+  using lockstep::runtime::Runtime;
+  if (Runtime::get().settings.api_errors) {
+    lockstep::runtime::thread_state().explained = "the simulated GPU does not support it";
+  } else if (std::atomic_ref<int>(*said).exchange(1) == 0) {
+    std::fprintf(stderr, "lockstep: %s is not supported by the simulated GPU\n", function);
+  }
+  return lockstep::runtime::end_call(cudaErrorNotSupported, function);
+}

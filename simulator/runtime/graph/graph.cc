@@ -1,0 +1,226 @@
+#include "simulator/runtime/graph/graph.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace lockstep::runtime {
+namespace {
+
+void drop(std::map<UserObject*, unsigned>& kept) {
+  for (const auto& [object, count] : std::exchange(kept, {})) release_user_object(object, count);
+}
+
+}  // namespace
+
+Graph::~Graph() { drop(kept); }
+GraphExec::~GraphExec() { drop(kept); }
+
+void release_user_object(UserObject* object, unsigned count) {
+  object->count -= std::min(object->count, count);
+  if (object->count != 0) return;
+  run_callback([&] { object->destroy(object->data); });
+  delete object;
+}
+
+Graphs& graphs() {
+  static auto* const all = new Graphs;
+  return *all;
+}
+
+Graph* Graphs::create() {
+  auto graph = std::make_unique<Graph>();
+  Graph* handle = graph.get();
+  graphs_.emplace(handle, std::move(graph));
+  return handle;
+}
+
+Graph* Graphs::find(cudaGraph_t handle) const {
+  if (const auto it = graphs_.find(handle); it != graphs_.end()) return it->second.get();
+  return children_.count(handle) != 0 ? reinterpret_cast<Graph*>(handle) : nullptr;
+}
+
+GraphNode* Graphs::find(cudaGraphNode_t handle) const { return nodes_.count(handle) != 0 ? reinterpret_cast<GraphNode*>(handle) : nullptr; }
+
+std::shared_ptr<GraphExec> Graphs::find(cudaGraphExec_t handle) const {
+  const auto it = execs_.find(handle);
+  return it == execs_.end() ? nullptr : it->second;
+}
+
+void Graphs::forget(const Graph& graph) {
+  for (const auto& node : graph.nodes) {
+    nodes_.erase(node.get());
+    if (const auto* child = std::get_if<ChildWork>(&node->work)) {
+      children_.erase(child->graph.get());
+      forget(*child->graph);
+    }
+  }
+}
+
+bool Graphs::destroy(Graph* graph) {
+  const auto it = graphs_.find(graph);
+  if (it == graphs_.end()) return false;
+  forget(*graph);
+  const std::unique_ptr<Graph> last = std::move(it->second);
+  graphs_.erase(it);
+  return true;
+}
+
+bool Graphs::destroy(cudaGraphExec_t exec) { return execs_.erase(exec) != 0; }
+
+GraphNode* Graphs::add(Graph& graph, Work work, int device, const std::vector<GraphNode*>& dependencies) {
+  GraphNode& node = *graph.nodes.emplace_back(std::make_unique<GraphNode>());
+  node.graph = &graph;
+  node.work = std::move(work);
+  node.device = device;
+  node.origin = ++origins_;
+  nodes_.insert(&node);
+  if (const auto* child = std::get_if<ChildWork>(&node.work)) children_.insert(child->graph.get());
+  for (GraphNode* before : dependencies) connect(*before, node);
+  return &node;
+}
+
+void Graphs::remove(GraphNode& node) {
+  for (GraphNode* before : node.from) std::erase(before->to, &node);
+  for (GraphNode* after : node.to) std::erase(after->from, &node);
+  nodes_.erase(&node);
+  if (const auto* child = std::get_if<ChildWork>(&node.work)) {
+    children_.erase(child->graph.get());
+    forget(*child->graph);
+  }
+  node.graph->nodes.remove_if([&](const auto& n) { return n.get() == &node; });
+}
+
+bool Graphs::connect(GraphNode& from, GraphNode& to) {
+  if (std::find(from.to.begin(), from.to.end(), &to) != from.to.end()) return false;
+  from.to.push_back(&to);
+  to.from.push_back(&from);
+  return true;
+}
+
+bool Graphs::disconnect(GraphNode& from, GraphNode& to) { return std::erase(from.to, &to) + std::erase(to.from, &from) != 0; }
+
+void Graphs::copy_into(const Graph& graph, Graph& to) {
+  std::map<const GraphNode*, GraphNode*> copies;
+  for (const auto& node : graph.nodes) {
+    Work work = node->work;
+    if (auto* child = std::get_if<ChildWork>(&work)) child->graph = copy(*child->graph);
+    GraphNode* made = add(to, std::move(work), node->device, {});
+    made->origin = node->origin;
+    copies.emplace(node.get(), made);
+  }
+  for (const auto& node : graph.nodes) {
+    for (const GraphNode* before : node->from) connect(*copies.at(before), *copies.at(node.get()));
+  }
+  for (const auto& [object, count] : graph.kept) {
+    object->count += count;
+    to.kept[object] += count;
+  }
+}
+
+Graph* Graphs::clone(const Graph& graph) {
+  Graph* made = create();
+  copy_into(graph, *made);
+  return made;
+}
+
+std::shared_ptr<Graph> Graphs::copy(const Graph& graph) {
+  auto made = std::make_shared<Graph>();
+  copy_into(graph, *made);
+  return made;
+}
+
+std::shared_ptr<GraphExec> Graphs::instantiate(const Graph& graph) {
+  auto exec = std::make_shared<GraphExec>();
+  std::map<const GraphNode*, std::size_t> done;
+  // Whatever waits for nothing that is not yet there, in the order of the list: the same order every time.
+  while (done.size() < graph.nodes.size()) {
+    bool progress = false;
+    for (const auto& node : graph.nodes) {
+      const auto ready = [&](const GraphNode* before) { return done.count(before) != 0; };
+      if (done.count(node.get()) != 0 || !std::all_of(node->from.begin(), node->from.end(), ready)) continue;
+      GraphExec::Step& step = exec->steps.emplace_back();
+      step.work = node->work;
+      step.device = node->device;
+      step.origin = node->origin;
+      for (const GraphNode* before : node->from) step.from.push_back(done.at(before));
+      if (const auto* child = std::get_if<ChildWork>(&node->work)) {
+        step.child = instantiate(*child->graph);
+        if (!step.child) return nullptr;
+      }
+      done.emplace(node.get(), exec->steps.size() - 1);
+      progress = true;
+    }
+    if (!progress) return nullptr;
+  }
+  for (const auto& [object, count] : graph.kept) {
+    object->count += count;
+    exec->kept[object] += count;
+  }
+  return exec;
+}
+
+cudaGraphExec_t Graphs::enter(std::shared_ptr<GraphExec> exec) {
+  const auto handle = reinterpret_cast<cudaGraphExec_t>(exec.get());
+  execs_.emplace(handle, std::move(exec));
+  return handle;
+}
+
+cudaError_t run_graph(const char* api_name, const GraphExec& exec) {
+  Runtime& runtime = Runtime::get();
+  for (const GraphExec::Step& step : exec.steps) {
+    if (!step.enabled) continue;
+    cudaError_t error = cudaSuccess;
+    if (step.child) {
+      error = run_graph(api_name, *step.child);
+    } else if (const auto* host = std::get_if<HostWork>(&step.work)) {
+      run_callback([&] { host->function(host->data); });
+    } else {
+      std::lock_guard lock(runtime.lock);
+      Device& device = runtime.devices[static_cast<std::size_t>(step.device)];
+      error = device.error != cudaSuccess ? device.error : perform(runtime, device, api_name, step.work);
+    }
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+bool replace_work(GraphExec::Step& step, Work work) {
+  if (type_of(step.work) != type_of(work)) return false;
+  if (const auto* now = std::get_if<CopyWork>(&step.work)) {
+    // Only the addresses of one-dimensional copies may change, and the size with them; of others the shape must stay.
+    const cudaMemcpy3DParms &a = now->box, &b = std::get<CopyWork>(work).box;
+    const bool lines = a.extent.height <= 1 && a.extent.depth <= 1 && b.extent.height <= 1 && b.extent.depth <= 1;
+    if (!lines && (a.extent.width != b.extent.width || a.extent.height != b.extent.height || a.extent.depth != b.extent.depth)) return false;
+  }
+  step.work = std::move(work);
+  return true;
+}
+
+cudaGraphExecUpdateResult update(GraphExec& exec, const Graph& graph, const GraphNode** error_node) {
+  const auto changed = Graphs::instantiate(graph);
+  if (!changed || changed->steps.size() != exec.steps.size()) return cudaGraphExecUpdateErrorTopologyChanged;
+  std::map<std::uint64_t, const GraphNode*> by_origin;
+  for (const auto& node : graph.nodes) by_origin.emplace(node->origin, node.get());
+  for (std::size_t i = 0; i < exec.steps.size(); ++i) {
+    GraphExec::Step &old = exec.steps[i], &step = changed->steps[i];
+    *error_node = by_origin.at(step.origin);
+    if (type_of(old.work) != type_of(step.work)) return cudaGraphExecUpdateErrorNodeTypeChanged;
+    if (old.from != step.from) return cudaGraphExecUpdateErrorTopologyChanged;
+  }
+  for (std::size_t i = 0; i < exec.steps.size(); ++i) {
+    GraphExec::Step &old = exec.steps[i], &step = changed->steps[i];
+    *error_node = by_origin.at(step.origin);
+    if (old.child) {
+      const GraphNode* inner = nullptr;
+      const auto result = update(*old.child, *std::get<ChildWork>(step.work).graph, &inner);
+      if (result != cudaGraphExecUpdateSuccess) return result;
+    }
+    if (!replace_work(old, std::move(step.work))) return cudaGraphExecUpdateErrorParametersChanged;
+    old.origin = step.origin;
+  }
+  *error_node = nullptr;
+  return cudaGraphExecUpdateSuccess;
+}
+
+}  // namespace lockstep::runtime

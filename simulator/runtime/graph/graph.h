@@ -1,0 +1,103 @@
+// Graphs: work with its dependencies, and what is made of it to be launched.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "simulator/runtime/state/work.h"
+
+namespace lockstep::runtime {
+
+struct GraphNode {
+  Graph* graph = nullptr;
+  Work work;
+  int device = 0;
+  std::uint64_t origin = 0;           // the same for a node and its copies in clones
+  std::vector<GraphNode*> from, to;   // what it waits for, and what waits for it
+  std::vector<void*> arguments;       // pointers into KernelWork::parameters, as cudaGraphKernelNodeGetParams gave them last
+};
+
+// A user object that a graph keeps alive (cudaUserObjectCreate).
+struct UserObject {
+  void* data = nullptr;
+  cudaHostFn_t destroy = nullptr;
+  unsigned count = 1;
+};
+
+// Gives references back; the last one runs the destructor.
+void release_user_object(UserObject* object, unsigned count);
+
+struct Graph {
+  std::list<std::unique_ptr<GraphNode>> nodes;  // in the order in which they were added
+  std::map<UserObject*, unsigned> kept;         // references to user objects
+  ~Graph();
+};
+
+// An instantiated graph: its nodes in an order that keeps the dependencies, each with the node it was made from.
+struct GraphExec {
+  struct Step {
+    Work work;
+    int device = 0;
+    std::uint64_t origin = 0;
+    bool enabled = true;
+    std::vector<std::size_t> from;          // steps it waits for
+    std::shared_ptr<GraphExec> child;       // of a ChildWork
+  };
+  std::vector<Step> steps;
+  unsigned long long flags = 0;
+  std::map<UserObject*, unsigned> kept;
+  ~GraphExec();
+};
+
+// All graphs of the process, by their handles. Guarded by the device lock.
+class Graphs {
+ public:
+  Graph* create();
+  // nullptr for a handle that is none, or not any more.
+  Graph* find(cudaGraph_t handle) const;
+  GraphNode* find(cudaGraphNode_t handle) const;
+  std::shared_ptr<GraphExec> find(cudaGraphExec_t handle) const;
+  bool destroy(Graph* graph);
+  bool destroy(cudaGraphExec_t exec);
+
+  // Adds a node after `dependencies`, which are of the same graph and all different.
+  GraphNode* add(Graph& graph, Work work, int device, const std::vector<GraphNode*>& dependencies);
+  void remove(GraphNode& node);
+  static bool connect(GraphNode& from, GraphNode& to);     // false: they were connected before
+  static bool disconnect(GraphNode& from, GraphNode& to);  // false: they were not
+  Graph* clone(const Graph& graph);
+  // A copy that belongs to a node.
+  std::shared_ptr<Graph> copy(const Graph& graph);
+
+  // nullptr when the graph has a cycle.
+  static std::shared_ptr<GraphExec> instantiate(const Graph& graph);
+  cudaGraphExec_t enter(std::shared_ptr<GraphExec> exec);
+
+ private:
+  void copy_into(const Graph& graph, Graph& to);
+  void forget(const Graph& graph);
+
+  std::map<const void*, std::unique_ptr<Graph>> graphs_;
+  std::set<const void*> children_;   // graphs of child nodes
+  std::set<const void*> nodes_;
+  std::map<const void*, std::shared_ptr<GraphExec>> execs_;
+  std::uint64_t origins_ = 0;
+};
+Graphs& graphs();
+
+// Runs all steps. The device lock must not be held. The first error ends it.
+cudaError_t run_graph(const char* api_name, const GraphExec& exec);
+
+// Whether the graph can take the place of what the exec was made from; changes the exec if so.
+cudaGraphExecUpdateResult update(GraphExec& exec, const Graph& graph, const GraphNode** error_node);
+// Gives a step new parameters. False when they are of another type, or change what may not be changed.
+bool replace_work(GraphExec::Step& step, Work work);
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,107 @@
+#include "simulator/runtime/state/call_errors.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <iterator>
+#include <utility>
+
+#include "simulator/runtime/state/describe.h"
+
+namespace lockstep::runtime {
+namespace {
+
+bool is_answer(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess:
+    case cudaErrorNotReady:
+    case cudaErrorNoDevice:
+    case cudaErrorPeerAccessAlreadyEnabled:
+    case cudaErrorGraphExecUpdateFailure:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const void* base_of(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+// Where the program, or another library, called into this one.
+const void* caller() {
+  std::array<void*, 32> frames;
+  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
+  const void* const own = base_of(reinterpret_cast<const void*>(&call_ended));
+  const auto end = frames.begin() + count;
+  const auto found = std::find_if(frames.begin(), end, [&](const void* frame) { return base_of(frame) != own; });
+  return found == end ? nullptr : *found;
+}
+
+check::Finding failure(const ThreadState& thread, const char* function, cudaError_t error, const void* from) {
+  check::Finding f;
+  f.kind = thread.refused_kernel ? check::Kind::kRefused : check::Kind::kApiError;
+  f.kernel = thread.refused_kernel.value_or("");
+  f.call = function;
+  f.error = cudaGetErrorName(error);
+  f.access.address = reinterpret_cast<std::uintptr_t>(from);
+  f.where = (f.kernel.empty() ? f.call : "the launch of " + f.kernel) + " answered " + f.error + " (" + cudaGetErrorString(error) + ")" +
+            (thread.explained.empty() ? "" : ": " + thread.explained);
+  if (const std::string place = describe_caller(from); !place.empty()) f.detail = place;
+  return f;
+}
+
+}  // namespace
+
+void call_ended(Runtime& runtime, const char* function, cudaError_t error) {
+  const std::lock_guard lock(runtime.lock);
+  ThreadState& thread = thread_state();
+  static bool said = false;
+  const void* const launched_from = std::exchange(thread.launched_from, nullptr);
+  const bool known = std::exchange(thread.refused_module, false);
+  const bool left_behind = !runtime.devices.empty() && runtime.current().error != cudaSuccess && runtime.current().error == error;
+  if (!is_answer(error) && !known && !left_behind) {
+    const bool launch = thread.refused_kernel.has_value();
+    const std::uint64_t number = runtime.tell_failure(failure(thread, function, error, launch && launched_from != nullptr ? launched_from : caller()));
+    const auto it = std::find_if(thread.not_looked_at.begin(), thread.not_looked_at.end(), [&](const auto& n) { return n.first == number; });
+    if (!said && !runtime.findings.quiet()) {
+      std::fprintf(stderr, "lockstep: a call that fails counts as an error unless the program asks for it with cudaGetLastError\n");
+      said = true;
+    }
+    if (it == thread.not_looked_at.end()) {
+      thread.not_looked_at.emplace_back(number, 1);
+    } else {
+      ++it->second;
+    }
+  } else if (!thread.explained.empty() && !runtime.findings.quiet()) {
+    std::fprintf(stderr, "lockstep: %s: %s\n", function, thread.explained.c_str());
+  }
+  thread.explained.clear();
+  thread.refused_kernel.reset();
+}
+
+void last_error_fetched(Runtime& runtime) {
+  for (const auto& [number, times] : std::exchange(thread_state().not_looked_at, {})) {
+    if (const auto informed = runtime.findings.looked_at(number, times)) runtime.record.found({*informed});
+  }
+}
+
+std::uint64_t tell_refused_module(Runtime& runtime, const LoadFailure& why, const std::vector<std::string>& kernels) {
+  constexpr std::size_t kMostNamed = 5;
+  check::Finding f;
+  f.kind = check::Kind::kRefused;
+  f.where = why.message;
+  f.access.site.file = why.source.file;
+  f.access.site.line = why.source.line;
+  f.access.site.ptx_line = why.ptx_line;
+  for (std::size_t i = 0; i < std::min(kernels.size(), kMostNamed); ++i) f.detail += (i == 0 ? "" : ", ") + kernels[i];
+  if (kernels.size() > kMostNamed) f.detail += " and " + std::to_string(kernels.size() - kMostNamed) + " more";
+  if (!kernels.empty()) f.detail = (kernels.size() == 1 ? "This kernel cannot run: " : "None of these kernels can run: ") + f.detail;
+  return runtime.tell_failure(std::move(f));
+}
+
+}  // namespace lockstep::runtime

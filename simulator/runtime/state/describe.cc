@@ -1,0 +1,47 @@
+#include "simulator/runtime/state/describe.h"
+
+#include <cxxabi.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace lockstep::runtime {
+
+std::string demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;  // "i" would be taken for the type int
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 && text != nullptr ? text : name;
+  std::free(text);
+  return result;
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string bytes(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
+
+std::string describe_place(const memory::DeviceMemory& memory, memory::Address address) {
+  if (const memory::Allocation* a = memory.find(address)) {
+    const std::string where = address == a->base ? "at the start of " : bytes(address - a->base) + " into ";
+    return where + describe(*a) + (a->freed ? ", which has been freed" : "");
+  }
+  if (!memory.in_window(address)) return "outside all device memory";
+  const auto [below, above] = memory.neighbours(address);
+  const auto freed = [](const memory::Allocation& a) { return std::string(a.freed ? ", which has been freed" : ""); };
+  const bool below_is_nearer =
+      below != nullptr && (above == nullptr || address - (below->base + below->size) <= above->base - address);
+  if (below_is_nearer && memory.in_window(below->base)) {
+    const std::uint64_t past = address - (below->base + below->size);
+    return (past == 0 ? "at the end of " : bytes(past) + " past the end of ") + describe(*below) + freed(*below);
+  }
+  if (above != nullptr && memory.in_window(above->base)) {
+    return bytes(above->base - address) + " before " + describe(*above) + freed(*above);
+  }
+  return "in device memory that nothing was ever allocated near";
+}
+
+}  // namespace lockstep::runtime

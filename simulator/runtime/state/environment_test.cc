@@ -1,0 +1,149 @@
+#include "simulator/runtime/state/environment.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+
+namespace lockstep::runtime {
+namespace {
+
+std::variant<Settings, std::string> read(const std::map<std::string, std::string>& set) {
+  return read_settings([&](const char* name) -> const char* {
+    const auto it = set.find(name);
+    return it == set.end() ? nullptr : it->second.c_str();
+  });
+}
+
+Settings accepted(const std::map<std::string, std::string>& set) {
+  const auto result = read(set);
+  if (const auto* error = std::get_if<std::string>(&result)) {
+    ADD_FAILURE() << *error;
+    return {};
+  }
+  return std::get<Settings>(result);
+}
+
+std::string refused(const std::string& name, const std::string& value) {
+  const auto result = read({{name, value}});
+  const auto* error = std::get_if<std::string>(&result);
+  if (error == nullptr) {
+    ADD_FAILURE() << name << "=" << value << " was accepted";
+    return {};
+  }
+  EXPECT_NE(error->find(name), std::string::npos) << "the sentence must name the variable";
+  EXPECT_NE(error->find(value), std::string::npos) << "the sentence must quote the value";
+  return *error;
+}
+
+TEST(Environment, NothingSetIsOneDeterministicSm90WithAllChecks) {
+  const Settings s = accepted({});
+  EXPECT_EQ(s.profile->name, "sm_90");
+  EXPECT_EQ(s.devices, 1);
+  EXPECT_EQ(s.checks, check::kAllChecks);
+  EXPECT_EQ(s.schedule, 0u);
+  EXPECT_EQ(s.host_threads, 0);
+  EXPECT_EQ(s.instruction_limit, kInstructionLimit);
+  EXPECT_FALSE(s.quiet);
+  EXPECT_FALSE(s.launch_blocking);
+}
+
+TEST(Environment, RegistersShareTheirPlacesUnlessAsked) {
+  EXPECT_EQ(accepted({}).registers, engine::RegisterPlaces::kShared);
+  EXPECT_EQ(accepted({{"LOCKSTEP_REGISTERS", "shared"}}).registers, engine::RegisterPlaces::kShared);
+  EXPECT_EQ(accepted({{"LOCKSTEP_REGISTERS", "separate"}}).registers, engine::RegisterPlaces::kSeparate);
+  refused("LOCKSTEP_REGISTERS", "seperate");
+}
+
+TEST(Environment, EmptyMeansNotSet) { EXPECT_EQ(accepted({{"LOCKSTEP_DEVICE", ""}, {"LOCKSTEP_SCHEDULE", ""}}).profile->name, "sm_90"); }
+
+TEST(Environment, EverySettingIsRead) {
+  const Settings s = accepted({{"LOCKSTEP_DEVICE", "sm_75"},
+                               {"LOCKSTEP_DEVICES", "3"},
+                               {"LOCKSTEP_MEMORY", "2"},
+                               {"LOCKSTEP_SCHEDULE", "18446744073709551615"},
+                               {"LOCKSTEP_HOST_THREADS", "7"},
+                               {"LOCKSTEP_INSTRUCTION_LIMIT", "1000"},
+                               {"LOCKSTEP_QUIET", "1"},
+                               {"CUDA_LAUNCH_BLOCKING", "1"}});
+  EXPECT_EQ(s.profile->name, "sm_75");
+  EXPECT_EQ(s.devices, 3);
+  EXPECT_EQ(s.memory_bytes, 2ull << 30);
+  EXPECT_EQ(s.schedule, ~0ull);
+  EXPECT_EQ(s.host_threads, 7);
+  EXPECT_EQ(s.instruction_limit, 1000u);
+  EXPECT_TRUE(s.quiet);
+  EXPECT_TRUE(s.launch_blocking);
+}
+
+TEST(Environment, AnUnknownDeviceListsTheKnown) {
+  const std::string error = refused("LOCKSTEP_DEVICE", "sm_91");
+  for (const Profile& p : profiles()) EXPECT_NE(error.find(p.name), std::string::npos) << p.name;
+}
+
+TEST(Environment, ChecksAreNamed) {
+  const auto checks = [](const std::string& text) { return accepted({{"LOCKSTEP_CHECKS", text}}).checks; };
+  EXPECT_EQ(checks("all"), check::kAllChecks);
+  EXPECT_EQ(checks("none"), 0u);
+  EXPECT_EQ(checks("bounds"), check::kBounds);
+  EXPECT_EQ(checks("bounds,races"), check::kBounds | check::kRaces);
+  EXPECT_EQ(checks("-races"), check::kAllChecks & ~check::kRaces);
+  EXPECT_EQ(checks("-races,-initialisation"), check::kAllChecks & ~check::kRaces & ~check::kInitialisation);
+  EXPECT_EQ(checks("all,-bounds"), check::kAllChecks & ~check::kBounds);
+  EXPECT_EQ(checks("all,leaks"), check::kAllChecks | check::kLeaks) << "leaks are looked for when they are named";
+  EXPECT_EQ(checks("leaks"), check::kLeaks);
+  for (const char* wrong : {"bound", "bounds;races", "bounds,", "ALL", "--races"}) refused("LOCKSTEP_CHECKS", wrong);
+}
+
+TEST(Environment, NumbersOutOfRangeOrMistypedAreRefused) {
+  refused("LOCKSTEP_DEVICES", "65");
+  refused("LOCKSTEP_DEVICES", "-1");
+  refused("LOCKSTEP_DEVICES", "two");
+  refused("LOCKSTEP_MEMORY", "0");
+  refused("LOCKSTEP_MEMORY", "4G");
+  refused("LOCKSTEP_SCHEDULE", "0x10");
+  refused("LOCKSTEP_SCHEDULE", "18446744073709551616");
+  refused("LOCKSTEP_HOST_THREADS", " 2");
+  refused("LOCKSTEP_QUIET", "yes");
+  EXPECT_EQ(accepted({{"LOCKSTEP_DEVICES", "0"}}).devices, 0) << "no device is a setting that programs must handle";
+}
+
+TEST(Environment, DeviceMemoryFitsTheHostWithItsShadow) {
+  Settings s;
+  const std::uint64_t gib = 1ull << 30;
+  EXPECT_EQ(device_memory_bytes(s, 64 * gib), 16 * gib);
+  EXPECT_EQ(device_memory_bytes(s, 10000 * gib), 80 * gib) << "never more than the real part has";
+  EXPECT_EQ(device_memory_bytes(s, gib / 2), gib / 4) << "but something";
+  s.devices = 2;
+  EXPECT_EQ(device_memory_bytes(s, 64 * gib), 8 * gib);
+  s.memory_bytes = 3 * gib;
+  EXPECT_EQ(device_memory_bytes(s, 64 * gib), 3 * gib);
+  EXPECT_GT(host_memory_bytes(), 0u);
+}
+
+TEST(Environment, SuppressionsAreReadFromAFile) {
+  const std::string path = testing::TempDir() + "/suppressions";
+  std::ofstream(path) << "race f(*\n";
+  const Settings s = accepted({{"LOCKSTEP_SUPPRESSIONS", path}, {"LOCKSTEP_COUNT", "1"}, {"LOCKSTEP_RECORD", "/tmp/record"}});
+  EXPECT_EQ(s.suppressions.kinds_in("f(int)"), 1u << static_cast<int>(check::Kind::kRace));
+  EXPECT_TRUE(s.count);
+  EXPECT_EQ(s.record, "/tmp/record");
+  refused("LOCKSTEP_SUPPRESSIONS", "/nonexistent/file");
+  std::ofstream(path) << "racing f(*\n";
+  const auto result = read({{"LOCKSTEP_SUPPRESSIONS", path}});
+  const auto* error = std::get_if<std::string>(&result);
+  ASSERT_NE(error, nullptr);
+  EXPECT_NE(error->find("line 1: 'racing'"), std::string::npos) << *error;
+}
+
+TEST(Environment, GoingOnAndFailedCallsAreOffUnlessAskedFor) {
+  EXPECT_FALSE(accepted({}).go_on);
+  EXPECT_FALSE(accepted({}).api_errors);
+  EXPECT_TRUE(accepted({{"LOCKSTEP_GO_ON", "1"}}).go_on);
+  EXPECT_TRUE(accepted({{"LOCKSTEP_API_ERRORS", "1"}}).api_errors);
+  EXPECT_NE(refused("LOCKSTEP_GO_ON", "yes").find("LOCKSTEP_GO_ON"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lockstep::runtime

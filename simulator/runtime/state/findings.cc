@@ -1,0 +1,182 @@
+#include "simulator/runtime/state/findings.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace lockstep::runtime {
+namespace {
+
+using nlohmann::json;
+
+json coordinates(const check::Dim3& d) { return json::array({d.x, d.y, d.z}); }
+
+json site(const check::Site& s) {
+  return {{"file", s.file}, {"line", s.line}, {"inlined_into", s.inlined_into}, {"ptx_line", s.ptx_line}, {"instruction", s.instruction}};
+}
+
+void put_access(json& out, const check::Access& access) {
+  out["block"] = coordinates(access.block);
+  out["thread"] = coordinates(access.thread);
+  out["address"] = access.address;
+  out["size"] = access.size;
+  out["write"] = access.is_write;
+  out["atomic"] = access.is_atomic;
+  out.update(site(access.site));
+}
+
+bool is_error(const check::Finding& f) { return f.severity == check::Severity::kError; }
+
+// Runs after the program's own exit handlers and destructors, because it is registered when the library is loaded.
+void tell_exit_status(int status, void* log) {
+  if (status != 0 || !static_cast<const FindingLog*>(log)->errors_untaken()) return;
+  std::fprintf(stderr, "lockstep: errors were found and nobody took them: the exit status is %d instead of 0\n", kExitWithFindings);
+  std::fflush(nullptr);
+  _exit(kExitWithFindings);
+}
+
+}  // namespace
+
+void FindingLog::count_repeats() {
+  std::lock_guard lock(mutex_);
+  count_repeats_ = true;
+}
+
+void FindingLog::print(const check::Finding& finding) const {
+  if (quiet_) return;
+  std::fflush(stdout);  // what the program printed before stays before
+  std::fprintf(stderr, "%s\n", finding.to_string().c_str());
+  std::fflush(stderr);
+}
+
+FindingLog::Entry& FindingLog::keep(check::Finding finding, bool suppressed) {
+  if (!suppressed) print(finding);
+  return kept_.emplace_back(Entry{{++last_number_, suppressed, std::move(finding)}});
+}
+
+FindingLog::Entry* FindingLog::find(std::uint64_t number) {
+  const auto it = std::find_if(kept_.begin(), kept_.end(), [&](const Entry& e) { return e.told.number == number; });
+  return it == kept_.end() ? nullptr : &*it;
+}
+
+std::vector<Told> FindingLog::add(std::vector<check::Finding> findings, bool suppressed) {
+  std::lock_guard lock(mutex_);
+  std::vector<Told> fresh;
+  for (check::Finding& f : findings) {
+    if (count_repeats_ && !f.by_host()) {
+      const auto same = [&](const Entry& e) { return !e.told.finding.by_host() && check::same_place(e.told.finding, f); };
+      if (const auto known = std::find_if(kept_.begin(), kept_.end(), same); known != kept_.end()) {
+        known->told.finding.occurrences += f.occurrences;
+        known->changed = true;
+        continue;
+      }
+    }
+    fresh.push_back(keep(std::move(f), suppressed).told);
+  }
+  return fresh;
+}
+
+std::uint64_t FindingLog::add_failure(check::Finding finding, bool suppressed, std::optional<Told>* first) {
+  std::lock_guard lock(mutex_);
+  const auto same = [&](const Entry& e) {
+    const check::Finding& f = e.told.finding;
+    return f.kind == finding.kind && f.call == finding.call && f.error == finding.error && f.kernel == finding.kernel &&
+           f.access.address == finding.access.address && (!f.call.empty() || f.where == finding.where);
+  };
+  const auto known = std::find_if(kept_.begin(), kept_.end(), same);
+  const bool fresh = known == kept_.end();
+  Entry& entry = fresh ? keep(std::move(finding), suppressed) : *known;
+  ++entry.not_looked_at;
+  if (fresh) {
+    *first = entry.told;
+  } else {
+    ++entry.told.finding.occurrences;
+    entry.told.finding.severity = check::Severity::kError;
+    entry.changed = true;
+  }
+  return entry.told.number;
+}
+
+std::optional<Told> FindingLog::looked_at(std::uint64_t number, std::uint64_t times) {
+  std::lock_guard lock(mutex_);
+  Entry* entry = find(number);
+  if (entry == nullptr || (entry->not_looked_at -= std::min(times, entry->not_looked_at)) != 0) return std::nullopt;
+  entry->told.finding.severity = check::Severity::kInformation;
+  entry->changed = true;
+  return std::exchange(entry->informed, true) ? std::nullopt : std::optional(entry->told);
+}
+
+void FindingLog::again(std::uint64_t number) {
+  std::lock_guard lock(mutex_);
+  if (Entry* entry = find(number)) {
+    ++entry->told.finding.occurrences;
+    entry->changed = true;
+  }
+}
+
+std::vector<Told> FindingLog::changed() const {
+  std::lock_guard lock(mutex_);
+  std::vector<Told> result;
+  for (const Entry& e : kept_) {
+    if (e.changed) result.push_back(e.told);
+  }
+  return result;
+}
+
+std::vector<check::Finding> FindingLog::take() {
+  std::lock_guard lock(mutex_);
+  std::vector<check::Finding> taken;
+  for (Entry& e : kept_) {
+    if (!e.told.suppressed) taken.push_back(std::move(e.told.finding));
+  }
+  kept_.clear();
+  return taken;
+}
+
+bool FindingLog::errors_untaken() const {
+  std::lock_guard lock(mutex_);
+  return std::any_of(kept_.begin(), kept_.end(), [](const Entry& e) { return !e.told.suppressed && is_error(e.told.finding); });
+}
+
+bool FindingLog::set_quiet(bool quiet) {
+  std::lock_guard lock(mutex_);
+  return std::exchange(quiet_, quiet);
+}
+
+bool FindingLog::quiet() const {
+  std::lock_guard lock(mutex_);
+  return quiet_;
+}
+
+std::string to_json(const std::vector<check::Finding>& findings) {
+  json array = json::array();
+  for (const check::Finding& f : findings) {
+    json out;
+    out["kind"] = check::name(f.kind);
+    out["severity"] = is_error(f) ? "error" : "information";
+    out["kernel"] = f.kernel;
+    out["space"] = f.space;
+    put_access(out, f.access);
+    out["where"] = f.where;
+    out["detail"] = f.detail;
+    if (!f.call.empty()) out["call"] = f.call;
+    if (!f.error.empty()) out["error"] = f.error;
+    if (f.origin) out["origin"] = site(*f.origin);
+    if (f.survived) out["survived"] = true;
+    out["occurrences"] = f.occurrences;
+    out["text"] = f.to_string();
+    if (f.other) put_access(out["other"], *f.other);
+    array.push_back(std::move(out));
+  }
+  // Names come from programs and may hold anything: bytes that are not UTF-8 are replaced.
+  return array.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+void watch_exit(const FindingLog* log) { on_exit(tell_exit_status, const_cast<FindingLog*>(log)); }
+
+}  // namespace lockstep::runtime

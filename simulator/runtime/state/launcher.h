@@ -1,0 +1,36 @@
+// Launching a kernel: what must be true of the configuration, and what becomes of the outcome.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "simulator/runtime/state/runtime.h"
+
+namespace lockstep::runtime {
+
+struct LaunchRequest {
+  dim3 grid, block;
+  dim3 cluster{1, 1, 1};      // when !has_cluster: as the kernel asks
+  bool has_cluster = false;
+  std::size_t dynamic_shared = 0;
+  cudaStream_t stream = nullptr;
+  bool cooperative = false;
+};
+
+// Checks a launch of `kernel` against the device, without running it. Says what is wrong.
+cudaError_t check_launch(Runtime& runtime, Device& device, const char* function, const KernelEntry& entry, const engine::Kernel& kernel,
+                         LaunchRequest& request);
+
+struct KernelWork;  // work.h
+
+// Runs a kernel that make_kernel_work made ready. Its own errors are kept for the next call (Device::error) unless CUDA_LAUNCH_BLOCKING is set.
+cudaError_t run_kernel(Runtime& runtime, Device& device, const char* function, const KernelWork& work);
+
+// The error for something that is no registered kernel: a null pointer, or anything else, which CUDA takes for a handle.
+cudaError_t unknown_kernel(const void* function);
+
+// The most dynamic shared memory a launch of the kernel may ask for, as set by cudaFuncSetAttribute or by default.
+std::size_t dynamic_shared_limit(const Runtime& runtime, const KernelEntry& entry, const engine::Kernel& kernel, int device);
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,198 @@
+#include "simulator/runtime/state/modules.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "simulator/fatbin/fatbin.h"
+#include "simulator/runtime/state/call_errors.h"
+#include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/runtime.h"
+
+namespace lockstep::runtime {
+namespace {
+
+// What nvcc puts in .nvFatBinSegment.
+struct Wrapper {
+  std::uint32_t magic;
+  std::uint32_t version;
+  const void* data;
+  const void* const* linked;  // version 2: NULL-terminated list of the translation units' containers
+};
+constexpr std::uint32_t kWrapperMagic = 0x466243b1;
+
+// The bytes of a container, by the sizes in its own header: {u32 magic, u16 version, u16 header size, u64 body size}.
+std::span<const std::uint8_t> container_bytes(const void* container) {
+  std::uint16_t header = 0;
+  std::uint64_t body = 0;
+  std::memcpy(&header, static_cast<const char*>(container) + 6, sizeof header);
+  std::memcpy(&body, static_cast<const char*>(container) + 8, sizeof body);
+  return {static_cast<const std::uint8_t*>(container), header + body};
+}
+
+// Host code reaches a __managed__ variable through a pointer that is ours to set.
+void fill_managed_slots(const FatBinary& binary, const engine::Module& module) {
+  for (const VariableEntry& variable : binary.variables) {
+    if (variable.managed_slot == nullptr) continue;
+    const memory::Allocation* a = module.find_variable(variable.name);
+    void* const place = a == nullptr ? nullptr : reinterpret_cast<void*>(a->base);
+    // Once for all devices: the program's other threads may read the pointer while one loads the module on a further device.
+    if (place != nullptr && *variable.managed_slot != place) *variable.managed_slot = place;
+  }
+}
+
+}  // namespace
+
+FatBinary* Modules::add(const void* wrapper, bool registered) {
+  FatBinary& binary = binaries_.emplace_back();
+  binary.registered = registered;
+  Wrapper w;
+  std::memcpy(&w, wrapper, sizeof w);
+  if (w.magic != kWrapperMagic) return &binary;  // no containers: loading it says so
+  if (w.version == 2 && w.linked != nullptr) {
+    for (const void* const* p = w.linked; *p != nullptr; ++p) binary.containers.push_back(*p);
+  } else {
+    binary.containers.push_back(w.data);
+  }
+  return &binary;
+}
+
+FatBinary* Modules::add_container(const void* container) {
+  FatBinary& binary = binaries_.emplace_back();
+  binary.containers.push_back(container);
+  return &binary;
+}
+
+FatBinary* Modules::add_text(std::string ptx) {
+  FatBinary& binary = binaries_.emplace_back();
+  binary.text = std::move(ptx);
+  return &binary;
+}
+
+bool Modules::known(const FatBinary* binary) const {
+  return std::any_of(binaries_.begin(), binaries_.end(), [&](const FatBinary& b) { return &b == binary; });
+}
+
+void Modules::remove(FatBinary* binary) {
+  std::erase_if(kernels_, [&](const auto& entry) { return entry.second->binary == binary; });
+  std::erase_if(variables_, [&](const auto& entry) { return entry.second->binary == binary; });
+  binaries_.remove_if([&](const FatBinary& b) { return &b == binary; });
+}
+
+KernelEntry* Modules::add_kernel(FatBinary* binary, const void* host_function, const char* name) {
+  KernelEntry& entry = binary->kernels.emplace_back();
+  entry.binary = binary;
+  entry.host_function = host_function;
+  entry.name = name;
+  if (host_function != nullptr) kernels_[host_function] = &entry;
+  kernels_[&entry] = &entry;
+  return &entry;
+}
+
+void Modules::add_variable(FatBinary* binary, VariableEntry variable) {
+  VariableEntry& entry = binary->variables.emplace_back(std::move(variable));
+  entry.binary = binary;
+  variables_[entry.host_shadow] = &entry;
+}
+
+KernelEntry* Modules::find_kernel(const void* function) {
+  const auto it = kernels_.find(function);
+  return it == kernels_.end() ? nullptr : it->second;
+}
+
+VariableEntry* Modules::find_variable(const void* symbol) {
+  const auto it = variables_.find(symbol);
+  return it == variables_.end() ? nullptr : it->second;
+}
+
+cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device) {
+  const auto [it, first] = binary.loaded.try_emplace(device);
+  FatBinary::Loaded& loaded = it->second;
+  LoadFailure why;
+  if (first) loaded.error = load_now(runtime, binary, device, loaded, &why);
+  if (loaded.error == cudaSuccess) return cudaSuccess;
+  if (!binary.registered) {
+    if (first) runtime.explain("load", why.message);
+    return loaded.error;
+  }
+  if (first) {
+    std::vector<std::string> kernels;
+    if (loaded.texts.empty()) {
+      for (const KernelEntry& kernel : binary.kernels) kernels.push_back(demangled(kernel.name));
+    }
+    for (const std::string& text : loaded.texts) {
+      for (std::string& kernel : kernels_in(text)) kernels.push_back(std::move(kernel));
+    }
+    loaded.refusal = tell_refused_module(runtime, why, kernels);
+  } else {
+    runtime.findings.again(loaded.refusal);
+  }
+  thread_state().refused_module = true;
+  return loaded.error;
+}
+
+cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded, LoadFailure* why) {
+  if (!binary.text.empty()) {
+    loaded.texts.push_back(binary.text);
+  } else if (binary.containers.empty()) {
+    why->message = "the program's device code is in a wrapper of an unknown kind";
+    return cudaErrorInvalidKernelImage;
+  }
+  const int capability = runtime.settings.profile->compute_capability();
+  for (const void* container : binary.containers) {
+    auto read = fatbin::read_container(container_bytes(container));
+    if (const auto* error = std::get_if<fatbin::Error>(&read)) {
+      why->message = "the program's device code cannot be read: " + error->message;
+      return cudaErrorInvalidKernelImage;
+    }
+    const auto& images = std::get<std::vector<fatbin::Image>>(read);
+    const fatbin::Image* image = fatbin::choose_ptx(images, capability);
+    // Whatever calls into the device runtime is refused by name.
+    if (image == nullptr && binary.containers.size() > 1 && fatbin::is_device_runtime(images)) continue;
+    if (image == nullptr) {
+      why->message = fatbin::explain_no_ptx(images, capability);
+      return cudaErrorNoKernelImageForDevice;
+    }
+    loaded.texts.emplace_back(reinterpret_cast<const char*>(image->data.data()), image->data.size());
+  }
+  const std::vector<std::string_view> texts(loaded.texts.begin(), loaded.texts.end());
+  auto module = engine::load_module(texts, *runtime.memory, device, &binary.managed, runtime.settings.registers);
+  if (const auto* error = std::get_if<engine::LoadError>(&module)) {
+    why->message = error->message;
+    why->ptx_line = error->ptx_line;
+    if (error->text < texts.size()) why->source = source_of(texts[error->text], error->ptx_line);
+    return cudaErrorInvalidPtx;
+  }
+  loaded.module = std::get<std::unique_ptr<engine::Module>>(std::move(module));
+  fill_managed_slots(binary, *loaded.module);
+  return cudaSuccess;
+}
+
+cudaError_t Modules::get(Runtime& runtime, const KernelEntry& kernel, int device, const engine::Kernel** result) {
+  *result = nullptr;
+  if (const cudaError_t error = load(runtime, *kernel.binary, device); error != cudaSuccess) return error;
+  *result = kernel.binary->loaded.at(device).module->find_kernel(kernel.name);
+  return *result == nullptr ? cudaErrorInvalidDeviceFunction : cudaSuccess;
+}
+
+cudaError_t Modules::get(Runtime& runtime, const VariableEntry& variable, int device, const memory::Allocation** result) {
+  *result = nullptr;
+  if (const cudaError_t error = load(runtime, *variable.binary, device); error != cudaSuccess) return error;
+  *result = variable.binary->loaded.at(device).module->find_variable(variable.name);
+  return *result == nullptr ? cudaErrorInvalidSymbol : cudaSuccess;
+}
+
+bool Modules::is_managed_variable(const memory::Allocation& allocation) const {
+  const auto is = [&](const auto& managed) { return managed.get() == &allocation; };
+  return allocation.kind == memory::Kind::kManaged &&
+         std::any_of(binaries_.begin(), binaries_.end(), [&](const FatBinary& b) { return std::any_of(b.managed.begin(), b.managed.end(), is); });
+}
+
+void Modules::unload(Runtime&, int device) {
+  for (FatBinary& binary : binaries_) binary.loaded.erase(device);
+}
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,107 @@
+// Device code of the program: fat binaries as nvcc's constructors register them, their kernels and variables, and the modules loaded from them.
+//
+// A fat binary is loaded on a device when one of its kernels or variables is first used there, as CUDA does by default.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/engine/launch/launch.h"
+#include "simulator/memory/device_memory.h"
+#include "simulator/runtime/state/refusals.h"
+
+namespace lockstep::runtime {
+
+class Runtime;
+struct FatBinary;
+
+struct KernelEntry {
+  FatBinary* binary = nullptr;
+  const void* host_function = nullptr;
+  std::string name;  // mangled, as in the PTX
+  // Set by cudaFuncSetAttribute, by device.
+  struct Attributes {
+    int max_dynamic_shared = -1;  // -1: what is left of 48 KiB
+    int carveout = -1;
+    bool non_portable_cluster = false;
+    int required_cluster[3] = {0, 0, 0};
+    int cluster_policy = 0;
+  };
+  std::map<int, Attributes> attributes;
+};
+
+struct VariableEntry {
+  FatBinary* binary = nullptr;
+  const void* host_shadow = nullptr;
+  std::string name;
+  std::size_t size = 0;
+  bool constant = false;
+  void** managed_slot = nullptr;  // host pointer to fill in, for __managed__ variables
+};
+
+struct FatBinary {
+  std::vector<const void*> containers;  // one; several after relocatable device code was linked
+  std::string text;                     // in their place: PTX that the program loaded by itself
+  bool registered = false;              // by nvcc's constructors: loading it is no call of the program's that could fail
+  std::list<KernelEntry> kernels;
+  std::list<VariableEntry> variables;
+  struct Loaded {
+    cudaError_t error = cudaSuccess;
+    std::uint64_t refusal = 0;          // its finding's number (FindingLog)
+    std::vector<std::string> texts;     // the PTX; modules may refer to it
+    std::unique_ptr<engine::Module> module;
+  };
+  std::map<int, Loaded> loaded;         // by device
+  // Made when it is first loaded. They outlive what is loaded: cudaDeviceReset leaves them as they are (found on H200s).
+  engine::ManagedVariables managed;
+};
+
+// Why a fat binary cannot be loaded, and where that is in the source, if it is one place there.
+struct LoadFailure {
+  std::string message;
+  SourcePlace source;
+  int ptx_line = 0;
+};
+
+class Modules {
+ public:
+  FatBinary* add(const void* wrapper, bool registered = false);
+  FatBinary* add_container(const void* container);
+  FatBinary* add_text(std::string ptx);
+  void remove(FatBinary* binary);
+  bool known(const FatBinary* binary) const;
+  // `host_function` may be nullptr: then the entry is the only handle.
+  KernelEntry* add_kernel(FatBinary* binary, const void* host_function, const char* name);
+  void add_variable(FatBinary* binary, VariableEntry variable);
+
+  // By host function or by the handle that __cudaGetKernel and cudaGetFuncBySymbol gave; nullptr when it is neither.
+  KernelEntry* find_kernel(const void* function);
+  VariableEntry* find_variable(const void* symbol);
+
+  // Loads the binary on a device unless that was tried before. On an error what is wrong has been told, once: as a finding where nvcc's constructors
+  // registered the binary, else as explain() does.
+  cudaError_t load(Runtime& runtime, FatBinary& binary, int device);
+  // The loaded kernel or variable on a device; on an error `*result` is nullptr.
+  cudaError_t get(Runtime& runtime, const KernelEntry& kernel, int device, const engine::Kernel** result);
+  cudaError_t get(Runtime& runtime, const VariableEntry& variable, int device, const memory::Allocation** result);
+  bool is_managed_variable(const memory::Allocation& allocation) const;
+  // Forgets what is loaded on a device (cudaDeviceReset).
+  void unload(Runtime& runtime, int device);
+
+ private:
+  // On an error `why` says what is wrong.
+  cudaError_t load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded, LoadFailure* why);
+
+  std::list<FatBinary> binaries_;
+  std::unordered_map<const void*, KernelEntry*> kernels_;      // by host function and by handle
+  std::unordered_map<const void*, VariableEntry*> variables_;  // by host shadow
+};
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,48 @@
+// The devices that can be simulated: limits and properties an architecture's common data-centre (or, for sm_120, desktop) part has.
+//
+// Sources: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications per compute capability; clocks, memory sizes and bus
+// widths are those of T4, A100 40 GB, H100 SXM, B200 and RTX 5090.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "simulator/engine/launch/launch.h"
+
+namespace lockstep::runtime {
+
+struct Profile {
+  std::string_view name;                     // "sm_90", the value of LOCKSTEP_DEVICE
+  int major, minor;
+  int multiprocessors;
+  std::uint64_t memory_bytes;                // of the real part; what a program gets is also bounded by the host (environment.h)
+  int threads_per_multiprocessor;
+  int blocks_per_multiprocessor;
+  std::uint32_t shared_per_multiprocessor;   // bytes
+  std::uint32_t shared_per_block_optin;      // bytes
+  std::uint32_t shared_reserved_per_block;   // bytes, counted by occupancy
+  std::uint32_t shared_allocation_unit;      // bytes
+  int l2_bytes;
+  int bus_bits;
+  int clock_khz, memory_clock_khz;
+  int single_to_double_ratio;
+  bool clusters;
+
+  int compute_capability() const { return 10 * major + minor; }
+  // The same for all of them.
+  static constexpr int kRegistersPerMultiprocessor = 65536;
+  static constexpr std::uint32_t kSharedPerBlock = 48 * 1024;
+  static constexpr int kPortableClusterSize = 8, kLargestClusterSize = 16;
+
+  engine::Limits limits() const;
+};
+
+std::span<const Profile> profiles();
+// nullptr when there is none of that name.
+const Profile* find_profile(std::string_view name);
+// "sm_75, sm_80, ..."
+std::string profile_names();
+
+}  // namespace lockstep::runtime

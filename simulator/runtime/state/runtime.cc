@@ -1,0 +1,198 @@
+#include "simulator/runtime/state/runtime.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <iterator>
+#include <new>
+#include <stdexcept>
+#include <variant>
+
+#include "simulator/runtime/state/arrays.h"
+#include "simulator/runtime/state/call_errors.h"
+#include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/state/host_access.h"
+
+namespace lockstep::runtime {
+namespace {
+
+// Outlives everything: the exit handler reads it. Made when first asked for, because nvcc's constructors may call before those of this file.
+FindingLog& finding_log() {
+  static auto* const log = new FindingLog;
+  return *log;
+}
+
+Record& record_file() {
+  static auto* const record = new Record;
+  return *record;
+}
+
+Runtime* the_runtime = nullptr;  // once it has been made
+
+void tell_leaks_at_exit(int /*status*/, void*) {
+  if (the_runtime == nullptr) return;
+  std::unique_lock lock(the_runtime->lock, std::try_to_lock);
+  // Another thread runs a kernel while the process ends: nothing is left to wait for it.
+  if (lock.owns_lock()) the_runtime->tell_leaks();
+}
+
+void finish_record(int /*status*/, void* record) { static_cast<Record*>(record)->finish(finding_log().changed()); }
+
+// When the library is loaded, so that the handlers run after the program's own (they run in reverse order): leaks are looked for first, the record is
+// finished, and then the exit status is decided.
+[[maybe_unused]] const bool watching = (watch_exit(&finding_log()), on_exit(finish_record, &record_file()), on_exit(tell_leaks_at_exit, nullptr), true);
+
+void record_host_access(const check::Finding& finding) { record_file().found({Told{0, false, finding}}); }
+
+// After a fork the child has no device if the parent has used one; it would share the parent's managed memory. NVIDIA's runtime says the same.
+// What the parent found is the parent's to report.
+void in_child() {
+  Runtime& runtime = Runtime::get();
+  if (runtime.used) runtime.start_error = cudaErrorInitializationError;
+  runtime.findings.take();
+  runtime.record.forget();
+  runtime.leaks.clear();
+  thread_state().not_looked_at.clear();
+}
+
+}  // namespace
+
+ThreadState& thread_state() {
+  thread_local ThreadState state;
+  return state;
+}
+
+Runtime& Runtime::get() {
+  static Runtime* const runtime = new Runtime;
+  return *runtime;
+}
+
+Runtime::Runtime() : findings(finding_log()), record(record_file()) {
+  the_runtime = this;
+  auto read = read_settings([](const char* name) { return std::getenv(name); });
+  if (const auto* error = std::get_if<std::string>(&read)) {
+    std::fprintf(stderr, "lockstep: %s\n", error->c_str());
+    start_error = cudaErrorInitializationError;
+    return;
+  }
+  settings = std::get<Settings>(read);
+  limits = settings.profile->limits();
+  findings.set_quiet(settings.quiet);
+  if (settings.go_on) findings.count_repeats();
+  try {
+    memory = std::make_unique<memory::DeviceMemory>();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "lockstep: %s\n", e.what());
+    start_error = cudaErrorInitializationError;
+    return;
+  }
+  memory_capacity = device_memory_bytes(settings, host_memory_bytes());
+  devices.resize(static_cast<std::size_t>(settings.devices));
+  for (int i = 0; i < settings.devices; ++i) {
+    devices[static_cast<std::size_t>(i)].ordinal = i;
+    devices[static_cast<std::size_t>(i)].count_memory = settings.count;
+    memory->set_capacity(i, memory_capacity);
+  }
+  if (devices.empty()) start_error = cudaErrorNoDevice;
+  watch_host_access(memory.get(), record_host_access);
+  if (!settings.record.empty()) {
+    if (record.open(settings.record)) {
+      record.started(settings.profile->name, settings.schedule, settings.checks);
+    } else {
+      std::fprintf(stderr, "lockstep: LOCKSTEP_RECORD='%s': %s\n", settings.record.c_str(), std::strerror(errno));
+      start_error = cudaErrorInitializationError;
+    }
+  }
+  pthread_atfork(nullptr, nullptr, in_child);
+}
+
+void Runtime::explain(const char* function, const std::string& sentence, const std::string& about) {
+  ThreadState& thread = thread_state();
+  if (settings.api_errors && thread.depth > 0) {
+    thread.explained = sentence;
+    return;
+  }
+  if (!findings.quiet()) std::fprintf(stderr, "lockstep: %s: %s%s\n", function, (about.empty() ? about : about + ": ").c_str(), sentence.c_str());
+}
+
+void Runtime::tell(std::vector<check::Finding> made) {
+  const auto wanted = std::stable_partition(made.begin(), made.end(), [&](const check::Finding& f) { return !settings.suppressions.cover(f); });
+  std::vector<check::Finding> quiet(std::make_move_iterator(wanted), std::make_move_iterator(made.end()));
+  made.erase(wanted, made.end());
+  record.found(findings.add(std::move(quiet), true));
+  record.found(findings.add(std::move(made)));
+}
+
+std::uint64_t Runtime::tell_failure(check::Finding finding) {
+  const bool suppressed = settings.suppressions.cover(finding);
+  std::optional<Told> first;
+  const std::uint64_t number = findings.add_failure(std::move(finding), suppressed, &first);
+  if (first) record.found({std::move(*first)});
+  return number;
+}
+
+void Runtime::tell_leaks(const Device& device) {
+  if ((settings.checks & check::kLeaks) != 0 && device.error == cudaSuccess) tell(leaks.find(*memory, device.ordinal));
+}
+
+void Runtime::tell_leaks() {
+  for (const Device& device : devices) tell_leaks(device);
+}
+
+void Runtime::reset_device(Device& device) {
+  tell_leaks(device);
+  modules.unload(*this, device.ordinal);
+  for (const memory::Allocation* a : memory->live()) {
+    if (a->device == device.ordinal && !modules.is_managed_variable(*a)) memory->release(a->base);
+  }
+  for (Stream* stream : streams.of_device(device.ordinal)) abandon(*this, *stream);
+  streams.destroy_all(device.ordinal);
+  arrays().destroy_all(device.ordinal);
+  Device fresh;
+  fresh.ordinal = device.ordinal;
+  fresh.count_memory = settings.count;
+  fresh.error = device.error == cudaSuccess ? cudaSuccess : cudaErrorDevicesUnavailable;
+  device = std::move(fresh);
+}
+
+cudaError_t begin_call(const char* function, Reach reach) {
+  Runtime& runtime = Runtime::get();
+  if (runtime.start_error != cudaSuccess) return runtime.start_error;
+  if (thread_state().in_callback && reach == Reach::kDevice) {
+    runtime.explain(function, "called from a callback, where CUDA calls are not permitted");
+    return cudaErrorNotPermitted;
+  }
+  if (reach == Reach::kHost) return cudaSuccess;
+  runtime.used = true;
+  return runtime.current().error;
+}
+
+cudaError_t end_call(cudaError_t error, const char* function) {
+  ThreadState& thread = thread_state();
+  // "Not ready" is an answer, not an error.
+  if (error != cudaSuccess && error != cudaErrorNotReady) thread.last_error = error;
+  if (thread.depth == 0 && Runtime::get().settings.api_errors) call_ended(Runtime::get(), function, error);
+  return error;
+}
+
+cudaError_t report_exception(const char* function) {
+  Runtime& runtime = Runtime::get();
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    runtime.explain(function, "the host has no memory left");
+    return cudaErrorMemoryAllocation;
+  } catch (const std::exception& e) {
+    runtime.explain(function, std::string("internal error of the simulated GPU: ") + e.what());
+  } catch (...) {
+    runtime.explain(function, "internal error of the simulated GPU");
+  }
+  return cudaErrorUnknown;
+}
+
+}  // namespace lockstep::runtime

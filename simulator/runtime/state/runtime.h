@@ -1,0 +1,160 @@
+// The state of the simulated CUDA runtime, and the frame every API function runs in.
+//
+// One lock, the device lock, guards all of it: kernels run inside the launching call, so nothing else may change memory meanwhile.
+// Callbacks of the program (cudaLaunchHostFunc) are run without it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "simulator/engine/launch/launch.h"
+#include "simulator/memory/device_memory.h"
+#include "simulator/memory/image.h"
+#include "simulator/runtime/state/environment.h"
+#include "simulator/runtime/state/findings.h"
+#include "simulator/runtime/state/host_reads.h"
+#include "simulator/runtime/state/leaks.h"
+#include "simulator/runtime/state/modules.h"
+#include "simulator/runtime/state/record.h"
+#include "simulator/runtime/state/streams.h"
+
+namespace lockstep::runtime {
+
+struct Device {
+  int ordinal = 0;
+  // The first error of a kernel on this device. As on hardware the launch itself has succeeded; every later call that reaches the device
+  // returns it. cudaDeviceReset does not help: the device is then unavailable to the process (cudaErrorDevicesUnavailable, as measured on an
+  // H100 with CUDA 13.0).
+  cudaError_t error = cudaSuccess;
+  engine::Counters counters;
+  std::uint64_t launches = 0;
+  bool count_memory = false;          // since the first lockstepResetCounters
+  std::map<cudaLimit, std::size_t> limits;
+  unsigned flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
+  cudaFuncCache cache_config = cudaFuncCachePreferNone;
+  std::set<int> peers;                // devices whose memory this one may reach
+  cudaMemPool_t current_pool = nullptr;  // nullptr: the default one
+};
+
+// What a thread has: its device, the last error and the launch configurations pushed by <<<>>>.
+struct CallConfiguration {
+  dim3 grid, block;
+  std::size_t shared = 0;
+  cudaStream_t stream = nullptr;
+  const void* caller = nullptr;       // where the program says <<<>>>
+};
+struct ThreadState {
+  int device = 0;
+  cudaError_t last_error = cudaSuccess;
+  std::vector<CallConfiguration> pushed;
+  cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+  bool in_callback = false;           // the program's callback runs: CUDA calls are not permitted
+
+  // For calls that fail (call_errors.h).
+  int depth = 0;                      // calls of the API that run, one within the other
+  std::string explained;              // why the running call fails, in a sentence
+  bool refused_module = false;        // the running call has failed of device code that was refused, and that has been told
+  std::optional<std::string> refused_kernel;  // the running call is a launch that is not taken; demangled, empty when it is no kernel
+  const void* launched_from = nullptr;        // of the launch that <<<>>> makes next
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> not_looked_at;  // findings by number, and how often, since the last error was last fetched
+};
+ThreadState& thread_state();
+
+class Runtime {
+ public:
+  // Made at the first call and never destroyed: programs call the runtime from static destructors.
+  static Runtime& get();
+
+  // Not cudaSuccess when the environment or the system does not allow a simulated GPU; every call then returns this.
+  cudaError_t start_error = cudaSuccess;
+  Settings settings;
+  engine::Limits limits;
+  std::recursive_mutex lock;          // the device lock; recursive because API functions are written in terms of each other
+  std::unique_ptr<memory::DeviceMemory> memory;
+  memory::Images images;              // texture and surface objects
+  std::vector<Device> devices;
+  Modules modules;
+  Streams streams;
+  std::vector<std::shared_ptr<Capture>> captures;  // under way
+  FindingLog& findings;
+  Record& record;
+  HostReads host_reads;
+  Leaks leaks;
+  bool used = false;                  // a call has reached a device
+  std::uint64_t memory_capacity = 0;  // of each device
+  std::map<memory::Address, unsigned> host_flags;  // of pinned and registered memory, by base
+
+  Device& current() { return devices[static_cast<std::size_t>(thread_state().device)]; }
+
+  // A sentence on stderr: "lockstep: cudaMemcpy: ...", or "lockstep: cudaLaunchKernel: about: ...". Said when a call fails for a reason its error code does
+  // not tell. Where failed calls are findings, it becomes part of the finding.
+  void explain(const char* function, const std::string& sentence, const std::string& about = {});
+  // Findings have been made: suppressed ones go to the record alone, the others are printed and kept too.
+  void tell(std::vector<check::Finding> made);
+  // The same for a failed call or refused device code; its number in `findings`.
+  std::uint64_t tell_failure(check::Finding finding);
+  // Tells what of the device, or of all, is still allocated, if that is to be checked.
+  void tell_leaks(const Device& device);
+  void tell_leaks();
+  // Destroys everything on a device.
+  void reset_device(Device& device);
+
+ private:
+  Runtime();
+};
+
+// Whether a call returns the device's error, and how.
+enum class Reach {
+  kHost,    // answers about the host or the device's properties: never returns a kernel's error
+  kDevice,  // reaches the device: delivers its error
+};
+
+// Runs the body of an API function: under the lock, with the errors of starting up, callbacks and kernels before it, and the thread's last
+// error after it. `body` takes (Runtime&, Device&).
+cudaError_t begin_call(const char* function, Reach reach);
+cudaError_t end_call(cudaError_t error, const char* function = __builtin_FUNCTION());
+cudaError_t report_exception(const char* function);
+
+// Lives while a call of the API runs.
+struct RunningCall {
+  RunningCall() { ++thread_state().depth; }
+  ~RunningCall() { --thread_state().depth; }
+  RunningCall(const RunningCall&) = delete;
+  RunningCall& operator=(const RunningCall&) = delete;
+};
+
+template <class Body>
+cudaError_t api(const char* function, Reach reach, Body&& body) {
+  Runtime& runtime = Runtime::get();
+  std::unique_lock lock(runtime.lock);
+  cudaError_t error = cudaSuccess;
+  {
+    const RunningCall running;
+    error = begin_call(function, reach);
+    if (error == cudaSuccess) {
+      try {
+        error = std::forward<Body>(body)(runtime, runtime.current());
+      } catch (...) {
+        error = report_exception(function);
+      }
+    }
+  }
+  return end_call(error, function);
+}
+
+}  // namespace lockstep::runtime
+
+// The API's names in C. A function whose variants for per-thread default streams (_ptsz, _ptds) do the same, because every launch has ended when
+// it returns, gets them as aliases.
+#define LOCKSTEP_TWIN(function, suffix) extern "C" decltype(function) function##suffix __attribute__((alias(#function)));

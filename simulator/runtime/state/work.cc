@@ -1,0 +1,168 @@
+#include "simulator/runtime/state/work.h"
+
+#include <cstring>
+#include <string>
+
+#include "simulator/runtime/state/arrays.h"
+#include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/graph/graph.h"
+#include "simulator/runtime/state/transfers.h"
+
+namespace lockstep::runtime {
+namespace {
+
+// The block of a pitched pointer at a position.
+Block block_of(const cudaPitchedPtr& p, const cudaPos& at) {
+  const std::size_t slice = p.pitch * p.ysize;
+  return {static_cast<char*>(p.ptr) + at.z * slice + at.y * p.pitch + at.x, p.pitch, slice};
+}
+
+// One side of a copy: what lies at a position of an array, or of memory.
+Block side_of(cudaArray_const_t array, const cudaPitchedPtr& memory, const cudaPos& position) {
+  const Array* a = arrays().find(array);
+  return a == nullptr ? block_of(memory, position) : block_of(*a, position);
+}
+
+// The bytes that a copy moves: with an array on a side, widths count its elements.
+Shape shape_of(const cudaMemcpy3DParms& p) {
+  Shape shape{p.extent.width, p.extent.height, p.extent.depth};
+  const Array* a = arrays().find(p.dstArray != nullptr ? p.dstArray : p.srcArray);
+  if (a != nullptr) shape.width *= a->element_bytes();
+  return shape;
+}
+
+cudaError_t perform_copy(Runtime& runtime, const char* api_name, const cudaMemcpy3DParms& p) {
+  if (const cudaError_t error = check_copy(runtime, api_name, p); error != cudaSuccess) return error;
+  const Shape shape = shape_of(p);
+  if (shape.empty()) return cudaSuccess;
+  // An array is device memory, whatever a copy between two of them calls it.
+  return copy(runtime, api_name, side_of(p.dstArray, p.dstPtr, p.dstPos), side_of(p.srcArray, p.srcPtr, p.srcPos), shape, p.kind);
+}
+
+// Whether the box lies within an array, or within the rows and slices that a pitched pointer says there are.
+cudaError_t check_side(Runtime& runtime, const char* api_name, cudaArray_const_t array, const cudaPitchedPtr& memory, const cudaPos& position,
+                       const Shape& shape) {
+  if (array == nullptr) {
+    if (memory.ptr == nullptr) return cudaErrorInvalidValue;
+    if (position.x + shape.width > memory.pitch) {
+      runtime.explain(api_name, "the width exceeds a pitch");
+      return cudaErrorInvalidPitchValue;
+    }
+    if (position.y + shape.height > memory.ysize) {
+      runtime.explain(api_name, "the box is higher than a slice (ysize)");
+      return shape.depth > 1 ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue;
+    }
+    return cudaSuccess;
+  }
+  const Array* a = arrays().find(array);
+  if (a == nullptr) return cudaErrorInvalidResourceHandle;
+  const auto& image = a->image;
+  const std::size_t elements = shape.width / a->element_bytes();
+  if (position.x + elements > image.width || position.y + shape.height > image.height || position.z + shape.depth > image.depth) {
+    runtime.explain(api_name, "the copy leaves the array");
+    return cudaErrorInvalidValue;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t perform_fill(Runtime& runtime, const char* api_name, const FillWork& work) {
+  const cudaMemsetParams& p = work.rows;
+  const Shape shape{p.width * p.elementSize, p.height, work.depth};
+  const Block to{p.dst, p.pitch, work.slice};
+  // Checks the range and marks it written; wider elements are put over the bytes then.
+  if (const cudaError_t error = fill(runtime, api_name, to, static_cast<int>(p.value), shape); error != cudaSuccess) return error;
+  if (p.elementSize == 1 || shape.empty()) return cudaSuccess;
+  const auto address = reinterpret_cast<memory::Address>(p.dst);
+  const memory::Allocation* a = runtime.memory->find(address);
+  for (std::size_t y = 0; y < p.height; ++y) {
+    std::byte* row = runtime.memory->host(*a, address + y * p.pitch);
+    for (std::size_t x = 0; x < p.width; ++x) std::memcpy(row + x * p.elementSize, &p.value, p.elementSize);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t perform_allocation(Runtime& runtime, const char* api_name, const AllocateWork& work) {
+  const auto address = reinterpret_cast<memory::Address>(work.parameters.dptr);
+  const memory::Allocation* a = runtime.memory->find(address);
+  if (a == nullptr || a->freed) {
+    runtime.explain(api_name, "the graph's memory was freed by a call; the simulated GPU cannot allocate it again at the same address");
+    return cudaErrorNotSupported;
+  }
+  runtime.memory->mark_unwritten(a->base, a->size);
+  return cudaSuccess;
+}
+
+// The address lives on: the next launch allocates it again. Only its contents are gone.
+cudaError_t perform_free(Runtime& runtime, const FreeWork& work) {
+  const memory::Allocation* a = runtime.memory->find(reinterpret_cast<memory::Address>(work.pointer));
+  if (a == nullptr || a->freed) return cudaErrorInvalidValue;
+  runtime.memory->mark_unwritten(a->base, a->size);
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaGraphNodeType type_of(const Work& work) {
+  constexpr cudaGraphNodeType kTypes[] = {cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy,      cudaGraphNodeTypeMemset,     cudaGraphNodeTypeHost,
+                                          cudaGraphNodeTypeGraph,  cudaGraphNodeTypeEmpty,       cudaGraphNodeTypeWaitEvent,  cudaGraphNodeTypeEventRecord,
+                                          cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree};
+  static_assert(std::size(kTypes) == std::variant_size_v<Work>);
+  return kTypes[work.index()];
+}
+
+CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height,
+                        cudaMemcpyKind kind) {
+  CopyWork work;
+  work.box.dstPtr = {to, to_pitch, width, height};
+  work.box.srcPtr = {const_cast<void*>(from), from_pitch, width, height};
+  work.box.extent = {width, height, 1};
+  work.box.kind = kind;
+  return work;
+}
+
+cudaError_t check_copy(Runtime& runtime, const char* api_name, const cudaMemcpy3DParms& p) {
+  const Array *to = arrays().find(p.dstArray), *from = arrays().find(p.srcArray);
+  if ((p.dstArray != nullptr && to == nullptr) || (p.srcArray != nullptr && from == nullptr)) return cudaErrorInvalidResourceHandle;
+  if (to != nullptr && from != nullptr && to->element_bytes() != from->element_bytes()) return cudaErrorInvalidValue;
+  const Shape shape = shape_of(p);
+  if (shape.empty()) return cudaSuccess;
+  if (p.kind < cudaMemcpyHostToHost || p.kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+  if (const cudaError_t error = check_side(runtime, api_name, p.srcArray, p.srcPtr, p.srcPos, shape); error != cudaSuccess) return error;
+  return check_side(runtime, api_name, p.dstArray, p.dstPtr, p.dstPos, shape);
+}
+
+cudaError_t check_fill(Runtime&, const char*, const FillWork& fill) {
+  const cudaMemsetParams& p = fill.rows;
+  if (p.dst == nullptr || (p.elementSize != 1 && p.elementSize != 2 && p.elementSize != 4)) return cudaErrorInvalidValue;
+  if (reinterpret_cast<std::uintptr_t>(p.dst) % p.elementSize != 0 || p.width == 0 || p.height == 0) return cudaErrorInvalidValue;
+  if (p.height > 1 && (p.pitch < p.width * p.elementSize || p.pitch % p.elementSize != 0)) return cudaErrorInvalidValue;
+  return cudaSuccess;
+}
+
+cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, const Work& work) {
+  if (const auto* kernel = std::get_if<KernelWork>(&work)) return run_kernel(runtime, device, api_name, *kernel);
+  if (const auto* box = std::get_if<CopyWork>(&work)) return perform_copy(runtime, api_name, box->box);
+  if (const auto* rows = std::get_if<FillWork>(&work)) return perform_fill(runtime, api_name, *rows);
+  if (const auto* memory = std::get_if<AllocateWork>(&work)) return perform_allocation(runtime, api_name, *memory);
+  if (const auto* memory = std::get_if<FreeWork>(&work)) return perform_free(runtime, *memory);
+  if (const auto* record = std::get_if<RecordWork>(&work)) {
+    Event* event = runtime.streams.find_event(record->event);
+    if (event == nullptr) return cudaErrorInvalidResourceHandle;
+    event->recorded = std::chrono::steady_clock::now();
+    event->capture = nullptr;
+  }
+  return cudaSuccess;  // nothing is left to wait for
+}
+
+cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStream_t stream, Work work) {
+  Stream* s = runtime.streams.find_stream(stream, device.ordinal);
+  if (s == nullptr) {
+    runtime.explain(api_name, "the stream does not exist");
+    return cudaErrorInvalidResourceHandle;
+  }
+  if (s->capture) return capture_work(runtime, api_name, *s, std::move(work));
+  if (const cudaError_t error = check_legacy(runtime, api_name, *s); error != cudaSuccess) return error;
+  return perform(runtime, device, api_name, work);
+}
+
+}  // namespace lockstep::runtime

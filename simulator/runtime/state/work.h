@@ -1,0 +1,89 @@
+// One thing that a stream is told to do: a kernel, a copy, a fill, a host function ... What is put into a stream is done at once; what is put into a
+// graph, or into a stream that is being captured, is kept as Work and done at every launch of the graph.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "simulator/runtime/state/launcher.h"
+#include "simulator/runtime/state/runtime.h"
+
+namespace lockstep::runtime {
+
+struct Graph;
+
+struct KernelWork {
+  const void* function = nullptr;      // as the program named it
+  LaunchRequest request;
+  std::vector<std::byte> parameters;   // packed, as engine::LaunchConfig wants them
+  std::vector<cudaLaunchAttribute> attributes;  // set on a graph's node
+};
+struct CopyWork {
+  cudaMemcpy3DParms box{};
+};
+struct FillWork {
+  cudaMemsetParams rows{};             // as checked by check_fill: height rows of width elements
+  std::size_t depth = 1, slice = 0;    // rows of slices that are `slice` bytes apart: cudaMemset3D
+};
+struct HostWork {
+  cudaHostFn_t function = nullptr;
+  void* data = nullptr;
+};
+struct ChildWork {
+  std::shared_ptr<Graph> graph;        // the node's own copy
+};
+struct EmptyWork {};
+struct WaitWork {
+  cudaEvent_t event = nullptr;
+};
+struct RecordWork {
+  cudaEvent_t event = nullptr;
+};
+struct AllocateWork {
+  cudaMemAllocNodeParams parameters{};
+};
+struct FreeWork {
+  void* pointer = nullptr;
+};
+
+// In the order of cudaGraphNodeType up to kEmpty; type_of tells which.
+using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, EmptyWork, WaitWork, RecordWork, AllocateWork, FreeWork>;
+
+cudaGraphNodeType type_of(const Work& work);
+
+// Makes work of a launch: checks it against the device and packs the arguments (one pointer a parameter).
+cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* api_name, const void* kernel, LaunchRequest request, void** arguments,
+                             KernelWork* work);
+// A copy of `width` bytes in each of `height` rows, as cudaMemcpy3D's parameters have it.
+CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height,
+                        cudaMemcpyKind kind);
+
+// Whether a copy or fill can be done as things are now; a node's parameters are checked when they are set.
+cudaError_t check_copy(Runtime& runtime, const char* api_name, const cudaMemcpy3DParms& box);
+cudaError_t check_fill(Runtime& runtime, const char* api_name, const FillWork& fill);
+
+// Where `size` bytes at `offset` of a __device__, __constant__ or __managed__ variable are. (symbols.cc)
+cudaError_t locate_symbol(Runtime& runtime, Device& device, const char* api_name, const void* symbol, std::size_t size, std::size_t offset, void** at);
+
+// Does it, under the device lock. Host functions, and child graphs, which may hold some, are not done here but by run_graph (graph.h).
+cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, const Work& work);
+
+// Does the work, or, where the stream is being captured, makes it a node of the graph after what the stream had before.
+cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStream_t stream, Work work);
+
+// Runs a host function of the program outside the device lock. CUDA runs it in a thread of its own: it has the calling thread here, but a state of
+// its own, so that its errors are not the caller's.
+template <class Call>
+void run_callback(Call&& call) {
+  const auto caller = thread_state();
+  thread_state() = {};
+  thread_state().in_callback = true;
+  call();
+  thread_state() = caller;
+}
+
+}  // namespace lockstep::runtime
