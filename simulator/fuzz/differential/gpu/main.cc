@@ -33,13 +33,14 @@ using namespace lockstep::fuzz::differential;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kAssemblySeconds = 120;
-constexpr std::size_t kMostReduced = 48, kMostOfAKind = 4, kMostSaved = 200, kMostTold = 2000, kMostQuestions = 250, kMostFaults = 12;
+constexpr std::size_t kMostSaved = 1000, kMostTold = 2000, kMostQuestions = 250, kMostFaults = 12;
 constexpr auto kReducing = std::chrono::seconds(25);
 
 struct Options {
   double minutes = 8;
   std::uint64_t seed = 1, programs = 0;
   std::size_t batch = 96, runners = 0;  // none given: half as many as host threads
+  std::size_t reduced = 4;  // programs of a kind that are made small; of all kinds, twelve times as many
   int milliseconds = 1500;  // for the kernels of a module
   int jobs = static_cast<int>(std::thread::hardware_concurrency());
   bool dry = false, checks = false;
@@ -291,7 +292,7 @@ class Worker {
     {
       const std::lock_guard lock(s_.mutex);
       if (s_.saved++ >= kMostSaved) return;
-      reduce = s_.reduced < kMostReduced && s_.reduced_of[alone] < kMostOfAKind;
+      reduce = s_.reduced < 12 * s_.options.reduced && s_.reduced_of[alone] < s_.options.reduced;
       if (reduce) ++s_.reduced, ++s_.reduced_of[alone];
     }
     Program small = program;
@@ -362,7 +363,7 @@ std::string table(Shared& s) {
 int usage() {
   fmt::print(stderr,
              "differential_gpu [--minutes=N] [--programs=N] [--seed=N] [--batch=N] [--jobs=N] [--ptxas=PATH] [--out=FOLDER] [--scratch=FOLDER] "
-             "[--runners=N] [--milliseconds=N] [--checks] [--dry] "
+             "[--runners=N] [--milliseconds=N] [--reduced=N] [--checks] [--dry] "
              "[--without=TEXT]... [--replay=NUMBER] [--replay-list=FILE]\n");
   return 2;
 }
@@ -378,6 +379,7 @@ bool parse(int argc, char** argv, Options& o) {
     else if (name == "--batch") o.batch = std::clamp<std::size_t>(std::strtoull(value.c_str(), nullptr, 10), 1, kMostPrograms);
     else if (name == "--runners") o.runners = std::max<std::size_t>(1, std::strtoull(value.c_str(), nullptr, 10));
     else if (name == "--milliseconds") o.milliseconds = std::max(1, std::atoi(value.c_str()));
+    else if (name == "--reduced") o.reduced = std::strtoull(value.c_str(), nullptr, 10);
     else if (name == "--jobs") o.jobs = std::max(1, std::atoi(value.c_str()));
     else if (name == "--ptxas") o.ptxas = value;
     else if (name == "--out") o.out = value;
