@@ -24,7 +24,10 @@ void SharedRaces::start(std::uint32_t bytes, int shift) {
   // Rows are read past the last granule by whole vectors.
   const std::size_t granules = (static_cast<std::size_t>(bytes) >> shift) + 33;
   if (shift != shift_ || written_.size() < granules) {
-    for (std::vector<std::uint32_t>* words : {&written_, &read_, &written_at_, &read_at_}) words->assign(granules, 0);
+    for (std::vector<std::uint32_t>* words :
+         {&written_, &read_, &written_at_, &read_at_, &lane_read_, &lane_read_at_, &warp_read_, &warp_read_at_}) {
+      words->assign(granules, 0);
+    }
     interval_ = 0;
   }
   shift_ = shift;
@@ -34,33 +37,23 @@ void SharedRaces::start(std::uint32_t bytes, int shift) {
 void SharedRaces::block_barrier() {
   next_interval();
   if (++interval_ > kLastInterval) {
-    std::fill(written_.begin(), written_.end(), 0);
+    // Interval 0 never comes. Who wrote stays known (last_write).
+    for (std::uint32_t& word : written_) word &= (1u << kIntervalShift) - 1;
     std::fill(read_.begin(), read_.end(), 0);
     interval_ = 1;
   }
 }
 
 bool SharedRaces::after_reads(std::uint32_t granule, std::uint32_t thread, bool strong, Conflict& conflict) const {
+  const auto races = [&](std::uint32_t reader, std::uint32_t at) {
+    const std::uint32_t other = thread_of(reader);
+    if (other == thread || (strong && (reader & kStrong)) || ordered(other, clock_of(reader), thread)) return false;
+    conflict = {other, at, false, (reader & kStrong) != 0};
+    return true;
+  };
   const std::uint32_t rd = read_[granule];
-  const std::uint32_t other = thread_of(rd);
-  const bool same_warp = (other >> 5) == (thread >> 5);
-  if (other == thread && !(rd & (kManyLanes | kManyWarps))) return false;
-  // What is known of the readers that are not named: some were strong, like this write.
-  const bool harmless = strong && (rd & kSeen);
-  bool known = true;
-  if (other == thread) {
-    // The recorded reader is the writer itself, but others read too. Lanes of its warp at the recorded clock:
-    known = false;
-    const bool lanes_ordered = !(rd & kManyLanes) || all_lanes_[thread >> 5] > clock_of(rd) || lanes_used_;
-    const bool warps_ordered = !(rd & kManyWarps) || partial_;
-    if (harmless || (lanes_ordered && warps_ordered)) return false;
-  } else if (ordered(other, clock_of(rd), thread)) {
-    // The last reader is ordered; readers of other warps are not unless something smaller than a block barrier ordered them.
-    if (harmless || !(rd & kManyWarps) || partial_ || !same_warp) return false;
-    known = false;
-  }
-  conflict = {other, read_at_[granule], false, (rd & kStrong) != 0, known};
-  return true;
+  return races(rd, read_at_[granule]) || ((rd & kManyLanes) && races(lane_read_[granule], lane_read_at_[granule])) ||
+         ((rd & kManyWarps) && races(warp_read_[granule], warp_read_at_[granule]));
 }
 
 bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong) {
@@ -92,9 +85,18 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
     Vector merged = _mm256_or_si256(_mm256_or_si256(fresh, others), _mm256_and_si256(before, all_lanes(kSeen)));
     merged = _mm256_or_si256(merged, _mm256_and_si256(together, all_lanes(kManyLanes)));
     merged = choose(recent, choose(self, before, merged), fresh);
-    const Vector inside = below(count - i), kept = _mm256_and_si256(recent, self);
+    const Vector inside = below(count - i), kept = _mm256_and_si256(recent, self), before_at = load(at + i);
+    const auto also_read = [&](std::vector<std::uint32_t>& words, std::vector<std::uint32_t>& ats, Vector where) {
+      if (_mm256_testz_si256(where, where)) return;
+      std::uint32_t *word = &words[first + i], *word_at = &ats[first + i];
+      put(word, choose(where, before, load(word)));
+      put(word_at, choose(where, before_at, load(word_at)));
+    };
+    const Vector of_others = _mm256_and_si256(_mm256_andnot_si256(self, recent), inside);
+    also_read(lane_read_, lane_read_at_, _mm256_and_si256(together, of_others));
+    also_read(warp_read_, warp_read_at_, _mm256_andnot_si256(same_warp, of_others));
     put(rd + i, choose(inside, merged, before));
-    put(at + i, choose(_mm256_andnot_si256(kept, inside), all_lanes(pc), load(at + i)));
+    put(at + i, choose(_mm256_andnot_si256(kept, inside), all_lanes(pc), before_at));
   }
   return true;
 }
