@@ -7,17 +7,13 @@
 #include "simulator/engine/cluster.h"
 #include "simulator/engine/report.h"
 #include "simulator/engine/track.h"
+#include "simulator/engine/written_bits.h"
 
 namespace lockstep::engine {
 namespace {
 
 // Deeper than any stack of a real device allows even with empty frames.
 constexpr std::uint32_t kMaxDepth = 8192;
-
-template <class F>
-void each(LaneMask lanes, F f) {
-  for (; lanes != 0; lanes &= lanes - 1) f(std::countr_zero(lanes));
-}
 
 void copy_storage(const Storage& to, std::byte* to_bank, const Storage& from, const std::byte* from_bank, LaneMask lanes) {
   const std::uint32_t n = std::min(to.size, from.size);
