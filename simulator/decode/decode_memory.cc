@@ -25,7 +25,7 @@ bool is_signed(Type t) { return t == Type::kS8 || t == Type::kS16 || t == Type::
 
 Space space_of(const ptx::Instruction& i) {
   const Space s = i.modifiers.space;
-  return s == Space::kNone ? Space::kGeneric : s == Space::kSharedCluster ? Space::kSharedCluster : s;
+  return s == Space::kNone ? Space::kGeneric : s;
 }
 
 std::uint8_t ordering(const ptx::Modifiers& m) {
@@ -101,7 +101,6 @@ bool FunctionDecoder::decode_memory(const Instruction& i) {
   if (op.elements != 1) {
     if (data.kind != Operand::Kind::kVector || data.elements.size() != op.elements) refuse(i, "has a vector operand of another length");
     if (op.width * op.elements > 32) refuse(i, "moves more than 32 bytes a thread");
-    op.target = static_cast<std::uint32_t>(program_.slots.size());
     op.register_bytes = register_bytes_of(i, data, op.width);
     std::vector<Slot> slots;
     for (const Operand& e : data.elements) slots.push_back(load ? optional_destination(e) : source(i, e, op.register_bytes));
