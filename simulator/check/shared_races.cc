@@ -75,9 +75,16 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
     add(load(rd + i), unlike);
   }
   if (!_mm256_testz_si256(suspicious, suspicious)) return false;
+  // Two readers of this warp at this clock are known, or of two warps where nothing orders warps: whoever writes, one of them races.
+  const Vector of_lanes = all_lanes(~(kLane | kManyWarps)), by_lanes = all_lanes(read_by_lanes(warp, strong));
+  const Vector of_warps = all_lanes(kOfAll & ~kManyLanes), by_warps = all_lanes(partial_ ? ~0u : read_by_all(strong) & ~kManyLanes);
   for (std::uint32_t i = 0; i < count; i += 8) {
+    const Vector before = load(rd + i), inside = below(count - i);
+    const Vector enough = _mm256_or_si256(_mm256_cmpeq_epi32(_mm256_and_si256(before, of_lanes), by_lanes),
+                                          _mm256_cmpeq_epi32(_mm256_and_si256(before, of_warps), by_warps));
+    if (_mm256_testc_si256(enough, inside)) continue;
     // Readers of this warp at this clock differ from `fresh` in lane only.
-    const Vector before = load(rd + i), fresh = consecutive(mine + i), differ = _mm256_xor_si256(before, fresh);
+    const Vector fresh = consecutive(mine + i), differ = _mm256_xor_si256(before, fresh);
     const Vector recent = is_zero(_mm256_srli_epi32(differ, kIntervalShift)), self = is_zero(_mm256_and_si256(differ, thread));
     const Vector together = is_zero(_mm256_and_si256(differ, all_lanes(kWarp | kClock)));
     const Vector same_warp = is_zero(_mm256_and_si256(differ, all_lanes(kWarp)));
@@ -85,16 +92,20 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
     Vector merged = _mm256_or_si256(_mm256_or_si256(fresh, others), _mm256_and_si256(before, all_lanes(kSeen)));
     merged = _mm256_or_si256(merged, _mm256_and_si256(together, all_lanes(kManyLanes)));
     merged = choose(recent, choose(self, before, merged), fresh);
-    const Vector inside = below(count - i), kept = _mm256_and_si256(recent, self), before_at = load(at + i);
-    const auto also_read = [&](std::vector<std::uint32_t>& words, std::vector<std::uint32_t>& ats, Vector where) {
-      if (_mm256_testz_si256(where, where)) return;
-      std::uint32_t *word = &words[first + i], *word_at = &ats[first + i];
-      put(word, choose(where, before, load(word)));
-      put(word_at, choose(where, before_at, load(word_at)));
-    };
+    const Vector kept = _mm256_and_si256(recent, self), before_at = load(at + i);
     const Vector of_others = _mm256_and_si256(_mm256_andnot_si256(self, recent), inside);
-    also_read(lane_read_, lane_read_at_, _mm256_and_si256(together, of_others));
-    also_read(warp_read_, warp_read_at_, _mm256_andnot_si256(same_warp, of_others));
+    if (!_mm256_testz_si256(of_others, of_others)) {
+      const auto also_read = [&](std::uint32_t* word, std::uint32_t* word_at, Vector where, std::uint32_t many, std::uint32_t who) {
+        const Vector known = load(word), none = is_zero(_mm256_and_si256(before, all_lanes(many)));
+        const Vector same = is_zero(_mm256_and_si256(_mm256_xor_si256(known, fresh), all_lanes(who)));
+        const Vector here = _mm256_and_si256(where, _mm256_or_si256(none, same));
+        if (_mm256_testz_si256(here, here)) return;
+        put(word, choose(here, before, known));
+        put(word_at, choose(here, before_at, load(word_at)));
+      };
+      also_read(&lane_read_[first + i], &lane_read_at_[first + i], _mm256_and_si256(together, of_others), kManyLanes, kThread);
+      also_read(&warp_read_[first + i], &warp_read_at_[first + i], _mm256_andnot_si256(same_warp, of_others), kManyWarps, kWarp);
+    }
     put(rd + i, choose(inside, merged, before));
     put(at + i, choose(_mm256_andnot_si256(kept, inside), all_lanes(pc), before_at));
   }
@@ -102,22 +113,18 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
 }
 
 bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc, bool strong) {
-  const std::uint32_t first = word(warp * 32, strong);
   // A granule that several lanes of this warp have read at this clock needs nothing more, whichever lane reads it again.
-  const std::uint32_t kind = kStrong | kSeen, like = strong ? kind : 0;  // all its readers as strong as these
-  const std::uint32_t recorded = (first & ~kStrong) | like | kManyLanes;
-  constexpr std::uint32_t kLane = 31;
+  const std::uint32_t recorded = read_by_lanes(warp, strong);
   // Nor does one that several lanes of several warps have read, as long as nothing orders some warps before others: no read can change what a
   // later write would be told.
   const bool unordered = !partial_ && !lanes_used_;
-  const std::uint32_t all = interval_ << kIntervalShift | like | kManyLanes | kManyWarps;
-  const std::uint32_t of_all = (~0u << kIntervalShift) | kind | kManyLanes | kManyWarps;
+  const std::uint32_t all = read_by_all(strong);
   Conflict conflict;
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(lanes));
     const std::uint32_t g = offsets[lane] >> shift_;
     const std::uint32_t rd = read_[g];
-    if (!now(written_[g]) && ((rd & ~(kLane | kManyWarps)) == recorded || (unordered && (rd & of_all) == all))) {
+    if (!now(written_[g]) && ((rd & ~(kLane | kManyWarps)) == recorded || (unordered && (rd & kOfAll) == all))) {
       continue;
     }
     if (one(g, warp * 32 + lane, pc, false, strong, conflict)) return false;

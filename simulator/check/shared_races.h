@@ -56,6 +56,7 @@ class SharedRaces : public BlockOrder {
       lane_read_at_[granule] = pc;
       return true;
     }
+    if (!partial_ && !lanes_used_ && !now(written_[granule]) && (read_[granule] & kOfAll) == read_by_all(strong)) return true;
     // What is recorded after two lanes of a warp, others change no more.
     Conflict conflict;
     return !one(granule, warp * 32 + lane, pc, false, strong, conflict) &&
@@ -84,6 +85,14 @@ class SharedRaces : public BlockOrder {
   static constexpr std::uint32_t kSeen = 1u << 24, kManyWarps = 1u << 23, kManyLanes = 1u << 22, kStrong = 1u << 21;
   static constexpr std::uint32_t kThread = 1023, kWarp = 31 << 5, kClock = kClockMax << kClockShift;
   static constexpr std::uint32_t kLastInterval = 127;
+
+  // What a granule's word has that several lanes of several warps have read, all of them as strongly as `strong` says.
+  static constexpr std::uint32_t kOfAll = (~0u << kIntervalShift) | kStrong | kSeen | kManyLanes | kManyWarps;
+  std::uint32_t read_by_all(bool strong) const { return interval_ << kIntervalShift | (strong ? kStrong | kSeen : 0) | kManyLanes | kManyWarps; }
+
+  // The same of several lanes of this warp at its present clock, but for the lane and kManyWarps.
+  static constexpr std::uint32_t kLane = 31;
+  std::uint32_t read_by_lanes(std::uint32_t warp, bool strong) const { return word(warp * 32, strong) | (strong ? kSeen : 0) | kManyLanes; }
 
   static std::uint32_t thread_of(std::uint32_t w) { return w & kThread; }
   static std::uint32_t clock_of(std::uint32_t w) { return w >> kClockShift & kClockMax; }
@@ -132,7 +141,11 @@ class SharedRaces : public BlockOrder {
       if (same_clock || !same_warp) also_read(granule, same_warp, mine, pc);
       return found;
     } else {
-      if (!same_warp || (same_clock && other != thread)) also_read(granule, same_warp, rd, read_at_[granule]);
+      // A second reader stays as long as it is another one than this.
+      if (!same_warp ? !(rd & kManyWarps) || (thread_of(warp_read_[granule]) >> 5) == (thread >> 5)
+                     : same_clock && other != thread && (!(rd & kManyLanes) || thread_of(lane_read_[granule]) == thread)) {
+        also_read(granule, same_warp, rd, read_at_[granule]);
+      }
       std::uint32_t many = same_warp ? rd & kManyWarps : kManyWarps;
       if (same_clock) many |= other == thread ? rd & kManyLanes : kManyLanes;
       rd = (mine & (rd | ~kStrong)) | many | seen;
