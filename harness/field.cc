@@ -80,7 +80,7 @@ std::int64_t sample_size(Bits& bits, std::int64_t lo, std::int64_t hi) {
 
 }  // namespace
 
-std::uint64_t Bits::next() { return mix(state_ += 0x9e3779b97f4a7c15u); }
+std::uint64_t Bits::next() { return mix(state_ += kSplitMixStep); }
 
 std::uint64_t Bits::below(std::uint64_t bound) {
   // The high half of a 128-bit product; its bias, below bound / 2^64, is far smaller than any test could see.

@@ -39,6 +39,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/splitmix64.h"
+
 namespace lockstep {
 
 // A source of random 64-bit words; the property runner derives it from RapidCheck's Random so that runs replay by seed.
@@ -52,13 +54,6 @@ class Bits {
  private:
   std::uint64_t state_;
 };
-
-// SplitMix64's finalizer: a bijection of 64-bit words in which every input bit reaches every output bit.
-constexpr std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 template <class T>
 struct Domain {

@@ -83,8 +83,8 @@ Estimate median_of(std::vector<double> values, double alpha) {
   return {middle(values), values[k - 1], values[values.size() - k]};
 }
 
-Comparison compare_speed(const std::vector<Pair>& pairs, const TimingRules& rules) {
-  Comparison c;
+SpeedComparison compare_speed(const std::vector<Pair>& pairs, const TimingRules& rules) {
+  SpeedComparison c;
   const std::vector<Pair> kept = unthrottled(pairs, rules.clock_share);
   c.pairs = kept.size();
   c.throttled = pairs.size() - kept.size();
@@ -115,7 +115,7 @@ Comparison compare_speed(const std::vector<Pair>& pairs, const TimingRules& rule
   return c;
 }
 
-std::string to_text(const Comparison& c) {
+std::string to_text(const SpeedComparison& c) {
   return fmt::format("{} x{:.3f} [{:.3f}, {:.3f}]: {:.2f} us, {:.2f} us; {} pairs, {} throttled{}{}", name(c.speed),
                      c.ratio.median, c.ratio.low, c.ratio.high, c.a_us.median, c.b_us.median, c.pairs, c.throttled,
                      c.why.empty() ? "" : "; ", c.why);

@@ -37,7 +37,7 @@ struct Estimate {
   double median = 0, low = 0, high = 0;
 };
 
-struct Comparison {
+struct SpeedComparison {
   Speed speed = Speed::kInconclusive;
   Estimate ratio;        // of b to a
   Estimate a_us, b_us;   // of the pairs that were kept
@@ -52,9 +52,9 @@ std::size_t fewest_values(double alpha);
 // and high inf.
 Estimate median_of(std::vector<double> values, double alpha);
 
-Comparison compare_speed(const std::vector<Pair>& pairs, const TimingRules& rules = {});
+SpeedComparison compare_speed(const std::vector<Pair>& pairs, const TimingRules& rules = {});
 
 // "SLOWER x1.312 [1.309, 1.315]: 50.1 us, 65.7 us; 60 pairs, 2 throttled"
-std::string to_text(const Comparison& c);
+std::string to_text(const SpeedComparison& c);
 
 }  // namespace lockstep

@@ -112,7 +112,7 @@ TEST(TimingVerdict, FindsADifferenceAboveTheBandAndCallsOneBelowItTheSame) {
 TEST(TimingVerdict, IsInconclusiveRatherThanGuessing) {
   Random r(5);
   EXPECT_EQ(compare_speed({}).speed, Speed::kInconclusive);
-  const Comparison few = compare_speed(pairs_of(r, quiet, 2, 10));
+  const SpeedComparison few = compare_speed(pairs_of(r, quiet, 2, 10));
   EXPECT_EQ(few.speed, Speed::kInconclusive) << "ten pairs cannot tell at 1 in 1,000, however large the effect";
   EXPECT_NE(few.why.find("11 are the fewest"), std::string::npos) << few.why;
   // At the edge of the band.
@@ -123,7 +123,7 @@ TEST(TimingVerdict, LeavesThrottledPairsOut) {
   Random r(9);
   std::vector<Pair> pairs = pairs_of(r, quiet, 1, 60);
   for (int i = 0; i < 20; ++i) pairs[3 * i] = {100, 250, 900};  // the clock fell while B ran
-  const Comparison c = compare_speed(pairs);
+  const SpeedComparison c = compare_speed(pairs);
   EXPECT_EQ(c.speed, Speed::kSame) << to_text(c);
   EXPECT_EQ(c.throttled, 20u);
   EXPECT_EQ(c.pairs, 40u);
@@ -138,7 +138,7 @@ TEST(TimingVerdict, BIsAsMuchSlowerThanAAsAIsFasterThanB) {
   for (int run = 0; run < 50; ++run) {
     std::vector<Pair> pairs = pairs_of(r, spiky, 1.2, 60), turned = pairs;
     for (Pair& p : turned) std::swap(p.a_us, p.b_us);
-    const Comparison c = compare_speed(pairs), t = compare_speed(turned);
+    const SpeedComparison c = compare_speed(pairs), t = compare_speed(turned);
     EXPECT_NEAR(c.ratio.median * t.ratio.median, 1, 1e-9);
     EXPECT_EQ(c.speed == Speed::kSlower, t.speed == Speed::kFaster);
   }

@@ -143,14 +143,14 @@ T wide_value(std::uint64_t word) {
     constexpr std::uint64_t kNormals = (std::uint64_t{1} << F::kExponent) - 2;
     const std::uint64_t exponent =
         1 + static_cast<std::uint64_t>((static_cast<unsigned __int128>(word) * kNormals) >> 64);
-    const std::uint64_t rest = mix(word + 0x9e3779b97f4a7c15u);
+    const std::uint64_t rest = mix(word + kSplitMixStep);
     const std::uint64_t mantissa = rest & ((std::uint64_t{1} << F::kMantissa) - 1), sign = rest >> 63;
     using B = typename F::Bits;
     return std::bit_cast<T>(static_cast<B>((((sign << F::kExponent) | exponent) << F::kMantissa) | mantissa));
   } else {
     constexpr std::uint64_t kWidth = sizeof(T) * 8;
     const std::uint64_t width = static_cast<std::uint64_t>((static_cast<unsigned __int128>(word) * (kWidth + 1)) >> 64);
-    const std::uint64_t rest = mix(word + 0x9e3779b97f4a7c15u);
+    const std::uint64_t rest = mix(word + kSplitMixStep);
     if (width == 0) return T{0};
     const std::uint64_t magnitude = (rest >> (64 - width)) | (std::uint64_t{1} << (width - 1));
     const bool negate = std::is_signed_v<T> && (mix(rest) & 1);
@@ -244,8 +244,8 @@ template <class T>
 std::vector<T> make_values(const Values& v, std::size_t n, std::uint64_t stream) {
   std::vector<T> out(n);
   const std::span<const T> specials = special_values<T>();
-  const std::uint64_t key = mix(v.seed + mix(stream * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(v.kind) + 1));
-  for (std::size_t i = 0; i < n; ++i) out[i] = value_at<T>(v.kind, mix(key + i * 0x9e3779b97f4a7c15u), i, specials);
+  const std::uint64_t key = mix(v.seed + mix(stream * kSplitMixStep + static_cast<std::uint64_t>(v.kind) + 1));
+  for (std::size_t i = 0; i < n; ++i) out[i] = value_at<T>(v.kind, mix(key + i * kSplitMixStep), i, specials);
   return out;
 }
 

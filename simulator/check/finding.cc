@@ -18,8 +18,7 @@ std::string format(const char* pattern, ...) {
 }
 
 std::string place(const Access& a) {
-  return format("%sblock (%u,%u,%u) thread (%u,%u,%u)", a.thread_known ? "" : "another thread that did the same as ", a.block.x, a.block.y, a.block.z,
-                a.thread.x, a.thread.y, a.thread.z);
+  return format("block (%u,%u,%u) thread (%u,%u,%u)", a.block.x, a.block.y, a.block.z, a.thread.x, a.thread.y, a.thread.z);
 }
 
 const char* direction(const Access& a) { return a.is_atomic ? "atomic access" : a.is_write ? "write" : "read"; }

@@ -76,7 +76,6 @@ struct Access {
   std::uint32_t size = 0;  // bytes
   bool is_write = false;
   bool is_atomic = false;
-  bool thread_known = true;  // false: not this thread, but one that did the same
 };
 
 struct Finding {

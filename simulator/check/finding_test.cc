@@ -116,15 +116,6 @@ TEST(SamePlace, OfARaceIsTheSameFromEitherSide) {
   EXPECT_FALSE(same_place(f, g));
 }
 
-TEST(Finding, AThreadThatIsNotKnownIsNotNamed) {
-  Finding f = example();
-  f.kind = Kind::kRace;
-  f.other = f.access;
-  f.other->thread_known = false;
-  const std::string s = f.to_string();
-  EXPECT_NE(s.find("against read by another thread that did the same as block (3,0,0) thread (31,0,0)"), std::string::npos) << s;
-}
-
 TEST(Kinds, HaveDifferentNamesAndAnErrorEach) {
   std::set<std::string> names;
   for (int k = 0; k <= static_cast<int>(Kind::kApiError); ++k) {

@@ -46,7 +46,7 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   parallel_ = parallel;
   grid_.start();
   if (!chunks_) {
-    chunks_ = std::make_unique<std::atomic<Record*>[]>(kRecords / kChunk + 1);
+    chunks_ = std::make_unique<std::atomic<Numbered*>[]>(kRecords / kChunk + 1);
     splits_ = std::make_unique<std::atomic<Split*>[]>(kSplits / kChunk);
   }
   split_count_ = 0;
@@ -80,6 +80,12 @@ std::uint32_t GlobalRaces::record(const Side& side, Memo& memo) {
   const Record r = record_of(side);
   Memo::Entry& e = memo.entries_[side.pc % Memo::kSlots];
   if (e.number != 0 && e.record == r) return e.number;
+  const std::uint32_t number = add(r, memo);
+  if (number != 0) e = {number, r};
+  return number;
+}
+
+std::uint32_t GlobalRaces::add(const Record& r, Memo& memo) {
   if (memo.next_ == memo.end_) {
     if (exhausted()) return 0;
     memo.next_ = memory_->race_records().fetch_add(kSetAside);
@@ -87,19 +93,47 @@ std::uint32_t GlobalRaces::record(const Side& side, Memo& memo) {
     if (memo.end_ > limit_) {
       memory_->race_records().fetch_sub(kSetAside);
       memo.next_ = memo.end_ = 0;
-      note_exhausted(side);
+      note_exhausted(r);
       return 0;
     }
   }
   const std::uint32_t number = memo.next_++;
-  at_grown(chunks_, owned_, number - base_) = r;
-  e = {number, r};
+  Numbered& n = at_grown(chunks_, owned_, number - base_);
+  n.record = r;
+  n.second.store(0, std::memory_order_relaxed);
   return number;
 }
 
-void GlobalRaces::note_exhausted(const Side& side) {
+void GlobalRaces::note_exhausted(const Record& r) {
   std::lock_guard lock(grow_);
-  if (!exhausted_.exchange(true)) first_unrecorded_ = record_of(side);
+  if (!exhausted_.exchange(true)) first_unrecorded_ = r;
+}
+
+void GlobalRaces::tell_also(std::uint32_t& h, std::uint32_t number, std::uint32_t lane, Access& me) const {
+  h &= ~kMany;
+  if (number == 0) return;
+  const std::uint32_t second = number << kSecondShift | ((lane - lane_of(h)) & 31);
+  std::uint32_t none = second_of(number_of(h)).load(std::memory_order_relaxed);
+  if (none != second && (none != 0 || (!second_of(number_of(h)).compare_exchange_strong(none, second, std::memory_order_relaxed) && none != second))) {
+    // Elsewhere this record has another second one.
+    Memo::Pair& pair = me.memo_.pairs_[(number_of(h) ^ second) % Memo::kSlots];
+    if (pair.number != number_of(h) || pair.second != second) {
+      const std::uint32_t both = me.races_.add(at(number_of(h)), me.memo_);
+      if (both == 0) return;
+      second_of(both).store(second, std::memory_order_relaxed);
+      pair = {number_of(h), second, both};
+    }
+    h = (h & ((1u << kNumberShift) - 1)) | pair.both << kNumberShift;
+  }
+  h |= kMany;
+}
+
+GlobalRaces::Conflict GlobalRaces::last_write(RaceCell cell, std::uint32_t byte) const {
+  if (is_split(cell)) cell = split_of(cell).byte[byte];
+  const auto wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);
+  // A strong write behind a weak one stands in the other half.
+  const std::uint32_t last = valid(rd) && at(number_of(rd)).write ? rd : wr;
+  return {at(number_of(last)), lane_of(last)};
 }
 
 bool GlobalRaces::split(RaceCell& cell, Memo& memo) {
@@ -152,17 +186,26 @@ bool GlobalRaces::now(const Record& r, const Side& side) const {
   return r.block == side.block && r.warp == side.warp && r.interval == side.order->interval() && r.clock == side.order->clock(side.warp);
 }
 
-bool GlobalRaces::others_race(const Record& r, const Side& side) const {
-  // Only where nothing at all can have ordered them: nothing has happened to this warp since the record, and it knows of no other block. And only
-  // with a weak write, for the other reads may have been strong.
-  return !side.strong && now(r, side) && !side.order->partly_ordered(side.warp) && side.knowledge->empty();
+bool GlobalRaces::unordered(std::uint32_t h, std::uint32_t lane, const Side& side, Conflict& conflict) const {
+  const Conflict first{at(number_of(h)), lane_of(h)};
+  const auto judge = [&](const Conflict& other) { return relate(other.other, other.other_lane, lane, side); };
+  switch (judge(first)) {
+    case Relation::kUnordered: conflict = first; return true;
+    case Relation::kOrdered: return false;
+    case Relation::kSelf: break;
+  }
+  if (!(h & kMany)) return false;
+  const Conflict other = second(h);
+  if (both_strong(other.other, side) || judge(other) != Relation::kUnordered) return false;
+  conflict = other;
+  return true;
 }
 
 inline __attribute__((always_inline)) bool GlobalRaces::races_with_write(std::uint32_t wr, std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const {
   const Record& w = at(number_of(wr));
   if (both_strong(w, side)) return false;
-  const Relation relation = relate(w, lane_of(wr), lane, side);
-  if (relation == Relation::kOrdered || (relation == Relation::kSelf && !(wr & kMany))) return false;
+  Conflict other;
+  if (!unordered(wr, lane, side, other)) return false;
   if (w.strong) {
     // What was read of it may have gone unrecorded.
     if ((wr & kSeen) || exhausted()) return false;
@@ -171,8 +214,7 @@ inline __attribute__((always_inline)) bool GlobalRaces::races_with_write(std::ui
       if ((rd & kSeen) || (r.strong && relate(r, lane_of(rd), lane, side) != Relation::kUnordered)) return false;
     }
   }
-  if (relation == Relation::kSelf && !others_race(w, side)) return false;
-  conflict = {w, lane_of(wr), relation == Relation::kUnordered};
+  conflict = other;
   return true;
 }
 
@@ -180,11 +222,7 @@ inline __attribute__((always_inline)) bool GlobalRaces::races_with_read_half(std
   const Record& r = at(number_of(rd));
   if ((!r.write && !side.write) || both_strong(r, side)) return false;
   if (r.write && ((rd & kSeen) || exhausted())) return false;
-  const Relation relation = relate(r, lane_of(rd), lane, side);
-  if (relation == Relation::kOrdered) return false;
-  if (relation == Relation::kSelf && (!(rd & kMany) || !others_race(r, side))) return false;
-  conflict = {r, lane_of(rd), relation == Relation::kUnordered};
-  return true;
+  return unordered(rd, lane, side, conflict);
 }
 
 inline __attribute__((always_inline)) void GlobalRaces::read(std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& me) {
@@ -213,14 +251,15 @@ inline __attribute__((always_inline)) void GlobalRaces::read(std::uint32_t& rd, 
       }
       return;
     case Relation::kUnordered:
-      // Two readers that nothing orders: one is kept, and that there are more. A weak one says more than a strong one.
+      // Readers that nothing orders: two are kept. A weak one says more than a strong one.
       if (r.strong && !side.strong) {
-        tell(rd, bytes, lane, me, kMany | kSeen);
+        const std::uint32_t before = rd;
+        tell(rd, bytes, lane, me, kSeen);
+        if (rd != before) tell_also(rd, number_of(before), lane_of(before), me);
         return;
       }
-      // Of the lanes of an instruction the last: the first is the likeliest to write next, and would not know against whom.
-      if (r.pc == side.pc && now(r, side)) rd = (rd & ~(31u << kLaneShift)) | lane << kLaneShift;
-      rd |= kMany | (side.strong ? kSeen : 0);
+      if (!(rd & kMany)) tell_also(rd, me.number(), lane, me);
+      if (side.strong) rd |= kSeen;
   }
 }
 
@@ -228,9 +267,14 @@ inline __attribute__((always_inline)) void GlobalRaces::follow(std::uint32_t& h,
   const Relation relation = relate(at(number_of(h)), lane_of(h), lane, me.side());
   if (relation == Relation::kUnordered && !me.side().observes && !seen) {
     // Both may race with what comes.
-    h |= kMany;
+    if (!(h & kMany)) tell_also(h, me.number(), lane, me);
   } else {
-    tell(h, bytes, lane, me, relation == Relation::kSelf && !me.side().observes ? h & kMany : 0);
+    const std::uint32_t before = h;
+    tell(h, bytes, lane, me);
+    if (relation == Relation::kSelf && !me.side().observes && (before & kMany) && h != before) {
+      const std::uint32_t s = second_of(number_of(before)).load(std::memory_order_relaxed);
+      tell_also(h, s >> kSecondShift, lane_of(before) + s, me);
+    }
   }
 }
 
@@ -301,7 +345,7 @@ bool GlobalRaces::access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane,
     const bool apart = split(known, me.memo_);
     cell = known;
     if (apart) return access_bytes(cell, mask, lane, me, conflict);
-    note_exhausted(me.side());
+    note_exhausted(record_of(me.side()));
     return false;
   }
   const bool found = access_all(known, bytes, lane, me, conflict);
@@ -357,7 +401,10 @@ bool GlobalRaces::row_of(RaceCell* __restrict cells, std::uint32_t lane, std::ui
   const bool has_wr = valid(first_wr), has_rd = valid(first_rd);
   // Nor where bytes are told apart, now or in a launch before this one.
   if (is_split(first) || (has_wr && bytes_of(first_wr) != kAllBytes) || (has_rd && bytes_of(first_rd) != kAllBytes)) return false;
-  const auto shifted = [&](std::uint32_t h) { return lane_of(h) != lane && of_warp(h, me.side()); };
+  const auto shifted = [&](std::uint32_t h) {
+    if (!of_warp(h, me.side())) return false;
+    return lane_of(h) != lane || ((h & kMany) && me.side().write && second(h).other.block == me.side().block && second(h).other.warp == me.side().warp);
+  };
   if (shifted(first_wr) || shifted(first_rd)) return false;
   const RaceCell step = (has_wr ? RaceCell{1} << (32 + kLaneShift) : 0) | (has_rd ? RaceCell{1} << kLaneShift : 0);
   RaceCell differ = 0;

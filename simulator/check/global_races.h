@@ -6,8 +6,11 @@
 //
 // A granule of four bytes has one 64-bit cell with two halves: the last write, and the last read since. A half names a record (who: block, warp,
 // interval, clock; what: instruction, strong or weak, scope) and a lane, and so always one thread. A record is made once for all lanes of an
-// instruction, and only when some cell has to change, so a second reading of the same data makes none. Where strong writes follow a weak one, the
+// instruction, and only when some cell has to change, so a third reading of the same data makes none. Where strong writes follow a weak one, the
 // weak one stays in its half, because strong ones do not race with each other, and the last strong one takes the other half.
+//
+// Where several threads have done what a half says and nothing orders them, it names two: its record's number leads to a second record. So a race is
+// always between two threads that are known, whichever of the readers writes next.
 //
 // Both halves tell of the same bytes of the granule. As soon as an access comes to some of them only, or to others, the cell is split: each of the
 // four bytes has a cell of its own, elsewhere, until all four are written at once or say the same again.
@@ -61,9 +64,8 @@ class GlobalRaces {
     bool observes = false;       // an atomic whose thread goes on with the value that it read
   };
   struct Conflict {
-    Record other;
+    Record other;                // never of the thread that accesses
     std::uint32_t other_lane = 0;
-    bool other_known = true;     // false: a thread that is not known did what the record says
   };
 
   static constexpr std::uint32_t kRecords = (1u << 22) - 1;
@@ -98,11 +100,19 @@ class GlobalRaces {
       std::uint32_t number = 0;
       Record record;
     };
+    // Two records that the number of a third one stands for.
+    struct Pair {
+      std::uint32_t number = 0, second = 0, both = 0;
+    };
     Entry entries_[kSlots];
+    Pair pairs_[kSlots];
     std::uint32_t next_ = 0, end_ = 0;  // numbers set aside for this thread
     std::uint32_t next_split_ = 0, end_split_ = 0;  // the same of split granules
     std::vector<std::uint32_t> joined_;             // and those that are no longer split
   };
+
+  // Who wrote last to the byte of which `cell` tells, as byte `byte` of its granule, in this launch, whatever has ordered it since.
+  Conflict last_write(RaceCell cell, std::uint32_t byte) const;
 
   // Whether accesses had to go unrecorded, the first of them, and how many records were made. To be asked after the launch.
   bool exhausted() const { return exhausted_.load(std::memory_order_relaxed); }
@@ -146,8 +156,10 @@ class GlobalRaces {
 
  private:
   std::uint32_t record(const Side& side, Memo& memo);
+  // The next number, for `r`; 0 when there are no more.
+  std::uint32_t add(const Record& r, Memo& memo);
   static Record record_of(const Side& side);
-  void note_exhausted(const Side& side);
+  void note_exhausted(const Record& r);
   // Element i of an array that grows by chunks while other host threads read it.
   template <class T>
   T& at_grown(std::unique_ptr<std::atomic<T*>[]>& chunks, std::vector<std::unique_ptr<T[]>>& owned, std::uint32_t i);
@@ -155,7 +167,7 @@ class GlobalRaces {
   bool row_of(RaceCell* cells, std::uint32_t lane, std::uint32_t count, Access& access);
 
   // A half: number 22 | bytes 3 | seen 1 | lane 5 | many 1.
-  // `many`: of several threads that nothing ordered; when one of them was a weak read, so is the one that is named.
+  // `many`: of several threads that nothing ordered; when one of them was a weak read, so is the one that is named. Then the record has a second one.
   // `seen`, of a read: strong ones of threads that are not named; of a strong write: others may have read it by strong reads that nothing else tells of.
   static constexpr int kNumberShift = 10, kBytesShift = 7, kLaneShift = 1;
   static constexpr std::uint32_t kMany = 1, kSeen = 1u << 6;
@@ -189,15 +201,28 @@ class GlobalRaces {
   enum class Relation : std::uint8_t { kSelf, kOrdered, kUnordered };
   Relation relate(const Record& r, std::uint32_t lane, std::uint32_t my_lane, const Side& side) const;
   bool both_strong(const Record& r, const Side& side) const;
-  // Others did what `r` says beside its own thread. Whether they race with `side`, who is that thread or is ordered after it.
-  bool others_race(const Record& r, const Side& side) const;
+  // What the number of a half that tells of many leads to: number of the second record 22 | how many lanes further it was 5.
+  static constexpr int kSecondShift = 5;
+  std::atomic<std::uint32_t>& second_of(std::uint32_t number) const { return numbered(number).second; }
+  // Who did what `h` says beside the thread that it names.
+  Conflict second(std::uint32_t h) const {
+    const std::uint32_t s = second_of(number_of(h)).load(std::memory_order_relaxed);
+    return {at(s >> kSecondShift), (lane_of(h) + s) & 31};
+  }
+  // `h` tells from now on of `lane` of the record `number`, too.
+  void tell_also(std::uint32_t& h, std::uint32_t number, std::uint32_t lane, Access& access) const;
   // Whether a half tells of an access by the warp that accesses now.
   bool of_warp(std::uint32_t h, const Side& side) const;
   bool valid(std::uint32_t h) const { return number_of(h) >= base_; }
-  const Record& at(std::uint32_t number) const {
+  struct Numbered {
+    Record record;
+    std::atomic<std::uint32_t> second{0};
+  };
+  Numbered& numbered(std::uint32_t number) const {
     const std::uint32_t i = number - base_;
     return chunks_[i / kChunk].load(std::memory_order_acquire)[i % kChunk];
   }
+  const Record& at(std::uint32_t number) const { return numbered(number).record; }
   bool now(const Record& r, const Side& side) const;
   // access() to all bytes of which the cell tells, or of one that is empty. `bytes`: as a half has them.
   bool access_all(RaceCell& cell, std::uint32_t bytes, std::uint32_t lane, Access& access, Conflict& conflict);
@@ -205,6 +230,8 @@ class GlobalRaces {
   bool access_bytes(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access, Conflict& conflict);
   // A strong write after that of which `h` tells, a strong one, too. `seen`: by strong reads.
   void follow(std::uint32_t& h, bool seen, std::uint32_t bytes, std::uint32_t lane, Access& access) const;
+  // Whether nothing orders `side` after the access of which `h` tells, or, where that is its own, after the second one.
+  bool unordered(std::uint32_t h, std::uint32_t lane, const Side& side, Conflict& conflict) const;
   bool races_with_write(std::uint32_t wr, std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const;
   bool races_with_read_half(std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const;
   void read(std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& access);
@@ -223,8 +250,8 @@ class GlobalRaces {
   std::uint32_t split_limit_ = kSplits;
   std::atomic<bool> exhausted_{false};
   Record first_unrecorded_;
-  std::unique_ptr<std::atomic<Record*>[]> chunks_;
-  std::vector<std::unique_ptr<Record[]>> owned_;
+  std::unique_ptr<std::atomic<Numbered*>[]> chunks_;
+  std::vector<std::unique_ptr<Numbered[]>> owned_;
   std::unique_ptr<std::atomic<Split*>[]> splits_;
   std::vector<std::unique_ptr<Split[]>> owned_splits_;
   std::atomic<std::uint32_t> split_count_{0};

@@ -24,6 +24,7 @@ class RaceJudge {
     bool reads = false, writes = false, strong = false, acquires = false, releases = false;
     bool reduces = false;  // red: changes what is there without telling its thread
     Scope scope = Scope::kGrid;
+    std::uint32_t pc = 0;
   };
 
   // `cluster`: blocks in a cluster.
@@ -32,13 +33,11 @@ class RaceJudge {
 
   // The access that races with this one if it were made now, or nullptr.
   const Access* race(const Access& a) const {
-    for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
-      for (const std::uint32_t before : bytes_[b].accesses) {
-        const Done& d = done_[before];
-        if ((d.writes || a.writes) && !morally_strong(d, a) && !ordered(d, a.thread)) return &d;
-      }
-    }
-    return nullptr;
+    return race_where(a, [](const Access&) { return true; });
+  }
+  // Whether it would race with what `thread` did at `pc`.
+  bool race_with(const Access& a, std::uint32_t thread, std::uint32_t pc) const {
+    return race_where(a, [&](const Access& d) { return d.thread == thread && d.pc == pc; }) != nullptr;
   }
   // How many accesses to any byte of a four-byte granule that `a` touches there have been.
   std::size_t history(const Access& a) const {
@@ -120,6 +119,16 @@ class RaceJudge {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Message>> found;
   };
 
+  template <class Meant>
+  const Access* race_where(const Access& a, const Meant& meant) const {
+    for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
+      for (const std::uint32_t before : bytes_[b].accesses) {
+        const Done& d = done_[before];
+        if (meant(d) && (d.writes || a.writes) && !morally_strong(d, a) && !ordered(d, a.thread)) return &d;
+      }
+    }
+    return nullptr;
+  }
   static void join(Clock& to, const Clock& from) {
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], from[i]);
   }

@@ -37,6 +37,11 @@ struct Instruction {
 class Search {
  public:
   virtual ~Search() = default;
+  // The first lane of the last instruction that raced, and against what.
+  struct Named {
+    std::uint32_t lane = 0, block = 0, warp = 0, other_lane = 0, pc = 0;
+  };
+  Named named;
   // Whether one of the lanes races.
   virtual bool run(const Instruction& i) = 0;
   virtual void fence(std::uint32_t block, std::uint32_t warp, Scope scope) = 0;
@@ -125,7 +130,9 @@ class GlobalSearch : public Search {
       const std::uint32_t first = a.first + l * i.step, last = first + a.size - 1;
       for (std::uint32_t g = first & ~3u; g <= last; g += 4) {
         const std::uint32_t from = std::max(first, g) - g, to = std::min(last, g + 3) - g;
-        found |= races_->access(*memory_.race_shadow(place_ + g), ((1u << (to + 1)) - 1) & ~((1u << from) - 1), l, me, conflict);
+        if (!races_->access(*memory_.race_shadow(place_ + g), ((1u << (to + 1)) - 1) & ~((1u << from) - 1), l, me, conflict) || found) continue;
+        named = {l, conflict.other.block, conflict.other.warp, conflict.other_lane, conflict.other.pc};
+        found = true;
       }
     }
     return found;
@@ -182,7 +189,9 @@ class SharedSearch : public Search {
     bool found = false;
     SharedRaces::Conflict conflict;
     for (std::uint32_t l = 0; l < kLanes; ++l) {
-      if (i.lanes >> l & 1) found |= races_.access(a.first + l * i.step, a.size, i.warp * 32 + l, i.pc, a.writes, a.strong, conflict);
+      if (!(i.lanes >> l & 1) || !races_.access(a.first + l * i.step, a.size, i.warp * 32 + l, i.pc, a.writes, a.strong, conflict) || found) continue;
+      named = {l, i.block, conflict.other_thread / 32, conflict.other_thread % 32, conflict.other_pc};
+      found = true;
     }
     return found;
   }
@@ -256,6 +265,7 @@ RaceJudge::Access of_lane(const Instruction& i, std::uint32_t lane) {
   RaceJudge::Access a = i.access;
   a.first += lane * i.step;
   a.thread = thread_of(i.block, i.warp, lane);
+  a.pc = i.pc;
   return a;
 }
 
@@ -336,7 +346,7 @@ void accuses_nothing(const Shape& shape, int programs, const MakeSearch& make_se
   EXPECT_GT(done, static_cast<std::uint32_t>(programs) * 10) << "programs with little in them";
 }
 
-// Programs up to their first race.
+// Programs up to their first race. The two threads that a search names for it are two that race.
 template <class MakeSearch>
 Counts first_races(const Shape& shape, int programs, std::size_t most_history, const MakeSearch& make_search) {
   Counts counts;
@@ -351,6 +361,8 @@ Counts first_races(const Shape& shape, int programs, std::size_t most_history, c
       }
       Instruction i = random_instruction(random, shape);
       bool races = false, crowded = false;
+      const bool found = search->run(i);
+      const Search::Named& named = search->named;
       for (std::uint32_t l = 0; l < kLanes; ++l) {
         if (!(i.lanes >> l & 1)) continue;
         crowded |= judge.history(of_lane(i, l)) > most_history;
@@ -358,10 +370,14 @@ Counts first_races(const Shape& shape, int programs, std::size_t most_history, c
         // Strong accesses of different sizes count as atomic with one another: documented.
         if (other != nullptr && other->strong && i.access.strong && (other->size != i.access.size || other->first != of_lane(i, l).first)) crowded = true;
         races |= other != nullptr;
+        if (found && named.lane == l) {
+          EXPECT_TRUE(judge.race_with(of_lane(i, l), thread_of(named.block, named.warp, named.other_lane), named.pc))
+              << "program " << p << ": " << describe(i) << "\nnames lane " << l << " against block " << named.block << " warp " << named.warp << " lane "
+              << named.other_lane;
+        }
         judge.access(of_lane(i, l));
       }
       ++counts.accesses;
-      const bool found = search->run(i);
       if (!races) continue;
       if (!crowded) {
         ++counts.races;

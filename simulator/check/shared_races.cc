@@ -24,7 +24,10 @@ void SharedRaces::start(std::uint32_t bytes, int shift) {
   // Rows are read past the last granule by whole vectors.
   const std::size_t granules = (static_cast<std::size_t>(bytes) >> shift) + 33;
   if (shift != shift_ || written_.size() < granules) {
-    for (std::vector<std::uint32_t>* words : {&written_, &read_, &written_at_, &read_at_}) words->assign(granules, 0);
+    for (std::vector<std::uint32_t>* words :
+         {&written_, &read_, &written_at_, &read_at_, &lane_read_, &lane_read_at_, &warp_read_, &warp_read_at_}) {
+      words->assign(granules, 0);
+    }
     interval_ = 0;
   }
   shift_ = shift;
@@ -34,33 +37,23 @@ void SharedRaces::start(std::uint32_t bytes, int shift) {
 void SharedRaces::block_barrier() {
   next_interval();
   if (++interval_ > kLastInterval) {
-    std::fill(written_.begin(), written_.end(), 0);
+    // Interval 0 never comes. Who wrote stays known (last_write).
+    for (std::uint32_t& word : written_) word &= (1u << kIntervalShift) - 1;
     std::fill(read_.begin(), read_.end(), 0);
     interval_ = 1;
   }
 }
 
 bool SharedRaces::after_reads(std::uint32_t granule, std::uint32_t thread, bool strong, Conflict& conflict) const {
+  const auto races = [&](std::uint32_t reader, std::uint32_t at) {
+    const std::uint32_t other = thread_of(reader);
+    if (other == thread || (strong && (reader & kStrong)) || ordered(other, clock_of(reader), thread)) return false;
+    conflict = {other, at, false, (reader & kStrong) != 0};
+    return true;
+  };
   const std::uint32_t rd = read_[granule];
-  const std::uint32_t other = thread_of(rd);
-  const bool same_warp = (other >> 5) == (thread >> 5);
-  if (other == thread && !(rd & (kManyLanes | kManyWarps))) return false;
-  // What is known of the readers that are not named: some were strong, like this write.
-  const bool harmless = strong && (rd & kSeen);
-  bool known = true;
-  if (other == thread) {
-    // The recorded reader is the writer itself, but others read too. Lanes of its warp at the recorded clock:
-    known = false;
-    const bool lanes_ordered = !(rd & kManyLanes) || all_lanes_[thread >> 5] > clock_of(rd) || lanes_used_;
-    const bool warps_ordered = !(rd & kManyWarps) || partial_;
-    if (harmless || (lanes_ordered && warps_ordered)) return false;
-  } else if (ordered(other, clock_of(rd), thread)) {
-    // The last reader is ordered; readers of other warps are not unless something smaller than a block barrier ordered them.
-    if (harmless || !(rd & kManyWarps) || partial_ || !same_warp) return false;
-    known = false;
-  }
-  conflict = {other, read_at_[granule], false, (rd & kStrong) != 0, known};
-  return true;
+  return races(rd, read_at_[granule]) || ((rd & kManyLanes) && races(lane_read_[granule], lane_read_at_[granule])) ||
+         ((rd & kManyWarps) && races(warp_read_[granule], warp_read_at_[granule]));
 }
 
 bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong) {
@@ -82,9 +75,16 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
     add(load(rd + i), unlike);
   }
   if (!_mm256_testz_si256(suspicious, suspicious)) return false;
+  // Two readers of this warp at this clock are known, or of two warps where nothing orders warps: whoever writes, one of them races.
+  const Vector of_lanes = all_lanes(~(kLane | kManyWarps)), by_lanes = all_lanes(read_by_lanes(warp, strong));
+  const Vector of_warps = all_lanes(kOfAll & ~kManyLanes), by_warps = all_lanes(partial_ ? ~0u : read_by_all(strong) & ~kManyLanes);
   for (std::uint32_t i = 0; i < count; i += 8) {
+    const Vector before = load(rd + i), inside = below(count - i);
+    const Vector enough = _mm256_or_si256(_mm256_cmpeq_epi32(_mm256_and_si256(before, of_lanes), by_lanes),
+                                          _mm256_cmpeq_epi32(_mm256_and_si256(before, of_warps), by_warps));
+    if (_mm256_testc_si256(enough, inside)) continue;
     // Readers of this warp at this clock differ from `fresh` in lane only.
-    const Vector before = load(rd + i), fresh = consecutive(mine + i), differ = _mm256_xor_si256(before, fresh);
+    const Vector fresh = consecutive(mine + i), differ = _mm256_xor_si256(before, fresh);
     const Vector recent = is_zero(_mm256_srli_epi32(differ, kIntervalShift)), self = is_zero(_mm256_and_si256(differ, thread));
     const Vector together = is_zero(_mm256_and_si256(differ, all_lanes(kWarp | kClock)));
     const Vector same_warp = is_zero(_mm256_and_si256(differ, all_lanes(kWarp)));
@@ -92,30 +92,39 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
     Vector merged = _mm256_or_si256(_mm256_or_si256(fresh, others), _mm256_and_si256(before, all_lanes(kSeen)));
     merged = _mm256_or_si256(merged, _mm256_and_si256(together, all_lanes(kManyLanes)));
     merged = choose(recent, choose(self, before, merged), fresh);
-    const Vector inside = below(count - i), kept = _mm256_and_si256(recent, self);
+    const Vector kept = _mm256_and_si256(recent, self), before_at = load(at + i);
+    const Vector of_others = _mm256_and_si256(_mm256_andnot_si256(self, recent), inside);
+    if (!_mm256_testz_si256(of_others, of_others)) {
+      const auto also_read = [&](std::uint32_t* word, std::uint32_t* word_at, Vector where, std::uint32_t many, std::uint32_t who) {
+        const Vector known = load(word), none = is_zero(_mm256_and_si256(before, all_lanes(many)));
+        const Vector same = is_zero(_mm256_and_si256(_mm256_xor_si256(known, fresh), all_lanes(who)));
+        const Vector here = _mm256_and_si256(where, _mm256_or_si256(none, same));
+        if (_mm256_testz_si256(here, here)) return;
+        put(word, choose(here, before, known));
+        put(word_at, choose(here, before_at, load(word_at)));
+      };
+      also_read(&lane_read_[first + i], &lane_read_at_[first + i], _mm256_and_si256(together, of_others), kManyLanes, kThread);
+      also_read(&warp_read_[first + i], &warp_read_at_[first + i], _mm256_andnot_si256(same_warp, of_others), kManyWarps, kWarp);
+    }
     put(rd + i, choose(inside, merged, before));
-    put(at + i, choose(_mm256_andnot_si256(kept, inside), all_lanes(pc), load(at + i)));
+    put(at + i, choose(_mm256_andnot_si256(kept, inside), all_lanes(pc), before_at));
   }
   return true;
 }
 
 bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc, bool strong) {
-  const std::uint32_t first = word(warp * 32, strong);
   // A granule that several lanes of this warp have read at this clock needs nothing more, whichever lane reads it again.
-  const std::uint32_t kind = kStrong | kSeen, like = strong ? kind : 0;  // all its readers as strong as these
-  const std::uint32_t recorded = (first & ~kStrong) | like | kManyLanes;
-  constexpr std::uint32_t kLane = 31;
+  const std::uint32_t recorded = read_by_lanes(warp, strong);
   // Nor does one that several lanes of several warps have read, as long as nothing orders some warps before others: no read can change what a
   // later write would be told.
   const bool unordered = !partial_ && !lanes_used_;
-  const std::uint32_t all = interval_ << kIntervalShift | like | kManyLanes | kManyWarps;
-  const std::uint32_t of_all = (~0u << kIntervalShift) | kind | kManyLanes | kManyWarps;
+  const std::uint32_t all = read_by_all(strong);
   Conflict conflict;
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(lanes));
     const std::uint32_t g = offsets[lane] >> shift_;
     const std::uint32_t rd = read_[g];
-    if (!now(written_[g]) && ((rd & ~(kLane | kManyWarps)) == recorded || (unordered && (rd & of_all) == all))) {
+    if (!now(written_[g]) && ((rd & ~(kLane | kManyWarps)) == recorded || (unordered && (rd & kOfAll) == all))) {
       continue;
     }
     if (one(g, warp * 32 + lane, pc, false, strong, conflict)) return false;

@@ -6,7 +6,8 @@
 //
 // A granule (four bytes, or one in kernels that access less) has two words: its last writer, and a summary of who
 // has read it since. The interval between two barriers of the whole block is part of the word, so a barrier costs nothing.
-// Constant state per granule may miss a race among several readers; it never makes one up.
+// Of several readers the last is named, and beside it one of the same warp and one of another, so that a race is always between two threads that are
+// known. Constant state per granule may miss a race among several readers; it never makes one up.
 //
 // The words of one kind lie side by side, and where each access stands in the program lies apart from them: a warp's row of granules is judged
 // eight at a time.
@@ -22,11 +23,10 @@ namespace lockstep::check {
 class SharedRaces : public BlockOrder {
  public:
   struct Conflict {
-    std::uint32_t other_thread = 0;   // linear in the block
+    std::uint32_t other_thread = 0;   // linear in the block; never the one that accesses
     std::uint32_t other_pc = 0;
     bool other_is_write = false;
     bool other_is_strong = false;
-    bool other_thread_known = true;   // false: a thread that is not known did the same as other_thread
   };
 
   // For a block with `bytes` of shared memory; granules of 1 << shift bytes.
@@ -52,8 +52,11 @@ class SharedRaces : public BlockOrder {
     if (lane != last && !now(written_[granule]) && !now(read_[granule])) {
       read_[granule] = word(warp * 32 + last, strong) | kManyLanes | (strong ? kSeen : 0);
       read_at_[granule] = pc;
+      lane_read_[granule] = word(warp * 32 + lane, strong);
+      lane_read_at_[granule] = pc;
       return true;
     }
+    if (!partial_ && !lanes_used_ && !now(written_[granule]) && (read_[granule] & kOfAll) == read_by_all(strong)) return true;
     // What is recorded after two lanes of a warp, others change no more.
     Conflict conflict;
     return !one(granule, warp * 32 + lane, pc, false, strong, conflict) &&
@@ -66,6 +69,12 @@ class SharedRaces : public BlockOrder {
   bool write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc);
   int shift() const { return shift_; }
 
+  // Who of the block wrote to `offset` last, whatever has ordered it since; it must have been written to.
+  Conflict last_write(std::uint32_t offset) const {
+    const std::uint32_t g = offset >> shift_;
+    return {thread_of(written_[g]), written_at_[g], true, (written_[g] & kStrong) != 0};
+  }
+
   // A barrier of every thread that has not exited.
   void block_barrier();
 
@@ -76,6 +85,14 @@ class SharedRaces : public BlockOrder {
   static constexpr std::uint32_t kSeen = 1u << 24, kManyWarps = 1u << 23, kManyLanes = 1u << 22, kStrong = 1u << 21;
   static constexpr std::uint32_t kThread = 1023, kWarp = 31 << 5, kClock = kClockMax << kClockShift;
   static constexpr std::uint32_t kLastInterval = 127;
+
+  // What a granule's word has that several lanes of several warps have read, all of them as strongly as `strong` says.
+  static constexpr std::uint32_t kOfAll = (~0u << kIntervalShift) | kStrong | kSeen | kManyLanes | kManyWarps;
+  std::uint32_t read_by_all(bool strong) const { return interval_ << kIntervalShift | (strong ? kStrong | kSeen : 0) | kManyLanes | kManyWarps; }
+
+  // The same of several lanes of this warp at its present clock, but for the lane and kManyWarps.
+  static constexpr std::uint32_t kLane = 31;
+  std::uint32_t read_by_lanes(std::uint32_t warp, bool strong) const { return word(warp * 32, strong) | (strong ? kSeen : 0) | kManyLanes; }
 
   static std::uint32_t thread_of(std::uint32_t w) { return w & kThread; }
   static std::uint32_t clock_of(std::uint32_t w) { return w >> kClockShift & kClockMax; }
@@ -88,16 +105,17 @@ class SharedRaces : public BlockOrder {
     bool found = false;
     if (now(wr) && thread_of(wr) != thread && !(strong && (wr & kStrong)) && !ordered(thread_of(wr), clock_of(wr), thread) &&
         !((wr & kStrong) && observed(rd, thread))) {
-      conflict = {thread_of(wr), written_at_[granule], true, (wr & kStrong) != 0, true};
+      conflict = {thread_of(wr), written_at_[granule], true, (wr & kStrong) != 0};
       found = true;
     }
-    std::uint32_t mine = word(thread, strong);
-    // A weak write of the same thread, not yet ordered before others, stays weak under the strong one that follows.
-    if (write && now(wr) && thread_of(wr) == thread && clock_of(wr) == clock_of(mine)) mine &= wr | ~kStrong;
+    const std::uint32_t mine = word(thread, strong);
     if (write) {
       if (now(rd) && !found && !(strong && (rd & kStrong))) found = after_reads(granule, thread, strong, conflict);
-      wr = mine;
-      written_at_[granule] = pc;
+      // A weak write of the same thread, not yet ordered before others, stays under the strong one that follows.
+      if (!(strong && now(wr) && !(wr & kStrong) && thread_of(wr) == thread && clock_of(wr) == clock_of(mine))) {
+        wr = mine;
+        written_at_[granule] = pc;
+      }
       rd = 0;
       return found;
     }
@@ -120,10 +138,15 @@ class SharedRaces : public BlockOrder {
       rd = mine | seen;
     } else if (weaker) {
       rd |= kSeen | (same_clock ? kManyLanes : same_warp ? 0 : kManyWarps);
+      if (same_clock || !same_warp) also_read(granule, same_warp, mine, pc);
       return found;
     } else {
+      // A second reader stays as long as it is another one than this.
+      if (!same_warp ? !(rd & kManyWarps) || (thread_of(warp_read_[granule]) >> 5) == (thread >> 5)
+                     : same_clock && other != thread && (!(rd & kManyLanes) || thread_of(lane_read_[granule]) == thread)) {
+        also_read(granule, same_warp, rd, read_at_[granule]);
+      }
       std::uint32_t many = same_warp ? rd & kManyWarps : kManyWarps;
-      // Of the lanes that read together the last is named: the first is the likeliest to write next, and would not know against whom.
       if (same_clock) many |= other == thread ? rd & kManyLanes : kManyLanes;
       rd = (mine & (rd | ~kStrong)) | many | seen;
     }
@@ -135,11 +158,17 @@ class SharedRaces : public BlockOrder {
     return now(rd) && ((rd & kSeen) || ((rd & kStrong) && (thread_of(rd) == thread || ordered(thread_of(rd), clock_of(rd), thread))));
   }
   bool after_reads(std::uint32_t granule, std::uint32_t thread, bool strong, Conflict& conflict) const;
+  void also_read(std::uint32_t granule, bool same_warp, std::uint32_t word, std::uint32_t pc) {
+    (same_warp ? lane_read_ : warp_read_)[granule] = word;
+    (same_warp ? lane_read_at_ : warp_read_at_)[granule] = pc;
+  }
 
   std::uint32_t interval_ = 0;
   int shift_ = 2;
   std::vector<std::uint32_t> written_, read_;        // the two words, by granule
   std::vector<std::uint32_t> written_at_, read_at_;  // program counters of the accesses they tell of
+  // What read_ and read_at_ say of a second reader: one of the same warp and clock where kManyLanes is set, one of another warp where kManyWarps is.
+  std::vector<std::uint32_t> lane_read_, lane_read_at_, warp_read_, warp_read_at_;
 };
 
 }  // namespace lockstep::check

@@ -36,6 +36,40 @@ TEST_F(Races, AWriteAfterManyReadersFindsOneThatIsNotTheWriter) {
   for (const std::uint32_t t : {0u, 1u, 2u, 64u}) EXPECT_FALSE(read(t));
   EXPECT_TRUE(write(64));
   EXPECT_FALSE(conflict.other_is_write);
+  EXPECT_EQ(conflict.other_thread, 2u);
+}
+TEST_F(Races, AWriterThatReadLastFindsTheLaneThatReadBesideIt) {
+  EXPECT_FALSE(races.access(0, 4, 5, 7, false, false, conflict));
+  EXPECT_FALSE(races.access(0, 4, 6, 8, false, false, conflict));
+  EXPECT_TRUE(write(6));
+  EXPECT_EQ(conflict.other_thread, 5u);
+  EXPECT_EQ(conflict.other_pc, 7u) << "and where it read";
+}
+TEST_F(Races, AWriterFindsWhoIsNotOrderedAmongTheReaders) {
+  EXPECT_FALSE(read(70));
+  EXPECT_FALSE(read(3));
+  races.warp_sync(0, ~0u, true);
+  EXPECT_TRUE(write(4)) << "after the readers of its warp, but not after the other warp's";
+  EXPECT_EQ(conflict.other_thread, 70u);
+}
+TEST_F(Races, TheReaderOfARowThatAnotherRowCoversIsStillKnown) {
+  EXPECT_TRUE(races.read_row(0, 0, 32, 1, 5, false));
+  EXPECT_TRUE(races.read_row(0, 0, 32, 0, 6, false));
+  EXPECT_TRUE(write(3, 12));
+  EXPECT_EQ(conflict.other_thread, 35u);
+  EXPECT_EQ(conflict.other_pc, 5u);
+  races.block_barrier();
+  EXPECT_TRUE(races.read_row(1, 0, 31, 0, 7, false));
+  EXPECT_TRUE(races.read_row(0, 0, 32, 0, 8, false));
+  EXPECT_TRUE(write(3, 12));
+  EXPECT_EQ(conflict.other_thread, 2u);
+  EXPECT_EQ(conflict.other_pc, 7u);
+}
+TEST_F(Races, WhoWroteLastIsKnownWhateverHasOrderedItSince) {
+  EXPECT_FALSE(write(77, 8));
+  for (int i = 0; i < 1000; ++i) races.block_barrier();
+  EXPECT_EQ(races.last_write(8).other_thread, 77u);
+  EXPECT_EQ(races.last_write(8).other_pc, 2u);
 }
 TEST_F(Races, ABlockBarrierOrdersEverything) {
   EXPECT_FALSE(write(3));

@@ -85,7 +85,6 @@ void lower_load_store(FunctionBuilder& b, const Instruction& i) {
   if (op.elements != 1) {
     if (data.kind != Operand::Kind::kVector || data.elements.size() != op.elements) b.refuse(i, "has a vector operand of another length");
     if (op.width * op.elements > 32) b.refuse(i, "moves more than 32 bytes a thread");
-    op.target = static_cast<std::uint32_t>(b.program().slots.size());
     op.register_bytes = b.register_bytes_of(i, data, op.width);
     std::vector<Slot> slots;
     for (const Operand& e : data.elements) slots.push_back(load ? b.optional_destination(e) : b.source(i, e, op.register_bytes));

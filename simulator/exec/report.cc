@@ -81,14 +81,15 @@ json location(const json& access, const std::string& kernel) {
   return result;
 }
 
-// ", by block (0,0,0) thread (3,0,0)"; empty where it is not known.
-std::string by(const json& access) {
+// "a write, by block (0,0,0) thread (3,0,0)"; the thread only where it is known.
+std::string by_whom(const json& access) {
   const auto place = [&](const char* what) {
     const json at = access.value(what, json());
     return !at.is_array() || at.size() != 3 ? "" : std::string(what) + " (" + at[0].dump() + "," + at[1].dump() + "," + at[2].dump() + ")";
   };
   const std::string block = place("block"), thread = place("thread");
-  return block.empty() || thread.empty() ? "" : ", by " + block + " " + thread;
+  const std::string what = access.value("atomic", false) ? "an atomic access" : access.value("write", false) ? "a write" : "a read";
+  return block.empty() || thread.empty() ? what : what + ", by " + block + " " + thread;
 }
 
 json sarif_result(const json& finding, bool suppressed, std::map<std::string, std::size_t>* rules) {
@@ -105,12 +106,13 @@ json sarif_result(const json& finding, bool suppressed, std::map<std::string, st
   if (finding.contains("other")) {
     json other = location(finding["other"], kernel);
     other["id"] = 1;
-    const json& access = finding["other"];
-    other["message"]["text"] = (access.value("write", false) ? "the other access, a write" : "the other access") + by(access);
+    result["locations"][0]["message"]["text"] = "one access, " + by_whom(finding);
+    other["message"]["text"] = "the other access, " + by_whom(finding["other"]);
     result["relatedLocations"] = json::array({std::move(other)});
   }
   for (const char* key : {"block", "thread", "address", "size", "space", "ptx_line", "instruction", "where", "call", "error"}) {
     if (finding.contains(key)) result["properties"][key] = finding[key];
+    if (finding.contains("other") && finding["other"].contains(key)) result["properties"]["other"][key] = finding["other"][key];
   }
   if (suppressed) result["suppressions"] = json::array({{{"kind", "external"}}});
   return result;

@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-json access(const char* file, int line) {
-  return {{"file", file}, {"line", line}, {"block", {0, 0, 0}}, {"thread", {1, 0, 0}}, {"address", 4096}, {"size", 4}, {"write", true}};
+json access(const char* file, int line, int thread = 1) {
+  return {{"file", file}, {"line", line}, {"block", {0, 0, 0}}, {"thread", {thread, 0, 0}}, {"address", 4096}, {"size", 4}, {"write", thread != 31}};
 }
 
 ProgramRun sample() {
@@ -29,7 +29,7 @@ ProgramRun sample() {
   race["kernel"] = "f(int*)";
   race["text"] = "race: st.shared.f32 ...";
   race["occurrences"] = 31;
-  race["other"] = access("/abs/b.cu", 14);
+  race["other"] = access("/abs/b.cu", 14, 31);
   json note = access("", 0);
   note["kind"] = "uninitialised";
   note["severity"] = "information";
@@ -123,7 +123,9 @@ TEST(Json, HoldsKernelsAndFindings) {
 TEST(Sarif, NamesBothThreadsOfARace) {
   const json result = sarif_report(sample())["runs"][0]["results"][0];
   EXPECT_EQ(result["properties"]["thread"], (std::vector<int>{1, 0, 0}));
-  EXPECT_EQ(result["relatedLocations"][0]["message"]["text"], "the other access, a write, by block (0,0,0) thread (1,0,0)");
+  EXPECT_EQ(result["properties"]["other"]["thread"], (std::vector<int>{31, 0, 0}));
+  EXPECT_EQ(result["locations"][0]["message"]["text"], "one access, a write, by block (0,0,0) thread (1,0,0)");
+  EXPECT_EQ(result["relatedLocations"][0]["message"]["text"], "the other access, a read, by block (0,0,0) thread (31,0,0)");
 }
 
 TEST(Reports, TellOfRefusedLaunches) {

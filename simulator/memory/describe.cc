@@ -1,9 +1,10 @@
 #include "simulator/memory/describe.h"
 
 namespace lockstep::memory {
-namespace {
 
 std::string bytes(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
+
+namespace {
 
 std::string origin(const Allocation& a) {
   switch (a.kind) {

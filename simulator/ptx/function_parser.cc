@@ -108,10 +108,8 @@ class BodyParser {
 
   void registers() {
     const int line = in_.line();
-    std::uint32_t vector = 1;
     if (in_.at(".v2") || in_.at(".v4")) in_.fail(line, "vector registers are not supported: declare their elements");
     const Type type = expect_type(in_);
-    (void)vector;
     do {
       const std::string_view name = in_.expect_word("a register's name");
       const auto first = static_cast<std::uint32_t>(function_.registers.size());

@@ -15,7 +15,7 @@
 #include "simulator/isa/opcode.h"
 
 namespace lockstep::isa {
-struct OperandRule;  // forms.h
+struct isa::OperandRule;  // forms.h
 }
 
 namespace lockstep::ptx {

@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "simulator/splitmix64.h"
 #include "simulator/vectors/vectors.h"
 
 namespace lockstep::vectors {
@@ -11,16 +12,10 @@ namespace {
 using isa::Opcode;
 using isa::Type;
 
-// splitmix64: the same numbers wherever this is compiled.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t operator()() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t operator()() { return next_mixed(state_); }
 
  private:
   std::uint64_t state_;

@@ -295,7 +295,7 @@ __global__ void bulk_source_overwritten(int* y) {
     BULK_STORE(y, tile, 128);  // FAULT bulk_source_overwritten
     BULK_COMMIT();
     if (!faulty) BULK_WAIT();
-    tile[5] = 99;
+    tile[5] = 99;  // FAULT bulk_source_overwritten
     if (faulty) BULK_WAIT();
   }
 }

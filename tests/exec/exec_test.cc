@@ -120,6 +120,46 @@ TEST(Findings, AreReportedInEveryForm) {
   EXPECT_TRUE(has(contents(t), ", just past the end of cudaMalloc #1 (256 bytes)\n")) << contents(t);
 }
 
+TEST(Findings, OfARaceNameBothThreadsAndBothLinesInEveryForm) {
+  struct Side {
+    int block, thread, line;
+    const char* what;
+    std::string who() const { return "block (" + std::to_string(block) + ",0,0) thread (" + std::to_string(thread) + ",0,0)"; }
+  };
+  const struct {
+    Side one, other;
+  } races[] = {
+      {{0, 0, 8, "a write"}, {0, 31, 7, "a read"}},
+      {{0, 31, 16, "a write"}, {0, 0, 15, "a read"}},
+      {{0, 1, 21, "a write"}, {0, 0, 21, "a write"}},
+      {{0, 5, 24, "a write"}, {1, 5, 24, "a write"}},
+  };
+  for (int i = 0; i < 4; ++i) {
+    const auto& [one, other] = races[i];
+    const std::string j = scratch("races.json"), s = scratch("races.sarif"), t = scratch("races.txt");
+    run("exec --report=" + j + " --report=" + s + " --report=" + t + " -- " + program("races") + " " + std::to_string(i));
+    const std::string text = contents(t);
+    EXPECT_TRUE(has(text, "\n  by " + one.who())) << text;
+    EXPECT_TRUE(has(text, "\n  against " + std::string(other.what).substr(2) + " by " + other.who())) << text;
+    for (const Side& side : {one, other}) EXPECT_TRUE(has(text, "races.cu:" + std::to_string(side.line) + " (")) << text;
+    const json found = json::parse(contents(j))["findings"];
+    ASSERT_EQ(found.size(), 1u) << text;
+    const json result = json::parse(contents(s))["runs"][0]["results"][0];
+    const auto is = [](const json& access, const Side& side) {
+      return access["block"] == json{side.block, 0, 0} && access["thread"] == json{side.thread, 0, 0};
+    };
+    EXPECT_TRUE(is(found[0], one) && is(found[0]["other"], other)) << found;
+    EXPECT_TRUE(found[0]["line"] == one.line && found[0]["other"]["line"] == other.line) << found;
+    EXPECT_TRUE(is(result["properties"], one) && is(result["properties"]["other"], other)) << result;
+    const auto tells = [](const json& location, const char* which, const Side& side) {
+      return location["physicalLocation"]["region"]["startLine"] == side.line &&
+             location["message"]["text"] == std::string(which) + " access, " + side.what + ", by " + side.who();
+    };
+    EXPECT_TRUE(tells(result["locations"][0], "one", one)) << result;
+    EXPECT_TRUE(tells(result["relatedLocations"][0], "the other", other)) << result;
+  }
+}
+
 TEST(Findings, OfAKernelThatWaitsForItsHostSayThatTheSimulatedGpuCannot) {
   const std::string j = scratch("waits.json");
   const Outcome o = run("exec --report=" + j + " -- " + program("waits_for_host"));

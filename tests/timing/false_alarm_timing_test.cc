@@ -26,7 +26,7 @@ TEST_F(FalseAlarmTiming, IsAtMostOnceInAThousand) {
   for (int run = 0; run < kRuns; ++run) {
     const Measured m = measure_pairs(copy, copy, quick);
     ASSERT_EQ(m.error, "");
-    const Comparison c = compare_speed(m.pairs), strict = compare_speed(m.pairs, {.minimum_effect = 1e-9});
+    const SpeedComparison c = compare_speed(m.pairs), strict = compare_speed(m.pairs, {.minimum_effect = 1e-9});
     alarms += c.speed == Speed::kFaster || c.speed == Speed::kSlower;
     strict_alarms += strict.speed == Speed::kFaster || strict.speed == Speed::kSlower;
     same += c.speed == Speed::kSame;

@@ -20,7 +20,7 @@ class MemoryAccessTiming : public Timing {
   MemoryAccessTiming() = default;
 
   // b against a, both gathering kElements elements.
-  Comparison race(const std::string& where, const std::string& a_name, LoadPath a_path, const AccessPattern& a,
+  SpeedComparison race(const std::string& where, const std::string& a_name, LoadPath a_path, const AccessPattern& a,
                   const std::string& b_name, LoadPath b_path, const AccessPattern& b) {
     const std::int64_t reach = std::max(elements(a), elements(b));
     DeviceMemory x(reach * 4), y(kElements * 4);
@@ -51,7 +51,7 @@ TEST_F(MemoryAccessTiming, MisalignedAgainstAligned) {
 
 TEST_F(MemoryAccessTiming, StridedAgainstAligned) {
   for (const int stride : {2, 4, 8}) {
-    const Comparison c = race(fmt::format("stride {}", stride), "aligned", LoadPath::kDefault, kAligned, "strided",
+    const SpeedComparison c = race(fmt::format("stride {}", stride), "aligned", LoadPath::kDefault, kAligned, "strided",
                               LoadPath::kDefault, {.kind = PatternKind::kStrided, .factor = stride});
     // Each request takes `stride` times the sectors, and memory is what the copy waits for.
     EXPECT_EQ(c.speed, Speed::kSlower) << to_text(c);

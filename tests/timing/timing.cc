@@ -7,6 +7,7 @@
 
 #include "harness/device.h"
 #include "harness/session.h"
+#include "harness/splitmix64.h"
 
 namespace lockstep::timing {
 namespace {
@@ -16,13 +17,8 @@ void require(cudaError_t error, const std::string& tried) {
     throw std::runtime_error(fmt::format("{}: {}, {}", tried, cudaGetErrorName(error), cudaGetErrorString(error)));
 }
 
-// SplitMix64's finaliser: numbers in no order, from their index alone.
-std::uint64_t scramble(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
+// Numbers in no order, from their index alone.
+std::uint64_t scramble(std::uint64_t i) { return mix(i + kSplitMixStep); }
 
 void note_duration(const std::string& name, const Estimate& us, std::size_t samples) {
   const nlohmann::ordered_json j = {
@@ -66,14 +62,14 @@ std::vector<int> scattered_integers(std::size_t count, int below) {
   return x;
 }
 
-Comparison compare(const std::string& where, const Contestant& a, const Contestant& b, const TimingRules& rules,
+SpeedComparison compare(const std::string& where, const Contestant& a, const Contestant& b, const TimingRules& rules,
                    const StopwatchRules& stopwatch) {
   const Measured m = measure_pairs(a.work, b.work, stopwatch);
   if (!m.error.empty()) {
     ADD_FAILURE() << where << ": " << m.error;
     return {};
   }
-  const Comparison c = compare_speed(m.pairs, rules);
+  const SpeedComparison c = compare_speed(m.pairs, rules);
   fmt::print("{}: {} against {}: {}\n", where, b.name, a.name, to_text(c));
   note_duration(fmt::format("{}: {}", where, a.name), c.a_us, c.pairs);
   note_duration(fmt::format("{}: {}", where, b.name), c.b_us, c.pairs);

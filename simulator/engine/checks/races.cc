@@ -25,8 +25,20 @@ struct Opponent {
   std::uint64_t position = 0;  // of its block in the schedule
   Dim3 block, thread;
   bool same_block = true, same_warp = false;
-  bool is_write = false, is_strong = false, known = true;
+  bool is_write = false, is_strong = false;
 };
+
+check::Access access_of(const Block& b, const Opponent& o, std::uint64_t address, std::uint32_t size) {
+  check::Access a;
+  a.site = site_of(*b.program, o.pc);
+  a.block = o.block;
+  a.thread = o.thread;
+  a.address = address;
+  a.size = size;
+  a.is_write = o.is_write;
+  a.is_atomic = o.is_strong && o.is_write;
+  return a;
+}
 
 // Whether a write by `lane` changes nothing: threads that write the same value do no harm today, and it is worth knowing all the same. What was
 // recorded before this write has been written to memory, too.
@@ -66,15 +78,7 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kRace);
   if (benign) f.severity = check::Severity::kInformation;
   f.where = std::move(where);
-  check::Access other;
-  other.site = site_of(*b.program, o.pc);
-  other.block = o.block;
-  other.thread = o.thread;
-  other.address = r.address[lane];
-  other.size = r.size;
-  other.is_write = o.is_write;
-  other.is_atomic = o.is_strong && o.is_write;
-  other.thread_known = o.known;
+  const check::Access other = access_of(b, o, r.address[lane], r.size);
   f.detail = advice(o, harm);
   f.survived = !benign && goes_on_after(*b.launch, check::Kind::kRace);
   const bool goes_on = benign || f.survived;
@@ -118,7 +122,18 @@ Opponent opponent(const Block& b, std::uint32_t warp, const GlobalRaces::Conflic
   o.same_warp = o.same_block && c.other.warp == warp;
   o.is_write = c.other.write;
   o.is_strong = c.other.strong;
-  o.known = c.other_known;
+  return o;
+}
+
+Opponent opponent(const Block& b, std::uint32_t warp, const check::SharedRaces::Conflict& c) {
+  Opponent o;
+  o.pc = c.other_pc;
+  o.position = b.position;
+  o.block = b.ctaid;
+  o.thread = thread_of(*b.launch, c.other_thread);
+  o.same_warp = c.other_thread >> 5 == warp;
+  o.is_write = c.other_is_write;
+  o.is_strong = c.other_is_strong;
   return o;
 }
 
@@ -276,16 +291,7 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
     const bool found = b.races.access(static_cast<std::uint32_t>(r.address[i]), r.size, w.index * kWarpSize + static_cast<std::uint32_t>(i), r.pc,
                                       r.writes, strong, c);
     if (found && good) {
-      Opponent o;
-      o.pc = c.other_pc;
-      o.position = b.position;
-      o.block = b.ctaid;
-      o.thread = thread_of(*b.launch, c.other_thread);
-      o.same_warp = c.other_thread >> 5 == w.index;
-      o.is_write = c.other_is_write;
-      o.is_strong = c.other_is_strong;
-      o.known = c.other_thread_known;
-      good = report_race(w, r, i, Space::kShared, in_shared_variable(*b.launch, r.address[i]), o);
+      good = report_race(w, r, i, Space::kShared, in_shared_variable(*b.launch, r.address[i]), opponent(b, w.index, c));
     }
     store(w, r, i);
   });
@@ -319,6 +325,13 @@ bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
           return a == nullptr ? std::string() : std::to_string(address - a->begin) + " bytes into " + describe(*a);
         });
   });
+}
+
+check::Access last_write_to_shared(Warp& w, std::uint32_t offset) {
+  const Block& b = *w.block;
+  const Opponent o = b.launch->shared_cells ? opponent(b, w.index, b.worker->races->last_write(b.cells[offset >> 2], offset & 3))
+                                            : opponent(b, w.index, b.races.last_write(offset));
+  return access_of(b, o, offset, 1);
 }
 
 void before_strong_write(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {

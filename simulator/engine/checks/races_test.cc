@@ -55,23 +55,106 @@ Outcome run(const std::string& body) {
   return gpu.launch("k", 1, 32, gpu.buffer(std::vector<std::uint32_t>(32, 0)));
 }
 
-TEST(Races, AreBetweenTwoThreadsThatAreNamed) {
-  const Outcome global = run("  ld.global.u32 %r2, [%rd1];\n  @%p1 st.global.u32 [%rd1], %r7;");
-  ASSERT_EQ(global.findings.size(), 1u) << text(global);
-  EXPECT_EQ(global.findings[0].access.thread.x, 0u);
-  EXPECT_EQ(global.findings[0].other->thread.x, 31u) << text(global);
-  EXPECT_TRUE(global.findings[0].other->thread_known);
-  const Outcome shared = run("  @%p1 st.shared.u32 [s], %r7;\n  bar.sync 0;\n  ld.shared.u32 %r2, [s];\n  @%p1 st.shared.u32 [s], %r2;");
-  ASSERT_EQ(shared.findings.size(), 1u) << text(shared);
-  EXPECT_EQ(shared.findings[0].access.thread.x, 0u);
-  EXPECT_EQ(shared.findings[0].other->thread.x, 31u) << text(shared);
+// ---- both threads of a race -------------------------------------------------------------------------------------------
+
+struct Place {
+  std::uint32_t block = 0, thread = 0;
+  std::string instruction;
+  bool operator==(const Place&) const = default;
+};
+void PrintTo(const Place& p, std::ostream* out) { *out << "block " << p.block << " thread " << p.thread << ": " << p.instruction; }
+
+struct TwoSides {
+  const char* name;
+  std::string body;  // %p1: thread 0, %p2: thread 31, %p3: thread 40, %p4: block 1, %p5: both %p1 and %p4
+  Place one, other;
+  std::uint32_t threads = 32, blocks = 1, cluster = 1;
+};
+
+class BothThreads : public ::testing::TestWithParam<TwoSides> {};
+
+TEST_P(BothThreads, AreNamed) {
+  testing::TwoBuffers run;
+  const TwoSides& c = GetParam();
+  run.gpu.config.cluster = {c.cluster, 1, 1};
+  const Outcome o = run.run("  setp.eq.u32 %p1, %r1, 0;\n  setp.eq.u32 %p2, %r1, 31;\n  setp.eq.u32 %p3, %r1, 40;\n  mov.u32 %r9, %ctaid.x;\n"
+                            "  setp.eq.u32 %p4, %r9, 1;\n  and.pred %p5, %p1, %p4;\n  add.u32 %r8, %r1, 100;\n" + c.body,
+                            c.threads, c.blocks);
+  ASSERT_EQ(o.findings.size(), 1u) << text(o);
+  const check::Finding& f = o.findings[0];
+  EXPECT_EQ(f.kind, Kind::kRace);
+  ASSERT_TRUE(f.other.has_value()) << text(o);
+  const auto place = [](const check::Access& a) { return Place{a.block.x, a.thread.x, a.site.instruction}; };
+  EXPECT_EQ(place(f.access), c.one) << text(o);
+  EXPECT_EQ(place(*f.other), c.other) << text(o);
 }
 
-TEST(Races, AnotherThreadThatIsNotKnownIsNotCalledTheSame) {
-  const Outcome o = run("  setp.eq.u32 %p2, %r1, 31;\n  ld.global.u32 %r2, [%rd1];\n  @%p2 st.global.u32 [%rd1], %r7;");
-  ASSERT_EQ(o.findings.size(), 1u) << text(o);
-  EXPECT_FALSE(o.findings[0].other->thread_known);
-  EXPECT_THAT(text(o), HasSubstr("against read by another thread that did the same as block (0,0,0) thread (31,0,0)"));
+constexpr char kInitialised[] = "  @%p1 st.shared.u32 [s], %r1;\n  bar.sync 0;\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    Races, BothThreads,
+    ::testing::Values(
+        TwoSides{"SharedWritesOfOneInstruction", "  st.shared.u32 [s], %r8;", {0, 1, "st.shared.u32"}, {0, 0, "st.shared.u32"}},
+        TwoSides{"SharedWriteByTheFirstReader", std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p1 st.shared.u32 [s], %r8;",
+                 {0, 0, "st.shared.u32"}, {0, 31, "ld.shared.u32"}},
+        TwoSides{"SharedWriteByTheLastReader", std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p2 st.shared.u32 [s], %r8;",
+                 {0, 31, "st.shared.u32"}, {0, 0, "ld.shared.u32"}},
+        TwoSides{"SharedWriteByAReaderOfAnotherWarp", std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p3 st.shared.u32 [s], %r8;",
+                 {0, 40, "st.shared.u32"}, {0, 63, "ld.shared.u32"}, 64},
+        TwoSides{"SharedReadsByTwoInstructions",
+                 std::string(kInitialised) + "  @%p1 ld.shared.u32 %r5, [s];\n  @%p2 ld.shared.s32 %r5, [s];\n  @%p2 st.shared.u32 [s], %r8;",
+                 {0, 31, "st.shared.u32"}, {0, 0, "ld.shared.u32"}},
+        TwoSides{"SharedReadOfAnotherWarp", std::string(kInitialised) + "  @%p3 st.shared.u32 [s], %r8;\n  @%p1 ld.shared.u32 %r5, [s];",
+                 {0, 0, "ld.shared.u32"}, {0, 40, "st.shared.u32"}, 64},
+        TwoSides{"SharedPlainWriteUnderAnAtomic", "  @%p1 st.shared.u32 [s], %r8;\n  @%p1 red.shared.add.u32 [s], 1;\n  @%p2 red.shared.add.s32 [s], 1;",
+                 {0, 31, "red.shared.add.s32"}, {0, 0, "st.shared.u32"}},
+        TwoSides{"SharedBytes", "  st.shared.u8 [t+3], %r1;\n  bar.sync 0;\n  ld.shared.u8 %r5, [t+3];\n  @%p2 st.shared.u8 [t+3], %r8;", {0, 1, "st.shared.u8"},
+                 {0, 0, "st.shared.u8"}},
+        TwoSides{"SharedPlainWriteAfterAtomics", std::string(kInitialised) + "  red.shared.add.u32 [s], 1;\n  @%p1 st.shared.u32 [s], %r8;",
+                 {0, 0, "st.shared.u32"}, {0, 31, "red.shared.add.u32"}},
+        TwoSides{"GlobalWritesOfOneInstruction", "  st.global.u32 [%rd1], %r8;", {0, 1, "st.global.u32"}, {0, 0, "st.global.u32"}},
+        TwoSides{"GlobalWriteByTheFirstReader", "  ld.global.u32 %r5, [%rd1];\n  @%p1 st.global.u32 [%rd1], %r8;", {0, 0, "st.global.u32"},
+                 {0, 31, "ld.global.u32"}},
+        TwoSides{"GlobalWriteByTheLastReader", "  ld.global.u32 %r5, [%rd1];\n  @%p2 st.global.u32 [%rd1], %r8;", {0, 31, "st.global.u32"},
+                 {0, 0, "ld.global.u32"}},
+        TwoSides{"GlobalReadsByTwoInstructions",
+                 "  @%p1 ld.global.u32 %r5, [%rd1];\n  @%p2 ld.global.s32 %r5, [%rd1];\n  @%p1 st.global.u32 [%rd1], %r8;", {0, 0, "st.global.u32"},
+                 {0, 31, "ld.global.s32"}},
+        TwoSides{"GlobalBytes", "  ld.global.u8 %r5, [%rd1+1];\n  @%p1 st.global.u8 [%rd1+1], %r8;", {0, 0, "st.global.u8"}, {0, 1, "ld.global.u8"}},
+        TwoSides{"GlobalPlainWriteAfterAtomics", "  red.global.add.u32 [%rd1], 1;\n  @%p1 st.global.u32 [%rd1], %r8;", {0, 0, "st.global.u32"},
+                 {0, 31, "red.global.add.u32"}},
+        TwoSides{"GlobalWritesOfTwoWarps", "  @%p1 st.global.u32 [%rd1], %r8;\n  @%p3 st.global.s32 [%rd1], %r8;", {0, 40, "st.global.s32"},
+                 {0, 0, "st.global.u32"}, 64},
+        TwoSides{"GlobalReadsByTwoWarps", "  ld.global.u32 %r5, [%rd1];\n  @%p3 st.global.u32 [%rd1], %r8;", {0, 40, "st.global.u32"},
+                 {0, 0, "ld.global.u32"}, 64},
+        TwoSides{"GlobalWritesOfTwoBlocks", "  @%p1 st.global.u32 [%rd1], %r9;", {0, 0, "st.global.u32"}, {1, 0, "st.global.u32"}, 32, 2},
+        TwoSides{"GlobalWriteByABlockThatReadToo", "  ld.global.u32 %r5, [%rd1];\n  @%p5 st.global.u32 [%rd1], %r8;", {1, 0, "st.global.u32"},
+                 {0, 0, "ld.global.u32"}, 32, 2},
+        TwoSides{"SharedMemoryOfACluster", std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p1 st.shared.u32 [s], %r8;", {0, 0, "st.shared.u32"},
+                 {0, 31, "ld.shared.u32"}, 32, 2, 2},
+        TwoSides{"CopiesToOnePlace", "  cp.async.ca.shared.global [s], [%rd5], 4;\n  cp.async.wait_all;", {0, 1, "cp.async.ca.shared.global"},
+                 {0, 0, "cp.async.ca.shared.global"}},
+        TwoSides{"CopyToWhatOthersRead", std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p2 cp.async.ca.shared.global [s], [%rd5], 4;\n  cp.async.wait_all;",
+                 {0, 31, "cp.async.ca.shared.global"}, {0, 0, "ld.shared.u32"}},
+        TwoSides{"ReadOfWhatACopyHasUnderWay", "  @%p2 cp.async.ca.shared.global [s], [%rd5], 4;\n  @%p1 ld.shared.u32 %r5, [s];\n  cp.async.wait_all;",
+                 {0, 0, "ld.shared.u32"}, {0, 31, "cp.async.ca.shared.global"}}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Races, NeverAgainstTheThreadItself) {
+  // Every lane in turn writes what all lanes have read, by one instruction or by two.
+  for (const char* space : {"global", "shared"}) {
+    const std::string at = std::string(space) == "global" ? "[%rd1]" : "[s]", load = std::string("ld.") + space, store = std::string("st.") + space;
+    for (int lane = 0; lane < 32; ++lane) {
+      for (const bool twice : {false, true}) {
+        const std::string read = "  " + load + ".u32 %r2, " + at + ";\n";
+        const Outcome o = run("  @%p1 " + store + ".u32 " + at + ", %r7;\n  bar.sync 0;\n" + read + (twice ? "  @%p1 " + load + ".s32 %r2, " + at + ";\n" : "") +
+                              "  setp.eq.u32 %p2, %r1, " + std::to_string(lane) + ";\n  mov.u32 %r3, 9;\n  @%p2 " + store + ".u32 " + at + ", %r3;");
+        ASSERT_EQ(o.findings.size(), 1u) << text(o);
+        EXPECT_EQ(o.findings[0].access.thread.x, static_cast<std::uint32_t>(lane)) << text(o);
+        EXPECT_NE(o.findings[0].other->thread.x, static_cast<std::uint32_t>(lane)) << text(o);
+      }
+    }
+  }
 }
 
 // old = *p; do { assumed = old; old = atomicCAS(p, assumed, assumed + 1); } while (old != assumed);

@@ -14,7 +14,7 @@
 namespace lockstep::engine {
 namespace {
 
-std::string bytes(std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
+using memory::bytes;
 
 // Without what a build adds in front so that its objects are the same in every folder: what is left is the path in the workspace.
 std::string file_name(const Source& source, int file) {

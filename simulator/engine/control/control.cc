@@ -12,17 +12,13 @@
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
 #include "simulator/engine/schedule/scheduler.h"
+#include "simulator/engine/checks/written_bits.h"
 
 namespace lockstep::engine {
 namespace {
 
 // Deeper than any stack of a real device allows even with empty frames.
 constexpr std::uint32_t kMaxDepth = 8192;
-
-template <class F>
-void each(LaneMask lanes, F f) {
-  for (; lanes != 0; lanes &= lanes - 1) f(std::countr_zero(lanes));
-}
 
 void copy_storage(const Storage& to, std::byte* to_bank, const Storage& from, const std::byte* from_bank, LaneMask lanes) {
   const std::uint32_t n = std::min(to.size, from.size);

@@ -289,7 +289,22 @@ TEST_F(Async, BulkStoresReachGlobalMemory) {
   expect_clean(run(fill + "cp.async.bulk.wait_group.read 0;\nst.shared.u32 [s1], 99;\nE:\n"));
   const auto r = result(128);
   for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(r[i], i / 4);
-  expect_finding(run(fill + "st.shared.u32 [s1+64], 99;\ncp.async.bulk.wait_group.read 0;\nE:\n"), Kind::kRace, "source has been overwritten");
+  std::uint32_t blocks = 1;
+  const auto expect_overwritten = [&](const std::string& body, std::uint32_t by) {
+    const Outcome o = run(body, 32, blocks);
+    expect_finding(o, Kind::kRace, "source has been overwritten");
+    ASSERT_TRUE(o.findings[0].other.has_value());
+    EXPECT_EQ(o.findings[0].access.thread.x, 0u);
+    EXPECT_EQ(o.findings[0].other->thread.x, by);
+    EXPECT_EQ(o.findings[0].other->site.instruction, "st.shared.u32");
+  };
+  expect_overwritten(fill + "st.shared.u32 [s1+64], 99;\ncp.async.bulk.wait_group.read 0;\nE:\n", 0);
+  // By another thread, which a barrier orders after the thread that issued the copy, and not after the copy.
+  const std::string later = "E:\nbar.sync 0;\nsetp.eq.u32 p2, r0, 9;\n@p2 st.shared.u32 [s1+64], 99;\nbar.sync 0;\n@!p0 bra F;\ncp.async.bulk.wait_group.read 0;\nF:\n";
+  expect_overwritten(fill + later, 9);
+  gpu.config.cluster = {2, 1, 1};
+  blocks = 2;
+  expect_overwritten("mov.u32 r9, %cluster_ctarank;\nmad.wide.u32 d3, r9, 512, d3;\n" + fill + later, 9);
 }
 
 TEST_F(Async, ThePartsOfAClusterCopyAndArriveAtOneAnother) {

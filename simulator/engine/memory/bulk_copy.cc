@@ -173,6 +173,7 @@ bool check_source_kept(Warp& w, const BulkStore& s) {
   f.access.address = s.offset + at;
   f.access.size = 1;
   f.where = "its source has been overwritten before the copy was waited for";
+  f.other = last_write_to_shared(w, static_cast<std::uint32_t>(s.offset + at));
   f.detail = "cp.async.bulk.wait_group.read says when the source may be used again.";
   return !report_unless_suppressed(w, std::move(f));
 }

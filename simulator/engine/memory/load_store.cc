@@ -51,13 +51,9 @@ void extend_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset, 
   each(mask, [&](int i) {
     std::uint64_t v = 0;
     if constexpr (kFrom == LoadFrom::kMemory) {
-      const std::byte* from = r.host[i] + offset;
-      switch (op.width) {
-        case 1: load_element<1>(&v, from); break;
-        case 2: load_element<2>(&v, from); break;
-        case 4: load_element<4>(&v, from); break;
-        default: load_element<8>(&v, from); break;
-      }
+      by_size(op.width, [&](auto bytes) {
+        if constexpr (bytes() <= sizeof v) load_element<bytes()>(&v, r.host[i] + offset);
+      });
     } else {
       std::memcpy(&v, r.host[i] + offset, op.width);
     }
@@ -120,13 +116,7 @@ void fill(Warp& w, const Op& op, const Request& r, LaneMask mask) {
       extend_lanes_in<kFrom>(d, r, mask, offset, op);
       continue;
     }
-    switch (op.width) {
-      case 1: copy_lanes_in<kFrom, 1>(d, r, mask, offset); break;
-      case 2: copy_lanes_in<kFrom, 2>(d, r, mask, offset); break;
-      case 4: copy_lanes_in<kFrom, 4>(d, r, mask, offset); break;
-      case 8: copy_lanes_in<kFrom, 8>(d, r, mask, offset); break;
-      default: copy_lanes_in<kFrom, 16>(d, r, mask, offset); break;
-    }
+    by_size(op.width, [&](auto bytes) { copy_lanes_in<kFrom, bytes()>(d, r, mask, offset); });
   }
 }
 
@@ -191,14 +181,7 @@ void put(Warp& w, const Op& op, const Request& r, LaneMask left) {
     return;
   }
   const std::byte* s = source<std::byte>(w, op.src[1]);
-  const auto copy = [&](auto bytes) { each(left, [&](int i) { store_element<bytes()>(r.host[i], s + i * op.register_bytes); }); };
-  switch (op.width) {
-    case 1: copy([] { return std::integral_constant<int, 1>{}; }); break;
-    case 2: copy([] { return std::integral_constant<int, 2>{}; }); break;
-    case 4: copy([] { return std::integral_constant<int, 4>{}; }); break;
-    case 8: copy([] { return std::integral_constant<int, 8>{}; }); break;
-    default: copy([] { return std::integral_constant<int, 16>{}; }); break;
-  }
+  by_size(op.width, [&](auto bytes) { each(left, [&](int i) { store_element<bytes()>(r.host[i], s + i * op.register_bytes); }); });
 }
 
 }  // namespace
@@ -339,13 +322,7 @@ Handler load_handler(const Op& op) {
   const bool narrow = (op.flags & kNarrowAddress) != 0;
   if (simple && (space == Space::kGlobal || space == Space::kConst) && !narrow) {
     if (is_constant(op.src[0])) return &load_uniform;
-    switch (op.width) {
-      case 1: return &load_global<1>;
-      case 2: return &load_global<2>;
-      case 4: return &load_global<4>;
-      case 8: return &load_global<8>;
-      case 16: return &load_global<16>;
-    }
+    return by_size(op.width, [](auto bytes) -> Handler { return &load_global<bytes()>; });
   }
   const Handler shared = simple && space == Space::kShared && narrow ? shared_load_handler(op) : nullptr;
   return shared != nullptr ? shared : &load_any;
@@ -356,13 +333,7 @@ Handler store_handler(const Op& op) {
   const bool simple = op.elements == 1 && op.width == op.register_bytes && !(op.flags & (kFrameAddress | kRelease));
   const bool narrow = (op.flags & kNarrowAddress) != 0;
   if (simple && space == Space::kGlobal && !narrow) {
-    switch (op.width) {
-      case 1: return &store_global<1>;
-      case 2: return &store_global<2>;
-      case 4: return &store_global<4>;
-      case 8: return &store_global<8>;
-      case 16: return &store_global<16>;
-    }
+    return by_size(op.width, [](auto bytes) -> Handler { return &store_global<bytes()>; });
   }
   const Handler shared = simple && space == Space::kShared && narrow ? shared_store_handler(op) : nullptr;
   return shared != nullptr ? shared : &store_any;

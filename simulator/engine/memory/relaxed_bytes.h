@@ -103,24 +103,23 @@ inline bool compare_exchange_16(std::byte* at, std::uint64_t (&expected)[2], con
   }
 }
 
-// The same where the size is known only now.
-inline void load_element(void* to, const std::byte* from, std::uint32_t size) {
+// Calls `f` with the size of an element, 1, 2, 4, 8 or 16 bytes, as a constant: f(std::integral_constant<int, 4>()).
+template <class F>
+inline __attribute__((always_inline)) auto by_size(std::uint32_t size, F f) {
   switch (size) {
-    case 1: return load_element<1>(to, from);
-    case 2: return load_element<2>(to, from);
-    case 4: return load_element<4>(to, from);
-    case 8: return load_element<8>(to, from);
-    default: return load_element<16>(to, from);
+    case 1: return f(std::integral_constant<int, 1>());
+    case 2: return f(std::integral_constant<int, 2>());
+    case 4: return f(std::integral_constant<int, 4>());
+    case 8: return f(std::integral_constant<int, 8>());
+    default: return f(std::integral_constant<int, 16>());
   }
 }
+// The same where the size is known only now.
+inline void load_element(void* to, const std::byte* from, std::uint32_t size) {
+  by_size(size, [&](auto bytes) { load_element<bytes()>(to, from); });
+}
 inline void store_element(std::byte* to, const void* from, std::uint32_t size) {
-  switch (size) {
-    case 1: return store_element<1>(to, from);
-    case 2: return store_element<2>(to, from);
-    case 4: return store_element<4>(to, from);
-    case 8: return store_element<8>(to, from);
-    default: return store_element<16>(to, from);
-  }
+  by_size(size, [&](auto bytes) { store_element<bytes()>(to, from); });
 }
 
 // A warp's row: 32 elements side by side, each of them whole.

@@ -1,22 +1,18 @@
-// The choices a program is made of: splitmix64, the same numbers wherever this is compiled.
+// The choices a program is made of: the same wherever this is compiled.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 
-namespace lockstep::fuzz::differential {
+#include "simulator/splitmix64.h"
 
-constexpr std::uint64_t mixed(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
+namespace lockstep::fuzz::differential {
 
 class Choices {
  public:
   explicit Choices(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t bits() { return mixed(state_ += 0x9e3779b97f4a7c15); }
+  std::uint64_t bits() { return next_mixed(state_); }
   std::size_t below(std::size_t n) { return static_cast<std::size_t>(bits() % n); }
   bool percent(unsigned n) { return bits() % 100 < n; }
   template <class Range>

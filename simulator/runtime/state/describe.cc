@@ -22,8 +22,6 @@ std::string hexadecimal(std::uint64_t value) {
   return text;
 }
 
-std::string bytes(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
-
 std::string describe_place(const memory::DeviceMemory& memory, memory::Address address) {
   if (const memory::Allocation* a = memory.find(address)) {
     const std::string where = address == a->base ? "at the start of " : bytes(address - a->base) + " into ";

@@ -18,7 +18,6 @@ std::string demangled(const std::string& name);
 // "0x1200..."
 std::string hexadecimal(std::uint64_t value);
 
-// "1 byte", "2 bytes"
-std::string bytes(std::uint64_t count);
+using memory::bytes;
 
 }  // namespace lockstep::runtime
