@@ -1,136 +1,104 @@
-// A kernel means the same whether its registers share places or each has its own.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+// Places of registers: whoever is live together has a place of its own.
+#include "simulator/compile/registers.h"
 
+#include <random>
 
-#include "simulator/engine/testing/testing.h"
+#include "simulator/compile/liveness.h"
+#include "simulator/compile/testing.h"
+#include "simulator/isa/opcode.h"
 
-namespace lockstep::engine {
+namespace lockstep::compile {
 namespace {
 
-using check::Kind;
-using testing::Machine;
-using testing::text;
-using ::testing::HasSubstr;
+using program::RegisterPlaces;
 
-// Pointers that a loop moves on at its top, as nvcc turns loops round: add.s64 reads what it writes, so they live through the whole loop.
-TEST(Registers, WhatALoopMovesOnIsLiveIntoTheLoop) {
-  Machine gpu;
-  gpu.load(R"(
-.visible .entry k(.param .u64 x, .param .u64 y)
-{
-  .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<8>;
-  ld.param.u64 %rd1, [x];
-  ld.param.u64 %rd2, [y];
-  mov.u32 %r1, %tid.x;
-  mul.wide.u32 %rd3, %r1, 4;
-  add.s64 %rd4, %rd1, %rd3;
-  add.s64 %rd5, %rd2, %rd3;
-  mov.u32 %r2, 0;
-  bra FIRST;
-NEXT:
-  add.s64 %rd4, %rd4, 128;
-  add.s64 %rd5, %rd5, 128;
-  add.u32 %r2, %r2, 1;
-FIRST:
-  ld.global.u32 %r3, [%rd4];
-  mul.wide.u32 %rd6, %r3, 3;
-  cvt.u32.u64 %r4, %rd6;
-  st.global.u32 [%rd5], %r4;
-  setp.lt.u32 %p1, %r2, 3;
-  @%p1 bra NEXT;
-  ret;
-}
-)");
-  std::vector<std::uint32_t> values(128), tripled(128);
-  for (std::uint32_t i = 0; i < 128; ++i) values[i] = i + 1, tripled[i] = 3 * (i + 1);
-  const auto x = gpu.buffer(values), y = gpu.buffer(std::vector<std::uint32_t>(128, 0));
-  const Outcome o = gpu.launch("k", 1, 32, x, y);
-  EXPECT_FALSE(o.failed()) << text(o);
-  EXPECT_EQ(gpu.fetch<std::uint32_t>(y, 128), tripled);
+std::string random_function(std::mt19937& random) {
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  const auto r = [&] { return "r" + std::to_string(below(12)); };
+  const auto d = [&] { return "d" + std::to_string(below(6)); };
+  const auto p = [&] { return "p" + std::to_string(below(4)); };
+  const unsigned length = 2 + below(40);
+  std::string s = ".entry k()\n{\n.reg .pred p<4>; .reg .b32 r<12>; .reg .b64 d<6>;\n";
+  for (unsigned i = 0; i < length; ++i) {
+    s += "L" + std::to_string(i) + ": " + (below(4) == 0 ? "@" + p() + " " : "");
+    switch (below(6)) {
+      case 0: s += "bra L" + std::to_string(below(length)) + ";\n"; break;
+      case 1: s += "setp.lt.u32 " + p() + ", " + r() + ", " + r() + ";\n"; break;
+      case 2: s += "mul.wide.u32 " + d() + ", " + r() + ", " + r() + ";\n"; break;
+      case 3: s += "cvt.u32.u64 " + r() + ", " + d() + ";\n"; break;
+      default: s += "add.u32 " + r() + ", " + r() + ", " + r() + ";\n"; break;
+    }
+  }
+  return s + "ret;\n}\n";
 }
 
-// The address of an asynchronous copy is read, and stays what it is for the next turn of the loop.
-TEST(Registers, TheAddressOfACopyIsRead) {
-  Machine gpu;
-  gpu.load(R"(
-.visible .entry k(.param .u64 x, .param .u64 y)
-{
-  .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<8>;
-  .shared .align 16 .b8 s[128];
-  ld.param.u64 %rd1, [x];
-  ld.param.u64 %rd2, [y];
-  mov.u32 %r1, s;
-  mov.u32 %r2, 0;
-L:
-  cp.async.ca.shared.global [%r1], [%rd1], 4;
-  cp.async.wait_all;
-  ld.global.u32 %r3, [%rd1];
-  st.global.u32 [%rd2], %r3;
-  add.u32 %r2, %r2, 1;
-  setp.lt.u32 %p1, %r2, 3;
-  @%p1 bra L;
-  ret;
-}
-)");
-  const auto x = gpu.buffer(std::vector<std::uint32_t>{77}), y = gpu.buffer(std::vector<std::uint32_t>{0});
-  const Outcome o = gpu.launch("k", 1, 1, x, y);
-  EXPECT_FALSE(o.failed()) << text(o);
-  EXPECT_EQ(gpu.fetch<std::uint32_t>(y, 1).front(), 77u);
+std::uint32_t bytes_of(isa::Type t) { return t == isa::Type::kPred ? 4 : static_cast<std::uint32_t>(program::kWarpSize * isa::size_of(t)); }
+
+// Registers live at one instruction, those that it touches among them.
+std::vector<std::uint32_t> together(const ptx::Function& f, const Liveness& l, std::uint32_t at) {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t v = 0; v < f.registers.size(); ++v) {
+    if (!l.ranges[v].empty() && l.ranges[v].first <= at && at <= l.ranges[v].last) all.push_back(v);
+  }
+  return all;
 }
 
-// An instruction that reads its own destination reads it first.
-TEST(Registers, AnUpdateOfWhatNobodyWroteIsFound) {
-  Machine gpu;
-  gpu.load(R"(
-.visible .entry k(.param .u64 y)
-{
-  .reg .b32 %r<2>; .reg .b64 %rd<2>;
-  ld.param.u64 %rd1, [y];
-  add.u32 %r1, %r1, 1;
-  st.global.u32 [%rd1], %r1;
-  ret;
-}
-)");
-  const Outcome o = gpu.launch("k", 1, 1, gpu.buffer(std::vector<std::uint32_t>{0}));
-  ASSERT_TRUE(o.failed());
-  EXPECT_EQ(o.findings[0].kind, Kind::kUninitialised) << text(o);
-}
-
-// A lane that waits at a *.sync has its operand in a place of the instruction's own. Others of its warp run other instructions meanwhile.
-TEST(Registers, AParkedLaneKeepsItsOperand) {
-  for (const std::uint64_t seed : {0, 1, 2, 3, 4}) {
-    Machine gpu;
-    gpu.config.schedule_seed = seed;
-    gpu.load(R"(
-.visible .entry k(.param .u64 out)
-{
-  .reg .pred p<4>; .reg .b32 r<8>; .reg .b64 d<4>;
-  ld.param.u64 d0, [out];
-  mov.u32 r0, %laneid;
-  and.b32 r1, r0, 1;
-  setp.eq.u32 p0, r1, 1;
-  setp.lt.u32 p1, r0, 16;
-  @p1 bra ELSE;
-  vote.sync.ballot.b32 r2, !p0, 0xffffffff;
-  bra DONE;
-ELSE:
-  cvt.u64.u32 d2, %ntid.x;
-  mov.b64 d3, out;
-  vote.sync.all.pred _, p0, 0x0000ffff;
-  vote.sync.ballot.b32 r2, !p0, 0xffffffff;
-DONE:
-  mad.wide.u32 d1, r0, 4, d0;
-  st.global.u32 [d1], r2;
-  ret;
-}
-)");
-    const auto out = gpu.buffer(std::vector<std::uint32_t>(32));
-    const Outcome o = gpu.launch("k", 1, 32, out);
-    EXPECT_FALSE(o.failed()) << text(o);
-    EXPECT_EQ(gpu.fetch<std::uint32_t>(out, 32), std::vector<std::uint32_t>(32, 0x55555555u)) << "seed " << seed;
+void expect_apart(const ptx::Function& f, const RegisterAllocation& a, const std::vector<std::uint32_t>& registers) {
+  for (const std::uint32_t v : registers) {
+    ASSERT_NE(a.slots[v], program::kNoSlot) << f.registers[v].name;
+    ASSERT_LE(a.slots[v] + bytes_of(f.registers[v].type), a.bytes);
+    for (const std::uint32_t w : registers) {
+      if (v == w) continue;
+      const bool before = a.slots[v] + bytes_of(f.registers[v].type) <= a.slots[w], after = a.slots[w] + bytes_of(f.registers[w].type) <= a.slots[v];
+      ASSERT_TRUE(before || after) << f.registers[v].name << " and " << f.registers[w].name << " share bytes";
+    }
   }
 }
 
+TEST(Registers, ThatAreLiveTogetherShareNoByte) {
+  std::mt19937 random(3);
+  for (int n = 0; n < 300; ++n) {
+    const std::string text = random_function(random);
+    SCOPED_TRACE(text);
+    const ptx::Module m = testing::parsed(text);
+    const ptx::Function& f = m.functions[0];
+    const RegisterAllocation a = allocate_registers(f, RegisterPlaces::kShared);
+    const Liveness l = find_liveness(f);
+    for (std::uint32_t at = 0; at < f.body.size(); ++at) expect_apart(f, a, together(f, l, at));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Registers, EachHaveAPlaceOfTheirOwnWhenAsked) {
+  std::mt19937 random(4);
+  for (int n = 0; n < 50; ++n) {
+    const ptx::Module m = testing::parsed(random_function(random));
+    const ptx::Function& f = m.functions[0];
+    const RegisterAllocation a = allocate_registers(f, RegisterPlaces::kSeparate);
+    std::vector<std::uint32_t> named;
+    for (std::uint32_t v = 0; v < f.registers.size(); ++v) {
+      if (a.slots[v] != program::kNoSlot) named.push_back(v);
+    }
+    expect_apart(f, a, named);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Registers, ThatAreNeverLiveTogetherShareRoom) {
+  std::string text = ".entry k()\n{\n.reg .b32 r<100>;\nmov.u32 r0, 0;\n";
+  for (int i = 1; i < 100; ++i) text += "add.u32 r" + std::to_string(i) + ", r" + std::to_string(i - 1) + ", 1;\n";
+  const ptx::Module m = testing::parsed(text + "ret;\n}\n");
+  const RegisterAllocation shared = allocate_registers(m.functions[0], RegisterPlaces::kShared);
+  const RegisterAllocation separate = allocate_registers(m.functions[0], RegisterPlaces::kSeparate);
+  EXPECT_LE(shared.bytes, 3u * 128);
+  EXPECT_EQ(separate.bytes, 100u * 128);
+  EXPECT_EQ(shared.live, 2);
+}
+
+TEST(Registers, ThatNobodyWroteBeforeTheyAreReadAreNamed) {
+  const ptx::Module m = testing::parsed(".entry k()\n{\n.reg .b32 r<3>;\nadd.u32 r1, r1, r2;\nret;\n}\n");
+  EXPECT_EQ(allocate_registers(m.functions[0], RegisterPlaces::kShared).undefined.size(), 2u);
+}
+
 }  // namespace
-}  // namespace lockstep::engine
+}  // namespace lockstep::compile

@@ -15,7 +15,7 @@
 #include "simulator/isa/opcode.h"
 
 namespace lockstep::isa {
-struct isa::OperandRule;  // forms.h
+struct OperandRule;  // forms.h
 }
 
 namespace lockstep::ptx {

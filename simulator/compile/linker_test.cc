@@ -1,0 +1,78 @@
+#include "simulator/compile/linker.h"
+
+#include <gmock/gmock.h>
+
+#include "simulator/compile/testing.h"
+
+namespace lockstep::compile {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+struct Linked {
+  std::vector<ptx::Module> modules;
+  memory::DeviceMemory memory;
+  program::Program program;
+  program::ManagedVariables managed;
+  std::unique_ptr<Linker> linker;
+  std::string error;
+
+  explicit Linked(const std::vector<std::string>& texts) {
+    for (const std::string& t : texts) modules.push_back(testing::parsed(t));
+    linker = std::make_unique<Linker>(modules, memory, 0, managed);
+    error = linker->link(program).value_or("");
+  }
+  const Symbol* find(std::uint32_t module, const std::string& name) const { return linker->find(module, nullptr, name); }
+};
+
+TEST(Linker, AVisibleNameIsKnownInEveryModuleAndAnotherInItsOwn) {
+  const Linked l({".visible .global .b32 x = 5;\n.global .b32 mine = 1;\n", ".global .b32 mine = 2;\n"});
+  ASSERT_EQ(l.error, "");
+  EXPECT_EQ(l.linker->address(*l.find(0, "x")), l.linker->address(*l.find(1, "x")));
+  EXPECT_NE(l.linker->address(*l.find(0, "mine")), l.linker->address(*l.find(1, "mine")));
+  EXPECT_EQ(l.find(0, "nothing"), nullptr);
+}
+
+TEST(Linker, InitialisesVariablesAndAddressesInThem) {
+  const Linked l({".visible .global .b32 x = 5;\n.visible .global .u64 p = x;\n"});
+  ASSERT_EQ(l.error, "");
+  const memory::Allocation* p = l.program.variables.at("p");
+  std::uint64_t value = 0;
+  std::memcpy(&value, l.memory.host(*p, p->base), 8);
+  EXPECT_EQ(value, l.program.variables.at("x")->base);
+}
+
+TEST(Linker, ANameThatNothingDefinesIsAnErrorByName) {
+  EXPECT_THAT(Linked({".visible .global .u64 p = missing;\n"}).error, HasSubstr("'missing'"));
+}
+
+TEST(Linker, KnowsWhatAFunctionMayCallAndWhichSharedVariablesItReaches) {
+  const Linked l({".shared .b8 a[16];\n.shared .b8 b[16];\n"
+                  ".func leaf()\n{\n.reg .b32 r<2>;\nmov.u32 r1, b;\nret;\n}\n"
+                  ".func loop()\n{\ncall loop, ();\nret;\n}\n"
+                  ".entry k()\n{\n.reg .b32 r<2>;\nmov.u32 r1, a;\ncall leaf, ();\nret;\n}\n"});
+  ASSERT_EQ(l.error, "");
+  ASSERT_EQ(l.linker->functions().size(), 3u);
+  EXPECT_THAT(l.linker->callees_of()[2], UnorderedElementsAre(0u, 2u));
+  std::vector<std::string> reached;
+  for (const std::uint32_t v : l.linker->shared_of()[2]) reached.push_back(l.linker->shared()[v].name);
+  EXPECT_THAT(reached, UnorderedElementsAre("a", "b"));
+  EXPECT_TRUE(l.linker->recursive(1));
+  EXPECT_FALSE(l.linker->recursive(2));
+}
+
+TEST(Linker, LaysSharedVariablesOutWithGapsBetweenThem) {
+  const Linked l({".shared .align 4 .b8 a[4];\n.shared .align 4 .b8 b[4];\n.entry k()\n{\n.reg .b32 r<3>;\nmov.u32 r1, a; mov.u32 r2, b;\nret;\n}\n"});
+  const auto& shared = l.linker->shared();
+  EXPECT_GE(shared[0].begin, program::kSharedStart);
+  EXPECT_GE(shared[1].begin, shared[0].begin + 4 + program::kSharedGap);
+}
+
+TEST(Linker, SixtyFourKilobytesOfConstantsIsTheLimit) {
+  EXPECT_EQ(Linked({".const .b8 c[65536];\n"}).error, "");
+  EXPECT_THAT(Linked({".const .b8 c[65536];\n.const .b8 d[1];\n"}).error, HasSubstr("have 65537 bytes; there are 65536"));
+}
+
+}  // namespace
+}  // namespace lockstep::compile

@@ -1,0 +1,236 @@
+// Instructions and the operations that they become. The handlers are stand-ins that tell which action they were chosen for.
+#include "simulator/compile/lower.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "simulator/compile/registers.h"
+#include "simulator/compile/testing.h"
+#include "simulator/isa/category.h"
+#include "simulator/isa/form_examples.h"
+#include "simulator/isa/forms.h"
+#include "simulator/program/images.h"
+#include "simulator/program/memory_access.h"
+#include "simulator/program/synchronisation.h"
+#include "simulator/ptx/effects.h"
+
+namespace lockstep::compile {
+namespace {
+
+using program::Action;
+using program::Op;
+using program::OperandUse;
+using program::ValidityTransfer;
+using testing::Compiled;
+using testing::FakeHandlers;
+using ::testing::HasSubstr;
+
+std::string kernel(const std::string& body) {
+  return ".global .align 16 .b8 g[64];\n.shared .align 16 .b8 s[64];\n.func f(.param .b32 a)\n{\nret;\n}\n"
+         ".entry k(.param .u64 x, .param .u32 n)\n{\n.reg .pred p<8>; .reg .b16 h<8>; .reg .b32 r<8>; .reg .b64 d<8>; .reg .b128 q<4>; .local .b8 l[16];\n" + body +
+         "\nret;\n}\n";
+}
+
+// The operations of one instruction in a kernel. Registers have places of their own.
+struct Lowered {
+  Compiled compiled;
+  std::vector<Op> ops;
+  std::vector<ValidityTransfer> transfers;
+
+  explicit Lowered(const std::string& instruction) : compiled(kernel(instruction), program::RegisterPlaces::kSeparate) {
+    if (compiled.program == nullptr) return;
+    const program::Function& f = compiled.program->functions.back();
+    for (std::uint32_t pc = f.entry; pc + 2 < f.end; ++pc) {  // ret, and the function's end
+      ops.push_back(compiled.program->ops[pc]);
+      transfers.push_back(compiled.program->transfers[pc]);
+    }
+  }
+  int action(std::size_t n = 0) const { return n < ops.size() ? FakeHandlers::chosen_for(ops[n]) : -2; }
+};
+
+int number(Action a) { return static_cast<int>(a); }
+
+TEST(Lower, ALoadHasItsAddressItsWidthAndItsOrder) {
+  const Lowered l("ld.acquire.gpu.global.s16 r1, [d1+24];");
+  ASSERT_EQ(l.ops.size(), 1u);
+  EXPECT_EQ(l.action(), FakeHandlers::kLoad);
+  const Op& op = l.ops[0];
+  EXPECT_EQ(op.immediate, 24);
+  EXPECT_EQ(op.width, 2);
+  EXPECT_EQ(op.register_bytes, 4);
+  EXPECT_EQ(op.flags, program::kSignExtend | program::kStrong | program::kAcquire);
+  EXPECT_EQ(op.space, static_cast<std::uint8_t>(isa::Space::kGlobal));
+  EXPECT_EQ(l.transfers[0], ValidityTransfer::kLoad);
+}
+
+TEST(Lower, AVectorsRegistersAreListed) {
+  const Lowered l("st.shared.v2.u32 [r1], {r2, r3};");
+  EXPECT_EQ(l.action(), FakeHandlers::kStore);
+  const auto& slots = l.compiled.program->slots;
+  ASSERT_EQ(slots.size(), 2u);
+  EXPECT_NE(slots[0], slots[1]);
+  EXPECT_EQ(l.ops[0].flags, program::kNarrowAddress);
+}
+
+TEST(Lower, AKernelsParameterIsReadByItsOffset) {
+  const Lowered l("ld.param.u32 r1, [n];");
+  EXPECT_EQ(l.action(), number(Action::kLoadKernelParameter));
+  EXPECT_EQ(l.ops[0].immediate, 8);
+}
+
+TEST(Lower, AnAtomicWhoseResultNobodyReadsHasNone) {
+  EXPECT_EQ(Lowered("atom.global.add.u32 r1, [d1], r2;").ops[0].dst, program::kNoSlot);
+  EXPECT_NE(Lowered("atom.global.add.u32 r1, [d1], r2; mov.u32 r3, r1;").ops[0].dst, program::kNoSlot);
+  const Lowered l("atom.global.min.s32 r1, [d1], r2;");
+  EXPECT_EQ(l.action(), number(Action::kAtomic));
+  EXPECT_EQ(l.ops[0].mode, static_cast<std::uint8_t>(isa::AtomOp::kMin));
+  EXPECT_TRUE(l.ops[0].flags & program::kSignExtend);
+}
+
+TEST(Lower, ASpecialRegisterAsAnOperandIsReadFirst) {
+  const Lowered l("add.u32 r1, %tid.x, 1;");
+  ASSERT_EQ(l.ops.size(), 2u);
+  EXPECT_EQ(l.action(0), number(Action::kSpecialRegister));
+  EXPECT_EQ(l.action(1), FakeHandlers::kCompute);
+  EXPECT_EQ(l.ops[0].dst, l.ops[1].src[0]);
+  EXPECT_TRUE(program::is_constant(l.ops[1].src[1]));
+}
+
+TEST(Lower, MovFromASpecialRegisterIsOneOperation) { EXPECT_EQ(Lowered("mov.u32 r1, %ctaid.y;").ops.size(), 1u); }
+
+TEST(Lower, AGuardIsKept) {
+  const Lowered l("@!p1 add.u32 r1, r2, r3;");
+  EXPECT_TRUE(l.ops[0].guard_negated);
+  EXPECT_NE(l.ops[0].guard, program::kNoSlot);
+}
+
+TEST(Lower, BranchesLeadToTheirTargets) {
+  const Compiled c(kernel("L: add.u32 r1, r2, r3; @p1 bra L; bra M; add.u32 r1, r1, r1; M: exit;"));
+  const program::Function& f = c.program->functions.back();
+  EXPECT_EQ(c.program->ops[f.entry + 1].target, f.entry);
+  EXPECT_EQ(c.program->ops[f.entry + 2].target, f.entry + 4);
+}
+
+TEST(Lower, BarriersAndCollectivesSayWhatTheyAre) {
+  EXPECT_EQ(Lowered("bar.sync 0;").ops[0].flags, program::kBarSync | program::kBarAligned);
+  EXPECT_EQ(Lowered("barrier.arrive 1, 64;").ops[0].flags, program::kBarArrive);
+  EXPECT_EQ(Lowered("barrier.red.popc.u32 r1, 0, p1;").ops[0].flags, program::kBarRedPopc);
+  EXPECT_EQ(Lowered("bar.red.and.pred p2, 0, p1;").ops[0].flags, program::kBarRedAnd | program::kBarAligned);
+  const Lowered shuffle("shfl.sync.bfly.b32 r1|p1, r2, 1, 31, -1;");
+  EXPECT_EQ(shuffle.action(), number(Action::kSync));
+  EXPECT_EQ(shuffle.ops[0].flags, static_cast<std::uint8_t>(program::SyncKind::kShflBfly));
+  EXPECT_NE(shuffle.ops[0].dst2, program::kNoSlot);
+  EXPECT_EQ(Lowered("redux.sync.max.s32 r1, r2, -1;").ops[0].flags, static_cast<std::uint8_t>(program::SyncKind::kReduxMaxS));
+  EXPECT_EQ(Lowered("vote.sync.uni.pred p1, p2, -1;").ops[0].flags, static_cast<std::uint8_t>(program::SyncKind::kVoteUni));
+}
+
+TEST(Lower, ANegatedPredicateOfACollectiveIsAnOperationOfItsOwn) {
+  const Lowered l("vote.sync.any.pred p1, !p2, -1;");
+  ASSERT_EQ(l.ops.size(), 2u);
+  EXPECT_EQ(l.action(0), FakeHandlers::kCompute);
+  EXPECT_EQ(l.ops[0].dst, l.ops[1].src[0]);
+}
+
+TEST(Lower, AMbarrierSaysWhatItDoes) {
+  const Lowered l("mbarrier.arrive.expect_tx.shared.b64 d1, [r1], r2;");
+  EXPECT_EQ(l.action(), number(Action::kMbarrier));
+  EXPECT_EQ(l.ops[0].mode, static_cast<std::uint8_t>(program::MbarrierOp::kArrive));
+  EXPECT_EQ(l.ops[0].target, program::kWithTx);
+  EXPECT_TRUE(l.ops[0].flags & program::kRelease);
+  EXPECT_EQ(Lowered("mbarrier.pending_count.b64 r1, d1;").action(), number(Action::kPendingCount));
+}
+
+TEST(Lower, CopiesSayHowMuchIsCopied) {
+  const Lowered l("cp.async.ca.shared.global [r1], [d1+4], 8, r2;");
+  EXPECT_EQ(l.action(), number(Action::kCopyAsync));
+  EXPECT_EQ(l.ops[0].width, 8);
+  EXPECT_EQ(l.ops[0].target, 4u);
+  EXPECT_EQ(l.ops[0].mode, static_cast<std::uint8_t>(program::CopyMode::kSourceSize));
+  EXPECT_EQ(Lowered("cp.async.wait_group 2;").ops[0].immediate, 2);
+  EXPECT_EQ(Lowered("cp.async.wait_all;").ops[0].immediate, -1);
+}
+
+TEST(Lower, AddressesAreConvertedBetweenSpaces) {
+  EXPECT_EQ(Lowered("cvta.to.shared.u64 d1, d2;").ops[0].mode, static_cast<std::uint8_t>(program::AddressConversion::kToShared));
+  EXPECT_EQ(Lowered("cvta.local.u64 d1, d2;").ops[0].mode, static_cast<std::uint8_t>(program::AddressConversion::kFromLocal));
+  EXPECT_EQ(Lowered("cvta.global.u64 d1, d2;").action(), FakeHandlers::kCompute) << "a global address is a generic address";
+  EXPECT_EQ(Lowered("mapa.shared::cluster.u32 r1, r2, r3;").action(), number(Action::kMapAddress));
+}
+
+TEST(Lower, AHintIsAnOperationThatDoesNothing) {
+  for (const char* hint : {"prefetch.global.L2 [d1];", "pmevent 3;", "griddepcontrol.wait;", "applypriority.global.L2::evict_normal [d1], 128;"}) {
+    const Lowered l(hint);
+    EXPECT_EQ(l.action(), number(Action::kHint)) << hint;
+    EXPECT_TRUE(l.compiled.program->uses.empty()) << hint;
+  }
+}
+
+TEST(Lower, ASurfacesModifiersArePacked) {
+  const Lowered l("suld.b.2d.v2.b32.clamp {r1, r2}, [d1, {r3, r4}];");
+  ASSERT_EQ(l.action(), number(Action::kSurfaceLoad));
+  const auto form = program::ImageForm::of(l.ops[0]);
+  EXPECT_EQ(form.geometry, isa::Geometry::k2d);
+  EXPECT_EQ(form.border, isa::Border::kClamp);
+}
+
+TEST(Lower, ACallHasItsArgumentsAndItsTarget) {
+  const Lowered l("{ .param .b32 a; st.param.b32 [a], r1; call f, (a); }");
+  const auto& calls = l.compiled.program->calls;
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0].function, 0);
+  EXPECT_EQ(calls[0].arguments.size(), 1u);
+  EXPECT_TRUE(l.compiled.program->functions.back().calls);
+}
+
+TEST(Lower, WhatCannotBeRunIsRefusedByNameAndLine) {
+  EXPECT_THAT(Lowered("st.param.u32 [n], r1;").compiled.error, HasSubstr("line"));
+  EXPECT_THAT(Lowered("st.param.u32 [n], r1;").compiled.error, HasSubstr("'st.param.u32' writes a kernel parameter"));
+  EXPECT_THAT(Lowered("ld.param.u64 d1, [n];").compiled.error, HasSubstr("reaches outside the parameter 'n' of 4 bytes"));
+  EXPECT_THAT(Lowered("ld.global.v2.u64 {d1, d2}, [d3]; call g, ();").compiled.error, HasSubstr("which nothing in the program defines"));
+}
+
+// What the operations of an instruction read and write is what the table of forms says that it reads and writes: two lists, made apart.
+TEST(Lower, EveryExampleUsesTheRegistersThatTheTableNames) {
+  std::set<std::string> without;
+  for (const isa::Example& e : isa::pairwise_examples()) {
+    const isa::FormRow& row = *e.spelling.form->row;
+    const isa::Category category = isa::category_of(row.opcode);
+    // A branch's predicate is its guard; a call's operands are in Call; hints read nothing here, whatever their operands.
+    if (isa::flow_of(row.opcode) != isa::Flow::kNext || category == isa::Category::kHint || category == isa::Category::kCacheHint) continue;
+    const std::string target = "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : "");
+    auto parsed = ptx::parse(isa::example_module({&e, 1}, "9.0", target));
+    ASSERT_TRUE(std::holds_alternative<ptx::Module>(parsed)) << e.text;
+    const ptx::Module module = std::get<ptx::Module>(std::move(parsed));
+    const auto at = std::ranges::find_if(module.functions, [](const ptx::Function& f) { return f.is_kernel; });
+    ASSERT_NE(at, module.functions.end());
+    memory::DeviceMemory memory;
+    static const FakeHandlers handlers;
+    const auto compiled = compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kSeparate, handlers);
+    ASSERT_TRUE(std::holds_alternative<std::unique_ptr<program::Program>>(compiled)) << e.text << ": " << std::get<program::LoadError>(compiled).message;
+    const program::Program& p = *std::get<std::unique_ptr<program::Program>>(compiled);
+    const auto kernel = std::ranges::find_if(p.functions, [](const program::Function& f) { return f.is_kernel; });
+    const RegisterAllocation places = allocate_registers(*at, program::RegisterPlaces::kSeparate);
+
+    std::set<program::Slot> read, written, of_registers;
+    for (const auto slot : places.slots) of_registers.insert(slot);
+    const std::size_t first = static_cast<std::size_t>(at->body.size() > 0 ? 0 : 0);
+    for (std::uint32_t pc = kernel->entry; pc < kernel->end; ++pc) {
+      if (p.origins[p.ops[pc].origin].text != at->body[first].text) break;
+      for (std::uint32_t u = p.use_begin[pc]; u < p.use_begin[pc + 1]; ++u) {
+        if (!of_registers.contains(p.uses[u].slot)) continue;  // a place of the instruction's own
+        (p.uses[u].role == OperandUse::Role::kWrite ? written : read).insert(p.uses[u].slot);
+      }
+    }
+    std::set<program::Slot> must_read, must_write;
+    for (const ptx::RegisterAccess& a : ptx::register_accesses(at->body[first])) (a.writes ? must_write : must_read).insert(places.slots[a.index]);
+    EXPECT_EQ(read, must_read) << "what is read: " << e.text;
+    // An atomic whose result nobody reads has none.
+    if (category != isa::Category::kAtomic) EXPECT_EQ(written, must_write) << "what is written: " << e.text;
+    if (HasFailure()) without.insert(std::string(row.syntax));
+    if (without.size() > 20) break;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::compile
