@@ -59,7 +59,7 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
 }
 
 GlobalRaces::Record GlobalRaces::record_of(const Side& side) {
-  return Record{side.block, side.order->interval(), side.pc, static_cast<std::uint16_t>(side.order->clock(side.warp)), static_cast<std::uint8_t>(side.warp),
+  return Record{side.block, side.order->epoch(), side.pc, static_cast<std::uint16_t>(side.order->clock(side.warp)), static_cast<std::uint8_t>(side.warp),
           side.strong, side.write, side.scope};
 }
 
@@ -174,16 +174,16 @@ bool GlobalRaces::both_strong(const Record& r, const Side& side) const {
 
 GlobalRaces::Relation GlobalRaces::relate(const Record& r, std::uint32_t lane, std::uint32_t my_lane, const Side& side) const {
   if (r.block == side.block) {
-    if (r.interval != side.order->interval()) return Relation::kOrdered;
+    if (r.epoch != side.order->epoch()) return Relation::kOrdered;
     if (r.warp == side.warp && lane == my_lane) return Relation::kSelf;
     return side.order->ordered(r.warp * 32u + lane, r.clock, side.warp * 32 + my_lane) ? Relation::kOrdered : Relation::kUnordered;
   }
   if (side.knowledge->empty()) return Relation::kUnordered;
-  return side.knowledge->covers(grid_, side.warp, r.block, r.interval, r.warp, r.clock) ? Relation::kOrdered : Relation::kUnordered;
+  return side.knowledge->happens_before(grid_, side.warp, r.block, r.epoch, r.warp, r.clock) ? Relation::kOrdered : Relation::kUnordered;
 }
 
 bool GlobalRaces::now(const Record& r, const Side& side) const {
-  return r.block == side.block && r.warp == side.warp && r.interval == side.order->interval() && r.clock == side.order->clock(side.warp);
+  return r.block == side.block && r.warp == side.warp && r.epoch == side.order->epoch() && r.clock == side.order->clock(side.warp);
 }
 
 bool GlobalRaces::unordered(std::uint32_t h, std::uint32_t lane, const Side& side, Conflict& conflict) const {

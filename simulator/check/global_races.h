@@ -5,7 +5,7 @@
 // says. A launch is ordered after all launches before it.
 //
 // A granule of four bytes has one 64-bit cell with two halves: the last write, and the last read since. A half names a record (who: block, warp,
-// interval, clock; what: instruction, strong or weak, scope) and a lane, and so always one thread. A record is made once for all lanes of an
+// epoch, clock; what: instruction, strong or weak, scope) and a lane, and so always one thread. A record is made once for all lanes of an
 // instruction, and only when some cell has to change, so a third reading of the same data makes none. Where strong writes follow a weak one, the
 // weak one stays in its half, because strong ones do not race with each other, and the last strong one takes the other half.
 //
@@ -44,7 +44,7 @@ class GlobalRaces {
  public:
   struct Record {
     std::uint32_t block = 0;     // number in the schedule
-    std::uint32_t interval = 0;
+    std::uint32_t epoch = 0;
     std::uint32_t pc = 0;
     std::uint16_t clock = 0;
     std::uint8_t warp = 0;
@@ -57,7 +57,7 @@ class GlobalRaces {
   // The side that accesses now. Kept up to date by its owner.
   struct Side {
     const BlockOrder* order = nullptr;
-    const BlockKnowledge* knowledge = nullptr;
+    const BlockClock* knowledge = nullptr;
     std::uint32_t block = 0, warp = 0, pc = 0;
     bool strong = false, write = false;
     Scope scope = Scope::kGrid;

@@ -18,14 +18,14 @@ struct Launch {
     races.start(memory, 1, false);
     for (std::uint32_t b = 0; b < kBlocks; ++b) {
       orders[b].start(0, 2);
-      knowledge[b].start(b);
+      block_clock[b].start(b);
     }
   }
   GlobalRaces races;
   GlobalRaces::Memo memo;
   std::vector<RaceCell> cells;
   SharedRaces orders[kBlocks];  // for the order that barriers make
-  BlockKnowledge knowledge[kBlocks];
+  BlockClock block_clock[kBlocks];
 };
 
 TEST(GlobalRaces, LanesTogetherSayTheSameAsSingleAccesses) {
@@ -45,7 +45,7 @@ TEST(GlobalRaces, LanesTogetherSayTheSameAsSingleAccesses) {
     }
     const bool one_place = random(3) == 0, strong = random(3) == 0, write = one_place && !strong ? false : random(3) == 0;
     const auto side = [&](Launch& l) {
-      return GlobalRaces::Side{&l.orders[block], &l.knowledge[block], block, warp, 10 + random(2), strong, write, Scope::kGrid};
+      return GlobalRaces::Side{&l.orders[block], &l.block_clock[block], block, warp, 10 + random(2), strong, write, Scope::kGrid};
     };
     const std::uint32_t before = state;
     GlobalRaces::Access a(together.races, side(together), together.memo);

@@ -4,27 +4,27 @@
 
 namespace lockstep::check {
 
-void Published::join(const Published& other) {
-  if (other.interval > interval) {
+void ReleaseClock::join(const ReleaseClock& other) {
+  if (other.epoch > epoch) {
     *this = other;
-  } else if (other.interval == interval) {
+  } else if (other.epoch == epoch) {
     for (int v = 0; v < 32; ++v) clock[v] = std::max(clock[v], other.clock[v]);
   }
 }
 
-void Knowledge::clear() {
+void VectorClock::clear() {
   exact_.clear();
   until_ = 0;
 }
 
-void Knowledge::shorten(const GridOrder& order) {
+void VectorClock::shorten(const GridOrder& order) {
   if (exact_.size() <= kExact) return;
   until_ = order.now();
   exact_.clear();
 }
 
-void Knowledge::join(const Published& other, const GridOrder& order) {
-  const auto same = std::find_if(exact_.begin(), exact_.end(), [&](const Published& p) { return p.block == other.block; });
+void VectorClock::join(const ReleaseClock& other, const GridOrder& order) {
+  const auto same = std::find_if(exact_.begin(), exact_.end(), [&](const ReleaseClock& p) { return p.block == other.block; });
   if (same != exact_.end()) {
     same->join(other);
   } else {
@@ -33,46 +33,46 @@ void Knowledge::join(const Published& other, const GridOrder& order) {
   }
 }
 
-void Knowledge::join(const Knowledge& other, const GridOrder& order) {
+void VectorClock::join(const VectorClock& other, const GridOrder& order) {
   until_ = std::max(until_, other.until_);
-  for (const Published& p : other.exact_) join(p, order);
+  for (const ReleaseClock& p : other.exact_) join(p, order);
 }
 
-bool Knowledge::covers(const GridOrder& order, std::uint32_t block, std::uint32_t interval, std::uint32_t warp, std::uint32_t clock) const {
-  for (const Published& p : exact_) {
-    if (p.block == block && p.covers(interval, warp, clock)) return true;
+bool VectorClock::happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t clock) const {
+  for (const ReleaseClock& p : exact_) {
+    if (p.block == block && p.happens_before(epoch, warp, clock)) return true;
   }
-  return until_ != 0 && order.published(until_, block, interval, warp, clock);
+  return until_ != 0 && order.released_by(until_, block, epoch, warp, clock);
 }
 
-void BlockKnowledge::start(std::uint32_t block) {
-  mine_ = Published{};
+void BlockClock::start(std::uint32_t block) {
+  mine_ = ReleaseClock{};
   mine_.block = block;
-  has_published_ = false;
+  has_released_ = false;
   known_.clear();
   fresh_.clear();
   fresh_warps_ = 0;
   pending_.clear();
 }
 
-Published BlockKnowledge::done(const BlockOrder& block, std::uint32_t warp) const {
-  Published now;
+ReleaseClock BlockClock::done(const BlockOrder& block, std::uint32_t warp) const {
+  ReleaseClock now;
   now.block = mine_.block;
-  now.interval = block.interval();
-  for (std::uint32_t v = 0; v < 32; ++v) now.clock[v] = static_cast<std::uint16_t>(block.known_clock(warp, v));
+  now.epoch = block.epoch();
+  for (std::uint32_t v = 0; v < 32; ++v) now.clock[v] = static_cast<std::uint16_t>(block.clock_known_to(warp, v));
   return now;
 }
 
-void BlockKnowledge::fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order) {
+void BlockClock::fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order) {
   mine_.join(done(block, warp));
-  has_published_ = true;
+  has_released_ = true;
   if (pending_.empty()) return;
   fresh_.join(pending_, order);
   fresh_warps_ |= 1u << warp;
   pending_.clear();
 }
 
-bool BlockKnowledge::barrier(const GridOrder& order) {
+bool BlockClock::barrier(const GridOrder& order) {
   if (pending_.empty() && fresh_.empty()) return false;
   known_.join(fresh_, order);
   known_.join(pending_, order);
@@ -82,7 +82,7 @@ bool BlockKnowledge::barrier(const GridOrder& order) {
   return true;
 }
 
-void BlockKnowledge::found(const Knowledge& at, std::uint32_t warp, bool acquires, const GridOrder& order) {
+void BlockClock::found(const VectorClock& at, std::uint32_t warp, bool acquires, const GridOrder& order) {
   if (!acquires) {
     pending_.join(at, order);
     return;
@@ -91,7 +91,7 @@ void BlockKnowledge::found(const Knowledge& at, std::uint32_t warp, bool acquire
   fresh_warps_ |= 1u << warp;
 }
 
-void BlockKnowledge::learn(const Published& done, const BlockKnowledge& other, GridOrder& order) {
+void BlockClock::learn(const ReleaseClock& done, const BlockClock& other, GridOrder& order) {
   order.publish(done);
   known_.join(done, order);
   known_.join(other.known_, order);
@@ -101,27 +101,27 @@ void GridOrder::start() {
   if (time_.load(std::memory_order_relaxed) != 0) {
     for (Part& part : parts_) {
       part.left.clear();
-      part.published.clear();
+      part.released.clear();
     }
   }
   places_ = 0;
   time_ = 0;
 }
 
-void GridOrder::publish(const Published& done) {
+void GridOrder::publish(const ReleaseClock& done) {
   const std::uint64_t now = time_.fetch_add(1, std::memory_order_relaxed) + 1;
   Part& part = parts_[done.block % kParts];
   std::lock_guard lock(part.mutex);
-  const auto [it, fresh] = part.published.try_emplace(done.block, Part::First{now, done});
+  const auto [it, fresh] = part.released.try_emplace(done.block, Part::First{now, done});
   if (!fresh) it->second.all.join(done);
 }
 
-void GridOrder::leave(std::uint64_t address, const BlockKnowledge& block, const Published* released) {
-  Published mine = block.mine_;
+void GridOrder::leave(std::uint64_t address, const BlockClock& block, const ReleaseClock* released) {
+  ReleaseClock mine = block.mine_;
   if (released != nullptr) mine.join(*released);
   publish(mine);
   // Joined outside of the lock of the place: covering a block's knowledge may ask for another part.
-  Knowledge all;
+  VectorClock all;
   all.join(block.known_, *this);
   all.join(block.fresh_, *this);
   all.join(mine, *this);
@@ -132,8 +132,8 @@ void GridOrder::leave(std::uint64_t address, const BlockKnowledge& block, const 
   if (fresh) places_.fetch_add(1, std::memory_order_release);
 }
 
-void GridOrder::find(std::uint64_t address, BlockKnowledge& block, std::uint32_t warp, bool acquires) {
-  Knowledge at;
+void GridOrder::find(std::uint64_t address, BlockClock& block, std::uint32_t warp, bool acquires) {
+  VectorClock at;
   {
     Part& part = parts_[(address >> 2) % kParts];
     std::lock_guard lock(part.mutex);
@@ -144,11 +144,11 @@ void GridOrder::find(std::uint64_t address, BlockKnowledge& block, std::uint32_t
   block.found(at, warp, acquires, *this);
 }
 
-bool GridOrder::published(std::uint64_t until, std::uint32_t block, std::uint32_t interval, std::uint32_t warp, std::uint32_t clock) const {
+bool GridOrder::released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t clock) const {
   const Part& part = parts_[block % kParts];
   std::lock_guard lock(part.mutex);
-  const auto it = part.published.find(block);
-  return it != part.published.end() && it->second.time <= until && it->second.all.covers(interval, warp, clock);
+  const auto it = part.released.find(block);
+  return it != part.released.end() && it->second.time <= until && it->second.all.happens_before(epoch, warp, clock);
 }
 
 }  // namespace lockstep::check

@@ -23,50 +23,50 @@
 
 namespace lockstep::check {
 
-// The accesses of a block that are published: all of earlier intervals, and of the interval itself those of each warp before a clock.
-struct Published {
+// The accesses of a block that are published: all of earlier epochs, and of the epoch itself those of each warp before a clock.
+struct ReleaseClock {
   std::uint32_t block = 0;
-  std::uint32_t interval = 0;
+  std::uint32_t epoch = 0;
   std::uint16_t clock[32] = {};
-  bool covers(std::uint32_t at_interval, std::uint32_t warp, std::uint32_t at_clock) const {
+  bool happens_before(std::uint32_t at_epoch, std::uint32_t warp, std::uint32_t at_clock) const {
     // A clock that is counted out is no longer told apart.
-    return at_interval < interval || (at_interval == interval && (at_clock < clock[warp] || at_clock >= BlockOrder::kClockMax));
+    return at_epoch < epoch || (at_epoch == epoch && (at_clock < clock[warp] || at_clock >= BlockOrder::kClockMax));
   }
-  void join(const Published& other);
+  void join(const ReleaseClock& other);
 };
 
 class GridOrder;
 
 // A set of published accesses of any blocks.
-class Knowledge {
+class VectorClock {
  public:
   bool empty() const { return until_ == 0 && exact_.empty(); }
   void clear();
-  void join(const Knowledge& other, const GridOrder& order);
-  void join(const Published& other, const GridOrder& order);
-  bool covers(const GridOrder& order, std::uint32_t block, std::uint32_t interval, std::uint32_t warp, std::uint32_t clock) const;
+  void join(const VectorClock& other, const GridOrder& order);
+  void join(const ReleaseClock& other, const GridOrder& order);
+  bool happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t clock) const;
 
  private:
   static constexpr std::size_t kExact = 32;
   void shorten(const GridOrder& order);
-  std::vector<Published> exact_;
+  std::vector<ReleaseClock> exact_;
   std::uint64_t until_ = 0;  // everything published up to this time, 0: nothing but exact_
 };
 
 // A block's side of it. Used by the host thread that runs the block.
-class BlockKnowledge {
+class BlockClock {
  public:
   void start(std::uint32_t block);
   bool empty() const { return known_.empty() && fresh_.empty(); }
   // Whether what `warp` does now is ordered after an access of another block.
-  bool covers(const GridOrder& order, std::uint32_t warp, std::uint32_t block, std::uint32_t interval, std::uint32_t at_warp,
+  bool happens_before(const GridOrder& order, std::uint32_t warp, std::uint32_t block, std::uint32_t epoch, std::uint32_t at_warp,
               std::uint32_t clock) const {
-    return known_.covers(order, block, interval, at_warp, clock) ||
-           ((fresh_warps_ >> warp & 1) && fresh_.covers(order, block, interval, at_warp, clock));
+    return known_.happens_before(order, block, epoch, at_warp, clock) ||
+           ((fresh_warps_ >> warp & 1) && fresh_.happens_before(order, block, epoch, at_warp, clock));
   }
 
   // What a release by `warp` tells, after BlockOrder::fence. What it found before stays pending.
-  Published done(const BlockOrder& block, std::uint32_t warp) const;
+  ReleaseClock done(const BlockOrder& block, std::uint32_t warp) const;
   // A fence by `warp`, after BlockOrder::fence: a release at every place, and an acquire of what strong reads have found.
   void fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order);
   // A fence of any scope by `warp`: what other warps of its block have acquired may have been handed to it by one of theirs.
@@ -75,25 +75,25 @@ class BlockKnowledge {
   }
   // A barrier of the block, of all warps or of some. Whether all warps know more now.
   bool barrier(const GridOrder& order);
-  // A strong write of an address that does not release: nothing to leave there when published() is false.
-  bool published() const { return has_published_; }
+  // A strong write of an address that does not release: nothing to leave there when has_released() is false.
+  bool has_released() const { return has_released_; }
   // A strong read found `at`; `acquires`: the read itself is an acquire.
-  void found(const Knowledge& at, std::uint32_t warp, bool acquires, const GridOrder& order);
+  void found(const VectorClock& at, std::uint32_t warp, bool acquires, const GridOrder& order);
   // The barrier of a cluster: what another block had done, and what all its warps knew.
-  void learn(const Published& done, const BlockKnowledge& other, GridOrder& order);
+  void learn(const ReleaseClock& done, const BlockClock& other, GridOrder& order);
   // The same where it says nothing of what it has done but by its fences.
-  void learn_published(const BlockKnowledge& other, const GridOrder& order) {
-    if (other.has_published_) known_.join(other.mine_, order);
+  void learn_released(const BlockClock& other, const GridOrder& order) {
+    if (other.has_released_) known_.join(other.mine_, order);
   }
 
  private:
   friend class GridOrder;
-  Published mine_;
-  bool has_published_ = false;
-  Knowledge known_;                // by every warp
-  Knowledge fresh_;                // since the last barrier, by fresh_warps_
+  ReleaseClock mine_;
+  bool has_released_ = false;
+  VectorClock known_;                // by every warp
+  VectorClock fresh_;                // since the last barrier, by fresh_warps_
   std::uint32_t fresh_warps_ = 0;
-  Knowledge pending_;              // found by strong reads that no fence has followed yet
+  VectorClock pending_;              // found by strong reads that no fence has followed yet
 };
 
 // What a launch shares. Thread-safe.
@@ -101,27 +101,27 @@ class GridOrder {
  public:
   void start();
   // A strong write of `address`, before it happens. `released`: what it releases itself, if it does.
-  void leave(std::uint64_t address, const BlockKnowledge& block, const Published* released = nullptr);
+  void leave(std::uint64_t address, const BlockClock& block, const ReleaseClock* released = nullptr);
   // Whether anybody has left anything anywhere: most kernels never do.
   bool used() const { return places_.load(std::memory_order_acquire) != 0; }
   // A strong read, after it happened.
-  void find(std::uint64_t address, BlockKnowledge& block, std::uint32_t warp, bool acquires);
+  void find(std::uint64_t address, BlockClock& block, std::uint32_t warp, bool acquires);
 
   // What a block has told somebody, who may come to know too many blocks to keep it apart.
-  void publish(const Published& done);
+  void publish(const ReleaseClock& done);
   std::uint64_t now() const { return time_.load(std::memory_order_relaxed); }
   // Whether the block had published the access by now, provided that it had published anything by `until`.
-  bool published(std::uint64_t until, std::uint32_t block, std::uint32_t interval, std::uint32_t warp, std::uint32_t clock) const;
+  bool released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t clock) const;
 
  private:
   struct Part {
     mutable std::mutex mutex;
-    std::unordered_map<std::uint64_t, Knowledge> left;       // by address
+    std::unordered_map<std::uint64_t, VectorClock> left;       // by address
     struct First {
       std::uint64_t time;
-      Published all;
+      ReleaseClock all;
     };
-    std::unordered_map<std::uint32_t, First> published;      // by block
+    std::unordered_map<std::uint32_t, First> released;      // by block
   };
   static constexpr std::size_t kParts = 16;
   std::array<Part, kParts> parts_;

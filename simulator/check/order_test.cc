@@ -77,9 +77,9 @@ TEST_F(InABlock, AnIntervalForgetsAllOfThis) {
   order.arrive(0, 1);
   order.fence(0);
   order.warp_sync(1, 0b11, false);
-  const std::uint32_t interval = order.interval();
+  const std::uint32_t epoch = order.epoch();
   order.block_barrier();
-  EXPECT_EQ(order.interval(), interval + 1);
+  EXPECT_EQ(order.epoch(), epoch + 1);
   for (std::uint32_t w = 0; w < 4; ++w) {
     EXPECT_EQ(order.clock(w), 0u);
     EXPECT_FALSE(order.partly_ordered(w)) << w;
@@ -98,12 +98,12 @@ TEST_F(InABlock, AClockThatIsCountedOutOrdersEverything) {
 struct Side {
   explicit Side(std::uint32_t serial) : serial(serial) {
     order.start(0, 2);
-    knowledge.start(serial);
-    first = order.interval();
+    block_clock.start(serial);
+    first = order.epoch();
   }
-  std::uint32_t serial, first = 0;  // number of its first interval
+  std::uint32_t serial, first = 0;  // number of its first epoch
   SharedRaces order;
-  BlockKnowledge knowledge;
+  BlockClock block_clock;
 };
 
 class BetweenBlocks : public ::testing::Test {
@@ -112,25 +112,25 @@ class BetweenBlocks : public ::testing::Test {
   // __threadfence by a warp.
   void fence(Side& s, std::uint32_t warp) {
     s.order.fence(warp);
-    s.knowledge.fence(s.order, warp, grid);
+    s.block_clock.fence(s.order, warp, grid);
   }
   void write(Side& s, std::uint64_t address) {
-    if (s.knowledge.published()) grid.leave(address, s.knowledge);
+    if (s.block_clock.has_released()) grid.leave(address, s.block_clock);
   }
   // A write by a warp that releases.
   void release(Side& s, std::uint32_t warp, std::uint64_t address) {
     s.order.fence(warp);
-    const Published done = s.knowledge.done(s.order, warp);
-    grid.leave(address, s.knowledge, &done);
+    const ReleaseClock done = s.block_clock.done(s.order, warp);
+    grid.leave(address, s.block_clock, &done);
   }
-  void read(Side& s, std::uint64_t address, std::uint32_t warp = 0, bool acquires = false) { grid.find(address, s.knowledge, warp, acquires); }
+  void read(Side& s, std::uint64_t address, std::uint32_t warp = 0, bool acquires = false) { grid.find(address, s.block_clock, warp, acquires); }
   void barrier(Side& s) {
     s.order.block_barrier();
-    s.knowledge.barrier(grid);
+    s.block_clock.barrier(grid);
   }
-  // Whether what `warp` of `reader` does now is ordered after an access that `writer` made at `clock` of its warp, in `interval` counted from 0.
-  bool knows(const Side& reader, std::uint32_t warp, const Side& writer, std::uint32_t interval, std::uint32_t at_warp, std::uint32_t clock) const {
-    return reader.knowledge.covers(grid, warp, writer.serial, writer.first + interval, at_warp, clock);
+  // Whether what `warp` of `reader` does now is ordered after an access that `writer` made at `clock` of its warp, in `epoch` counted from 0.
+  bool knows(const Side& reader, std::uint32_t warp, const Side& writer, std::uint32_t epoch, std::uint32_t at_warp, std::uint32_t clock) const {
+    return reader.block_clock.happens_before(grid, warp, writer.serial, writer.first + epoch, at_warp, clock);
   }
   bool knows(const Side& reader, const Side& writer) const { return knows(reader, 0, writer, 0, 0, 0); }
 
@@ -235,7 +235,7 @@ TEST_F(BetweenBlocks, AFenceInTheBlockPassesOnWhatAnotherWarpHasAcquired) {
   write(a, kFlag);
   read(b, kFlag, 0, true);
   EXPECT_FALSE(knows(b, 1, a, 0, 0, 0));
-  b.knowledge.pass_on(1);
+  b.block_clock.pass_on(1);
   EXPECT_TRUE(knows(b, 1, a, 0, 0, 0));
   EXPECT_FALSE(knows(b, 2, a, 0, 0, 0)) << "a warp that has not fenced";
 }
@@ -255,10 +255,10 @@ TEST_F(BetweenBlocks, OfManyBlocksAllThatWasPublishedCounts) {
 
 TEST_F(BetweenBlocks, WhatAClustersBarrierTellsOutlivesManyOthers) {
   barrier(a);
-  Published all;
+  ReleaseClock all;
   all.block = a.serial;
-  all.interval = a.order.interval();
-  b.knowledge.learn(all, a.knowledge, grid);
+  all.epoch = a.order.epoch();
+  b.block_clock.learn(all, a.block_clock, grid);
   std::vector<std::unique_ptr<Side>> many;
   for (std::uint32_t i = 0; i < 100; ++i) {
     many.push_back(std::make_unique<Side>(10 + i));
@@ -275,10 +275,10 @@ TEST_F(BetweenBlocks, ABarrierOfTheClusterHandsOnWhatABlockKnew) {
   write(a, kFlag);
   read(b, kFlag, 0, true);
   barrier(b);
-  Published all;
+  ReleaseClock all;
   all.block = b.serial;
-  all.interval = b.order.interval();
-  c.knowledge.learn(all, b.knowledge, grid);
+  all.epoch = b.order.epoch();
+  c.block_clock.learn(all, b.block_clock, grid);
   EXPECT_TRUE(knows(c, a));
 }
 

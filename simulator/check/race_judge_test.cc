@@ -61,7 +61,7 @@ class GlobalSearch : public Search {
     for (std::uint32_t b = 0; b < blocks; ++b) {
       orders_.push_back(std::make_unique<SharedRaces>());
       orders_[b]->start(0, 2);
-      knowledge_.emplace_back().start(b);
+      block_clocks_.emplace_back().start(b);
     }
   }
   // A launch finds what the one before it has left, as programs do.
@@ -72,48 +72,48 @@ class GlobalSearch : public Search {
 
   bool run(const Instruction& i) override {
     const RaceJudge::Access& a = i.access;
-    BlockKnowledge& knowledge = knowledge_[i.block];
+    BlockClock& block_clock = block_clocks_[i.block];
     const bool between_blocks = a.scope != Scope::kBlock;
     if (a.releases) fence_of_block(i.block, i.warp);
-    const Published done = knowledge.done(*orders_[i.block], i.warp);
+    const ReleaseClock done = block_clock.done(*orders_[i.block], i.warp);
     for (std::uint32_t l = 0; l < kLanes; ++l) {
-      if (!(i.lanes >> l & 1) || !a.writes || !a.strong || !between_blocks || !(a.releases || knowledge.published())) continue;
-      races_->grid().leave(place_ + a.first + l * i.step, knowledge, a.releases ? &done : nullptr);
+      if (!(i.lanes >> l & 1) || !a.writes || !a.strong || !between_blocks || !(a.releases || block_clock.has_released())) continue;
+      races_->grid().leave(place_ + a.first + l * i.step, block_clock, a.releases ? &done : nullptr);
     }
     const bool found = check(i);
     for (std::uint32_t l = 0; l < kLanes; ++l) {
       if (!(i.lanes >> l & 1) || !a.reads || !a.strong || !between_blocks) continue;
-      races_->grid().find(place_ + a.first + l * i.step, knowledge, i.warp, a.acquires);
+      races_->grid().find(place_ + a.first + l * i.step, block_clock, i.warp, a.acquires);
     }
     if (a.acquires) fence_of_block(i.block, i.warp);
     return found;
   }
   void fence(std::uint32_t block, std::uint32_t warp, Scope scope) override {
     fence_of_block(block, warp);
-    if (scope != Scope::kBlock) knowledge_[block].fence(*orders_[block], warp, races_->grid());
+    if (scope != Scope::kBlock) block_clocks_[block].fence(*orders_[block], warp, races_->grid());
   }
   void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) override {
     orders_[block]->warp_sync(warp, lanes, lanes == kAllLanes);
   }
   void block_barrier(std::uint32_t block) override {
     orders_[block]->block_barrier();
-    knowledge_[block].barrier(races_->grid());
+    block_clocks_[block].barrier(races_->grid());
   }
   void hand_over(std::uint32_t block, std::uint32_t from, std::uint32_t to) override {
     orders_[block]->arrive(from, 1);
     orders_[block]->arrive(to, 1);
     orders_[block]->complete(1, 1u << to);
-    knowledge_[block].barrier(races_->grid());
+    block_clocks_[block].barrier(races_->grid());
   }
 
  private:
   void fence_of_block(std::uint32_t block, std::uint32_t warp) {
     orders_[block]->fence(warp);
-    knowledge_[block].pass_on(warp);
+    block_clocks_[block].pass_on(warp);
   }
   bool check(const Instruction& i) {
     const RaceJudge::Access& a = i.access;
-    GlobalRaces::Access me(*races_, {orders_[i.block].get(), &knowledge_[i.block], i.block, i.warp, i.pc, a.strong, a.writes, a.scope, a.reads && a.writes}, memo_);
+    GlobalRaces::Access me(*races_, {orders_[i.block].get(), &block_clocks_[i.block], i.block, i.warp, i.pc, a.strong, a.writes, a.scope, a.reads && a.writes}, memo_);
     const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(i.lanes)), lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
     RaceCell* const cells = memory_.race_shadow(place_ + a.first + lane * i.step);
     if (a.size >= 4 && i.lanes >> lane == (1u << count) - 1) {
@@ -143,7 +143,7 @@ class GlobalSearch : public Search {
   GlobalRaces* races_;
   GlobalRaces::Memo memo_;
   std::vector<std::unique_ptr<SharedRaces>> orders_;
-  std::vector<BlockKnowledge> knowledge_;
+  std::vector<BlockClock> block_clocks_;
 };
 
 class SharedSearch : public Search {

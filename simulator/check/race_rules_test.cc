@@ -25,12 +25,12 @@ class Races : public ::testing::Test {
     memo = {};
     for (std::uint32_t b = 0; b < kBlocks; ++b) {
       order[b].start(0, 2);
-      knowledge[b].start(b);
+      block_clock[b].start(b);
     }
   }
   GlobalRaces::Side side(std::uint32_t block, std::uint32_t warp, bool write, Strength strength) const {
     const std::uint32_t pc = write ? 20 : 10;
-    return {&order[block], &knowledge[block], block, warp, pc, strength != kWeak, write, strength == kStrongBlock ? Scope::kBlock : Scope::kGrid};
+    return {&order[block], &block_clock[block], block, warp, pc, strength != kWeak, write, strength == kStrongBlock ? Scope::kBlock : Scope::kGrid};
   }
   // The race that an access makes, if it makes one. `bytes`: which of the granule's four, a bit each.
   std::optional<GlobalRaces::Conflict> access(std::uint32_t block, std::uint32_t thread, bool write, Strength strength = kWeak, std::uint32_t bytes = 15,
@@ -57,14 +57,14 @@ class Races : public ::testing::Test {
   }
   void fence(std::uint32_t block, std::uint32_t warp) {
     order[block].fence(warp);
-    knowledge[block].fence(order[block], warp, races.grid());
+    block_clock[block].fence(order[block], warp, races.grid());
   }
 
   memory::DeviceMemory memory;
   GlobalRaces races;
   GlobalRaces::Memo memo;
   SharedRaces order[kBlocks];
-  BlockKnowledge knowledge[kBlocks];
+  BlockClock block_clock[kBlocks];
   memory::Address word = 0;
 };
 
@@ -229,8 +229,8 @@ TEST_F(Races, AFlagWithFencesOrdersTwoBlocks) {
   constexpr std::uint64_t kFlag = 64;
   EXPECT_FALSE(writes(0, 0));
   fence(0, 0);
-  races.grid().leave(word + kFlag, knowledge[0]);
-  races.grid().find(word + kFlag, knowledge[1], 0, false);
+  races.grid().leave(word + kFlag, block_clock[0]);
+  races.grid().find(word + kFlag, block_clock[1], 0, false);
   fence(1, 0);
   EXPECT_FALSE(reads(1, 0));
   EXPECT_TRUE(reads(2, 0)) << "who has not looked at the flag";

@@ -28,19 +28,19 @@ void SharedRaces::start(std::uint32_t bytes, int shift) {
          {&written_, &read_, &written_at_, &read_at_, &lane_read_, &lane_read_at_, &warp_read_, &warp_read_at_}) {
       words->assign(granules, 0);
     }
-    interval_ = 0;
+    epoch_ = 0;
   }
   shift_ = shift;
   block_barrier();
 }
 
 void SharedRaces::block_barrier() {
-  next_interval();
-  if (++interval_ > kLastInterval) {
-    // Interval 0 never comes. Who wrote stays known (last_write).
-    for (std::uint32_t& word : written_) word &= (1u << kIntervalShift) - 1;
+  next_epoch();
+  if (++epoch_ > kLastEpoch) {
+    // Epoch 0 never comes. Who wrote stays known (last_write).
+    for (std::uint32_t& word : written_) word &= (1u << kEpochShift) - 1;
     std::fill(read_.begin(), read_.end(), 0);
-    interval_ = 1;
+    epoch_ = 1;
   }
 }
 
@@ -68,7 +68,7 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
     const Vector fresh = consecutive(mine + i), inside = below(count - i);
     const auto add = [&](Vector word, Vector bits) {
       const Vector differ = _mm256_xor_si256(word, fresh);
-      const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, kIntervalShift)), inside);
+      const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, kEpochShift)), inside);
       suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(recent, _mm256_and_si256(differ, bits)));
     };
     add(load(wr + i), thread);
@@ -85,7 +85,7 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
     if (_mm256_testc_si256(enough, inside)) continue;
     // Readers of this warp at this clock differ from `fresh` in lane only.
     const Vector fresh = consecutive(mine + i), differ = _mm256_xor_si256(before, fresh);
-    const Vector recent = is_zero(_mm256_srli_epi32(differ, kIntervalShift)), self = is_zero(_mm256_and_si256(differ, thread));
+    const Vector recent = is_zero(_mm256_srli_epi32(differ, kEpochShift)), self = is_zero(_mm256_and_si256(differ, thread));
     const Vector together = is_zero(_mm256_and_si256(differ, all_lanes(kWarp | kClock)));
     const Vector same_warp = is_zero(_mm256_and_si256(differ, all_lanes(kWarp)));
     const Vector others = choose(same_warp, _mm256_and_si256(before, all_lanes(kManyWarps)), all_lanes(kManyWarps));
@@ -140,7 +140,7 @@ bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32
   for (std::uint32_t i = 0; i < count; i += 8) {
     const Vector fresh = consecutive(mine + i), inside = below(count - i);
     const auto add = [&](Vector word, std::uint32_t bits, Vector differ) {
-      const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(_mm256_xor_si256(word, fresh), kIntervalShift)), inside);
+      const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(_mm256_xor_si256(word, fresh), kEpochShift)), inside);
       suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(recent, _mm256_and_si256(differ, all_lanes(bits))));
     };
     const Vector written = load(wr + i), read = load(rd + i);
@@ -159,7 +159,7 @@ bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32
 }
 
 bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc) {
-  // Neither word may be of this interval and weak.
+  // Neither word may be of this epoch and weak.
   const std::uint32_t mine = word(warp * 32, true);
   std::uint32_t read = 0;
   for (std::uint32_t todo = lanes; todo != 0; todo &= todo - 1) {

@@ -5,7 +5,7 @@
 // ordered after it (observation order).
 //
 // A granule (four bytes, or one in kernels that access less) has two words: its last writer, and a summary of who
-// has read it since. The interval between two barriers of the whole block is part of the word, so a barrier costs nothing.
+// has read it since. The epoch between two barriers of the whole block is part of the word, so a barrier costs nothing.
 // Of several readers the last is named, and beside it one of the same warp and one of another, so that a race is always between two threads that are
 // known. Constant state per granule may miss a race among several readers; it never makes one up.
 //
@@ -79,16 +79,16 @@ class SharedRaces : public BlockOrder {
   void block_barrier();
 
  private:
-  // Both words: interval 7 | seen 1 | many_warps 1 | many_lanes 1 | strong 1 | clock 11 | thread 10. Of several readers: strong, when all are; seen,
+  // Both words: epoch 7 | seen 1 | many_warps 1 | many_lanes 1 | strong 1 | clock 11 | thread 10. Of several readers: strong, when all are; seen,
   // when strong ones are among those that are not named. When not all are strong, the named one is not.
-  static constexpr int kIntervalShift = 25, kClockShift = 10;
+  static constexpr int kEpochShift = 25, kClockShift = 10;
   static constexpr std::uint32_t kSeen = 1u << 24, kManyWarps = 1u << 23, kManyLanes = 1u << 22, kStrong = 1u << 21;
   static constexpr std::uint32_t kThread = 1023, kWarp = 31 << 5, kClock = kClockMax << kClockShift;
-  static constexpr std::uint32_t kLastInterval = 127;
+  static constexpr std::uint32_t kLastEpoch = 127;
 
   // What a granule's word has that several lanes of several warps have read, all of them as strongly as `strong` says.
-  static constexpr std::uint32_t kOfAll = (~0u << kIntervalShift) | kStrong | kSeen | kManyLanes | kManyWarps;
-  std::uint32_t read_by_all(bool strong) const { return interval_ << kIntervalShift | (strong ? kStrong | kSeen : 0) | kManyLanes | kManyWarps; }
+  static constexpr std::uint32_t kOfAll = (~0u << kEpochShift) | kStrong | kSeen | kManyLanes | kManyWarps;
+  std::uint32_t read_by_all(bool strong) const { return epoch_ << kEpochShift | (strong ? kStrong | kSeen : 0) | kManyLanes | kManyWarps; }
 
   // The same of several lanes of this warp at its present clock, but for the lane and kManyWarps.
   static constexpr std::uint32_t kLane = 31;
@@ -96,9 +96,9 @@ class SharedRaces : public BlockOrder {
 
   static std::uint32_t thread_of(std::uint32_t w) { return w & kThread; }
   static std::uint32_t clock_of(std::uint32_t w) { return w >> kClockShift & kClockMax; }
-  bool now(std::uint32_t w) const { return w >> kIntervalShift == interval_; }
+  bool now(std::uint32_t w) const { return w >> kEpochShift == epoch_; }
   std::uint32_t word(std::uint32_t thread, bool strong) const {
-    return interval_ << kIntervalShift | (strong ? kStrong : 0) | clock_[thread >> 5] << kClockShift | thread;
+    return epoch_ << kEpochShift | (strong ? kStrong : 0) | clock_[thread >> 5] << kClockShift | thread;
   }
   bool one(std::uint32_t granule, std::uint32_t thread, std::uint32_t pc, bool write, bool strong, Conflict& conflict) {
     std::uint32_t &wr = written_[granule], &rd = read_[granule];
@@ -163,7 +163,7 @@ class SharedRaces : public BlockOrder {
     (same_warp ? lane_read_at_ : warp_read_at_)[granule] = pc;
   }
 
-  std::uint32_t interval_ = 0;
+  std::uint32_t epoch_ = 0;
   int shift_ = 2;
   std::vector<std::uint32_t> written_, read_;        // the two words, by granule
   std::vector<std::uint32_t> written_at_, read_at_;  // program counters of the accesses they tell of

@@ -5,7 +5,7 @@
 namespace lockstep::check {
 namespace {
 
-constexpr int kMostKinds = 32;
+constexpr int kMaxKinds = 32;
 constexpr std::uint32_t kEveryKind = ~0u;
 
 std::string_view trim(std::string_view s) {
@@ -16,7 +16,7 @@ std::string_view trim(std::string_view s) {
 
 std::optional<std::uint32_t> kinds_named(std::string_view word) {
   if (word == "*") return kEveryKind;
-  for (int k = 0; k < kMostKinds; ++k) {
+  for (int k = 0; k < kMaxKinds; ++k) {
     if (name(static_cast<Kind>(k)) == word && word != "unknown") return 1u << k;
   }
   return std::nullopt;
@@ -24,7 +24,7 @@ std::optional<std::uint32_t> kinds_named(std::string_view word) {
 
 std::string known_kinds() {
   std::string names;
-  for (int k = 0; k < kMostKinds; ++k) {
+  for (int k = 0; k < kMaxKinds; ++k) {
     const std::string one = name(static_cast<Kind>(k));
     if (one != "unknown") names += (names.empty() ? "" : ", ") + one;
   }

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
+
 #include "simulator/compile/testing.h"
 
 namespace lockstep::compile {

@@ -99,7 +99,7 @@ class Writer {
     p.schedule_seed = choose_.below(3);
     prologue(choose_.one_in(3));
     labels_ = 1 + choose_.below(6);
-    for (std::size_t i = 0; !choose_.empty() && i < kMostSteps; ++i) {
+    for (std::size_t i = 0; !choose_.empty() && i < kMaxSteps; ++i) {
       if (i % 4 == 0 && i / 4 < labels_) line("L" + std::to_string(i / 4) + ":");
       step();
       steps_ = i + 1;
@@ -111,7 +111,7 @@ class Writer {
   }
 
  private:
-  static constexpr std::size_t kMostSteps = 64;
+  static constexpr std::size_t kMaxSteps = 64;
 
   void line(std::string_view s) { (text_ += s) += '\n'; }
 

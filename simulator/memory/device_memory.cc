@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kLeastGap = 64 * 1024;  // also keeps the shadow pages of two allocations apart (32 KiB a page)
-constexpr std::uint64_t kMostGap = 256 << 20;
+constexpr std::uint64_t kMinGap = 64 * 1024;  // also keeps the shadow pages of two allocations apart (32 KiB a page)
+constexpr std::uint64_t kMaxGap = 256 << 20;
 
 // Hints only, for addresses that are the same in every run; free in an ordinary process and under AddressSanitizer, and
 // where they are taken the system chooses others.
@@ -29,14 +29,14 @@ constexpr Address kGenericHint = 0x118000000000;
 
 // ThreadSanitizer leaves a program too few addresses for the largest windows, and ends one that asks for them.
 #if defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kMostSpan = 64 * kGiB;
+constexpr std::uint64_t kMaxSpan = 64 * kGiB;
 #else
-constexpr std::uint64_t kMostSpan = 1024 * kGiB;
+constexpr std::uint64_t kMaxSpan = 1024 * kGiB;
 #endif
 
 constexpr Address round_up(Address value, std::uint64_t to) { return (value + to - 1) & ~(to - 1); }
 constexpr Address round_down(Address value, std::uint64_t to) { return value & ~(to - 1); }
-std::uint64_t gap_for(std::uint64_t size) { return std::clamp(round_up(size, kPage), kLeastGap, kMostGap); }
+std::uint64_t gap_for(std::uint64_t size) { return std::clamp(round_up(size, kPage), kMinGap, kMaxGap); }
 
 void* at(Address address) { return reinterpret_cast<void*>(address); }
 
@@ -53,7 +53,7 @@ void* map_addresses(Address hint, std::uint64_t bytes, int protection) {
 
 DeviceMemory::DeviceMemory() {
   for (std::uint64_t span : {1024 * kGiB, 256 * kGiB, 64 * kGiB, 16 * kGiB}) {
-    if (span > kMostSpan || !reserve(span)) continue;
+    if (span > kMaxSpan || !reserve(span)) continue;
     // One more 4 GiB than the two windows need, so that both can be aligned to 4 GiB.
     const std::uint64_t generic = 12 * kGiB;
     void* p = map_addresses(kGenericHint, generic, PROT_NONE);
@@ -134,7 +134,7 @@ std::unique_ptr<DeviceMemory::Record> DeviceMemory::place(std::uint64_t size, st
   const std::uint64_t aligned = std::max(alignment, kPage);
   if (size > end_ - begin_ || aligned > end_ - begin_) return nullptr;
   const std::uint64_t length = round_up(gap + aligned + size + gap, kPage);
-  if (placed_ >= kMostFreed) {
+  if (placed_ >= kMaxFreed) {
     next_ = begin_;
     placed_ = 0;
   }
@@ -209,7 +209,7 @@ bool DeviceMemory::map_for_host(const Allocation& a) {
 }
 
 // Afterwards the allocation's pages and its shadow's cost nothing and hold zeros. Rooms are a page table's worth apart from their neighbours'
-// (kLeastGap), so that rounding out to whole pages touches nobody else's.
+// (kMinGap), so that rounding out to whole pages touches nobody else's.
 void DeviceMemory::give_back(const Allocation& a) {
   const Address begin = round_down(a.base, kPage), end = round_up(a.base + a.size, kPage);
   void* alias = at(begin + static_cast<Address>(delta_));

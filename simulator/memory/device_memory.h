@@ -10,7 +10,7 @@
 //
 // Addresses are not used again while the window lasts, and allocations are separated by gaps at least as large as
 // themselves (up to a limit): an access that leaves its allocation lands in a gap, not in a neighbour. Freed allocations stay recorded, so
-// that a use after free can be named; when the window is exhausted, or after kMostFreed more allocations, the search starts at its lowest
+// that a use after free can be named; when the window is exhausted, or after kMaxFreed more allocations, the search starts at its lowest
 // address again and forgets the freed ones it comes upon, the oldest first.
 //
 // Thread safety: the set of allocations is guarded by a mutex of its own. Device code on several host threads allocates and frees, which changes
@@ -132,7 +132,7 @@ class DeviceMemory {
   void set_capacity(int device, std::uint64_t bytes);  // none set: no limit but the window's
 
   // Freed allocations remembered: bounds the page tables and records of a program that allocates and frees for ever.
-  static constexpr std::size_t kMostFreed = 65536;
+  static constexpr std::size_t kMaxFreed = 65536;
 
  private:
   // What is kept of an allocation: it and the addresses that are its alone, gaps on both sides included.

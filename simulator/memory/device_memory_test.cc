@@ -178,7 +178,7 @@ TEST(DeviceMemory, FreedRecordsAreBounded) {
   const Address first = memory.allocate(16, 256, Kind::kDevice, 0)->base;
   memory.release(first);
   bool again = false;
-  for (std::size_t i = 0; i < DeviceMemory::kMostFreed + 10 && !again; ++i) {
+  for (std::size_t i = 0; i < DeviceMemory::kMaxFreed + 10 && !again; ++i) {
     const Allocation* a = memory.allocate(16, 256, Kind::kDevice, 0);
     again = a->base == first;
     memory.release(a->base);

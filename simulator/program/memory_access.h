@@ -8,7 +8,7 @@
 //                        operands' slots and then those for the old values, from Program::slots[target] on
 //   space, scope         the state space, and the scope of a strong access
 //
-// Parameters: offset in `immediate` (a kernel's), or storage at bank offset src[0] with a stride of src[1] bytes a lane, plus `immediate`.
+// Parameters: offset in `immediate` (a kernel's), or storage at register-file offset src[0] with a stride of src[1] bytes a lane, plus `immediate`.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// A decoded instruction, and the register bank that its operands point into.
+// A decoded instruction, and the register file that its operands point into.
 //
 // A kernel is decoded once. What remains of an instruction is a pointer to a specialised handler and byte offsets of its operands
-// in the warp's register bank, so that executing it neither looks anything up nor branches on its modifiers.
+// in the warp's register file, so that executing it neither looks anything up nor branches on its modifiers.
 //
 // Plain data only: this header is compiled into every instruction-set variant of the handlers.
 #pragma once
@@ -25,10 +25,10 @@ struct Op;
 // program counter and state; all others only write their destination, for the lanes in `mask` alone.
 using Handler = void (*)(engine::Warp& warp, const Op& op, LaneMask mask);
 
-// Where an operand lives. The bank is a structure of arrays: 32 lanes of the register's own width side by side, 64-byte aligned
+// Where an operand lives. The file is a structure of arrays: 32 lanes of the register's own width side by side, 64-byte aligned
 // (an 8-bit register takes 32 bytes, 16-bit 64, 32-bit 128, 64-bit 256, 128-bit 512). A predicate is one 32-bit LaneMask.
-// Immediates, and other values that are equal in all lanes of all warps, are laid out the same way in a bank of
-// constants per kernel: bit 0 of the offset says which of the two banks is meant.
+// Immediates, and other values that are equal in all lanes of all warps, are laid out the same way in a file of
+// constants per kernel: bit 0 of the offset says which of the two files is meant.
 using Slot = std::uint32_t;
 inline constexpr Slot kNoSlot = 0xfffffffeu;
 constexpr bool is_constant(Slot s) { return (s & 1) != 0; }
@@ -37,7 +37,7 @@ constexpr bool is_constant(Slot s) { return (s & 1) != 0; }
 enum class OpKind : std::uint8_t {
   kCompute,  // registers in, registers out: nothing
   kMemory,   // may fail or meet unwritten bytes: the warp's program counter is stored before, its event looked at after
-  kControl,  // may change the program counter, the active lanes or the set of fragments
+  kControl,  // may change the program counter, the active lanes or the set of splits
   kBranch,   // bra: executed by the loop itself
 };
 

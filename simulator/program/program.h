@@ -84,7 +84,7 @@ struct OperandUse {
   enum class Role : std::uint8_t { kWrite, kValue, kAddress, kCondition } role = Role::kValue;
 };
 
-struct Storage {            // a .param variable in a frame's bank: 32 lanes of `size` bytes side by side
+struct Storage {            // a .param variable in a frame's register file: 32 lanes of `size` bytes side by side
   std::string name;
   std::uint32_t offset = 0;
   std::uint32_t size = 0;
@@ -125,7 +125,7 @@ struct Call {
   Builtin builtin = Builtin::kNone;
   std::string name;
   Slot target = kNoSlot;        // indirect: 64-bit register
-  std::vector<Storage> arguments, results;  // in the caller's bank
+  std::vector<Storage> arguments, results;  // in the caller's register file
 };
 
 // The module's source texts' own tables.

@@ -14,7 +14,7 @@ constexpr std::uint64_t kLargestVariable = 1ull << 40;
 // What initialisers reach: they are kept in memory, the zeros between them too.
 constexpr std::uint64_t kLargestInitialiser = 1ull << 28;
 // More dimensions than any program has.
-constexpr std::size_t kMostDimensions = 32;
+constexpr std::size_t kMaxDimensions = 32;
 
 struct Shape {
   Type type = Type::kNone;
@@ -212,7 +212,7 @@ Variable parse_declarator(Cursor& in, Space space, const Prefix& prefix, Shape& 
     const std::uint64_t d = in.at(']') ? 0 : static_cast<std::uint64_t>(in.expect_integer("an array size"));
     in.expect(']');
     if (d == 0 && outer > 0) in.fail("only the first dimension may be left open");
-    if (outer == kMostDimensions) in.fail("the array has more than " + std::to_string(kMostDimensions) + " dimensions");
+    if (outer == kMaxDimensions) in.fail("the array has more than " + std::to_string(kMaxDimensions) + " dimensions");
     shape.dimensions.insert(shape.dimensions.begin() + static_cast<std::ptrdiff_t>(outer++), d);
   }
   v.size = checked_size(in, shape);

@@ -12,7 +12,7 @@ namespace lockstep::ptx {
 namespace {
 
 // More registers than any program has: a larger count is a mistake in the text.
-constexpr std::uint32_t kMostRegisters = 1u << 20;
+constexpr std::uint32_t kMaxRegisters = 1u << 20;
 
 // Braces and brackets in an operand: a vector in an address, and some to spare.
 constexpr int kDeepestOperand = 8;
@@ -116,12 +116,12 @@ class BodyParser {
       if (in_.accept('<')) {
         // No expression here: its '>' would be taken for a comparison.
         const auto number = parse_number(in_.current().text);
-        if (in_.current().kind != Token::Kind::kNumber || !number || number->bits > kMostRegisters)
+        if (in_.current().kind != Token::Kind::kNumber || !number || number->bits > kMaxRegisters)
           in_.unexpected("a number of registers");
         const auto count = static_cast<std::uint32_t>(number->bits);
         in_.take();
         in_.expect('>');
-        if (count > kMostRegisters - first) in_.fail(line, "too many registers");
+        if (count > kMaxRegisters - first) in_.fail(line, "too many registers");
         if (!scopes_.add_register_range(name, first, count))
           in_.fail(line, "registers " + std::string(name) + "<> are declared twice");
         for (std::uint32_t i = 0; i < count; ++i)

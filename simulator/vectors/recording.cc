@@ -11,7 +11,7 @@ namespace lockstep::vectors {
 namespace {
 
 constexpr char kMagic[] = "lockstep instruction vectors 1\n";
-constexpr std::uint64_t kMost = 256u << 20;  // bytes, unpacked: no recording comes near
+constexpr std::uint64_t kMax = 256u << 20;  // bytes, unpacked: no recording comes near
 
 template <class T>
 void put(std::string& out, T v) {
@@ -77,7 +77,7 @@ Recording read_recording(const std::string& path) {
   if (!in) throw std::runtime_error(path + ": cannot be read");
   const std::string packed((std::istreambuf_iterator<char>(in)), {});
   const unsigned long long size = ZSTD_getFrameContentSize(packed.data(), packed.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMost) throw std::runtime_error(path + ": is no recording");
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMax) throw std::runtime_error(path + ": is no recording");
   std::string data(size, '\0');
   const std::size_t n = ZSTD_decompress(data.data(), data.size(), packed.data(), packed.size());
   if (ZSTD_isError(n) || n != size) throw std::runtime_error(path + ": is damaged");

@@ -18,7 +18,7 @@ constexpr Bits kPoison = 0xa5c3'5a3c'96e1'0fd2;
 
 Bits truncated(Bits v, int bytes) { return bytes == 0 ? v & 1 : bytes >= 8 ? v : v & ((Bits{1} << (8 * bytes)) - 1); }
 
-// A bank of registers, 512 bytes each.
+// A file of registers, 512 bytes each.
 class Bank {
  public:
   explicit Bank(int registers) : storage_(registers * 512 + 64), registers_(registers) {
@@ -125,7 +125,7 @@ struct Batch {
 struct Layout {
   LaneMask mask;
   int alias;       // destination in this source's register; -1: its own
-  bool constants;  // sources from the constant bank
+  bool constants;  // sources from the file of constants
 };
 
 // The number of lanes found wrong; reports the first few.
@@ -137,8 +137,8 @@ class Runner {
   void run(Handler handler, const Batch& batch, const Layout& layout) {
     const int n = static_cast<int>(form_.bytes.size()) - 1;
     Warp warp{};
-    warp.bank[0] = registers_.base();
-    warp.bank[1] = constants_.base();
+    warp.file[0] = registers_.base();
+    warp.file[1] = constants_.base();
     warp.exists = kAllLanes;
     warp.carry = batch.carry;
     for (int lane = 0; lane < kWarpSize; ++lane) {

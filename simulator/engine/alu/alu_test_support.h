@@ -1,7 +1,7 @@
 // Runs handlers on operands of a test's choosing and compares every lane with a reference that works on one lane's bits.
 //
 // A form is named by its PTX text, read through the table of instruction forms, so that what is tested is what the decoder asks for.
-// Each check runs with full and partial masks, with the destination in a source's own register, and with sources from the bank of
+// Each check runs with full and partial masks, with the destination in a source's own register, and with sources from the file of
 // constants; inactive lanes must keep their values.
 #pragma once
 

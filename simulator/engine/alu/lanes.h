@@ -84,7 +84,7 @@ enum class Round : u32 { kNearest = 0, kDown = 0x2000, kUp = 0x4000, kZero = 0x6
 // Sets the rounding direction, and flushing of subnormal operands and results, for its lifetime. Flushing by the processor is
 // exactly the GPU's: a result is flushed when it is tiny after rounding as if the exponent had no bound, which the rounded result
 // does not show when it is the smallest normal number. The compiler does not know that arithmetic depends on MXCSR; what keeps the
-// arithmetic inside is that its operands are loaded from, and its results stored to, the register bank, and that no memory access
+// arithmetic inside is that its operands are loaded from, and its results stored to, the register file, and that no memory access
 // moves across these barriers.
 template <Round Mode, bool Flush>
 struct FloatingScope {

@@ -39,12 +39,12 @@ TEST_P(Unpack, SplitsAndSkipsTheSinkAndKeepsInactiveLanes) {
   ASSERT_NE(handler, nullptr) << form.text;
   for (int skipped = -1; skipped < parts; ++skipped) {
     for (LaneMask mask : {kAllLanes, LaneMask{0x80000001}, LaneMask{0x00f0ff10}}) {
-      alignas(64) unsigned char bank[6 * 512];
-      for (std::size_t i = 0; i < sizeof bank; ++i) bank[i] = static_cast<unsigned char>(i * 37 + i / 256 * 11);
-      unsigned char before[sizeof bank];
-      std::memcpy(before, bank, sizeof bank);
+      alignas(64) unsigned char file[6 * 512];
+      for (std::size_t i = 0; i < sizeof file; ++i) file[i] = static_cast<unsigned char>(i * 37 + i / 256 * 11);
+      unsigned char before[sizeof file];
+      std::memcpy(before, file, sizeof file);
       Warp warp{};
-      warp.bank[0] = reinterpret_cast<std::byte*>(bank);
+      warp.file[0] = reinterpret_cast<std::byte*>(file);
       Op op;
       auto slot = [&](int i) { return i == skipped ? kNoSlot : static_cast<Slot>(512 * (i + 1)); };
       op.src[0] = 0;
@@ -56,10 +56,10 @@ TEST_P(Unpack, SplitsAndSkipsTheSinkAndKeepsInactiveLanes) {
         for (int lane = 0; lane < kWarpSize; ++lane) {
           const bool written = i != skipped && ((mask >> lane) & 1);
           const unsigned char* expected = written ? before + lane * whole + i * part : before + 512 * (i + 1) + lane * part;
-          EXPECT_EQ(std::memcmp(bank + 512 * (i + 1) + lane * part, expected, part), 0) << form.text << " part " << i << " lane " << lane;
+          EXPECT_EQ(std::memcmp(file + 512 * (i + 1) + lane * part, expected, part), 0) << form.text << " part " << i << " lane " << lane;
         }
       }
-      EXPECT_EQ(std::memcmp(bank, before, 512), 0) << "the source changed";
+      EXPECT_EQ(std::memcmp(file, before, 512), 0) << "the source changed";
     }
   }
 }
@@ -67,18 +67,18 @@ INSTANTIATE_TEST_SUITE_P(Widths, Unpack, ::testing::Values(std::tuple{4, 2}, std
 
 TEST(Move, UnpacksIntoItsOwnSource) {
   const AluKey key = key_of({"mov.b64", {4, 4, 8}});
-  alignas(64) std::uint32_t bank[256] = {};
-  for (std::uint32_t i = 0; i < 64; ++i) bank[i] = i * 0x01010101u + 5;
+  alignas(64) std::uint32_t file[256] = {};
+  for (std::uint32_t i = 0; i < 64; ++i) file[i] = i * 0x01010101u + 5;
   Warp warp{};
-  warp.bank[0] = reinterpret_cast<std::byte*>(bank);
+  warp.file[0] = reinterpret_cast<std::byte*>(file);
   Op op;
   op.src[0] = 0;
   op.dst = 0;      // the source's first half
   op.dst2 = 128;   // and its second
   resolve_alu(key)(warp, op, kAllLanes);
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
-    EXPECT_EQ(bank[lane], 2 * lane * 0x01010101u + 5);
-    EXPECT_EQ(bank[32 + lane], (2 * lane + 1) * 0x01010101u + 5);
+    EXPECT_EQ(file[lane], 2 * lane * 0x01010101u + 5);
+    EXPECT_EQ(file[32 + lane], (2 * lane + 1) * 0x01010101u + 5);
   }
 }
 

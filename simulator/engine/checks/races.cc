@@ -74,7 +74,7 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   const Harm harm = writes_what_is_there(w, r, lane, o) ? Harm::kSameValue : is_guess(w, r, o) ? Harm::kGuess : Harm::kSome;
   const bool benign = harm != Harm::kSome;
   // Once a site says it all, and a loop may come here very often.
-  if (benign ? !first_time(w, check::Kind::kRace, r.pc, ToldSite::As::kInformation) : settled(w, check::Kind::kRace, r.pc)) return true;
+  if (benign ? !first_time(w, check::Kind::kRace, r.pc, ReportedSite::As::kInformation) : already_reported(w, check::Kind::kRace, r.pc)) return true;
   check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kRace);
   if (benign) f.severity = check::Severity::kInformation;
   f.where = std::move(where);
@@ -337,14 +337,14 @@ check::Access last_write_to_shared(Warp& w, std::uint32_t offset) {
 void before_strong_write(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
   Block& b = *w.block;
   const bool releases = (op.flags & kRelease) != 0;
-  if (!b.worker->between_blocks || !(releases || b.knowledge.published()) || static_cast<check::Scope>(op.scope) == check::Scope::kBlock) return;
+  if (!b.worker->between_blocks || !(releases || b.block_clock.has_released()) || static_cast<check::Scope>(op.scope) == check::Scope::kBlock) return;
   check::GridOrder& grid = b.worker->races->grid();
-  check::Published done;
-  if (releases) done = b.knowledge.done(b.races, w.index);
+  check::ReleaseClock done;
+  if (releases) done = b.block_clock.done(b.races, w.index);
   std::uint64_t last = 0;
   each(lanes, [&](int i) {
     const std::uint64_t place = place_name(w, op, addresses[i]);
-    if (place != 0 && place != last) grid.leave(place, b.knowledge, releases ? &done : nullptr);
+    if (place != 0 && place != last) grid.leave(place, b.block_clock, releases ? &done : nullptr);
     last = place;
   });
 }
@@ -376,7 +376,7 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
   std::uint64_t last = 0;
   each(lanes, [&](int i) {
     const std::uint64_t place = place_name(w, op, addresses[i]);
-    if (place != 0 && place != last) grid.find(place, b.knowledge, w.index, (op.flags & kAcquire) != 0);
+    if (place != 0 && place != last) grid.find(place, b.block_clock, w.index, (op.flags & kAcquire) != 0);
     last = place;
   });
 }
@@ -387,7 +387,7 @@ namespace {
 void fence_in_block(Warp& w) {
   Block& b = *w.block;
   b.races.fence(w.index);
-  if (b.worker->between_blocks) b.knowledge.pass_on(w.index);
+  if (b.worker->between_blocks) b.block_clock.pass_on(w.index);
 }
 
 }  // namespace
@@ -397,7 +397,7 @@ void fence(Warp& w, check::Scope scope) {
   Block& b = *w.block;
   if (!b.launch->check_races) return;
   fence_in_block(w);
-  if (b.worker->between_blocks && scope != check::Scope::kBlock) b.knowledge.fence(b.races, w.index, b.worker->races->grid());
+  if (b.worker->between_blocks && scope != check::Scope::kBlock) b.block_clock.fence(b.races, w.index, b.worker->races->grid());
 }
 
 void release(Warp& w) {
@@ -413,17 +413,17 @@ void acquire(Warp& w) {
 void release_to(Warp& w, const Block& owner, std::uint32_t offset) {
   const Block& b = *w.block;
   if (!b.launch->shared_cells) return;
-  const check::Published done = b.knowledge.done(b.races, w.index);
-  b.worker->races->grid().leave(shared_place_name(owner.serial, offset), b.knowledge, &done);
+  const check::ReleaseClock done = b.block_clock.done(b.races, w.index);
+  b.worker->races->grid().leave(shared_place_name(owner.serial, offset), b.block_clock, &done);
 }
 
 void acquire_from(Warp& w, const Block& owner, std::uint32_t offset) {
   Block& b = *w.block;
-  if (b.launch->shared_cells) b.worker->races->grid().find(shared_place_name(owner.serial, offset), b.knowledge, w.index, true);
+  if (b.launch->shared_cells) b.worker->races->grid().find(shared_place_name(owner.serial, offset), b.block_clock, w.index, true);
 }
 
 void passed_barrier(Block& b) {
-  if (b.worker->between_blocks && b.knowledge.barrier(b.worker->races->grid())) b.gives_way = true;
+  if (b.worker->between_blocks && b.block_clock.barrier(b.worker->races->grid())) b.should_yield = true;
 }
 
 }  // namespace lockstep::engine

@@ -36,7 +36,7 @@ void passed_barrier(Block& b);
 
 inline check::GlobalRaces::Side side_of(const Warp& w, const Op& op, std::uint32_t pc, bool write, bool strong) {
   const Block& b = *w.block;
-  return {&b.races, &b.knowledge, b.serial, w.index, pc, strong, write, static_cast<check::Scope>(op.scope), false};
+  return {&b.races, &b.block_clock, b.serial, w.index, pc, strong, write, static_cast<check::Scope>(op.scope), false};
 }
 
 }  // namespace lockstep::engine

@@ -101,10 +101,10 @@ void report(Warp& w, check::Finding finding) {
 
 namespace {
 
-ToldSite* find_told(const Warp& w, check::Kind kind, std::uint32_t pc, ToldSite::As as) {
-  std::vector<ToldSite>& told = w.block->worker->told;
-  const auto it = std::find_if(told.begin(), told.end(), [&](const ToldSite& t) { return t.pc == pc && t.kind == kind && t.as == as; });
-  return it == told.end() ? nullptr : &*it;
+ReportedSite* find_reported(const Warp& w, check::Kind kind, std::uint32_t pc, ReportedSite::As as) {
+  std::vector<ReportedSite>& reported = w.block->worker->reported;
+  const auto it = std::find_if(reported.begin(), reported.end(), [&](const ReportedSite& t) { return t.pc == pc && t.kind == kind && t.as == as; });
+  return it == reported.end() ? nullptr : &*it;
 }
 
 }  // namespace
@@ -113,38 +113,38 @@ bool goes_on_after(const Launch& launch, check::Kind kind) {
   return launch.config->go_on || (launch.config->suppressed >> static_cast<int>(kind) & 1) != 0;
 }
 
-bool settled(const Warp& w, check::Kind kind, std::uint32_t pc, std::uint64_t times, ToldSite::As as) {
+bool already_reported(const Warp& w, check::Kind kind, std::uint32_t pc, std::uint64_t times, ReportedSite::As as) {
   if (!goes_on_after(*w.block->launch, kind)) return false;
-  ToldSite* told = find_told(w, kind, pc, as);
-  if (told == nullptr) return false;
-  told->again += times;
+  ReportedSite* reported = find_reported(w, kind, pc, as);
+  if (reported == nullptr) return false;
+  reported->again += times;
   return true;
 }
 
-bool first_time(Warp& w, check::Kind kind, std::uint32_t pc, ToldSite::As as) {
-  if (ToldSite* told = find_told(w, kind, pc, as)) {
-    ++told->again;
+bool first_time(Warp& w, check::Kind kind, std::uint32_t pc, ReportedSite::As as) {
+  if (ReportedSite* reported = find_reported(w, kind, pc, as)) {
+    ++reported->again;
     return false;
   }
-  w.block->worker->told.push_back({pc, kind, as});
+  w.block->worker->reported.push_back({pc, kind, as});
   return true;
 }
 
 void count_again(const Worker& worker, const Program& program, std::vector<check::Finding>& findings) {
-  for (const ToldSite& told : worker.told) {
-    if (told.again == 0) continue;
-    const check::Site site = site_of(program, told.pc);
-    const auto severity = told.as == ToldSite::As::kInformation ? check::Severity::kInformation : check::Severity::kError;
+  for (const ReportedSite& reported : worker.reported) {
+    if (reported.again == 0) continue;
+    const check::Site site = site_of(program, reported.pc);
+    const auto severity = reported.as == ReportedSite::As::kInformation ? check::Severity::kInformation : check::Severity::kError;
     const auto find = [&](const auto& is_here) {
       return std::find_if(findings.begin(), findings.end(),
-                          [&](const check::Finding& f) { return f.kind == told.kind && f.severity == severity && is_here(f); });
+                          [&](const check::Finding& f) { return f.kind == reported.kind && f.severity == severity && is_here(f); });
     };
     auto it = find([&](const check::Finding& f) {
-      return told.as == ToldSite::As::kOrigin ? f.origin && check::same_site(*f.origin, site) : check::same_site(f.access.site, site);
+      return reported.as == ReportedSite::As::kOrigin ? f.origin && check::same_site(*f.origin, site) : check::same_site(f.access.site, site);
     });
     // A race between blocks may name the place where it was noticed second.
     if (it == findings.end()) it = find([&](const check::Finding& f) { return f.other && check::same_site(f.other->site, site); });
-    if (it != findings.end()) it->occurrences += told.again;
+    if (it != findings.end()) it->occurrences += reported.again;
   }
 }
 
@@ -182,7 +182,7 @@ void note_unwritten_store(Warp& w, const Request& r) {
       continue;
     }
     std::uint32_t& known = b.launch->unwritten_sites[r.pc];
-    if (known == Outcome::kMostUnwrittenStores) return;
+    if (known == Outcome::kMaxUnwrittenStores) return;
     ++known;
     check::Finding f = finding_at(w, r.pc, 1u << i, r.invalid_word->kind);
     f.access.address = address;

@@ -1,4 +1,4 @@
-// Turns what a handler noticed into a finding, with its place in the program and in the grid.
+// TimeSlices what a handler noticed into a finding, with its place in the program and in the grid.
 #pragma once
 
 #include <string>
@@ -28,9 +28,9 @@ bool goes_on_after(const Launch& launch, check::Kind kind);
 bool report_unless_suppressed(Warp& w, check::Finding finding);
 // Whether the kernel goes on after this kind, and the finding has been told for the operation at `pc`: a loop may come to it very often. Then `times`
 // more are counted.
-bool settled(const Warp& w, check::Kind kind, std::uint32_t pc, std::uint64_t times = 1, ToldSite::As as = ToldSite::As::kError);
+bool already_reported(const Warp& w, check::Kind kind, std::uint32_t pc, std::uint64_t times = 1, ReportedSite::As as = ReportedSite::As::kError);
 // Whether this host thread is asked for the first time; a further time is counted.
-bool first_time(Warp& w, check::Kind kind, std::uint32_t pc, ToldSite::As as = ToldSite::As::kError);
+bool first_time(Warp& w, check::Kind kind, std::uint32_t pc, ReportedSite::As as = ReportedSite::As::kError);
 // Adds to the launch's findings how often a host thread has met them again.
 void count_again(const Worker& worker, const Program& program, std::vector<check::Finding>& findings);
 void report(Block& b, check::Finding finding);

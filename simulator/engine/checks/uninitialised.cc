@@ -23,10 +23,10 @@ bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word,
   // What one load has met is one mistake however often it is used. A register that nothing was assigned to is known by its use alone.
   const bool loaded = !unassigned(*w.block->program, word), has_origin = loaded || word.kind == check::Kind::kInactiveLane;
   const std::uint32_t place = has_origin ? word.pc : pc;
-  const auto as = has_origin ? ToldSite::As::kOrigin : ToldSite::As::kError;
+  const auto as = has_origin ? ReportedSite::As::kOrigin : ReportedSite::As::kError;
   const Validity::Word met = word;
   if (goes_on_after(*w.block->launch, word.kind)) word.invalid &= ~lanes, word.derived &= ~lanes;
-  if (settled(w, met.kind, place, std::popcount(lanes), as)) return true;
+  if (already_reported(w, met.kind, place, std::popcount(lanes), as)) return true;
   first_time(w, met.kind, place, as);
   check::Finding f = finding_at(w, pc, lanes, met.kind);
   const check::Site from = site_of(*w.block->program, met.pc);
@@ -126,8 +126,8 @@ void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::
     frame.validity = std::make_unique<Validity>();
   }
   auto& words = frame.validity->words;
-  const std::size_t bank = w.block->program->functions[frame.function].file_bytes;
-  if (words.size() < bank / 4) words.resize(bank / 4);
+  const std::size_t file = w.block->program->functions[frame.function].file_bytes;
+  if (words.size() < file / 4) words.resize(file / 4);
   if (slot / 4 >= words.size()) return;
   Validity::Word& word = words[slot / 4];
   word.invalid = (word.invalid & ~written) | invalid;

@@ -18,14 +18,14 @@ namespace {
 std::uint64_t argument(const Warp& w, const Call& call, std::size_t i, int lane) {
   std::uint64_t v = 0;
   const Storage& s = call.arguments[i];
-  std::memcpy(&v, w.bank[0] + s.offset + static_cast<std::size_t>(lane) * s.size, std::min<std::size_t>(s.size, 8));
+  std::memcpy(&v, w.file[0] + s.offset + static_cast<std::size_t>(lane) * s.size, std::min<std::size_t>(s.size, 8));
   return v;
 }
 
 void set_result(Warp& w, const Call& call, int lane, std::uint64_t v) {
   if (call.results.empty()) return;
   const Storage& s = call.results[0];
-  std::memcpy(w.bank[0] + s.offset + static_cast<std::size_t>(lane) * s.size, &v, std::min<std::size_t>(s.size, 8));
+  std::memcpy(w.file[0] + s.offset + static_cast<std::size_t>(lane) * s.size, &v, std::min<std::size_t>(s.size, 8));
 }
 
 // A C string in device memory; nothing when it runs out of bounds.

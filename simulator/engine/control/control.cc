@@ -62,7 +62,7 @@ void begin_frame(Warp& w, Frame& f, const Function& function) {
   }
 }
 
-// Room for the bank of a callee; a frame that is no longer used serves again.
+// Room for the file of a callee; a frame that is no longer used serves again.
 std::int32_t new_frame(WarpControl& c, std::size_t bytes) {
   const auto count = static_cast<std::int32_t>(c.frames.size());
   while (c.first_free < count && c.frames[c.first_free].live != 0) ++c.first_free;
@@ -72,7 +72,7 @@ std::int32_t new_frame(WarpControl& c, std::size_t bytes) {
   Frame f;
   f.storage = allocate_aligned(std::max<std::size_t>(bytes, 64));
   f.storage_bytes = bytes;
-  f.bank = f.storage.get();
+  f.file = f.storage.get();
   c.frames.push_back(std::move(f));
   return static_cast<std::int32_t>(c.frames.size()) - 1;
 }
@@ -83,7 +83,7 @@ void start_warp(Warp& w) {
   WarpControl& c = *w.control;
   const Launch& launch = *w.block->launch;
   const Function& kernel = *launch.kernel;
-  c.fragments.clear();
+  c.splits.clear();
   c.frame = 0;
   c.exited = 0;
   // Frames serve one block after another. Only a warp that follows values leaves marks in them.
@@ -91,19 +91,19 @@ void start_warp(Warp& w) {
     for (Frame& f : c.frames) forget_marks(f);
   }
   c.tracking = false;
-  c.budgeted = false;
+  c.short_slice = false;
   c.barrier = -1;
   c.cluster_arrived = c.cluster_passed = 0;
   c.timed_out = 0;
   c.instructions = c.slept = 0;
-  c.turns = {};
+  c.time_slices = {};
   std::fill(c.arrived, c.arrived + 16, 0);
   std::fill(c.stack_pointer, c.stack_pointer + kWarpSize, 0);
   if (c.frames.empty()) c.frames.emplace_back();
   for (Frame& f : c.frames) f.live = 0;
   c.first_free = 1;
   Frame& f = c.frames[0];
-  f.bank = w.bank[0];
+  f.file = w.file[0];
   f.function = static_cast<std::uint32_t>(&kernel - launch.program->functions.data());
   f.live = w.exists;
   f.local_base = kLocalStart;
@@ -111,7 +111,7 @@ void start_warp(Warp& w) {
   w.pc = kernel.entry;
   w.active = w.exists;
   w.limit = ~0u;
-  w.quota = 1024;
+  w.time_slice = 1024;
   w.event = Event::kNone;
   begin_frame(w, f, kernel);
 }
@@ -174,9 +174,9 @@ void run_call(Warp& w, const Op& op, LaneMask mask) {
   f.depth = depth;
   f.local_base = base;
   begin_frame(w, f, callee);
-  const std::byte* from = c.frames[c.frame].bank;
+  const std::byte* from = c.frames[c.frame].file;
   for (std::size_t i = 0; i < callee.parameters.size(); ++i) {
-    copy_storage(callee.parameters[i], f.bank, call.arguments[i], from, mask);
+    copy_storage(callee.parameters[i], f.file, call.arguments[i], from, mask);
     copy_marks(w, index, callee.parameters[i], c.frame, call.arguments[i], mask);
   }
   // The other lanes stay behind at the next operation (or this one, split off above).
@@ -200,13 +200,13 @@ void run_return(Warp& w, const Op&, LaneMask mask) {
   const Call& call = program.calls[f.call];
   const std::size_t results = std::min(callee.results.size(), call.results.size());
   for (std::size_t i = 0; i < results; ++i) {
-    copy_storage(call.results[i], c.frames[f.caller].bank, callee.results[i], f.bank, mask);
+    copy_storage(call.results[i], c.frames[f.caller].file, callee.results[i], f.file, mask);
     copy_marks(w, f.caller, call.results[i], c.frame, callee.results[i], mask);
   }
   f.live &= ~mask;
   if (f.live == 0) c.first_free = std::min(c.first_free, c.frame);
   w.active &= ~mask;
-  c.fragments.push_back({f.return_pc, mask, f.caller, Fragment::State::kRunnable, false});
+  c.splits.push_back({f.return_pc, mask, f.caller, WarpSplit::State::kRunnable, false});
   w.event = Event::kReschedule;
 }
 
@@ -248,7 +248,7 @@ void run_nanosleep(Warp& w, const Op& op, LaneMask mask) {
   each(mask, [&](int l) { longest = std::max(longest, t[l]); });
   w.control->slept += std::min(longest, 1000000u);
   // Who sleeps waits for somebody: let them run.
-  w.quota -= 64;
+  w.time_slice -= 64;
 }
 
 void run_nothing(Warp&, const Op&, LaneMask) {}

@@ -42,7 +42,7 @@ check::Finding records_used_up(const Launch& launch) {
   f.access.thread = thread_of(launch, r.warp * kWarpSize);
   f.space = "global";
   f.where = "the search for races has recorded " + std::to_string(launch.races->recorded()) +
-            " accesses of this launch, by instruction, warp and interval between barriers, and has no room for more";
+            " accesses of this launch, by instruction, warp and epoch between barriers, and has no room for more";
   f.detail = "Accesses from here on were judged against those recorded before, and not against one another: races among them are missed. A smaller grid is "
              "checked whole.";
   return f;

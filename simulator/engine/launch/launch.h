@@ -120,8 +120,8 @@ struct HeapAllocation {
 struct Outcome {
   std::vector<check::Finding> findings;     // at most one a place (check::same_place); the first ends the launch unless it is information or was survived
   Counters counters;
-  std::vector<UnwrittenStore> unwritten_stores;  // by address; of each instruction the first kMostUnwrittenStores stretches
-  static constexpr std::size_t kMostUnwrittenStores = 1024;
+  std::vector<UnwrittenStore> unwritten_stores;  // by address; of each instruction the first kMaxUnwrittenStores stretches
+  static constexpr std::size_t kMaxUnwrittenStores = 1024;
   std::vector<HeapAllocation> heap;
   bool failed() const {
     for (const auto& f : findings) if (f.severity == check::Severity::kError && !f.survived) return true;

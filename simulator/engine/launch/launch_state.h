@@ -21,7 +21,7 @@
 
 namespace lockstep::engine {
 
-// Where warps look while all stand still (standstill.h): what they wait for.
+// Where warps look while all stand still (livelock.h): what they wait for.
 struct Looks {
   struct Look {
     std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t> order;  // position, rank, warp, pc
@@ -61,7 +61,7 @@ struct Launch {
   std::atomic<std::uint64_t> stop{~0ull};   // position of the first failing block
   std::atomic<bool> abandoned{false};       // a cooperative grid has failed: its blocks would wait for one another for ever
   std::atomic<std::uint64_t> next{0};
-  QuiescenceBoard<std::atomic> quiescence{0};  // of the host threads: standstill.h
+  QuiescenceBoard<std::atomic> quiescence{0};  // of the host threads: livelock.h
   std::atomic<std::uint64_t> watch{0};         // not 0: all stand still, and global accesses are noted in `looks`; another number every time
   Looks looks;                                 // under `mutex`
   const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();

@@ -16,8 +16,8 @@
 namespace lockstep::engine {
 namespace {
 
-// Turns that blocks get which have not ended although some other block has failed.
-constexpr int kMostForlorn = 2;
+// TimeSlices that blocks get which have not ended although some other block has failed.
+constexpr int kMaxStragglers = 2;
 
 // Blocks whose memory can serve again, kept by each host thread from launch to launch: small kernels are launched by the thousand.
 constexpr std::size_t kSpareBlocks = 4, kSpareBlocksOfClusters = 16;
@@ -58,9 +58,9 @@ bool waits(const Cluster& cluster) {
   return std::all_of(cluster.blocks.begin(), cluster.blocks.end(), [](const auto& b) { return b->live_warps == 0 || b->runnable == 0 || b->waits; });
 }
 
-bool all_still(Block& block) { return stands_still(block); }
+bool all_still(Block& block) { return makes_no_progress(block); }
 bool all_still(Cluster& cluster) {
-  return std::all_of(cluster.blocks.begin(), cluster.blocks.end(), [](const auto& b) { return b->live_warps == 0 || stands_still(*b); });
+  return std::all_of(cluster.blocks.begin(), cluster.blocks.end(), [](const auto& b) { return b->live_warps == 0 || makes_no_progress(*b); });
 }
 
 void end(std::unique_ptr<Block> block) {
@@ -88,12 +88,12 @@ void tell_if_long(Launch& launch, const Block& b) {
 // Unit: what is scheduled, a block or a cluster.
 template <class Unit>
 void work(Launch& launch, Worker& worker, std::size_t number) {
-  Standstill standstill(launch, worker, number);
+  LivelockWatch livelock_watch(launch, worker, number);
   std::vector<std::unique_ptr<Unit>> active;
   const std::uint64_t units = launch.clustered ? launch.clusters : launch.blocks;
   const bool all_together = launch.config->cooperative;
   const std::uint64_t seed = launch.config->schedule_seed;
-  int forlorn = 0;
+  int stragglers = 0;
   for (;;) {
     // Take a new one when there is none, or when those there are wait for somebody.
     const bool room = active.empty() || all_together || active.size() < kBlocksInFlight;
@@ -113,8 +113,8 @@ void work(Launch& launch, Worker& worker, std::size_t number) {
       std::unique_ptr<Unit>& unit = active[first == 0 ? i : i == 0 ? first : i - 1];
       const Progress progress = run(*unit);
       // One that spins may wait for a block that a finding has ended.
-      if (progress == Progress::kYielded && launch.stop.load() != ~0ull) ++forlorn;
-      if (progress == Progress::kDone || forlorn > kMostForlorn) {
+      if (progress == Progress::kYielded && launch.stop.load() != ~0ull) ++stragglers;
+      if (progress == Progress::kDone || stragglers > kMaxStragglers) {
         end(std::move(unit));
         still = idle = false;
       } else {
@@ -124,7 +124,7 @@ void work(Launch& launch, Worker& worker, std::size_t number) {
       }
     }
     std::erase(active, nullptr);
-    if (!active.empty()) standstill.after_turns(still, first_of(*active[0]));
+    if (!active.empty()) livelock_watch.after_time_slices(still, first_of(*active[0]));
     // The machine may have fewer processors than there are host threads: those that can go on first.
     if (idle && launch.quiescence.places.size() > 1) std::this_thread::yield();
   }

@@ -23,7 +23,7 @@ struct CachedRange {
 inline constexpr int kCacheSlots = 16;
 
 // A kind of finding that a host thread has told of a place, and how often it has met it since.
-struct ToldSite {
+struct ReportedSite {
   enum class As : std::uint8_t { kError, kInformation, kOrigin };  // kOrigin: of the values that come from there
   std::uint32_t pc = 0;
   check::Kind kind = check::Kind::kRace;
@@ -37,13 +37,13 @@ struct Worker {
   std::uint64_t generation = ~0ull;
   CachedRange cache[kCacheSlots];
   Counters counters;
-  std::uint64_t changes = 0;             // counts whatever may let a thread that waits go on: see standstill.h
+  std::uint64_t changes = 0;             // counts whatever may let a thread that waits go on: see livelock.h
   std::uint64_t watch = 0;               // Launch::watch, as far as this thread knows
   bool counting = false;
   check::GlobalRaces* races = nullptr;
   check::GlobalRaces::Memo race_memo;
   bool between_blocks = false;           // races are searched for, and there are other blocks
-  std::vector<ToldSite> told;            // what need not be told again: see report.h
+  std::vector<ReportedSite> reported;            // what need not be told again: see report.h
 };
 
 // Runs blocks, or clusters, until the launch has none left. `number`: of this host thread among those of the launch.

@@ -17,7 +17,7 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes);
 bool resolve_shared(Warp& w, Request& r, LaneMask lanes);
 bool resolve_local(Warp& w, Request& r, LaneMask lanes);
 
-// Whether `size` bytes from `low` lie in one local variable of a frame that the running fragment has on its stack.
+// Whether `size` bytes from `low` lie in one local variable of a frame that the running split has on its stack.
 bool in_local_variable(const Warp& w, int lane, std::uint64_t low, std::uint32_t size);
 
 // One lane's bytes in the written-shadow, `first` from its start: what a read misses, what a store makes written.

@@ -219,7 +219,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   ++w.block->worker->counters.atomics;
-  if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch && !settled(w, check::Kind::kUninitialised, r.pc, std::popcount(r.unwritten))) {
+  if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch && !already_reported(w, check::Kind::kUninitialised, r.pc, std::popcount(r.unwritten))) {
     first_time(w, check::Kind::kUninitialised, r.pc);
     check::Finding f = access_finding(w, r, static_cast<Space>(op.space), r.unwritten, check::Kind::kUninitialised);
     f.where = "the memory it changes was never written";

@@ -20,8 +20,8 @@ struct LaneRun {
 };
 
 struct LaneRuns {
-  static constexpr int kMost = 8;  // more of them are no cheaper than their lanes
-  LaneRun run[kMost];
+  static constexpr int kMax = 8;  // more of them are no cheaper than their lanes
+  LaneRun run[kMax];
   int count = 0;
   const LaneRun* begin() const { return run; }
   const LaneRun* end() const { return run + count; }
@@ -46,7 +46,7 @@ inline LaneRuns lane_runs(const std::uint32_t* at, LaneMask lanes, std::uint32_t
   LaneRuns runs;
   // A run ends where neither continues; a lane that both could claim goes with the one before it.
   while (lanes != 0) {
-    if (runs.count == LaneRuns::kMost) {
+    if (runs.count == LaneRuns::kMax) {
       runs.count = 0;
       return runs;
     }

@@ -152,7 +152,7 @@ void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   op.elements == 1 ? fill<LoadFrom::kMemory>(w, op, r, mask) : fill_vectors(w, op, r, mask);
   if (synchronises) after_strong_read(w, op, places, mask);
-  if ((op.flags & kStrong) != 0 && w.block->launch->blocks > 1) w.quota -= 16;  // most loops that look at what other blocks may change wait for it
+  if ((op.flags & kStrong) != 0 && w.block->launch->blocks > 1) w.time_slice -= 16;  // most loops that look at what other blocks may change wait for it
   if (op.flags & kAcquire) acquire(w);
   if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r, mask);
 }
@@ -355,7 +355,7 @@ void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask) {
 
 void load_storage(Warp& w, const Op& op, LaneMask mask) {
   Request r;
-  std::byte* p = w.bank[0] + op.src[0] + op.immediate;
+  std::byte* p = w.file[0] + op.src[0] + op.immediate;
   for (int i = 0; i < kWarpSize; ++i) r.host[i] = p + static_cast<std::size_t>(i) * op.src[1];
   fill<LoadFrom::kParameters>(w, op, r, mask);
   if (w.control->tracking) {
@@ -373,7 +373,7 @@ void store_storage(Warp& w, const Op& op, LaneMask mask) {
   for (int e = 0; e < op.elements; ++e) {
     const Slot from = data_slot(w, op, e, op.src[3]);
     const std::byte* s = source<std::byte>(w, from);
-    std::byte* p = w.bank[0] + op.src[0] + op.immediate + e * op.width;
+    std::byte* p = w.file[0] + op.src[0] + op.immediate + e * op.width;
     each(mask, [&](int i) { std::memcpy(p + static_cast<std::size_t>(i) * op.src[1], s + i * op.register_bytes, op.width); });
     if (w.control->tracking) {
       const Slot word = op.src[0] + static_cast<Slot>(op.immediate) / 4 * 4 + static_cast<Slot>(e * op.width) / 4 * 4;

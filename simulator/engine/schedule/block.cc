@@ -33,12 +33,12 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     b.warps.resize(launch.warps);
     b.controls.resize(launch.warps);
   }
-  const std::size_t bank = (launch.kernel->file_bytes + 63) & ~std::size_t{63};
-  if (b.file_bytes < bank * launch.warps) {
-    b.banks = allocate_aligned(bank * launch.warps);
+  const std::size_t file = (launch.kernel->file_bytes + 63) & ~std::size_t{63};
+  if (b.file_bytes < file * launch.warps) {
+    b.register_files = allocate_aligned(file * launch.warps);
     // Defined contents: vectors compute on lanes that are not there too.
-    std::memset(b.banks.get(), 0, bank * launch.warps);
-    b.file_bytes = bank * launch.warps;
+    std::memset(b.register_files.get(), 0, file * launch.warps);
+    b.file_bytes = file * launch.warps;
   }
   b.shared.reserve(launch.shared_extent + 16);
   if (launch.check_initialisation && launch.shared_extent > kSharedStart) {
@@ -48,7 +48,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   if (launch.check_races) {
     const bool words = launch.shared_extent > kSharedStart && !launch.shared_cells;
     b.races.start(words ? launch.shared_extent + 64 : 0, launch.kernel->byte_granular ? 0 : 2);
-    b.knowledge.start(b.serial);
+    b.block_clock.start(b.serial);
     if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, 0);
   }
   for (Barrier& barrier : b.barriers) barrier = Barrier{};
@@ -57,17 +57,17 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   b.runnable = launch.warps == 32 ? ~0u : (1u << launch.warps) - 1;
   b.instructions = 0;
   b.aborted = false;
-  b.gives_way = b.waits = b.cluster_release = false;
+  b.should_yield = b.waits = b.cluster_release = false;
   for (std::uint32_t i = 0; i < launch.warps; ++i) {
     Warp& w = b.warps[i];
     const std::uint32_t left = launch.threads - i * kWarpSize;
-    w.bank[0] = b.banks.get() + i * bank;
-    w.bank[1] = launch.program->constants.get();
+    w.file[0] = b.register_files.get() + i * file;
+    w.file[1] = launch.program->constants.get();
     w.exists = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
     w.index = i;
     w.block = &b;
     w.control = &b.controls[i];
-    w.control->gives_way = false;
+    w.control->should_yield = false;
     start_warp(w);
   }
 }

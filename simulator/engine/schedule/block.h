@@ -52,12 +52,12 @@ struct Block {
   bool cluster_release = false;    // some thread has arrived at the open phase of the cluster's barrier with release semantics
   std::vector<Warp> warps;
   std::vector<WarpControl> controls;
-  AlignedBytes banks;
+  AlignedBytes register_files;
   std::size_t file_bytes = 0;
   Arena shared, local;
   check::SharedRaces races;
   std::unique_ptr<AsyncState> async;   // of asynchronous copies and mbarrier objects; none until the first
-  check::BlockKnowledge knowledge; // of other blocks
+  check::BlockClock block_clock; // of other blocks
   std::vector<check::RaceCell> cells;  // of shared memory, when Launch::shared_cells
   Barrier barriers[16];
   std::uint32_t live_warps = 0;    // warps with a thread that has not exited
@@ -65,7 +65,7 @@ struct Block {
   std::uint64_t instructions = 0;  // warp instructions so far
   std::uint32_t next_warp = 0;
   bool aborted = false;
-  bool gives_way = false;          // the others first: see passed_barrier and strong_access
+  bool should_yield = false;          // the others first: see passed_barrier and strong_access
   bool waits = false;              // it stood still when its turn ended, and has changed nothing since
 };
 

@@ -9,13 +9,13 @@
 namespace lockstep::engine {
 namespace {
 
-const char* place(Fragment::State state) {
+const char* place(WarpSplit::State state) {
   switch (state) {
-    case Fragment::State::kRunnable: return " run at ";
-    case Fragment::State::kAtSync: return " wait for lanes of their warp at ";
-    case Fragment::State::kAtBarrier: return " wait at the barrier ";
-    case Fragment::State::kAtCluster: return " wait at the cluster's barrier, ";
-    case Fragment::State::kAtMbarrier: return " wait at an mbarrier, ";
+    case WarpSplit::State::kRunnable: return " run at ";
+    case WarpSplit::State::kAtSync: return " wait for lanes of their warp at ";
+    case WarpSplit::State::kAtBarrier: return " wait at the barrier ";
+    case WarpSplit::State::kAtCluster: return " wait at the cluster's barrier, ";
+    case WarpSplit::State::kAtMbarrier: return " wait at an mbarrier, ";
   }
   return " at ";
 }
@@ -24,29 +24,29 @@ const char* place(Fragment::State state) {
 
 void LaneGroups::add(const Block& b, const std::string& who) {
   for (const Warp& w : b.warps) {
-    const auto add = [&](std::uint32_t pc, LaneMask lanes, Fragment::State state) {
-      if (lanes == 0 || ++count_ > kMost) return;
+    const auto add = [&](std::uint32_t pc, LaneMask lanes, WarpSplit::State state) {
+      if (lanes == 0 || ++count_ > kMax) return;
       text_ += "\n    " + who + "warp " + std::to_string(w.index) + " lanes " + hexadecimal(lanes) + place(state) + site_of(*b.program, pc).to_string();
     };
-    add(w.pc, w.active, Fragment::State::kRunnable);
-    for (const Fragment& f : w.control->fragments) add(f.pc, f.mask, f.state);
+    add(w.pc, w.active, WarpSplit::State::kRunnable);
+    for (const WarpSplit& f : w.control->splits) add(f.pc, f.mask, f.state);
   }
 }
 
 std::string LaneGroups::text() const {
-  return count_ <= kMost ? text_ : text_ + "\n    and " + std::to_string(count_ - kMost) + " more groups";
+  return count_ <= kMax ? text_ : text_ + "\n    and " + std::to_string(count_ - kMax) + " more groups";
 }
 
-void report_stuck(Block& b) {
+void report_deadlock(Block& b) {
   bool at_barrier = false, at_sync = false, at_mbarrier = false;
   std::uint32_t barriers = 0;  // those with a count that warps wait at, a bit each
   Warp* first_warp = nullptr;
-  const Fragment* first = nullptr;
+  const WarpSplit* first = nullptr;
   for (Warp& w : b.warps) {
     const std::int32_t id = w.control->barrier;
     if (id >= 0 && b.barriers[id].expected != 0) barriers |= 1u << id;
-    for (const Fragment& f : w.control->fragments) {
-      const bool sync = f.state == Fragment::State::kAtSync, mbarrier = f.state == Fragment::State::kAtMbarrier;
+    for (const WarpSplit& f : w.control->splits) {
+      const bool sync = f.state == WarpSplit::State::kAtSync, mbarrier = f.state == WarpSplit::State::kAtMbarrier;
       // A *.sync that its own lanes leave incomplete is the cause, or else an mbarrier; barriers are where the others end up.
       if (first == nullptr || (sync && !at_sync) || (mbarrier && !at_sync && !at_mbarrier)) first = &f, first_warp = &w;
       (sync ? at_sync : mbarrier ? at_mbarrier : at_barrier) = true;

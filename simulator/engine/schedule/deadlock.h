@@ -12,16 +12,16 @@ class LaneGroups {
  public:
   // All groups of the block's warps. `who`: words in front of each, for groups of several blocks.
   void add(const Block& b, const std::string& who = {});
-  // One indented line a group, each after a line break; the first kMost, and how many more there are.
+  // One indented line a group, each after a line break; the first kMax, and how many more there are.
   std::string text() const;
 
  private:
-  static constexpr int kMost = 16;
+  static constexpr int kMax = 16;
   std::string text_;
   int count_ = 0;
 };
 
 // Nothing in the block can run: says why.
-void report_stuck(Block& b);
+void report_deadlock(Block& b);
 
 }  // namespace lockstep::engine

@@ -47,7 +47,7 @@ std::uint64_t state_of(const Warp& w) {
   d.add(std::uint64_t{w.carry} << 32 | static_cast<std::uint32_t>(c.frame));
   // In any order: the list has none.
   std::uint64_t all = 0;
-  for (const Fragment& f : c.fragments) {
+  for (const WarpSplit& f : c.splits) {
     Digest one;
     one.add(std::uint64_t{f.pc} << 32 | f.mask);
     one.add(std::uint64_t{static_cast<std::uint32_t>(f.frame)} << 8 | static_cast<std::uint8_t>(f.state));
@@ -57,7 +57,7 @@ std::uint64_t state_of(const Warp& w) {
   for (const Frame& f : c.frames) {
     if (f.live == 0) continue;
     d.add(std::uint64_t{f.return_pc} << 32 | f.live);
-    d.add(f.bank, w.block->program->functions[f.function].file_bytes);
+    d.add(f.file, w.block->program->functions[f.function].file_bytes);
   }
   return d.value();
 }
@@ -73,8 +73,8 @@ bool others_run_here(const QuiescenceBoard<std::atomic>& board) {
 
 }  // namespace
 
-void note_turn(Warp& w) {
-  WarpControl::Turns& t = w.control->turns;
+void note_time_slice(Warp& w) {
+  WarpControl::TimeSlices& t = w.control->time_slices;
   const std::uint64_t changes = w.block->worker->changes, epoch = w.block->launch->quiescence.epoch.load(std::memory_order_acquire);
   if (t.changes != changes || t.epoch != epoch) {
     const std::uint64_t state = state_of(w);
@@ -100,22 +100,22 @@ void note_turn(Warp& w) {
   }
   // Lanes that could have run and have not had their turn yet may still change everything.
   LaneMask runnable = 0;
-  for (const Fragment& f : w.control->fragments) runnable |= f.state == Fragment::State::kRunnable ? f.mask : 0;
+  for (const WarpSplit& f : w.control->splits) runnable |= f.state == WarpSplit::State::kRunnable ? f.mask : 0;
   t.repeats = state == t.state && (runnable & ~t.ran) == 0;
 }
 
-bool stands_still(Block& b) {
+bool makes_no_progress(Block& b) {
   const std::uint64_t changes = b.worker->changes, epoch = b.launch->quiescence.epoch.load(std::memory_order_acquire);
   for (std::uint32_t todo = b.runnable; todo != 0; todo &= todo - 1) {
-    const WarpControl::Turns& t = b.warps[std::countr_zero(todo)].control->turns;
+    const WarpControl::TimeSlices& t = b.warps[std::countr_zero(todo)].control->time_slices;
     if (!t.repeats || t.changes != changes || t.epoch != epoch) return false;
   }
-  return !let_time_pass(b);
+  return !advance_virtual_time(b);
 }
 
 bool seems_to_wait(const Block& b) {
   for (std::uint32_t todo = b.runnable; todo != 0; todo &= todo - 1) {
-    const WarpControl::Turns& t = b.warps[std::countr_zero(todo)].control->turns;
+    const WarpControl::TimeSlices& t = b.warps[std::countr_zero(todo)].control->time_slices;
     if (!(t.repeats || t.idles) || t.changes != b.worker->changes) return false;
   }
   return true;
@@ -155,11 +155,11 @@ void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint
   first = Looks::Look{order, std::move(f)};
 }
 
-void Standstill::after_turns(bool still, Block& first) {
+void LivelockWatch::after_time_slices(bool still, Block& first) {
   // Whoever stood still may go on now.
   if (member_.has_news(worker_.changes)) launch_.watch.store(0);
   const bool begins = begins_to_watch();
-  const bool all = member_.after_turns(worker_.changes, still && !begins, first.position);
+  const bool all = member_.after_time_slices(worker_.changes, still && !begins, first.position);
   if (!member_.unchanged()) since_ = {};
   // Nobody is quiet before it has gone round in the watch.
   if (begins) member_.look_again();
@@ -178,7 +178,7 @@ void Standstill::after_turns(bool still, Block& first) {
   if (!host_may_help()) report(first);
 }
 
-bool Standstill::begins_to_watch() {
+bool LivelockWatch::begins_to_watch() {
   const std::uint64_t watch = launch_.watch.load();
   if (watch == worker_.watch) return false;
   worker_.watch = watch;
@@ -186,7 +186,7 @@ bool Standstill::begins_to_watch() {
   return watch != 0;
 }
 
-bool Standstill::host_may_help() {
+bool LivelockWatch::host_may_help() {
   {
     const std::lock_guard guard(launch_.mutex);
     if (!launch_.looks.at_host || (!launch_.looks.at_registered && !others_run_here(launch_.quiescence))) return false;
@@ -199,7 +199,7 @@ bool Standstill::host_may_help() {
   return true;
 }
 
-void Standstill::report(Block& b) {
+void LivelockWatch::report(Block& b) {
   {
     std::unique_lock guard(launch_.mutex);
     Looks& looks = launch_.looks;
@@ -233,8 +233,8 @@ void Standstill::report(Block& b) {
   Block& block = *spins->block;
   std::uint32_t pc = spins->pc;
   LaneMask lanes = spins->active;
-  for (const Fragment& f : spins->control->fragments) {
-    if (f.state == Fragment::State::kRunnable && (lanes == 0 || f.pc < pc)) pc = f.pc, lanes = f.mask;
+  for (const WarpSplit& f : spins->control->splits) {
+    if (f.state == WarpSplit::State::kRunnable && (lanes == 0 || f.pc < pc)) pc = f.pc, lanes = f.mask;
   }
   check::Finding f = finding_at(*spins, pc, lanes, check::Kind::kDeadlock);
   f.where = "the loop waits for something that nobody is left to do: no thread of the grid changes any memory";

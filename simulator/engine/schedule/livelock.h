@@ -21,9 +21,9 @@
 namespace lockstep::engine {
 
 // The warp has used up a turn: remembers where it is, and whether it has been there before.
-void note_turn(Warp& w);
+void note_time_slice(Warp& w);
 // Whether the block is where it was and nothing that its threads can see has changed; false when virtual time can still pass for some of them.
-bool stands_still(Block& b);
+bool makes_no_progress(Block& b);
 // Whether the block changes nothing and most likely waits for another: its turn may as well end.
 bool seems_to_wait(const Block& b);
 
@@ -31,14 +31,14 @@ bool seems_to_wait(const Block& b);
 void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint64_t address);
 
 // One host thread's part in finding out that all stand still.
-class Standstill {
+class LivelockWatch {
  public:
-  Standstill(Launch& launch, Worker& worker, std::size_t number) : launch_(launch), worker_(worker), member_(launch.quiescence, number) {}
+  LivelockWatch(Launch& launch, Worker& worker, std::size_t number) : launch_(launch), worker_(worker), member_(launch.quiescence, number) {}
   // This host thread has no more to run.
-  ~Standstill() { member_.leave(worker_.changes); }
+  ~LivelockWatch() { member_.leave(worker_.changes); }
   // All of this thread's blocks have had a turn: `still`, they stand still and no further ones can begin. `first`: the one that comes first in the
   // schedule. Says so when this holds of all threads, and ends the launch.
-  void after_turns(bool still, Block& first);
+  void after_time_slices(bool still, Block& first);
 
  private:
   bool begins_to_watch();

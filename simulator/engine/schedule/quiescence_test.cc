@@ -164,7 +164,7 @@ struct Chain {
         ++i;
       }
       if (mine.empty()) break;
-      if (member.after_turns(changes, still, mine.front())) {
+      if (member.after_time_slices(changes, still, mine.front())) {
         if (verdicts++ == 0) speaker = number;
         break;
       }

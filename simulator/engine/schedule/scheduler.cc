@@ -1,4 +1,4 @@
-// Runs the warps of a block: which fragment, how long, and in which order.
+// Runs the warps of a block: which split, how long, and in which order.
 #include <algorithm>
 #include <bit>
 
@@ -19,14 +19,14 @@
 namespace lockstep::engine {
 namespace {
 
-// Backward branches a fragment may take while others of its warp wait: enough for an ordinary divergent loop to end, few
+// Backward branches a split may take while others of its warp wait: enough for an ordinary divergent loop to end, few
 // enough for lanes that spin on a lock held by another lane of their warp.
-constexpr std::int32_t kFragmentQuota = 512;
+constexpr std::int32_t kSplitTimeSlice = 512;
 // Backward branches before the next warp of the block gets a turn.
 constexpr std::int32_t kWarpQuota = 1024;
 // Of a block that only waits: a look or two to see that nothing has come, for there may be a chain of blocks that wait for one another.
 constexpr std::int32_t kWaitingQuota = 4;
-// Operations in the turn of a fragment that is not the lowest: enough to leave a critical section, few enough to meet again.
+// Operations in the turn of a split that is not the lowest: enough to leave a critical section, few enough to meet again.
 constexpr int kTurn = 256;
 // Rounds over the warps without an end before another block of this worker gets a turn (blocks that wait for one another).
 constexpr int kBlockRounds = 512;
@@ -41,64 +41,64 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 33);
 }
 
-// Makes the running fragment one of the waiting ones.
-void requeue(Warp& w, bool had_turn = false) {
+// Makes the running split one of the waiting ones.
+void requeue(Warp& w, bool yielded = false) {
   if (w.active == 0) return;
-  w.control->fragments.push_back({w.pc, w.active, w.control->frame, Fragment::State::kRunnable, had_turn});
+  w.control->splits.push_back({w.pc, w.active, w.control->frame, WarpSplit::State::kRunnable, yielded});
   w.active = 0;
 }
 
-// Takes the next fragment to run; false when none is runnable.
+// Takes the next split to run; false when none is runnable.
 bool select(Warp& w) {
   WarpControl& c = *w.control;
-  auto& list = c.fragments;
+  auto& list = c.splits;
   int best = -1, runnable = 0;
-  bool all_had_turn = true;
-  for (const Fragment& f : list) {
-    if (f.state != Fragment::State::kRunnable) continue;
+  bool all_yielded = true;
+  for (const WarpSplit& f : list) {
+    if (f.state != WarpSplit::State::kRunnable) continue;
     ++runnable;
-    all_had_turn &= f.had_turn;
+    all_yielded &= f.yielded;
   }
   if (runnable == 0) return false;
   bool turn = false;  // somebody ahead of others
   if (runnable > 1) {
-    for (Fragment& f : list) {
-      if (f.state != Fragment::State::kRunnable) continue;
-      if (all_had_turn) f.had_turn = false;
-      turn |= f.had_turn;
+    for (WarpSplit& f : list) {
+      if (f.state != WarpSplit::State::kRunnable) continue;
+      if (all_yielded) f.yielded = false;
+      turn |= f.yielded;
     }
   }
-  const auto before = [&](const Fragment& a, const Fragment& b) {
-    if (a.had_turn != b.had_turn) return b.had_turn;
+  const auto before = [&](const WarpSplit& a, const WarpSplit& b) {
+    if (a.yielded != b.yielded) return b.yielded;
     const std::uint32_t da = c.frames[a.frame].depth, db = c.frames[b.frame].depth;
     return da != db ? da > db : a.pc < b.pc;
   };
   for (int i = 0; i < static_cast<int>(list.size()); ++i) {
-    if (list[i].state == Fragment::State::kRunnable && (best < 0 || before(list[i], list[best]))) best = i;
+    if (list[i].state == WarpSplit::State::kRunnable && (best < 0 || before(list[i], list[best]))) best = i;
   }
   const std::uint64_t seed = w.block->launch->config->schedule_seed;
   if (seed != 0 && runnable > 1) {
-    // Another schedule: now and then a fragment that is not the lowest goes first, for a short turn.
+    // Another schedule: now and then a split that is not the lowest goes first, for a short turn.
     const std::uint64_t r = mix(seed ^ (w.block->index << 20) ^ (std::uint64_t{w.index} << 48) ^ (w.block->instructions + 0x9e3779b97f4a7c15ull * c.instructions));
     if (r % 4 == 0) {
       int pick = static_cast<int>((r >> 8) % runnable);
       for (int i = 0; i < static_cast<int>(list.size()); ++i) {
-        if (list[i].state == Fragment::State::kRunnable && pick-- == 0) best = i;
+        if (list[i].state == WarpSplit::State::kRunnable && pick-- == 0) best = i;
       }
       turn = true;
     }
   }
-  const Fragment chosen = list[best];
+  const WarpSplit chosen = list[best];
   w.pc = chosen.pc;
   w.active = chosen.mask;
   c.frame = chosen.frame;
-  w.bank[0] = c.frames[chosen.frame].bank;
+  w.file[0] = c.frames[chosen.frame].file;
   w.limit = kNoLimit;
   list[best] = list.back();
   list.pop_back();
   for (std::size_t i = 0; i < list.size();) {
-    Fragment& f = list[i];
-    if (f.state == Fragment::State::kRunnable && f.frame == chosen.frame) {
+    WarpSplit& f = list[i];
+    if (f.state == WarpSplit::State::kRunnable && f.frame == chosen.frame) {
       if (f.pc == chosen.pc) {
         w.active |= f.mask;
         f = list.back();
@@ -109,15 +109,15 @@ bool select(Warp& w) {
     }
     ++i;
   }
-  c.turns.ran |= w.active;
-  c.budgeted = turn;
-  // Only a used-up quota is renewed: lanes that part and meet in every iteration of a spin loop must not spin for ever.
-  if (!list.empty()) w.quota = std::min(w.quota, kFragmentQuota);
+  c.time_slices.ran |= w.active;
+  c.short_slice = turn;
+  // Only a used-up time_slice is renewed: lanes that part and meet in every iteration of a spin loop must not spin for ever.
+  if (!list.empty()) w.time_slice = std::min(w.time_slice, kSplitTimeSlice);
   return true;
 }
 
 // Counts what ran since the last time, for the lanes that ran it.
-inline void settle(Warp& w, std::uint64_t& n, LaneMask mask) {
+inline void count_instructions(Warp& w, std::uint64_t& n, LaneMask mask) {
   w.control->instructions += n;
   Block& b = *w.block;
   b.instructions += n;
@@ -146,7 +146,7 @@ Pause execute(Warp& w, const Op* ops, int turn) {
         why = Pause::kEvent;
         break;
       }
-      if (--turn < 0 && w.control->budgeted) {
+      if (--turn < 0 && w.control->short_slice) {
         --n;
         w.pc = pc;
         why = Pause::kTurnOver;
@@ -163,26 +163,26 @@ Pause execute(Warp& w, const Op* ops, int turn) {
         if (m == mask) {
           const bool backward = target <= pc;
           pc = target;
-          if (backward && --w.quota <= 0) {
+          if (backward && --w.time_slice <= 0) {
             w.pc = pc;
             why = Pause::kQuota;
-            settle(w, n, mask);
+            count_instructions(w, n, mask);
             return why;
           }
         } else if (m == 0) {
           ++pc;
         } else {
-          settle(w, n, mask);
+          count_instructions(w, n, mask);
           w.pc = pc + 1;
           split(w, target, m);
           mask = w.active;
           ++pc;
           if (target < pc) {
-            --w.quota;
+            --w.time_slice;
             w.event = Event::kReschedule;
             why = Pause::kEvent;
-            // A backward branch that divides its lanes counts against the quota too: lanes may leave a spin loop one by one.
-            settle(w, n, mask);
+            // A backward branch that divides its lanes counts against the time_slice too: lanes may leave a spin loop one by one.
+            count_instructions(w, n, mask);
             return why;
           }
           limit = std::min(limit, target);
@@ -196,7 +196,7 @@ Pause execute(Warp& w, const Op* ops, int turn) {
           op.run(w, op, m);
           if (__builtin_expect(w.event != Event::kNone, 0)) {
             why = Pause::kEvent;
-            settle(w, n, mask);
+            count_instructions(w, n, mask);
             return why;
           }
         }
@@ -204,7 +204,7 @@ Pause execute(Warp& w, const Op* ops, int turn) {
       case OpKind::kControl:
         w.pc = pc + 1;
         if (m != 0) {
-          settle(w, n, mask);
+          count_instructions(w, n, mask);
           w.limit = limit;
           op.run(w, op, m);
           if (w.event != Event::kNone) return Pause::kEvent;
@@ -219,7 +219,7 @@ Pause execute(Warp& w, const Op* ops, int turn) {
       break;
     }
   }
-  settle(w, n, mask);
+  count_instructions(w, n, mask);
   return why;
 }
 
@@ -228,7 +228,7 @@ enum class Stop : std::uint8_t { kBlocked, kQuota, kDone, kAborted };
 Stop run_warp(Warp& w) {
   WarpControl& c = *w.control;
   const Op* ops = w.block->program->ops.data();
-  bool waited = false;  // a fragment used up its quota: others go first
+  bool waited = false;  // a split used up its time_slice: others go first
   for (;;) {
     if (w.active == 0) {
       while (!select(w)) {
@@ -238,16 +238,16 @@ Stop run_warp(Warp& w) {
         if (warp_reaches_barrier(w)) continue;
         return w.event == Event::kAbort ? Stop::kAborted : Stop::kBlocked;
       }
-      if (__builtin_expect(w.block->gives_way || c.gives_way, 0)) {
-        c.gives_way = false;
+      if (__builtin_expect(w.block->should_yield || c.should_yield, 0)) {
+        c.should_yield = false;
         requeue(w);
         return Stop::kQuota;
       }
     }
-    const Pause why = c.tracking || c.budgeted ? execute<true>(w, ops, kTurn) : execute<false>(w, ops, 0);
+    const Pause why = c.tracking || c.short_slice ? execute<true>(w, ops, kTurn) : execute<false>(w, ops, 0);
     switch (why) {
       case Pause::kEvent: {
-        if (w.quota <= 0) w.quota = 1;
+        if (w.time_slice <= 0) w.time_slice = 1;
         const Event event = w.event;
         w.event = Event::kNone;
         if (event == Event::kAbort) return Stop::kAborted;
@@ -261,11 +261,11 @@ Stop run_warp(Warp& w) {
         requeue(w, true);
         break;
       case Pause::kQuota: {
-        const bool others = std::any_of(c.fragments.begin(), c.fragments.end(),
-                                        [](const Fragment& f) { return f.state == Fragment::State::kRunnable; });
+        const bool others = std::any_of(c.splits.begin(), c.splits.end(),
+                                        [](const WarpSplit& f) { return f.state == WarpSplit::State::kRunnable; });
         const std::uint64_t limit = w.block->launch->config->instruction_limit;
-        w.quota = w.block->waits ? kWaitingQuota : others ? kFragmentQuota : kWarpQuota;
-        note_turn(w);
+        w.time_slice = w.block->waits ? kWaitingQuota : others ? kSplitTimeSlice : kWarpQuota;
+        note_time_slice(w);
         if (limit != 0 && w.block->instructions > limit) return Stop::kQuota;
         if (others) requeue(w, true);
         if (others && !waited) {
@@ -283,19 +283,19 @@ Stop run_warp(Warp& w) {
 void split(Warp& w, std::uint32_t pc, LaneMask lanes) {
   WarpControl& c = *w.control;
   w.active &= ~lanes;
-  for (Fragment& f : c.fragments) {
-    if (f.state == Fragment::State::kRunnable && f.frame == c.frame && f.pc == pc) {
+  for (WarpSplit& f : c.splits) {
+    if (f.state == WarpSplit::State::kRunnable && f.frame == c.frame && f.pc == pc) {
       f.mask |= lanes;
       return;
     }
   }
-  c.fragments.push_back({pc, lanes, c.frame, Fragment::State::kRunnable, false});
-  w.quota = std::min(w.quota, kFragmentQuota);
+  c.splits.push_back({pc, lanes, c.frame, WarpSplit::State::kRunnable, false});
+  w.time_slice = std::min(w.time_slice, kSplitTimeSlice);
 }
 
-void park(Warp& w, LaneMask lanes, Fragment::State state) {
+void park(Warp& w, LaneMask lanes, WarpSplit::State state) {
   w.active &= ~lanes;
-  w.control->fragments.push_back({w.pc - 1, lanes, w.control->frame, state, false});
+  w.control->splits.push_back({w.pc - 1, lanes, w.control->frame, state, false});
   w.event = Event::kReschedule;
 }
 
@@ -308,11 +308,11 @@ void let_others_come(Warp& w) {
                               (b.instructions + 0x9e3779b97f4a7c15ull * w.control->instructions));
   if (r % 8 != 0) return;
   if ((r >> 8 & 1) != 0) {
-    b.gives_way = launch.blocks > 1;
+    b.should_yield = launch.blocks > 1;
   } else {
-    w.control->gives_way = launch.warps > 1;
+    w.control->should_yield = launch.warps > 1;
   }
-  if (b.gives_way || w.control->gives_way) w.event = Event::kReschedule;
+  if (b.should_yield || w.control->should_yield) w.event = Event::kReschedule;
 }
 
 void exit_lanes(Warp& w, LaneMask lanes) {
@@ -343,8 +343,8 @@ Progress run_block(Block& b) {
     if (b.position > launch.stop.load(std::memory_order_relaxed) || launch.abandoned.load(std::memory_order_relaxed)) return Progress::kDone;
     if (b.runnable == 0) {
       if (b.cluster != nullptr && waits_for_cluster(b)) return Progress::kWaiting;
-      if (let_time_pass(b)) continue;
-      report_stuck(b);
+      if (advance_virtual_time(b)) continue;
+      report_deadlock(b);
       return Progress::kDone;
     }
     bool yielded = false;
@@ -370,12 +370,12 @@ Progress run_block(Block& b) {
       }
       if (b.aborted) return Progress::kDone;
     }
-    if (b.gives_way) {
-      b.gives_way = false;
-      return Progress::kGaveWay;
+    if (b.should_yield) {
+      b.should_yield = false;
+      return Progress::kDeferred;
     }
     if (yielded) {
-      if (stands_still(b) || seems_to_wait(b)) {
+      if (makes_no_progress(b) || seems_to_wait(b)) {
         b.waits = true;
         return Progress::kYielded;
       }

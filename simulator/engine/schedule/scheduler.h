@@ -11,7 +11,7 @@ namespace lockstep::engine {
 enum class Progress : std::uint8_t {
   kDone,
   kYielded,
-  kGaveWay,  // it could go on, and others come first
+  kDeferred,  // it could go on, and others come first
   kWaiting,  // at the cluster's barrier, for other blocks
 };
 Progress run_block(Block& block);
@@ -20,10 +20,10 @@ void let_others_come(Warp& w);
 inline void strong_access(Warp& w) {
   if (__builtin_expect(w.block->launch->config->schedule_seed != 0, 0)) let_others_come(w);
 }
-// Splits the running fragment: `lanes` go to `pc`, the others stay.
+// Splits the running split: `lanes` go to `pc`, the others stay.
 void split(Warp& w, std::uint32_t pc, LaneMask lanes);
-// Parks `lanes` of the running fragment at the operation before w.pc.
-void park(Warp& w, LaneMask lanes, Fragment::State state);
+// Parks `lanes` of the running split at the operation before w.pc.
+void park(Warp& w, LaneMask lanes, WarpSplit::State state);
 void exit_lanes(Warp& w, LaneMask lanes);
 
 }  // namespace lockstep::engine

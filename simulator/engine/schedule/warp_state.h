@@ -1,7 +1,7 @@
-// The scheduler's state of a warp: its fragments, its call frames, and what is known of its registers.
+// The scheduler's state of a warp: its splits, its call frames, and what is known of its registers.
 //
-// A warp is a set of fragments. A fragment is a set of lanes at one program counter in one call frame. The one with the lowest
-// program counter in the deepest frame runs; fragments that meet at the same place in the same frame merge; a branch that
+// A warp is a set of splits. A split is a set of lanes at one program counter in one call frame. The one with the lowest
+// program counter in the deepest frame runs; splits that meet at the same place in the same frame merge; a branch that
 // divides its lanes makes two of one.
 #pragma once
 
@@ -50,7 +50,7 @@ struct Validity {
 };
 
 struct Frame {
-  std::byte* bank = nullptr;
+  std::byte* file = nullptr;
   std::uint32_t function = 0;
   std::int32_t caller = -1;       // frame index
   std::uint32_t return_pc = 0;
@@ -58,29 +58,29 @@ struct Frame {
   LaneMask live = 0;              // lanes that have not returned or exited; 0: free for reuse
   std::uint32_t depth = 0;
   std::uint32_t local_base = 0;   // offset of the frame in local memory
-  AlignedBytes storage;           // the bank of a frame below the kernel's
+  AlignedBytes storage;           // the file of a frame below the kernel's
   std::size_t storage_bytes = 0;
   std::unique_ptr<Validity> validity;
 };
 
-struct Fragment {
+struct WarpSplit {
   enum class State : std::uint8_t { kRunnable, kAtSync, kAtBarrier, kAtCluster, kAtMbarrier };
   std::uint32_t pc = 0;        // parked: of the operation it waits at
   LaneMask mask = 0;
   std::int32_t frame = 0;
   State state = State::kRunnable;
-  bool had_turn = false;       // since the last quota: the others first
+  bool yielded = false;       // since the last time_slice: the others first
 };
 
 struct WarpControl {
-  std::vector<Fragment> fragments;  // all but the running one
+  std::vector<WarpSplit> splits;  // all but the running one
   std::vector<Frame> frames;        // [0] is the kernel's
   std::int32_t first_free = 1;      // all frames before it are in use
-  std::int32_t frame = 0;           // of the running fragment
+  std::int32_t frame = 0;           // of the running split
   LaneMask exited = 0;
   bool tracking = false;            // some register may hold an invalid value
-  bool budgeted = false;            // the running fragment has only a short turn
-  bool gives_way = false;           // the block's other warps first: see strong_access
+  bool short_slice = false;            // the running split has only a short turn
+  bool should_yield = false;           // the block's other warps first: see strong_access
   std::int32_t barrier = -1;        // the whole warp has arrived here and waits
   LaneMask arrived[16] = {};        // lanes that executed barrier.arrive, until the whole warp has
   LaneMask cluster_arrived = 0;     // lanes that have arrived at the open phase of the cluster's barrier
@@ -88,8 +88,8 @@ struct WarpControl {
   LaneMask timed_out = 0;           // lanes for which mbarrier.try_wait shall answer false instead of waiting on
   std::uint32_t stack_pointer[kWarpSize] = {};  // alloca
   std::uint64_t instructions = 0;   // of this warp: its clock
-  // What a turn's end was like before, while nothing has changed (standstill.h).
-  struct Turns {
+  // What a turn's end was like before, while nothing has changed (livelock.h).
+  struct TimeSlices {
     std::uint64_t changes = 0, epoch = 0;     // the worker's changes, and the epoch of Launch::quiescence, until now
     std::uint64_t count = 0;                  // turns since the last change
     std::uint64_t state = 0;                  // a digest of registers and places after one of them
@@ -97,7 +97,7 @@ struct WarpControl {
     bool repeats = false;                     // it has been met again
     bool idles = false;                       // it was met again although other host threads told of changes: nothing proved, but probably it waits
   };
-  Turns turns;
+  TimeSlices time_slices;
   std::uint64_t slept = 0;          // nanoseconds asked of nanosleep
 };
 

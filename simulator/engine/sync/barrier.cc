@@ -21,8 +21,8 @@ void release(Block& b, int id) {
   ++b.worker->changes;
   for (std::uint32_t waiting = barrier.waiting; waiting != 0; waiting &= waiting - 1) {
     Warp& w = b.warps[std::countr_zero(waiting)];
-    for (Fragment& f : w.control->fragments) {
-      if (f.state != Fragment::State::kAtBarrier) continue;
+    for (WarpSplit& f : w.control->splits) {
+      if (f.state != WarpSplit::State::kAtBarrier) continue;
       const Op& op = b.program->ops[f.pc];
       const auto predicate = [&](bool value) {
         LaneMask& p = *parked_result<LaneMask>(w, f, op.dst);
@@ -34,7 +34,7 @@ void release(Block& b, int id) {
         case kBarRedPopc: each(f.mask, [&](int l) { parked_result<std::uint32_t>(w, f, op.dst)[l] = barrier.red_count; }); break;
         default: break;
       }
-      f.state = Fragment::State::kRunnable;
+      f.state = WarpSplit::State::kRunnable;
       ++f.pc;
     }
     w.control->barrier = -1;
@@ -69,7 +69,7 @@ void release_if_complete(Block& b, int id) {
 }
 
 // A whole warp arrives, waiting or not.
-bool arrive(Warp& w, const Fragment& f, int id, bool waits) {
+bool arrive(Warp& w, const WarpSplit& f, int id, bool waits) {
   Block& b = *w.block;
   Barrier& barrier = b.barriers[id];
   const Op& op = b.program->ops[f.pc];
@@ -124,12 +124,12 @@ void run_bar(Warp& w, const Op& op, LaneMask mask) {
     arrived |= mask;
     if ((arrived & living(w)) == living(w)) {
       arrived = 0;
-      const Fragment here{w.pc - 1, mask, w.control->frame, Fragment::State::kRunnable, false};
+      const WarpSplit here{w.pc - 1, mask, w.control->frame, WarpSplit::State::kRunnable, false};
       if (arrive(w, here, static_cast<int>(id), false)) release_if_complete(*w.block, static_cast<int>(id));
     }
     return;
   }
-  park(w, mask, Fragment::State::kAtBarrier);
+  park(w, mask, WarpSplit::State::kAtBarrier);
 }
 
 bool warp_reaches_barrier(Warp& w) {
@@ -137,22 +137,22 @@ bool warp_reaches_barrier(Warp& w) {
   Block& b = *w.block;
   if (c.barrier >= 0) return false;
   LaneMask here = 0;
-  std::vector<const Fragment*> at;
-  for (const Fragment& f : c.fragments) {
-    if (f.state != Fragment::State::kAtBarrier) continue;
+  std::vector<const WarpSplit*> at;
+  for (const WarpSplit& f : c.splits) {
+    if (f.state != WarpSplit::State::kAtBarrier) continue;
     here |= f.mask;
     at.push_back(&f);
   }
   if (at.empty() || here != living(w)) return false;
-  const auto id_of = [&](const Fragment& f) {
+  const auto id_of = [&](const WarpSplit& f) {
     return static_cast<int>(parked_operand<std::uint32_t>(w, f, b.program->ops[f.pc].src[0])[std::countr_zero(f.mask)]);
   };
-  const Fragment& first = *at[0];
+  const WarpSplit& first = *at[0];
   const int id = id_of(first);
-  for (const Fragment* f : at) {
+  for (const WarpSplit* f : at) {
     const bool aligned = ((b.program->ops[f->pc].flags | b.program->ops[first.pc].flags) & kBarAligned) != 0;
     if (id_of(*f) == id && (f->pc == first.pc || !aligned)) continue;
-    if (id_of(*f) == id && (!b.launch->check_synchronisation || settled(w, check::Kind::kBarrierDivergence, f->pc))) continue;
+    if (id_of(*f) == id && (!b.launch->check_synchronisation || already_reported(w, check::Kind::kBarrierDivergence, f->pc))) continue;
     check::Finding finding = finding_at(w, f->pc, f->mask, check::Kind::kBarrierDivergence);
     finding.where = id_of(*f) == id ? "other lanes of the same warp wait at another barrier instruction"
                                     : "other lanes of the same warp wait at barrier " + std::to_string(id);
@@ -173,7 +173,7 @@ bool warp_reaches_barrier(Warp& w) {
   }
   Barrier& barrier = b.barriers[id];
   LaneMask yes = 0;
-  for (const Fragment* f : at) {
+  for (const WarpSplit* f : at) {
     const Op& op = b.program->ops[f->pc];
     if (op.src[2] == kNoSlot) continue;
     yes |= *parked_operand<LaneMask>(w, *f, op.src[2]) & f->mask;

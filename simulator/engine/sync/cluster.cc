@@ -31,9 +31,9 @@ void complete_phase(Cluster& c) {
       WarpControl& control = *w.control;
       control.cluster_passed = living(w);
       control.cluster_arrived = 0;
-      for (Fragment& f : control.fragments) {
-        if (f.state != Fragment::State::kAtCluster) continue;
-        f.state = Fragment::State::kRunnable;
+      for (WarpSplit& f : control.splits) {
+        if (f.state != WarpSplit::State::kAtCluster) continue;
+        f.state = WarpSplit::State::kRunnable;
         ++f.pc;
         control.cluster_passed &= ~f.mask;
         b.runnable |= 1u << w.index;
@@ -53,15 +53,15 @@ void complete_phase(Cluster& c) {
   for (const auto& from : c.blocks) {
     const bool releases = std::exchange(from->cluster_release, false) || from->live_warps == 0;
     if (!from->launch->shared_cells) continue;
-    check::Published all;
+    check::ReleaseClock all;
     all.block = from->serial;
-    all.interval = from->races.interval() + (from->live_warps == 0);
+    all.epoch = from->races.epoch() + (from->live_warps == 0);
     for (const auto& to : c.blocks) {
       if (to == from) continue;
       if (releases) {
-        to->knowledge.learn(all, from->knowledge, to->worker->races->grid());
+        to->block_clock.learn(all, from->block_clock, to->worker->races->grid());
       } else {
-        to->knowledge.learn_published(from->knowledge, to->worker->races->grid());
+        to->block_clock.learn_released(from->block_clock, to->worker->races->grid());
       }
     }
   }
@@ -70,26 +70,26 @@ void complete_phase(Cluster& c) {
 void report_misuse(Warp& w, LaneMask lanes, const char* what) {
   check::Finding f = finding_at(w, w.pc - 1, lanes, check::Kind::kInvalidInstruction);
   f.where = what;
-  f.detail = "Every thread of a cluster must execute barrier.cluster.arrive and barrier.cluster.wait in turns.";
+  f.detail = "Every thread of a cluster must execute barrier.cluster.arrive and barrier.cluster.wait in time_slices.";
   report(w, std::move(f));
 }
 
 // No block can run, and some have not ended.
-void report_stuck(Cluster& c) {
+void report_deadlock(Cluster& c) {
   LaneGroups groups;
   Warp* first_warp = nullptr;
-  const Fragment* first = nullptr;
+  const WarpSplit* first = nullptr;
   for (const auto& b : c.blocks) {
     groups.add(*b, "block of rank " + std::to_string(b->cluster_rank) + ", ");
     for (Warp& w : b->warps) {
-      for (const Fragment& f : w.control->fragments) {
-        const bool waits = f.state == Fragment::State::kAtCluster || f.state == Fragment::State::kAtMbarrier;
+      for (const WarpSplit& f : w.control->splits) {
+        const bool waits = f.state == WarpSplit::State::kAtCluster || f.state == WarpSplit::State::kAtMbarrier;
         if (first == nullptr && waits) first = &f, first_warp = &w;
       }
     }
   }
   check::Finding f = finding_at(*first_warp, first->pc, first->mask, check::Kind::kDeadlock);
-  f.where = first->state == Fragment::State::kAtMbarrier ? describe_mbarrier_wait(*first_warp->block, *first_warp, *first)
+  f.where = first->state == WarpSplit::State::kAtMbarrier ? describe_mbarrier_wait(*first_warp->block, *first_warp, *first)
                                                         : "some threads of the cluster never come to this barrier: they wait elsewhere";
   f.detail = "Nothing in the cluster can go on. Of its threads" + groups.text();
   report(*first_warp->block, std::move(f));
@@ -140,9 +140,9 @@ Progress run_cluster(Cluster& c) {
     // Somebody's exit or arrival may have released a block that had its turn before.
     bool runnable = false;
     for (const auto& b : c.blocks) runnable |= b->live_warps != 0 && b->runnable != 0;
-    for (const auto& b : c.blocks) runnable |= b->live_warps != 0 && let_time_pass(*b);
+    for (const auto& b : c.blocks) runnable |= b->live_warps != 0 && advance_virtual_time(*b);
     if (runnable) continue;
-    report_stuck(c);
+    report_deadlock(c);
     return Progress::kDone;
   }
   return Progress::kYielded;
@@ -162,8 +162,8 @@ void check_cluster_phase(Block& b) {
 
 bool waits_for_cluster(const Block& b) {
   for (const WarpControl& c : b.controls) {
-    for (const Fragment& f : c.fragments) {
-      if (f.state == Fragment::State::kAtCluster || f.state == Fragment::State::kAtMbarrier) return true;
+    for (const WarpSplit& f : c.splits) {
+      if (f.state == WarpSplit::State::kAtCluster || f.state == WarpSplit::State::kAtMbarrier) return true;
     }
   }
   return false;
@@ -194,7 +194,7 @@ void run_cluster_wait(Warp& w, const Op&, LaneMask mask) {
   }
   control.cluster_passed &= ~mask;
   const LaneMask waiting = mask & control.cluster_arrived;
-  if (waiting != 0) park(w, waiting, Fragment::State::kAtCluster);
+  if (waiting != 0) park(w, waiting, WarpSplit::State::kAtCluster);
 }
 
 void run_map_address(Warp& w, const Op& op, LaneMask mask) {

@@ -13,10 +13,10 @@
 namespace lockstep::engine {
 namespace {
 
-// Lanes of one fragment that take part in an exchange, with the operation and the bank of that fragment.
+// Lanes of one split that take part in an exchange, with the operation and the file of that split.
 struct Part {
   const Op* op = nullptr;
-  std::byte* bank = nullptr;
+  std::byte* file = nullptr;
   std::int32_t frame = 0;
   LaneMask lanes = 0;
   std::uint32_t pc = 0;
@@ -24,11 +24,11 @@ struct Part {
 
 template <class T>
 const T* operand(const Warp& w, const Part& part, Slot slot) {
-  return reinterpret_cast<const T*>((is_constant(slot) ? w.bank[1] : part.bank) + (slot & ~Slot{1}));
+  return reinterpret_cast<const T*>((is_constant(slot) ? w.file[1] : part.file) + (slot & ~Slot{1}));
 }
 template <class T>
 T* result(const Part& part, Slot slot) {
-  return reinterpret_cast<T*>(part.bank + slot);
+  return reinterpret_cast<T*>(part.file + slot);
 }
 LaneMask mask_operand(const Warp& w, const Part& part, Slot slot) { return *operand<LaneMask>(w, part, slot); }
 void write_mask(const Part& part, Slot slot, LaneMask value) {
@@ -220,7 +220,7 @@ bool check_membership(Warp& w, LaneMask mask, const std::uint32_t* members) {
   LaneMask outside = 0;
   each(mask, [&](int l) { outside |= LaneMask{!(members[l] >> l & 1)} << l; });
   if (outside == 0) return true;
-  if (!w.block->launch->check_synchronisation || settled(w, check::Kind::kInvalidMask, w.pc - 1, std::popcount(outside))) return true;
+  if (!w.block->launch->check_synchronisation || already_reported(w, check::Kind::kInvalidMask, w.pc - 1, std::popcount(outside))) return true;
   first_time(w, check::Kind::kInvalidMask, w.pc - 1);
   check::Finding f = finding_at(w, w.pc - 1, outside, check::Kind::kInvalidMask);
   f.where = "the mask " + hexadecimal(members[std::countr_zero(outside)]) + " leaves out lane " + std::to_string(std::countr_zero(outside)) +
@@ -239,11 +239,11 @@ void run_sync(Warp& w, const Op& op, LaneMask mask) {
   LaneMask differ = 0;
   each(mask, [&](int l) { differ |= members[l] ^ first; });
   if (differ == 0 && (first & living(w)) == (mask & first)) {
-    const Part part{&op, w.bank[0], w.control->frame, mask, w.pc - 1};
+    const Part part{&op, w.file[0], w.control->frame, mask, w.pc - 1};
     perform(w, &part, 1, mask);
     return;
   }
-  park(w, mask, Fragment::State::kAtSync);
+  park(w, mask, WarpSplit::State::kAtSync);
   complete_syncs(w);
 }
 
@@ -253,15 +253,15 @@ void run_activemask(Warp& w, const Op& op, LaneMask mask) {
 }
 
 bool complete_syncs(Warp& w) {
-  auto& list = w.control->fragments;
+  auto& list = w.control->splits;
   bool any = false;
   for (bool again = true; again;) {
     again = false;
     const Op* ops = w.block->program->ops.data();
     for (std::size_t i = 0; i < list.size() && !again; ++i) {
-      if (list[i].state != Fragment::State::kAtSync) continue;
+      if (list[i].state != WarpSplit::State::kAtSync) continue;
       const Op& op = ops[list[i].pc];
-      const auto mask_of = [&](const Fragment& f, int lane) { return parked_operand<LaneMask>(w, f, ops[f.pc].src[3])[lane]; };
+      const auto mask_of = [&](const WarpSplit& f, int lane) { return parked_operand<LaneMask>(w, f, ops[f.pc].src[3])[lane]; };
       LaneMask todo = list[i].mask;
       while (todo != 0 && !again) {
         const std::uint32_t members = mask_of(list[i], std::countr_zero(todo));
@@ -270,28 +270,28 @@ bool complete_syncs(Warp& w) {
         int n = 0;
         LaneMask here = 0;
         for (std::size_t j = 0; j < list.size(); ++j) {
-          const Fragment& f = list[j];
+          const WarpSplit& f = list[j];
           const Op& other = ops[f.pc];
-          if (f.state != Fragment::State::kAtSync || other.flags != op.flags || other.immediate != op.immediate || other.width != op.width) {
+          if (f.state != WarpSplit::State::kAtSync || other.flags != op.flags || other.immediate != op.immediate || other.width != op.width) {
             continue;
           }
           LaneMask lanes = 0;
           each(f.mask, [&](int l) { lanes |= LaneMask{mask_of(f, l) == members} << l; });
           if (lanes == 0) continue;
           where[n] = j;
-          parts[n++] = {&other, w.control->frames[f.frame].bank, f.frame, lanes, f.pc};
+          parts[n++] = {&other, w.control->frames[f.frame].file, f.frame, lanes, f.pc};
           here |= lanes;
         }
         todo &= ~here;
         if (((members & living(w)) & ~here) != 0) continue;
         perform(w, parts, n, here);
         for (int k = 0; k < n; ++k) {
-          Fragment& f = list[where[k]];
-          const Fragment released{f.pc + 1, parts[k].lanes, f.frame, Fragment::State::kRunnable, false};
+          WarpSplit& f = list[where[k]];
+          const WarpSplit released{f.pc + 1, parts[k].lanes, f.frame, WarpSplit::State::kRunnable, false};
           f.mask &= ~parts[k].lanes;
           list.push_back(released);
         }
-        std::erase_if(list, [](const Fragment& f) { return f.mask == 0; });
+        std::erase_if(list, [](const WarpSplit& f) { return f.mask == 0; });
         again = any = true;
       }
     }

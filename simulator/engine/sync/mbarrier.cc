@@ -21,7 +21,7 @@ using isa::Space;
 
 constexpr std::uint32_t kObjectBytes = 8;
 // Every time that nothing but waits is left, virtual time passes for twice as long as the time before: the last is past any timeout.
-constexpr int kMostStalls = 40;
+constexpr int kMaxStalls = 40;
 
 // The state that arrive gives: bit 63 set, the phase, and the arrivals that were pending.
 std::uint64_t state_of(const Mbarrier& m) { return 1ull << 63 | std::uint64_t{m.phase} << 20 | m.pending; }
@@ -59,9 +59,9 @@ Issue issue_of(const Warp& w, std::uint32_t pc, int lane) {
 // Lanes that wait for a phase look again.
 void wake(Block& b) {
   for (Warp& w : b.warps) {
-    for (Fragment& f : w.control->fragments) {
-      if (f.state != Fragment::State::kAtMbarrier) continue;
-      f.state = Fragment::State::kRunnable;
+    for (WarpSplit& f : w.control->splits) {
+      if (f.state != WarpSplit::State::kAtMbarrier) continue;
+      f.state = WarpSplit::State::kRunnable;
       b.runnable |= 1u << w.index;
     }
   }
@@ -96,10 +96,10 @@ std::uint64_t argument(const Warp& w, const Op& op, int lane) {
 }
 
 // The object that lanes parked by try_wait wait for.
-std::uint32_t awaited_offset(const Block& b, const Warp& w, const Fragment& f, int lane) {
+std::uint32_t awaited_offset(const Block& b, const Warp& w, const WarpSplit& f, int lane) {
   const Op& op = b.program->ops[f.pc];
-  const std::byte* bank = (is_constant(op.src[0]) ? w.bank[1] : w.control->frames[f.frame].bank) + (op.src[0] & ~Slot{1});
-  std::uint64_t address = op.flags & kNarrowAddress ? reinterpret_cast<const std::uint32_t*>(bank)[lane] : reinterpret_cast<const std::uint64_t*>(bank)[lane];
+  const std::byte* file = (is_constant(op.src[0]) ? w.file[1] : w.control->frames[f.frame].file) + (op.src[0] & ~Slot{1});
+  std::uint64_t address = op.flags & kNarrowAddress ? reinterpret_cast<const std::uint32_t*>(file)[lane] : reinterpret_cast<const std::uint64_t*>(file)[lane];
   address += static_cast<std::uint64_t>(op.immediate);
   if (static_cast<Space>(op.space) == Space::kGeneric) address -= b.launch->shared_window;
   return static_cast<std::uint32_t>(address) & kOffsetMask;
@@ -113,8 +113,8 @@ bool initialise(Warp& w, const Op& op, int lane, const SharedPlace& place) {
     misuse(w, w.pc - 1, lane, place, "is initialised again while it is in use", "mbarrier.inval must come first.", &live->second.init);
     return false;
   }
-  if (count == 0 || count > kMbarrierMost) {
-    misuse(w, w.pc - 1, lane, place, "is initialised for " + std::to_string(count) + " arrivals: 1 to " + std::to_string(kMbarrierMost) + " are possible");
+  if (count == 0 || count > kMaxMbarrier) {
+    misuse(w, w.pc - 1, lane, place, "is initialised for " + std::to_string(count) + " arrivals: 1 to " + std::to_string(kMaxMbarrier) + " are possible");
     return false;
   }
   Mbarrier& m = all[place.offset];
@@ -129,9 +129,9 @@ bool initialise(Warp& w, const Op& op, int lane, const SharedPlace& place) {
 bool may_invalidate(Warp& w, int lane, const SharedPlace& place) {
   if (live_mbarrier(w, w.pc - 1, lane, place) == nullptr) return false;
   for (Warp& other : place.block->warps) {
-    for (const Fragment& f : other.control->fragments) {
+    for (const WarpSplit& f : other.control->splits) {
       const int first = std::countr_zero(f.mask);
-      if (f.state != Fragment::State::kAtMbarrier || awaited_offset(*place.block, other, f, first) != place.offset) continue;
+      if (f.state != WarpSplit::State::kAtMbarrier || awaited_offset(*place.block, other, f, first) != place.offset) continue;
       const Issue waits = issue_of(other, f.pc, first);
       misuse(w, w.pc - 1, lane, place, "is invalidated while threads wait for it", {}, &waits);
       return false;
@@ -141,9 +141,9 @@ bool may_invalidate(Warp& w, int lane, const SharedPlace& place) {
 }
 
 bool expect(Warp& w, int lane, const SharedPlace& place, Mbarrier& m, std::uint64_t bytes) {
-  if (bytes > kMbarrierMost || m.tx + static_cast<std::int64_t>(bytes) > kMbarrierMost) {
+  if (bytes > kMaxMbarrier || m.tx + static_cast<std::int64_t>(bytes) > kMaxMbarrier) {
     misuse(w, w.pc - 1, lane, place, "would wait for " + std::to_string(m.tx + static_cast<std::int64_t>(bytes)) + " bytes: " +
-                                         std::to_string(kMbarrierMost) + " are the most");
+                                         std::to_string(kMaxMbarrier) + " are the most");
     return false;
   }
   m.tx += static_cast<std::int64_t>(bytes);
@@ -156,8 +156,8 @@ bool arrive_lane(Warp& w, const Op& op, int lane, const SharedPlace& place, Mbar
     if (!expect(w, lane, place, m, count)) return false;
     count = 1;
   }
-  if (count == 0 || count > kMbarrierMost) {
-    misuse(w, w.pc - 1, lane, place, "is given " + std::to_string(count) + " arrivals: 1 to " + std::to_string(kMbarrierMost) + " are possible");
+  if (count == 0 || count > kMaxMbarrier) {
+    misuse(w, w.pc - 1, lane, place, "is given " + std::to_string(count) + " arrivals: 1 to " + std::to_string(kMaxMbarrier) + " are possible");
     return false;
   }
   if (op.dst != kNoSlot) destination<std::uint64_t>(w, op.dst)[lane] = state_of(m);
@@ -249,7 +249,7 @@ bool arrive_at(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, Mb
 }
 
 void complete_transactions(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, Mbarrier& m, std::int64_t bytes) {
-  if (m.tx - bytes < -static_cast<std::int64_t>(kMbarrierMost)) {
+  if (m.tx - bytes < -static_cast<std::int64_t>(kMaxMbarrier)) {
     misuse(w, pc, lane, place, "is given more bytes than it can count", {}, &m.init);
     return;
   }
@@ -344,21 +344,21 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
   const LaneMask parked = what == MbarrierOp::kTryWait ? waiting & ~timed_out : 0;
   timed_out &= ~mask;
   if (op.dst != kNoSlot) set_predicate(w, op.dst, complete, mask & ~parked);
-  if (parked != 0) park(w, parked, Fragment::State::kAtMbarrier);
+  if (parked != 0) park(w, parked, WarpSplit::State::kAtMbarrier);
 }
 
 void run_pending_count(Warp& w, const Op& op, LaneMask mask) {
   const auto* states = source<std::uint64_t>(w, op.src[0]);
   auto* d = destination<std::uint32_t>(w, op.dst);
-  each(mask, [&](int l) { d[l] = static_cast<std::uint32_t>(states[l] & kMbarrierMost); });
+  each(mask, [&](int l) { d[l] = static_cast<std::uint32_t>(states[l] & kMaxMbarrier); });
 }
 
-bool let_time_pass(Block& b) {
-  if (!waits_for_mbarrier(b) || async_of(b).stalls >= kMostStalls) return false;
+bool advance_virtual_time(Block& b) {
+  if (!waits_for_mbarrier(b) || async_of(b).stalls >= kMaxStalls) return false;
   const std::uint64_t nanoseconds = 1000ull << b.async->stalls++;
   for (Warp& w : b.warps) {
-    for (Fragment& f : w.control->fragments) {
-      if (f.state == Fragment::State::kAtMbarrier) w.control->timed_out |= f.mask;
+    for (WarpSplit& f : w.control->splits) {
+      if (f.state == WarpSplit::State::kAtMbarrier) w.control->timed_out |= f.mask;
     }
     w.control->slept += nanoseconds;
   }
@@ -368,14 +368,14 @@ bool let_time_pass(Block& b) {
 
 bool waits_for_mbarrier(const Block& b) {
   for (const WarpControl& c : b.controls) {
-    for (const Fragment& f : c.fragments) {
-      if (f.state == Fragment::State::kAtMbarrier) return true;
+    for (const WarpSplit& f : c.splits) {
+      if (f.state == WarpSplit::State::kAtMbarrier) return true;
     }
   }
   return false;
 }
 
-std::string describe_mbarrier_wait(const Block& b, const Warp& w, const Fragment& f) {
+std::string describe_mbarrier_wait(const Block& b, const Warp& w, const WarpSplit& f) {
   const std::uint32_t offset = awaited_offset(b, w, f, std::countr_zero(f.mask));
   const auto it = b.async->mbarriers.find(offset);
   std::string s = "the mbarrier " + describe_place(*b.launch, offset) + " waits for ";
@@ -392,7 +392,7 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
     const int l = std::countr_zero(lanes);
     const std::uint64_t at = r.address[l];
     const auto in_flight = [&](const Issue& issue, std::uint32_t offset) {
-      if (settled(w, check::Kind::kRace, r.pc)) return true;
+      if (already_reported(w, check::Kind::kRace, r.pc)) return true;
       first_time(w, check::Kind::kRace, r.pc);
       check::Finding f = access_finding(w, r, Space::kShared, 1u << l, check::Kind::kRace);
       f.where = describe_place(*target.launch, static_cast<std::uint32_t>(at)) + ", where an asynchronous copy is on its way";

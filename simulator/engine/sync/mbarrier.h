@@ -22,7 +22,7 @@ using program::kIncomplete;
 using program::kWithTx;
 using program::MbarrierOp;
 
-inline constexpr std::uint32_t kMbarrierMost = (1u << 20) - 1;  // of arrivals, and of bytes either way
+inline constexpr std::uint32_t kMaxMbarrier = (1u << 20) - 1;  // of arrivals, and of bytes either way
 
 void run_mbarrier(Warp& w, const Op& op, LaneMask mask);
 void run_pending_count(Warp& w, const Op& op, LaneMask mask);
@@ -55,9 +55,9 @@ bool follows_copies(const Launch& launch);
 
 // Nothing else in the block can run: time passes for lanes parked by try_wait, and they may run again. False: there are none, or
 // time has passed often enough without any phase completing.
-bool let_time_pass(Block& b);
+bool advance_virtual_time(Block& b);
 bool waits_for_mbarrier(const Block& b);
 // "the mbarrier 16 bytes into 'bar' waits for 3 more arrivals and 512 bytes".
-std::string describe_mbarrier_wait(const Block& b, const Warp& w, const Fragment& f);
+std::string describe_mbarrier_wait(const Block& b, const Warp& w, const WarpSplit& f);
 
 }  // namespace lockstep::engine

@@ -13,13 +13,13 @@ inline LaneMask living(const Warp& w) { return w.exists & ~w.control->exited; }
 
 // The operand at `slot` of the operation that `f` waits at: one value a lane, or one mask.
 template <class T>
-const T* parked_operand(const Warp& w, const Fragment& f, Slot slot) {
-  const std::byte* bank = is_constant(slot) ? w.bank[1] : w.control->frames[f.frame].bank;
-  return reinterpret_cast<const T*>(bank + (slot & ~Slot{1}));
+const T* parked_operand(const Warp& w, const WarpSplit& f, Slot slot) {
+  const std::byte* file = is_constant(slot) ? w.file[1] : w.control->frames[f.frame].file;
+  return reinterpret_cast<const T*>(file + (slot & ~Slot{1}));
 }
 template <class T>
-T* parked_result(const Warp& w, const Fragment& f, Slot slot) {
-  return reinterpret_cast<T*>(w.control->frames[f.frame].bank + slot);
+T* parked_result(const Warp& w, const WarpSplit& f, Slot slot) {
+  return reinterpret_cast<T*>(w.control->frames[f.frame].file + slot);
 }
 
 inline std::string hexadecimal(std::uint32_t v) {

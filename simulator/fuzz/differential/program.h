@@ -168,9 +168,9 @@ struct Layout {
   explicit Layout(const Program& p)
       : scratch(p.blocks * p.threads * kOutput), sums(scratch + p.blocks * p.threads * kPrivate), shared_sums(sums + 8 * kSums),
         bytes(shared_sums + p.blocks * 8 * kSums) {}
-  static constexpr std::uint32_t kMost = 256 * (kOutput + kPrivate) + 9 * 8 * kSums;
+  static constexpr std::uint32_t kMax = 256 * (kOutput + kPrivate) + 9 * 8 * kSums;
   // Behind it, 128 bytes a block that programs discard: nobody reads them.
-  static constexpr std::uint32_t kDiscarded = (kMost + 255) / 256 * 256, kWhole = kDiscarded + 8 * 128;
+  static constexpr std::uint32_t kDiscarded = (kMax + 255) / 256 * 256, kWhole = kDiscarded + 8 * 128;
 };
 
 }  // namespace lockstep::fuzz::differential

@@ -91,15 +91,15 @@ void last_error_fetched(Runtime& runtime) {
 }
 
 std::uint64_t tell_refused_module(Runtime& runtime, const LoadFailure& why, const std::vector<std::string>& kernels) {
-  constexpr std::size_t kMostNamed = 5;
+  constexpr std::size_t kMaxNamed = 5;
   check::Finding f;
   f.kind = check::Kind::kRefused;
   f.where = why.message;
   f.access.site.file = why.source.file;
   f.access.site.line = why.source.line;
   f.access.site.ptx_line = why.ptx_line;
-  for (std::size_t i = 0; i < std::min(kernels.size(), kMostNamed); ++i) f.detail += (i == 0 ? "" : ", ") + kernels[i];
-  if (kernels.size() > kMostNamed) f.detail += " and " + std::to_string(kernels.size() - kMostNamed) + " more";
+  for (std::size_t i = 0; i < std::min(kernels.size(), kMaxNamed); ++i) f.detail += (i == 0 ? "" : ", ") + kernels[i];
+  if (kernels.size() > kMaxNamed) f.detail += " and " + std::to_string(kernels.size() - kMaxNamed) + " more";
   if (!kernels.empty()) f.detail = (kernels.size() == 1 ? "This kernel cannot run: " : "None of these kernels can run: ") + f.detail;
   return runtime.tell_failure(std::move(f));
 }

@@ -60,31 +60,31 @@ FindingLog::Entry& FindingLog::keep(check::Finding finding, bool suppressed) {
 }
 
 FindingLog::Entry* FindingLog::find(std::uint64_t number) {
-  const auto it = std::find_if(kept_.begin(), kept_.end(), [&](const Entry& e) { return e.told.number == number; });
+  const auto it = std::find_if(kept_.begin(), kept_.end(), [&](const Entry& e) { return e.reported.number == number; });
   return it == kept_.end() ? nullptr : &*it;
 }
 
-std::vector<Told> FindingLog::add(std::vector<check::Finding> findings, bool suppressed) {
+std::vector<Reported> FindingLog::add(std::vector<check::Finding> findings, bool suppressed) {
   std::lock_guard lock(mutex_);
-  std::vector<Told> fresh;
+  std::vector<Reported> fresh;
   for (check::Finding& f : findings) {
     if (count_repeats_ && !f.by_host()) {
-      const auto same = [&](const Entry& e) { return !e.told.finding.by_host() && check::same_place(e.told.finding, f); };
+      const auto same = [&](const Entry& e) { return !e.reported.finding.by_host() && check::same_place(e.reported.finding, f); };
       if (const auto known = std::find_if(kept_.begin(), kept_.end(), same); known != kept_.end()) {
-        known->told.finding.occurrences += f.occurrences;
+        known->reported.finding.occurrences += f.occurrences;
         known->changed = true;
         continue;
       }
     }
-    fresh.push_back(keep(std::move(f), suppressed).told);
+    fresh.push_back(keep(std::move(f), suppressed).reported);
   }
   return fresh;
 }
 
-std::uint64_t FindingLog::add_failure(check::Finding finding, bool suppressed, std::optional<Told>* first) {
+std::uint64_t FindingLog::add_failure(check::Finding finding, bool suppressed, std::optional<Reported>* first) {
   std::lock_guard lock(mutex_);
   const auto same = [&](const Entry& e) {
-    const check::Finding& f = e.told.finding;
+    const check::Finding& f = e.reported.finding;
     return f.kind == finding.kind && f.call == finding.call && f.error == finding.error && f.kernel == finding.kernel &&
            f.access.address == finding.access.address && (!f.call.empty() || f.where == finding.where);
   };
@@ -93,37 +93,37 @@ std::uint64_t FindingLog::add_failure(check::Finding finding, bool suppressed, s
   Entry& entry = fresh ? keep(std::move(finding), suppressed) : *known;
   ++entry.not_looked_at;
   if (fresh) {
-    *first = entry.told;
+    *first = entry.reported;
   } else {
-    ++entry.told.finding.occurrences;
-    entry.told.finding.severity = check::Severity::kError;
+    ++entry.reported.finding.occurrences;
+    entry.reported.finding.severity = check::Severity::kError;
     entry.changed = true;
   }
-  return entry.told.number;
+  return entry.reported.number;
 }
 
-std::optional<Told> FindingLog::looked_at(std::uint64_t number, std::uint64_t times) {
+std::optional<Reported> FindingLog::looked_at(std::uint64_t number, std::uint64_t times) {
   std::lock_guard lock(mutex_);
   Entry* entry = find(number);
   if (entry == nullptr || (entry->not_looked_at -= std::min(times, entry->not_looked_at)) != 0) return std::nullopt;
-  entry->told.finding.severity = check::Severity::kInformation;
+  entry->reported.finding.severity = check::Severity::kInformation;
   entry->changed = true;
-  return std::exchange(entry->informed, true) ? std::nullopt : std::optional(entry->told);
+  return std::exchange(entry->informed, true) ? std::nullopt : std::optional(entry->reported);
 }
 
 void FindingLog::again(std::uint64_t number) {
   std::lock_guard lock(mutex_);
   if (Entry* entry = find(number)) {
-    ++entry->told.finding.occurrences;
+    ++entry->reported.finding.occurrences;
     entry->changed = true;
   }
 }
 
-std::vector<Told> FindingLog::changed() const {
+std::vector<Reported> FindingLog::changed() const {
   std::lock_guard lock(mutex_);
-  std::vector<Told> result;
+  std::vector<Reported> result;
   for (const Entry& e : kept_) {
-    if (e.changed) result.push_back(e.told);
+    if (e.changed) result.push_back(e.reported);
   }
   return result;
 }
@@ -132,7 +132,7 @@ std::vector<check::Finding> FindingLog::take() {
   std::lock_guard lock(mutex_);
   std::vector<check::Finding> taken;
   for (Entry& e : kept_) {
-    if (!e.told.suppressed) taken.push_back(std::move(e.told.finding));
+    if (!e.reported.suppressed) taken.push_back(std::move(e.reported.finding));
   }
   kept_.clear();
   return taken;
@@ -140,7 +140,7 @@ std::vector<check::Finding> FindingLog::take() {
 
 bool FindingLog::errors_untaken() const {
   std::lock_guard lock(mutex_);
-  return std::any_of(kept_.begin(), kept_.end(), [](const Entry& e) { return !e.told.suppressed && is_error(e.told.finding); });
+  return std::any_of(kept_.begin(), kept_.end(), [](const Entry& e) { return !e.reported.suppressed && is_error(e.reported.finding); });
 }
 
 bool FindingLog::set_quiet(bool quiet) {

@@ -15,7 +15,7 @@ namespace lockstep::runtime {
 inline constexpr int kExitWithFindings = 86;
 
 // A finding with the number by which it can be spoken of later. Numbers count from 1 in a process.
-struct Told {
+struct Reported {
   std::uint64_t number = 0;
   bool suppressed = false;
   check::Finding finding;
@@ -26,17 +26,17 @@ class FindingLog {
   // From now on a finding of a place that was told before (check::same_place) is counted and not told again.
   void count_repeats();
   // Keeps findings and prints them. Suppressed ones are neither printed nor taken. Those that were not told before.
-  std::vector<Told> add(std::vector<check::Finding> findings, bool suppressed = false);
+  std::vector<Reported> add(std::vector<check::Finding> findings, bool suppressed = false);
 
   // A call of the API failed, or device code was refused: one finding a place in the program (call, address, error, kernel). Its number, and the finding
   // if it was not told before. An error of a call is one until the program has looked at it as often as it happened.
-  std::uint64_t add_failure(check::Finding finding, bool suppressed, std::optional<Told>* first);
+  std::uint64_t add_failure(check::Finding finding, bool suppressed, std::optional<Reported>* first);
   // The program has fetched the error of `times` calls. The finding, when this has made it information for the first time.
-  std::optional<Told> looked_at(std::uint64_t number, std::uint64_t times);
+  std::optional<Reported> looked_at(std::uint64_t number, std::uint64_t times);
   void again(std::uint64_t number);
 
   // The findings that are not as they were told any more: met again, or looked at.
-  std::vector<Told> changed() const;
+  std::vector<Reported> changed() const;
 
   std::vector<check::Finding> take();
   bool errors_untaken() const;
@@ -45,7 +45,7 @@ class FindingLog {
 
  private:
   struct Entry {
-    Told told;
+    Reported reported;
     std::uint64_t not_looked_at = 0;
     bool changed = false, informed = false;
   };

@@ -143,7 +143,7 @@ TEST(FindingLog, SuppressedOnesAreCountedAndNeitherPrintedNorTaken) {
 TEST(FindingLog, AFailedCallIsAnErrorUntilItHasBeenLookedAtAsOftenAsItHappened) {
   FindingLog log;
   log.set_quiet(true);
-  std::optional<Told> first, again, other;
+  std::optional<Reported> first, again, other;
   const std::uint64_t number = log.add_failure(failed_call(1), false, &first);
   ASSERT_TRUE(first.has_value());
   EXPECT_EQ(first->number, number);

@@ -11,7 +11,7 @@ void HostReads::remember(std::vector<engine::UnwrittenStore> stores, const memor
   for (engine::UnwrittenStore& s : stores) {
     const memory::Allocation* a = memory.find(s.begin);
     if (a == nullptr || a->freed) continue;
-    if (stores_.size() >= kMost) stores_.erase(stores_.begin());
+    if (stores_.size() >= kMax) stores_.erase(stores_.begin());
     stores_.insert_or_assign(s.begin, Store{std::move(s), a->id});
   }
 }

@@ -31,7 +31,7 @@ class HostReads {
 
  private:
   // More are forgotten, the lowest addresses first: a mistake is then told as information.
-  static constexpr std::size_t kMost = 65536;
+  static constexpr std::size_t kMax = 65536;
   struct Store {
     engine::UnwrittenStore store;
     std::uint64_t allocation = 0;  // id: addresses may be used again

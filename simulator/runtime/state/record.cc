@@ -70,9 +70,9 @@ void Record::refused_launch() {
   ++refused_launches_;
 }
 
-void Record::found(const std::vector<Told>& findings) {
+void Record::found(const std::vector<Reported>& findings) {
   if (!is_open()) return;
-  for (const Told& told : findings) {
+  for (const Reported& told : findings) {
     put(file_, {{"finding", json::parse(to_json({told.finding}))[0]}, {"number", told.number}, {"suppressed", told.suppressed}});
   }
 }
@@ -81,7 +81,7 @@ void Record::taken() {
   if (is_open()) put(file_, {{"taken", true}});
 }
 
-void Record::finish(const std::vector<Told>& changed) {
+void Record::finish(const std::vector<Reported>& changed) {
   if (!is_open()) return;
   found(changed);
   std::lock_guard lock(mutex_);

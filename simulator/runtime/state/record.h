@@ -31,10 +31,10 @@ class Record {
   void launched(std::string_view kernel, int device, const engine::Counters& counters);
   // A launch that the simulated GPU did not take.
   void refused_launch();
-  void found(const std::vector<Told>& findings);
+  void found(const std::vector<Reported>& findings);
   void taken();
   // The process ends: the findings that have changed since they were recorded, and the totals. Those of a process that ends otherwise are missing.
-  void finish(const std::vector<Told>& changed);
+  void finish(const std::vector<Reported>& changed);
   // A forked child begins with nothing launched.
   void forget();
 

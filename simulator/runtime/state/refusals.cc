@@ -14,7 +14,7 @@ namespace lockstep::runtime {
 namespace {
 
 // A module with more of them says enough.
-constexpr std::size_t kMostRefusals = 100;
+constexpr std::size_t kMaxRefusals = 100;
 
 std::string_view trimmed(std::string_view s) {
   const std::size_t first = s.find_first_not_of(" \t");
@@ -133,7 +133,7 @@ std::vector<std::string> kernels_in(std::string_view ptx) {
 
 std::vector<Refusal> find_refusals(std::vector<std::string> texts, memory::DeviceMemory& memory) {
   std::vector<Refusal> found;
-  while (found.size() < kMostRefusals) {
+  while (found.size() < kMaxRefusals) {
     const std::vector<std::string_view> views(texts.begin(), texts.end());
     const auto loaded = engine::load_module(views, memory, 0);
     const auto* error = std::get_if<engine::LoadError>(&loaded);

@@ -47,7 +47,7 @@ void finish_record(int /*status*/, void* record) { static_cast<Record*>(record)-
 // finished, and then the exit status is decided.
 [[maybe_unused]] const bool watching = (watch_exit(&finding_log()), on_exit(finish_record, &record_file()), on_exit(tell_leaks_at_exit, nullptr), true);
 
-void record_host_access(const check::Finding& finding) { record_file().found({Told{0, false, finding}}); }
+void record_host_access(const check::Finding& finding) { record_file().found({Reported{0, false, finding}}); }
 
 // After a fork the child has no device if the parent has used one; it would share the parent's managed memory. NVIDIA's runtime says the same.
 // What the parent found is the parent's to report.
@@ -130,7 +130,7 @@ void Runtime::tell(std::vector<check::Finding> made) {
 
 std::uint64_t Runtime::tell_failure(check::Finding finding) {
   const bool suppressed = settings.suppressions.cover(finding);
-  std::optional<Told> first;
+  std::optional<Reported> first;
   const std::uint64_t number = findings.add_failure(std::move(finding), suppressed, &first);
   if (first) record.found({std::move(*first)});
   return number;

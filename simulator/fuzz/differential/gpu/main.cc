@@ -33,7 +33,7 @@ using namespace lockstep::fuzz::differential;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kAssemblySeconds = 120;
-constexpr std::size_t kMostSaved = 1000, kMostTold = 2000, kMostQuestions = 250, kMostFaults = 12;
+constexpr std::size_t kMaxSaved = 1000, kMaxTold = 2000, kMaxQuestions = 250, kMaxFaults = 12;
 constexpr auto kReducing = std::chrono::seconds(25);
 
 struct Options {
@@ -196,7 +196,7 @@ class Worker {
       {
         const std::lock_guard lock(s_.mutex);
         ++s_.refused;
-        if (s_.saved++ < kMostSaved)
+        if (s_.saved++ < kMaxSaved)
           write(std::filesystem::path(s_.options.out) / fmt::format("refused-{:016x}.ptx", number),
                 fmt::format("// ptxas -O{}\n/* {} */\n", level, messages) + module_of(std::span(&suspects.front(), 1)));
         fmt::print("ptxas -O{} refuses {:016x}: {}\n", level, number, messages.substr(0, 200));
@@ -217,7 +217,7 @@ class Worker {
           if (!skipped[i]) to[i].silicon[level] = o.digests[i];
         return;
       }
-      if (faults == kMostFaults || o.failed >= programs.size()) {
+      if (faults == kMaxFaults || o.failed >= programs.size()) {
         for (std::size_t i = 0; i < programs.size(); ++i)
           if (!skipped[i]) to[i].fault[level] = "a program of the module: " + o.fault;
         return;
@@ -279,7 +279,7 @@ class Worker {
         if (all[i].agree()) continue;
         ++s_.alone[all[i].alone()];
         differ.push_back(i);
-        if (++s_.told <= kMostTold)
+        if (++s_.told <= kMaxTold)
           fmt::print("{:016x}: {} differs\n", programs[i].seed, all[i].alone());
       }
     }
@@ -291,7 +291,7 @@ class Worker {
     const std::string alone = votes.alone();
     {
       const std::lock_guard lock(s_.mutex);
-      if (s_.saved++ >= kMostSaved) return;
+      if (s_.saved++ >= kMaxSaved) return;
       reduce = s_.reduced < 12 * s_.options.reduced && s_.reduced_of[alone] < s_.options.reduced;
       if (reduce) ++s_.reduced, ++s_.reduced_of[alone];
     }
@@ -304,7 +304,7 @@ class Worker {
         const auto now = Clock::now();
         const bool late = now - begin > kReducing || now - s_.start > std::chrono::duration<double>(60 * s_.options.minutes + 15);
         return !late && !s_.stop && this->votes(one, v, true) && v.size() == 1 && v[0].alone() == alone && !v[0].agree();
-      }, kMostQuestions);
+      }, kMaxQuestions);
     }
     std::string text = fmt::format("// {:016x}: {} differs\n// {} blocks of {} threads; the input begins at byte {}\n// arguments", program.seed,
                                    alone, small.blocks, small.threads, small.input_offset);
@@ -376,7 +376,7 @@ bool parse(int argc, char** argv, Options& o) {
     if (name == "--minutes") o.minutes = std::strtod(value.c_str(), nullptr);
     else if (name == "--programs") o.programs = std::strtoull(value.c_str(), nullptr, 10), o.minutes = 1e6;
     else if (name == "--seed") o.seed = std::strtoull(value.c_str(), nullptr, 10);
-    else if (name == "--batch") o.batch = std::clamp<std::size_t>(std::strtoull(value.c_str(), nullptr, 10), 1, kMostPrograms);
+    else if (name == "--batch") o.batch = std::clamp<std::size_t>(std::strtoull(value.c_str(), nullptr, 10), 1, kMaxPrograms);
     else if (name == "--runners") o.runners = std::max<std::size_t>(1, std::strtoull(value.c_str(), nullptr, 10));
     else if (name == "--milliseconds") o.milliseconds = std::max(1, std::atoi(value.c_str()));
     else if (name == "--reduced") o.reduced = std::strtoull(value.c_str(), nullptr, 10);

@@ -82,7 +82,7 @@ int serve(int channel) {
   std::optional<Device::Lane> lane;
   try {
     device.emplace();
-    lane.emplace(*device, kMostPrograms);
+    lane.emplace(*device, kMaxPrograms);
     answer(channel, device->name(), 0, {}, {});
   } catch (const std::exception& e) {
     answer(channel, e.what(), 1, {}, {});

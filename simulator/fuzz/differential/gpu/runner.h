@@ -42,6 +42,6 @@ class Runner {
 // What the process of a runner does: answers on a socket until it is closed. `most`: programs at a time.
 int serve(int channel);
 
-inline constexpr std::size_t kMostPrograms = 256;  // of a module
+inline constexpr std::size_t kMaxPrograms = 256;  // of a module
 
 }  // namespace lockstep::fuzz::differential
