@@ -224,7 +224,16 @@ INSTANTIATE_TEST_SUITE_P(
                  0x979b3ae6, 0xbe6a28cd, 0x70e9972f, 0x89044621, 0xdf2c3391, 0xc8e2680e, 0x5854c06c, 0xc27f312f},
                 20,
                 68,
-                0x0u}),
+                0x0u},
+        Reduced{"uniform_predicate",
+                1,
+                32,
+                162816,
+                {0x00000000, 0x00000002, 0x00000002, 0x00000001, 0xdf09fe2a, 0xa643c2f2, 0x67899bd7, 0xcd4782ab,
+                 0x16a741f0, 0xc8db115c, 0x585a7642, 0x8e7275a8, 0xc7be30bd, 0x6080dd1a, 0x6243c5e3, 0x5450206f},
+                0,
+                72,
+                0x9u}),
     [](const testing::TestParamInfo<Reduced>& i) { return std::string(i.param.name); });
 
 }  // namespace
