@@ -1,6 +1,6 @@
-// Variants of a kernel that test the tests: a mutant has a planted fault, which the laws must find for its stated reason;
-// a negative control is right but written differently, and the laws must accept it. A family's kernels and their table
-// stand together in <family>.cu.
+// Variants of a kernel that test the tests: a mutant has a planted fault, which the laws must find for its stated
+// reason; a negative control is right but written differently, and the laws must accept it. A family's kernels and
+// their table stand together in <family>.cu.
 #pragma once
 
 #include <string>
