@@ -117,7 +117,7 @@ void histograms() {
     });
     rows.push_back({what + ", CUB", fmt::format("{:.1f} G elements/s", kElements / cub.median * 1e-3), "", cub});
     for (const auto& [name, max_blocks] :
-         {std::pair{"default shape", 1 << 16}, {"8 blocks an SM", 8 * device_dossier().sms}}) {
+         {std::pair{"default shape", 1 << 16}, {"8 blocks an SM", 8 * device_properties().sms}}) {
       const Estimate us = timed(what, [&, blocks = max_blocks](cudaStream_t s) {
         return text(kernels::histogram(kernels::HistogramPath::kAutomatic, values.as<int>(), kElements,
                                        counts.as<unsigned long long>(), bins, {.max_blocks = blocks}, nullptr, s));
@@ -157,14 +157,14 @@ void ray_tracer() {
 
 // FP32 operations a multiprocessor starts each cycle, two for an fma (CUDA C++ programming guide, table of arithmetic
 // throughput).
-int flops_a_cycle(const DeviceDossier& d) {
+int flops_a_cycle(const DeviceProperties& d) {
   const bool half = d.major < 8 || (d.major == 8 && d.minor == 0);
   return 2 * (half ? 64 : 128);
 }
 
 void matmul() {
   constexpr std::int64_t kSide = 4096;
-  const DeviceDossier& d = device_dossier();
+  const DeviceProperties& d = device_properties();
   const double ceiling = 1e-9 * d.sms * flops_a_cycle(d) * d.clock_khz;  // TFLOP/s
   const std::size_t bytes = kSide * kSide * sizeof(float);
   DeviceMemory a(bytes), b(bytes), c(bytes);
@@ -194,7 +194,7 @@ int run() {
     fmt::print(stderr, "the simulated GPU's speed says nothing about a GPU's\n");
     return 1;
   }
-  const DeviceDossier& d = device_dossier();
+  const DeviceProperties& d = device_properties();
   fmt::print("{}, compute capability {}.{}, {} SMs, {} MHz, driver API {}, runtime {}\n\n", d.name, d.major, d.minor, d.sms,
              d.clock_khz / 1000, d.driver_version, d.runtime_version);
   for (const auto& [name, part] : std::vector<std::pair<std::string, std::function<void()>>>{

@@ -110,7 +110,7 @@ void judge_device(CaseOutcome& outcome) {
 CaseOutcome run_case(const std::function<void()>& body) {
   if (running_case) throw std::logic_error("run_case inside a case");
   static const bool kHasDevice = [] {
-    if (extension().set_quiet) extension().set_quiet(1);  // a finding is told once, with its counterexample
+    if (extension().set_quiet) extension().set_quiet(1);  // a finding is reported once, with its counterexample
     return device_error().empty();
   }();
   CaseOutcome outcome;

@@ -37,8 +37,8 @@ TEST_F(Case, TheExtensionIsFound) {
   EXPECT_FALSE(extension().read_counters) << "the fake has none";
 }
 
-TEST_F(Case, TheDossierSaysWhatTheRuntimeSays) {
-  const DeviceDossier& d = device_dossier();
+TEST_F(Case, ThePropertiesSayWhatTheRuntimeSays) {
+  const DeviceProperties& d = device_properties();
   EXPECT_EQ(d.name, "Fake GPU");
   EXPECT_EQ(d.major, 8);
   EXPECT_EQ(d.uuid, "GPU-f0f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff");
@@ -76,7 +76,7 @@ TEST_F(Case, AFindingFailsACaseThatComputedTheRightResult) {
   EXPECT_EQ(outcome.failure.label(), "finding:race");
   EXPECT_EQ(outcome.failure.message, "race in shared memory");
   EXPECT_TRUE(run_case([] {}).held()) << "a finding belongs to one case";
-  EXPECT_EQ(fake_extension().quiet, 1) << "a finding is told with its counterexample, not as it happens";
+  EXPECT_EQ(fake_extension().quiet, 1) << "a finding is reported with its counterexample, not as it happens";
 }
 
 TEST_F(Case, AFindingOutranksWhatFollowedFromIt) {

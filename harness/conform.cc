@@ -41,7 +41,7 @@ namespace fs = std::filesystem;
 constexpr int kGreen = 0, kRed = 1, kUsage = 2, kNoDevice = 5, kNoSanitizer = 6;
 
 // Leaves room to count up from, one a run.
-constexpr std::uint64_t kMostRandomSeed = 1'000'000'000'000'000'000;
+constexpr std::uint64_t kMaxRandomSeed = 1'000'000'000'000'000'000;
 
 struct Arguments {
   std::string command = "run";
@@ -69,8 +69,8 @@ std::string check(const Arguments& a) {
     return fmt::format("--cases={} is not an integer from 1 to 1000000000", a.cases);
   if (!a.seed.empty() && !parse_number(a.seed, 1, UINT64_MAX))
     return fmt::format("--seed={} is not an integer from 1 to 2^64-1", a.seed);
-  if (!a.random_seed.empty() && !parse_number(a.random_seed, 2, kMostRandomSeed))
-    return fmt::format("--random-seed={} is not an integer from 2 to {}", a.random_seed, kMostRandomSeed);
+  if (!a.random_seed.empty() && !parse_number(a.random_seed, 2, kMaxRandomSeed))
+    return fmt::format("--random-seed={} is not an integer from 2 to {}", a.random_seed, kMaxRandomSeed);
   if (!a.seed.empty() && (a.repeat > 1 || !a.random_seed.empty()))
     return "--seed gives every property one seed, --repeat and --random-seed give each its own: choose";
   if (a.repeat > 1 && !a.replay.empty()) return "--repeat with --case would run the same case again";
@@ -112,7 +112,7 @@ SuiteOptions suite_options(const Arguments& a, const Target& target) {
                     .time_limit = a.time_limit,
                     .property_limit = a.property_limit};
   if (!a.sanitizer.empty()) o.prefix = find_sanitizer(a.sanitizer).prefix();
-  o.random_seed = parse_number(a.random_seed, 2, kMostRandomSeed).value_or(0);
+  o.random_seed = parse_number(a.random_seed, 2, kMaxRandomSeed).value_or(0);
   // Suites that run at the same time share the machine's cores.
   if (a.jobs > 1 && environment("LOCKSTEP_HOST_THREADS").empty())
     o.host_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / a.jobs);
@@ -292,7 +292,7 @@ bool sanitizer_lives(const Arguments& a, const std::vector<Target>& targets) {
     }
   }
   if (why.empty()) {
-    fmt::print("{} --tool {} found the fault planted for it, and did not accuse its correct twin\n", sanitizer.program,
+    fmt::print("{} --tool {} found the fault planted for it, and did not accuse its negative control\n", sanitizer.program,
                sanitizer.tool);
   } else {
     refuse(why);

@@ -1,4 +1,4 @@
-// Several tasks at once, in their order, until one of them says stop.
+// A thread pool for a list of tasks: several at once, in their order, until one of them says stop.
 #pragma once
 
 #include <cstddef>

@@ -33,12 +33,12 @@ std::string text_of_uuid(const cudaUUID_t& uuid) {
   return text;
 }
 
-DeviceDossier make_dossier() {
+DeviceProperties make_device_properties() {
   if (const std::string error = device_error(); !error.empty()) throw std::runtime_error("no GPU answers: " + error);
   cudaDeviceProp p{};
   if (const cudaError_t error = cudaGetDeviceProperties(&p, 0); error != cudaSuccess)
     throw std::runtime_error("cudaGetDeviceProperties: " + describe(error));
-  DeviceDossier d;
+  DeviceProperties d;
   d.name = p.name;
   d.major = p.major;
   d.minor = p.minor;
@@ -106,12 +106,12 @@ std::string device_error() {
   return count > 0 ? "" : describe(cudaErrorNoDevice);
 }
 
-const DeviceDossier& device_dossier() {
-  static const DeviceDossier kDossier = make_dossier();
-  return kDossier;
+const DeviceProperties& device_properties() {
+  static const DeviceProperties kProperties = make_device_properties();
+  return kProperties;
 }
 
-std::map<std::string, std::string> DeviceDossier::entries() const {
+std::map<std::string, std::string> DeviceProperties::entries() const {
   const auto flag = [](bool b) { return std::string(b ? "true" : "false"); };
   return {{"name", name},
           {"compute_capability", std::to_string(major) + "." + std::to_string(minor)},

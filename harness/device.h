@@ -11,7 +11,7 @@
 namespace lockstep {
 
 // Everything about the device that a result may depend on. Filled once, from the CUDA runtime API, for device 0.
-struct DeviceDossier {
+struct DeviceProperties {
   std::string name;
   int major = 0, minor = 0;  // compute capability
   std::string uuid;          // "GPU-xxxxxxxx-xxxx-...", lower case
@@ -39,7 +39,7 @@ struct DeviceDossier {
 // "" when a device answers; else the CUDA error's name and text.
 std::string device_error();
 // Requires that a device answers; throws std::runtime_error with device_error() otherwise.
-const DeviceDossier& device_dossier();
+const DeviceProperties& device_properties();
 
 // The simulator's own functions (simulator/extension.h); each is null on silicon.
 struct Extension {

@@ -20,7 +20,7 @@ std::string library_of(const char* symbol) {
 constexpr char kNeedsSilicon[] =
     "LOCKSTEP_GPU=required asks for silicon: check that nvidia-smi lists the GPU and that CUDA_VISIBLE_DEVICES does "
     "not hide it. "
-    "Without a GPU, run the test's simulated twin (//tests:stencil_test for //tests:stencil_gpu_test).";
+    "Without a GPU, run the same test on the simulated GPU (//tests:stencil_test for //tests:stencil_gpu_test).";
 
 constexpr char kStatic[] =
     "The program's CUDA runtime is linked into it, so the simulated GPU cannot take its place: compile and link with "

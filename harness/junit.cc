@@ -86,9 +86,9 @@ std::string testcase(const Record& r, std::string_view family) {
 std::string whole_suite(const SuiteResult& s, std::size_t& count) {
   std::string out;
   for (const std::string& problem : s.problems) {
-    bool told = false;
-    for (const Record& r : s.ledger.records()) told = told || problem_of(r) == problem;
-    if (told) continue;
+    bool already_reported = false;
+    for (const Record& r : s.ledger.records()) already_reported = already_reported || problem_of(r) == problem;
+    if (already_reported) continue;
     ++count;
     out +=
         fmt::format("    <testcase classname=\"{}\" name=\"ledger closes ({})\"><error message=\"{}\"/></testcase>\n",

@@ -96,8 +96,8 @@ void print_end(const Recorder& recorder, const std::vector<std::string>& problem
   fmt::print("\n{}{}\n", details(records), summary_line(recorder.ledger().tally()));
   for (const std::string& p : problems) {
     // What is wrong with a property stands among the details already.
-    const auto told = [&](const Record& r) { return problem_of(r) == p; };
-    if (std::none_of(records.begin(), records.end(), told)) fmt::print("[ LEDGER ] problem: {}\n", p);
+    const auto already_reported = [&](const Record& r) { return problem_of(r) == p; };
+    if (std::none_of(records.begin(), records.end(), already_reported)) fmt::print("[ LEDGER ] problem: {}\n", p);
   }
   fmt::print("[ LEDGER ] {}\n", problems.empty() ? "green" : "RED");
   std::fflush(stdout);
@@ -183,8 +183,8 @@ int run(int argc, char** argv) {
     fmt::print("[ LEDGER ] {}\n", recorder_options.blocked);
     blame_infrastructure(bazel, "GPU", recorder_options.blocked);
   } else if (recorder_options.expects_kernels) {
-    header.device = device_dossier().entries();
-    recorder_options.device = device_dossier().name;
+    header.device = device_properties().entries();
+    recorder_options.device = device_properties().name;
     fmt::print("[ LEDGER ] device: {}\n", recorder_options.device);
   }
   std::fflush(stdout);

@@ -26,7 +26,7 @@ struct Clause {
 };
 
 Clause clause_of(Capability capability) {
-  const DeviceDossier& d = device_dossier();
+  const DeviceProperties& d = device_properties();
   switch (capability) {
     case Capability::kClusters:
       return {"thread-block clusters", d.max_cluster_blocks > 1};
@@ -194,8 +194,8 @@ void require_capability(const Requirement& r) {
   std::string text = r.at_least > 1
                          ? fmt::format("needs {} {}; the device has {}", r.at_least, clause.text, clause.device)
                          : fmt::format("needs {}; the device has none", clause.text);
-  throw CaseNotApplicable{fmt::format("{} ({}, compute capability {}.{})", text, device_dossier().name,
-                                      device_dossier().major, device_dossier().minor)};
+  throw CaseNotApplicable{fmt::format("{} ({}, compute capability {}.{})", text, device_properties().name,
+                                      device_properties().major, device_properties().minor)};
 }
 
 PropertyResult detail::run_property(std::string_view name, const CaseType& type, const PropertyOptions& options) {

@@ -1,4 +1,4 @@
-// On a fake runtime, with a "launcher" that answers what it is told.
+// On a fake runtime, with a "launcher" that answers what the test asks for.
 #include "harness/refusal.h"
 
 #include <cuda_runtime_api.h>

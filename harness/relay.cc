@@ -18,9 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // Follows the ledger that a running program keeps: which property runs, and since when.
-class Watch {
+class LedgerMonitor {
  public:
-  explicit Watch(fs::path ledger) : path_(std::move(ledger)) {}
+  explicit LedgerMonitor(fs::path ledger) : path_(std::move(ledger)) {}
 
   // `seconds` since the program began.
   void look(double seconds) {
@@ -56,27 +56,27 @@ struct Attempt {
 };
 
 // One process: all of the suite, or of a later one the properties `only`.
-Attempt attempt(const Suite& suite, const Relay& relay, int number, const std::vector<std::string>& only,
+Attempt attempt(const Suite& suite, const SuiteProcesses& processes, int number, const std::vector<std::string>& only,
                 const std::function<void(const LedgerFile&, double)>& tick) {
   const std::string stem = number == 1 ? suite.family : fmt::format("{}.{}", suite.family, number);
-  const fs::path ledger = relay.ledgers / (stem + ".json");
-  Command c = relay.command;
+  const fs::path ledger = processes.ledgers / (stem + ".json");
+  Command c = processes.command;
   c.argv.push_back("--ledger=" + ledger.string());
   if (!only.empty()) {
     c.argv.push_back(fmt::format("--gtest_filter={}", fmt::join(only, ":")));
     c.set["LOCKSTEP_EXPECT_KERNELS"] = "0";  // what is left may be properties that launch none
   }
-  c.output = (relay.logs / (stem + ".log")).string();
-  Watch watch(ledger);
+  c.output = (processes.logs / (stem + ".log")).string();
+  LedgerMonitor monitor(ledger);
   c.overrun = [&](double seconds) {
-    return watch.property_seconds(seconds) > relay.property_limit
-               ? fmt::format("the limit of {:g} s for one property", relay.property_limit)
+    return monitor.property_seconds(seconds) > processes.property_limit
+               ? fmt::format("the limit of {:g} s for one property", processes.property_limit)
                : "";
   };
   Attempt a;
   a.end = run_process(c, [&](double seconds) {
-    watch.look(seconds);
-    if (tick) tick(watch.file(), seconds);
+    monitor.look(seconds);
+    if (tick) tick(monitor.file(), seconds);
   });
   read_ledger(ledger.string(), a.file, a.ledger_error);
   return a;
@@ -93,20 +93,20 @@ void remove_earlier(const fs::path& folder, const std::string& family) {
 }  // namespace
 
 std::vector<std::string> left_over(const LedgerFile& file, bool died) {
-  std::set<std::string> settled;
+  std::set<std::string> has_verdict;
   for (const Record& r : file.records) {
-    if (r.verdict != Verdict::kNotRun || !r.reason.starts_with(kDeviceLostAfter)) settled.insert(r.property);
+    if (r.verdict != Verdict::kNotRun || !r.reason.starts_with(kDeviceLostAfter)) has_verdict.insert(r.property);
   }
-  if (died && !file.running.empty()) settled.insert(file.running);
+  if (died && !file.running.empty()) has_verdict.insert(file.running);
   std::vector<std::string> left;
   for (const std::string& property : file.planned) {
     const bool recorded = std::any_of(file.records.begin(), file.records.end(),
                                       [&](const Record& r) { return r.property == property; });
     // A program that reached its end and left a property open has a fault, which running it anew would hide.
-    if (!settled.contains(property) && (died || recorded)) left.push_back(property);
+    if (!has_verdict.contains(property) && (died || recorded)) left.push_back(property);
   }
-  // Nothing at all was settled: the next process would fare the same.
-  return settled.empty() ? std::vector<std::string>{} : left;
+  // No property got a verdict: the next process would fare the same.
+  return has_verdict.empty() ? std::vector<std::string>{} : left;
 }
 
 void add_later(LedgerFile& whole, const LedgerFile& later) {
@@ -126,9 +126,9 @@ void add_later(LedgerFile& whole, const LedgerFile& later) {
   }
 }
 
-SuiteResult run_relay(const Suite& suite, const Relay& relay, const std::function<void(const SuiteProgress&)>& tick) {
-  remove_earlier(relay.ledgers, suite.family);
-  remove_earlier(relay.logs, suite.family);
+SuiteResult run_in_processes(const Suite& suite, const SuiteProcesses& processes, const std::function<void(const SuiteProgress&)>& tick) {
+  remove_earlier(processes.ledgers, suite.family);
+  remove_earlier(processes.logs, suite.family);
   Attempt whole;
   double before = 0;  // seconds of earlier processes
   const auto report = [&](const LedgerFile& now, double seconds) {
@@ -138,12 +138,12 @@ SuiteResult run_relay(const Suite& suite, const Relay& relay, const std::functio
     const std::size_t open = now.planned.size() - std::min(now.planned.size(), now.records.size());
     tick({planned - open, planned, now.running, before + seconds});
   };
-  whole = attempt(suite, relay, 1, {}, report);
+  whole = attempt(suite, processes, 1, {}, report);
 
   Attempt last = whole;
   ProcessEnd first_bad = whole.end;
   std::vector<std::string> cut_short;
-  // Each process settles at least one property, so this ends.
+  // Each process gives at least one property a verdict, so this ends.
   for (int number = 2; last.ledger_error.empty(); ++number) {
     const std::vector<std::string> left = left_over(last.file, last.died());
     if (last.died() && !last.file.running.empty()) {
@@ -157,21 +157,21 @@ SuiteResult run_relay(const Suite& suite, const Relay& relay, const std::functio
     }
     if (left.empty()) break;
     before += last.end.seconds;
-    last = attempt(suite, relay, number, left, report);
+    last = attempt(suite, processes, number, left, report);
     add_later(whole.file, last.file);
     whole.end.seconds += last.end.seconds;
     if (first_bad.succeeded()) first_bad = last.end;
   }
   first_bad.seconds = whole.end.seconds;
-  // Where later processes settled all that the first left, the ledger is complete after all.
-  const bool settled = last.ledger_error.empty() && (last.file.complete || !last.file.running.empty());
-  if (settled && whole.file.records.size() == whole.file.planned.size()) whole.file.complete = true;
+  // Where later processes gave verdicts to all that the first left, the ledger is complete after all.
+  const bool ended = last.ledger_error.empty() && (last.file.complete || !last.file.running.empty());
+  if (ended && whole.file.records.size() == whole.file.planned.size()) whole.file.complete = true;
   for (const std::string& p : cut_short) {
     if (std::find(whole.file.problems.begin(), whole.file.problems.end(), p) == whole.file.problems.end())
       whole.file.problems.push_back(p);
   }
   SuiteResult result = assess(suite, std::move(first_bad), std::move(whole.file), whole.ledger_error);
-  result.log = (relay.logs / (suite.family + ".log")).string();
+  result.log = (processes.logs / (suite.family + ".log")).string();
   return result;
 }
 

@@ -1,4 +1,4 @@
-// A suite in a relay of processes: as many as it takes to give every property a verdict of its own.
+// A suite in one process after another, monitored by its ledger: as many as it takes to give every property a verdict of its own.
 //
 // A sticky CUDA error, a crash or a hang takes the process with it, and must cost the one property that it happened in:
 // those that the process had not run yet are run in a new one.
@@ -23,7 +23,7 @@ struct SuiteProgress {
   double seconds = 0;                 // since the suite began
 };
 
-struct Relay {
+struct SuiteProcesses {
   Command command;                // of the first process, but for --ledger and the log
   std::filesystem::path ledgers;  // folder for <family>.json, <family>.2.json, ...; it must be there
   std::filesystem::path logs;     // and for <family>.log, <family>.2.log, ...
@@ -38,7 +38,7 @@ std::vector<std::string> left_over(const LedgerFile& file, bool died);
 void add_later(LedgerFile& whole, const LedgerFile& later);
 
 // Calls `tick` about every 100 ms. Ledgers and logs of an earlier run of the suite are removed.
-SuiteResult run_relay(const Suite& suite, const Relay& relay,
-                      const std::function<void(const SuiteProgress&)>& tick = {});
+SuiteResult run_in_processes(const Suite& suite, const SuiteProcesses& processes,
+                             const std::function<void(const SuiteProgress&)>& tick = {});
 
 }  // namespace lockstep

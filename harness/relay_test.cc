@@ -79,12 +79,12 @@ TEST(AddLater, ReplacesWhatWasNotRunAndTheSentencesAboutIt) {
 }
 
 // Suites made of a shell script that writes ledgers, as a program with a dying GPU would.
-class RunRelay : public ::testing::Test {
+class RunInProcesses : public ::testing::Test {
  protected:
-  RunRelay() : folder_(fs::path(::testing::TempDir()) / ("relay." + std::to_string(getpid()))) {
+  RunInProcesses() : folder_(fs::path(::testing::TempDir()) / ("relay." + std::to_string(getpid()))) {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
-    relay_.ledgers = relay_.logs = folder_;
+    processes_.ledgers = processes_.logs = folder_;
   }
 
   // `steps` run with $ledger set, and $only to the properties that are asked for.
@@ -95,8 +95,8 @@ class RunRelay : public ::testing::Test {
            << steps;
     script.close();
     fs::permissions(program, fs::perms::owner_all);
-    relay_.command.argv = {program};
-    return run_relay({"made", program, ""}, relay_);
+    processes_.command.argv = {program};
+    return run_in_processes({"made", program, ""}, processes_);
   }
 
   void ledger(const std::string& name, LedgerFile file) {
@@ -104,10 +104,10 @@ class RunRelay : public ::testing::Test {
   }
 
   fs::path folder_;
-  Relay relay_;
+  SuiteProcesses processes_;
 };
 
-TEST_F(RunRelay, GoesOnInANewProcessAfterOneThatDied) {
+TEST_F(RunInProcesses, GoesOnInANewProcessAfterOneThatDied) {
   LedgerFile first = planned({"A.B", "A.C", "A.D"});
   first.complete = false;
   first.records = {record("A.B", Verdict::kPass)};
@@ -129,8 +129,8 @@ TEST_F(RunRelay, GoesOnInANewProcessAfterOneThatDied) {
   EXPECT_TRUE(fs::exists(folder_ / "made.2.json"));
 }
 
-TEST_F(RunRelay, EndsAPropertyThatHangsAndRunsTheOthers) {
-  relay_.property_limit = 0.5;
+TEST_F(RunInProcesses, EndsAPropertyThatHangsAndRunsTheOthers) {
+  processes_.property_limit = 0.5;
   LedgerFile first = planned({"A.B", "A.C"});
   first.complete = false;
   first.running = "A.B";
@@ -146,7 +146,7 @@ TEST_F(RunRelay, EndsAPropertyThatHangsAndRunsTheOthers) {
   EXPECT_LT(r.end.seconds, 30);
 }
 
-TEST_F(RunRelay, StopsWhereANewProcessSettlesNothing) {
+TEST_F(RunInProcesses, StopsWhereANewProcessSettlesNothing) {
   LedgerFile file = planned({"A.B", "A.C"});
   file.complete = false;
   ledger("always", file);

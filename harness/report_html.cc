@@ -289,7 +289,7 @@ std::string tables(const Passport& p) {
   return out;
 }
 
-std::string dossier(const Passport& p) {
+std::string device_properties(const Passport& p) {
   Table t("ll", {"entry", "value"});
   for (const auto& [key, value] : p.device) t.row({escape(key), "<code>" + escape(value) + "</code>"});
   for (const auto& [key, value] : p.options) t.row({"option " + escape(key), "<code>" + escape(value) + "</code>"});
@@ -350,7 +350,7 @@ std::string report_html(const Passport& p, const std::vector<Picture>& pictures,
   add(goldens(p, pictures), "goldens", "Golden images");
   add(timings(p), "timings", "Timings");
   add(tables(p), "tables", "Transactions");
-  add(dossier(p), "device", "Device");
+  add(device_properties(p), "device", "Device");
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\">\n<title>Lockstep: {0}, {1}</title>\n<style>\n{2}</style>\n</head>\n"

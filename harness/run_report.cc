@@ -151,8 +151,8 @@ std::string failures(const std::vector<SuiteResult>& suites) {
       if (!r.replay.empty()) out += fmt::format("    replay: {}\n", r.replay);
     }
     for (const std::string& problem : s.problems) {
-      const auto told = [&](const Record& r) { return problem_of(r) == problem; };
-      if (std::none_of(s.ledger.records().begin(), s.ledger.records().end(), told))
+      const auto already_reported = [&](const Record& r) { return problem_of(r) == problem; };
+      if (std::none_of(s.ledger.records().begin(), s.ledger.records().end(), already_reported))
         out += fmt::format("  {}\n", problem);
     }
   }

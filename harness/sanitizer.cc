@@ -74,18 +74,18 @@ Sanitizer find_sanitizer(std::string_view tool) {
 
 std::string proof_of_life(const Sanitizer& sanitizer, const std::string& probe, const Command& base,
                           const std::function<ProcessEnd(const Command&)>& run) {
-  for (const auto& [twin, expected] :
+  for (const auto& [variant, expected] :
        {std::pair<const char*, const char*>{"faulty", "a finding"}, {"correct", "nothing"}}) {
     Command c = base;
     c.argv = sanitizer.prefix();
-    c.argv.insert(c.argv.end(), {probe, sanitizer.tool, twin});
+    c.argv.insert(c.argv.end(), {probe, sanitizer.tool, variant});
     c.time_limit = std::chrono::seconds(120);
     const std::string got = verdict_of(run(c));
     if (got != expected) {
       return fmt::format(
-          "{} --tool {} answers {} on the {} twin of the fault planted for it, where it should answer {}: what "
+          "{} --tool {} answers {} on the {}, where it should answer {}: what "
           "it says of the suites would mean nothing (its own words are in {})",
-          sanitizer.program, sanitizer.tool, got, twin, expected, base.output);
+          sanitizer.program, sanitizer.tool, got, variant == std::string_view("faulty") ? "planted fault" : "negative control", expected, base.output);
     }
   }
   return "";

@@ -1,7 +1,7 @@
 // NVIDIA's compute-sanitizer around the suites: found, tried on planted faults, and only then believed.
 //
 // A tool that is not there, does not know the GPU or finds nothing whatever it is shown would make every suite clean.
-// So before the first suite it must find the fault that was planted for it, and must not accuse its correct twin.
+// So before the first suite it must find the fault that was planted for it, and must not accuse its negative control.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// A fault for each tool of compute-sanitizer to find, and its correct twin for it to leave alone:
+// A fault for each tool of compute-sanitizer to find, and a negative control for it to leave alone:
 //
 //   sanitizer_probe memcheck|racecheck|initcheck|synccheck faulty|correct
 //

@@ -1,4 +1,4 @@
-// Whether a tool is believed: only one that finds the planted fault and leaves its twin alone.
+// Whether a tool is believed: only one that finds the planted fault and leaves its negative control alone.
 #include "harness/sanitizer.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 
 ProcessEnd exited(int status) { return {.how = ProcessEnd::How::kExited, .status = status}; }
 
-// A tool that answers the faulty and the correct twin so.
+// A tool that answers the planted fault and its negative control so.
 std::string proof(const ProcessEnd& faulty, const ProcessEnd& correct) {
   Sanitizer s;
   s.program = "/sanitizer";
@@ -30,8 +30,8 @@ TEST(Sanitizer, IsBelievedWhenItFindsTheFaultAndLeavesItsTwinAlone) {
 }
 
 TEST(Sanitizer, IsNotBelievedOtherwise) {
-  EXPECT_NE(proof(exited(0), exited(0)).find("answers nothing on the faulty twin"), std::string::npos);
-  EXPECT_NE(proof(exited(kFindings), exited(kFindings)).find("answers a finding on the correct twin"),
+  EXPECT_NE(proof(exited(0), exited(0)).find("answers nothing on the planted fault"), std::string::npos);
+  EXPECT_NE(proof(exited(kFindings), exited(kFindings)).find("answers a finding on the negative control"),
             std::string::npos);
   EXPECT_NE(proof(exited(1), exited(0)), "");
   EXPECT_NE(proof({.how = ProcessEnd::How::kSignalled, .status = 11}, exited(0)), "");

@@ -21,9 +21,9 @@ void poke(float* address, float value) {
 TEST(SimulatedMemory, TheSimulatorAnswers) {
   ASSERT_EQ(device_error(), "");
   EXPECT_TRUE(is_simulator());
-  EXPECT_TRUE(device_dossier().simulated);
-  EXPECT_GE(device_dossier().major, 7);
-  EXPECT_EQ(device_dossier().warp_size, 32);
+  EXPECT_TRUE(device_properties().simulated);
+  EXPECT_GE(device_properties().major, 7);
+  EXPECT_EQ(device_properties().warp_size, 32);
   const Extension& e = extension();
   EXPECT_TRUE(e.name_buffer && e.take_findings && e.clear_error && e.reset_counters && e.read_counters);
   EXPECT_TRUE(e.set_schedule && e.set_checks && e.set_quiet);

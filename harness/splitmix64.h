@@ -1,4 +1,5 @@
-// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). The simulated GPU has its own (simulator/splitmix64.h): neither knows the other.
+// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). The simulated GPU has its own
+// (simulator/splitmix64.h): neither knows the other.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace {
 // Long enough that a step of the nanosecond clock is a percent of it, short beside a sample.
 constexpr unsigned kProbeNanoseconds = 100'000;
 // A sample of more runs than this is of something too small to be a kernel on a GPU.
-constexpr int kMostRuns = 10'000;
+constexpr int kMaxRuns = 10'000;
 
 void require(cudaError_t error, const char* tried) {
   if (error != cudaSuccess)
@@ -64,7 +64,7 @@ class Stopwatch {
     double mhz = 0, us = 0;
     for (int i = 0; i < std::max(1, rules.warm_up); ++i) us = sample(work, 1, mhz);
     us = std::max(sample(work, 4, mhz), 0.01);
-    return static_cast<int>(std::clamp(std::round(rules.sample_us / us), 1.0, static_cast<double>(kMostRuns)));
+    return static_cast<int>(std::clamp(std::round(rules.sample_us / us), 1.0, static_cast<double>(kMaxRuns)));
   }
 
  private:

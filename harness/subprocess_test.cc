@@ -1,4 +1,4 @@
-// A program's end is told as it was, and no program outstays its time.
+// A program's end is reported as it was, and no program outstays its time.
 #include "harness/subprocess.h"
 
 #include <gmock/gmock.h>

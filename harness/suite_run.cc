@@ -79,7 +79,7 @@ SuiteResult run_suite(const Suite& suite, const SuiteOptions& options, const fs:
     end.error = fmt::format("its program {} is not among the runfiles", suite.program);
     return assess(suite, std::move(end), LedgerFile{}, "no program");
   }
-  return run_relay(suite,
+  return run_in_processes(suite,
                    {.command = command_for(suite, options, program, fs::absolute(out)),
                     .ledgers = out / "ledgers",
                     .logs = out / "logs",

@@ -25,7 +25,7 @@ struct SuiteOptions {
   double property_limit = 300;      // and one property in it
 };
 
-// The environment of a program on that device: the CUDA runtime that it loads, and what it is told.
+// The environment of a program on that device: the CUDA runtime that it loads, and its options.
 Command command_on(const Target& target);
 
 // Makes the folders of a run; empty, or a sentence.

@@ -10,7 +10,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint64_t kMostGpus = 1024;
+constexpr std::uint64_t kMaxGpus = 1024;
 
 Target simulator(std::string_view device) {
   Target t;
@@ -59,7 +59,7 @@ std::optional<std::vector<std::uint64_t>> ordinals(std::string_view device, std:
     return out;
   }
   for (const std::string_view part : split(device)) {
-    const auto n = parse_number(part, 0, kMostGpus);
+    const auto n = parse_number(part, 0, kMaxGpus);
     if (!n || std::find(out.begin(), out.end(), *n) != out.end()) return std::nullopt;
     out.push_back(*n);
   }

@@ -10,7 +10,7 @@ namespace lockstep {
 namespace {
 
 // A run of which more than this share was throttled is one of a GPU that has no clock of its own to speak of.
-constexpr double kMostThrottled = 1.0 / 3;
+constexpr double kMaxThrottled = 1.0 / 3;
 
 // How many values may be cut off at each end so that what remains between them still holds the median: the largest k
 // with P(Binomial(n, 1/2) < k) <= alpha / 2; 0 when even the extremes do not suffice.
@@ -101,7 +101,7 @@ SpeedComparison compare_speed(const std::vector<Pair>& pairs, const TimingRules&
   if (kept.size() < fewest_values(rules.alpha)) {
     c.why = fmt::format("{} pairs are left, and {} are the fewest that can tell", kept.size(),
                         fewest_values(rules.alpha));
-  } else if (c.throttled > kMostThrottled * static_cast<double>(pairs.size())) {
+  } else if (c.throttled > kMaxThrottled * static_cast<double>(pairs.size())) {
     c.why = fmt::format("{} of {} pairs were throttled", c.throttled, pairs.size());
   } else if (log.high < -band) {
     c.speed = Speed::kFaster;

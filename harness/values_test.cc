@@ -24,7 +24,7 @@ std::uint64_t bits_of(T v) {
   return static_cast<std::make_unsigned_t<T>>(v);
 }
 
-// The classes of a floating-point value, told from its bits: format-independent.
+// The classes of a floating-point value, by its bits: format-independent.
 struct Shape {
   int mantissa_bits, exponent_bits;
 };
@@ -36,9 +36,9 @@ enum Class : unsigned {
   kQuietNaN,
   kSignallingNaN,
   kSubnormal,
-  kLeastSubnormal,
+  kMinSubnormal,
   kGreatestSubnormal,
-  kLeastNormal,
+  kMinNormal,
   kGreatest,
   kNormal,
   kClasses
@@ -53,12 +53,12 @@ void classify(std::uint64_t bits, Shape s, std::set<unsigned>& classes, std::set
                                  : (mantissa >> (s.mantissa_bits - 1) ? kQuietNaN : kSignallingNaN));
   } else if (exponent == 0) {
     classes.insert(mantissa == 0 ? (sign ? kMinusZero : kPlusZero) : kSubnormal);
-    if (mantissa == 1) classes.insert(kLeastSubnormal);
+    if (mantissa == 1) classes.insert(kMinSubnormal);
     if (mantissa == (one << s.mantissa_bits) - 1) classes.insert(kGreatestSubnormal);
   } else {
     classes.insert(kNormal);
     exponents.insert(exponent);
-    if (exponent == 1 && mantissa == 0) classes.insert(kLeastNormal);
+    if (exponent == 1 && mantissa == 0) classes.insert(kMinNormal);
     if (exponent == top - 1 && mantissa == (one << s.mantissa_bits) - 1) classes.insert(kGreatest);
   }
 }

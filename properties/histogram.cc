@@ -26,7 +26,7 @@ std::vector<Count> expected(const std::vector<int>& values, std::int64_t bins) {
 
 // Bins that the shared memory of one block can hold on the device, by its own account: 32 bits a bin.
 std::int64_t bins_a_block() {
-  return static_cast<std::int64_t>(device_dossier().shared_bytes_per_block_optin / sizeof(unsigned));
+  return static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin / sizeof(unsigned));
 }
 
 // Room for counts that a failed launch would leave unwritten, without a comparison.
@@ -306,13 +306,13 @@ void histogram_takes_the_first_path_that_holds_the_bins(const Histogram& histogr
   const std::int64_t a_block = bins_a_block();
   const auto fits = [&](HistogramPath path) {
     const int cluster =
-        c.cluster == 0 ? device_dossier().max_cluster_blocks : std::min(c.cluster, device_dossier().max_cluster_blocks);
+        c.cluster == 0 ? device_properties().max_cluster_blocks : std::min(c.cluster, device_properties().max_cluster_blocks);
     return path == HistogramPath::kGlobal || (path == HistogramPath::kShared && c.bins <= a_block) ||
            (path == HistogramPath::kCluster && cluster > 1 && c.bins <= a_block * cluster);
   };
   // Whether the largest clusters can be resident with all their memory is the device's to say: then a refusal, or the
   // next path, is right too.
-  const bool certain = c.bins <= a_block * std::min(device_dossier().max_cluster_blocks, 8) && c.cluster != 16;
+  const bool certain = c.bins <= a_block * std::min(device_properties().max_cluster_blocks, 8) && c.cluster != 16;
   const auto in = DeviceArray<int>::input("values", c.values(), {.misalignment = c.values_offset, .poison = c.poison});
   const auto out = room_for(c);
   HistogramPlan plan;

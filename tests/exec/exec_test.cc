@@ -129,10 +129,10 @@ TEST(Findings, OfARaceNameBothThreadsAndBothLinesInEveryForm) {
   const struct {
     Side one, other;
   } races[] = {
-      {{0, 0, 8, "a write"}, {0, 31, 7, "a read"}},
-      {{0, 31, 16, "a write"}, {0, 0, 15, "a read"}},
-      {{0, 1, 21, "a write"}, {0, 0, 21, "a write"}},
-      {{0, 5, 24, "a write"}, {1, 5, 24, "a write"}},
+      {{0, 0, 9, "a write"}, {0, 31, 7, "a read"}},
+      {{0, 31, 17, "a write"}, {0, 0, 16, "a read"}},
+      {{0, 1, 22, "a write"}, {0, 0, 22, "a write"}},
+      {{0, 5, 25, "a write"}, {1, 5, 25, "a write"}},
   };
   for (int i = 0; i < 4; ++i) {
     const auto& [one, other] = races[i];

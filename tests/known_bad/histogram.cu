@@ -1,5 +1,5 @@
 // Honest histograms in steps, one in a block's shared memory and one in a cluster's, and what goes wrong when one step
-// is a mistake that people make. A known-bad kernel replaces one step; a known-good twin at the end of the file goes
+// is a mistake that people make. A mutant replaces one step; a negative control at the end of the file goes
 // another way altogether and must be accepted.
 #include <algorithm>
 
@@ -238,7 +238,7 @@ struct LeavesEarly : HonestCluster {
   __device__ static void wait_before_leaving() {}
 };
 
-// ---- Known-good twins.
+// ---- Negative controls.
 
 // Straight to global memory, two elements a thread and turn.
 __global__ void two_a_thread(const int* values, Index n, Count* counts, Index bins) {
@@ -276,9 +276,9 @@ LaunchStatus launch_whole(HistogramPath path, const int* values, Index n, Count*
 
 }  // namespace
 
-const std::vector<Suspect<HistogramLauncher>>& histogram_suspects() {
+const std::vector<Mutant<HistogramLauncher>>& histogram_mutants() {
   constexpr const char* kWatched = "whether threads meet is up to the hardware's schedule";
-  static const std::vector<Suspect<HistogramLauncher>> suspects = {
+  static const std::vector<Mutant<HistogramLauncher>> mutants = {
       {"negatives_wrap",
        "compares as unsigned: values below 0 count in the last bin",
        launch<NegativesWrap>,
@@ -380,13 +380,13 @@ const std::vector<Suspect<HistogramLauncher>>& histogram_suspects() {
        {"finding:race", "finding:use-after-free", "mismatch"},
        {},
        kWatched},
-      // Known-good twins.
-      {"in_steps", "the honest steps of the block kernels", launch<Honest>},
-      {"cluster_in_steps", "the honest steps of the cluster kernels", launch_cluster<HonestCluster>},
+      // Negative controls.
+      {"in_steps", "the unchanged steps of the block kernels", launch<Honest>},
+      {"cluster_in_steps", "the unchanged steps of the cluster kernels", launch_cluster<HonestCluster>},
       {"two_a_thread", "two elements a thread and turn, global atomics", launch_whole<two_a_thread>},
       {"aggregated", "one atomic for all lanes that meet a bin", launch_whole<aggregated>},
   };
-  return suspects;
+  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,15 +1,15 @@
-// Histograms under suspicion; see suspect.h.
+// Mutants and negative controls of the histogram family; see mutant.h.
 #pragma once
 
 #include <vector>
 
 #include "kernels/histogram.h"
-#include "tests/known_bad/suspect.h"
+#include "tests/known_bad/mutant.h"
 
 namespace lockstep::known_bad {
 
 using HistogramLauncher = decltype(kernels::histogram);
 
-const std::vector<Suspect<HistogramLauncher>>& histogram_suspects();
+const std::vector<Mutant<HistogramLauncher>>& histogram_mutants();
 
 }  // namespace lockstep::known_bad

@@ -1,13 +1,13 @@
-// The histogram family's suspects before its laws.
+// The laws of the histogram family, run on its mutants and negative controls.
 #include "properties/histogram.h"
 
-#include "tests/known_bad/court.h"
+#include "tests/known_bad/mutation_test.h"
 #include "tests/known_bad/histogram.h"
 
 namespace lockstep::known_bad {
 namespace {
 
-const bool summoned = summon("histogram", histogram_suspects(), properties::histogram_laws());
+const bool added = add_mutation_tests("histogram", histogram_mutants(), properties::histogram_laws());
 
 }  // namespace
 }  // namespace lockstep::known_bad

@@ -1,5 +1,5 @@
-// An honest tiled matrix product in steps, and what goes wrong when one step is a mistake that people make. A known-bad
-// kernel replaces one step; a known-good twin at the end of the file goes another way altogether and must be accepted.
+// The tiled matrix product in steps, and what goes wrong when one step is a mistake that people make. A known-bad
+// kernel replaces one step; a negative control at the end of the file goes another way altogether and must be accepted.
 #include <cuda_fp16.h>
 
 #include "tests/known_bad/matmul.h"
@@ -176,7 +176,7 @@ LaunchStatus shapes_unchecked(MatmulVariant variant, const In& a, const In& b, c
   return {};
 }
 
-// ---- Known-good twins.
+// ---- Negative controls.
 
 // Zeros outside the matrices, and a whole tile of terms always: the additional terms are +0.
 struct ZeroPadded : Honest {
@@ -212,8 +212,8 @@ LaunchStatus launch_row_a_block(MatmulVariant variant, const In& a, const In& b,
 
 }  // namespace
 
-const std::vector<Suspect<MatmulLauncher>>& matmul_suspects() {
-  static const std::vector<Suspect<MatmulLauncher>> suspects = {
+const std::vector<Mutant<MatmulLauncher>>& matmul_mutants() {
+  static const std::vector<Mutant<MatmulLauncher>> mutants = {
       {"loads_past_the_edge",
        "no bounds check at the edge of a partial tile",
        launch<LoadsPastTheEdge>,
@@ -292,12 +292,12 @@ const std::vector<Suspect<MatmulLauncher>>& matmul_suspects() {
        {"unwritten"}},
       {"empty_grid", "an empty C is a grid of 0 blocks", empty_grid, {"cuda-error", "law"}, {"cuda-error", "law"}},
       {"shapes_unchecked", "takes shapes that do not fit without a word", shapes_unchecked, {"law"}, {"law"}},
-      // Known-good twins.
-      {"in_steps", "the honest steps from which the known-bad kernels are made", launch<Honest>},
+      // Negative controls.
+      {"in_steps", "the unchanged steps from which the mutants are made", launch<Honest>},
       {"zero_padded", "tiles padded with zeros, whole tiles summed", launch<ZeroPadded>},
       {"row_a_block", "a block for each row, no shared memory", launch_row_a_block},
   };
-  return suspects;
+  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,15 +1,15 @@
-// Matrix products under suspicion; see suspect.h.
+// Mutants and negative controls of the matmul family; see mutant.h.
 #pragma once
 
 #include <vector>
 
 #include "kernels/matmul.h"
-#include "tests/known_bad/suspect.h"
+#include "tests/known_bad/mutant.h"
 
 namespace lockstep::known_bad {
 
 using MatmulLauncher = decltype(kernels::matmul);
 
-const std::vector<Suspect<MatmulLauncher>>& matmul_suspects();
+const std::vector<Mutant<MatmulLauncher>>& matmul_mutants();
 
 }  // namespace lockstep::known_bad

@@ -1,13 +1,13 @@
-// The matmul family's suspects before its laws.
+// The laws of the matmul family, run on its mutants and negative controls.
 #include "properties/matmul.h"
 
-#include "tests/known_bad/court.h"
+#include "tests/known_bad/mutation_test.h"
 #include "tests/known_bad/matmul.h"
 
 namespace lockstep::known_bad {
 namespace {
 
-const bool summoned = summon("matmul", matmul_suspects(), properties::matmul_laws());
+const bool added = add_mutation_tests("matmul", matmul_mutants(), properties::matmul_laws());
 
 }  // namespace
 }  // namespace lockstep::known_bad

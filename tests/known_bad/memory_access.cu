@@ -1,5 +1,5 @@
 // Honest gathers and scatters in steps, and what goes wrong when one step is a mistake that people make. A known-bad
-// kernel replaces one step; a known-good twin at the end of the file goes another way altogether and must be accepted.
+// kernel replaces one step; a negative control at the end of the file goes another way altogether and must be accepted.
 #include "tests/known_bad/memory_access.h"
 
 namespace lockstep::known_bad {
@@ -152,7 +152,7 @@ struct StoresTwice : Honest {
   }
 };
 
-// ---- Known-good twins.
+// ---- Negative controls.
 
 struct AsFloats : Honest {
   __device__ static unsigned load(const unsigned* x, Index i) {
@@ -190,9 +190,9 @@ const MemoryAccessLaunchers* with_scatter() {
 
 }  // namespace
 
-const std::vector<Suspect<const MemoryAccessLaunchers>>& memory_access_suspects() {
+const std::vector<Mutant<const MemoryAccessLaunchers>>& memory_access_mutants() {
   constexpr const char* kCounted = "the data is right; only the counters show it";
-  static const std::vector<Suspect<const MemoryAccessLaunchers>> suspects = {
+  static const std::vector<Mutant<const MemoryAccessLaunchers>> mutants = {
       {"offset_forgotten",
        "starts at the first element",
        with_gather<gather<OffsetForgotten>>(),
@@ -261,13 +261,13 @@ const std::vector<Suspect<const MemoryAccessLaunchers>>& memory_access_suspects(
        {"law"},
        {},
        kCounted},
-      // Known-good twins.
-      {"gather_in_steps", "the honest steps of the gather", with_gather<gather<Honest>>()},
-      {"scatter_in_steps", "the honest steps of the scatter", with_scatter<scatter<Honest>>()},
+      // Negative controls.
+      {"gather_in_steps", "the unchanged steps of the gather", with_gather<gather<Honest>>()},
+      {"scatter_in_steps", "the unchanged steps of the scatter", with_scatter<scatter<Honest>>()},
       {"as_floats", "words moved as floats, without arithmetic", with_gather<gather<AsFloats>>()},
       {"by_striding", "one block strides over all elements", with_gather<launch_by_striding>()},
   };
-  return suspects;
+  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,13 +1,13 @@
-// The memory access family's suspects before its laws.
+// The laws of the memory access family, run on its mutants and negative controls.
 #include "properties/memory_access.h"
 
-#include "tests/known_bad/court.h"
+#include "tests/known_bad/mutation_test.h"
 #include "tests/known_bad/memory_access.h"
 
 namespace lockstep::known_bad {
 namespace {
 
-const bool summoned = summon("memory_access", memory_access_suspects(), properties::memory_access_laws());
+const bool added = add_mutation_tests("memory_access", memory_access_mutants(), properties::memory_access_laws());
 
 }  // namespace
 }  // namespace lockstep::known_bad

@@ -1,4 +1,4 @@
-// What goes wrong when a variable is thought to have another scope or lifetime than it has, and twins that reach the
+// What goes wrong when a variable is thought to have another scope or lifetime than it has, and negative controls that reach the
 // same result in another way. Each replaces one launcher of the family; its argument checks are the real launcher's,
 // asked with no work to do.
 #include <algorithm>
@@ -61,7 +61,7 @@ __global__ void local_not_filled(Word* y, Word seed, int shift) {
   for (unsigned j = 0; j < kLocalWords; ++j) y[i * kLocalWords + j] = a[(j + turn) % kLocalWords] + 0 * turn;
 }
 
-// A twin: no array at all.
+// A negative control: no array at all.
 __global__ void local_computed(Word* y, Word seed, int shift) {
   const Index i = thread_in_grid();
   for (Index j = 0; j < kLocalWords; ++j)
@@ -117,7 +117,7 @@ __global__ void shared_sum_of_a_warp(const Word* x, Word* y) {
   y[i] = sum;
 }
 
-// A twin: one word, to which every thread adds.
+// A negative control: one word, to which every thread adds.
 __global__ void shared_by_atomics(const Word* x, Word* y) {
   __shared__ Word sum;
   const Index i = thread_in_grid();
@@ -247,9 +247,9 @@ const MemorySpaceLaunchers* with_counter() {
 
 }  // namespace
 
-const std::vector<Suspect<const MemorySpaceLaunchers>>& memory_space_suspects() {
+const std::vector<Mutant<const MemorySpaceLaunchers>>& memory_space_mutants() {
   using M = MemorySpaceLaunchers;
-  static const std::vector<Suspect<const M>> suspects = {
+  static const std::vector<Mutant<const M>> mutants = {
       {"local_is_shared",
        "an array of the block taken for the thread's own",
        with<&M::local_rotation, local<local_is_shared>>(),
@@ -319,13 +319,13 @@ const std::vector<Suspect<const MemorySpaceLaunchers>>& memory_space_suspects() 
        with<&M::transform_managed, transform_partly>(),
        {"mismatch"},
        {"mismatch"}},
-      // Known-good twins.
+      // Negative controls.
       {"local_computed", "no local array at all", with<&M::local_rotation, local<local_computed>>()},
       {"shared_by_atomics", "one shared word to which every thread adds",
        with<&M::shared_sum, shared<shared_by_atomics>>()},
       {"count_by_blocks", "one atomic a block", with_counter<count<count_by_blocks>>()},
   };
-  return suspects;
+  return mutants;
 }
 
 }  // namespace lockstep::known_bad

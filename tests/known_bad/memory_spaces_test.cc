@@ -1,13 +1,13 @@
-// The memory spaces family's suspects before its laws.
+// The laws of the memory spaces family, run on its mutants and negative controls.
 #include "properties/memory_spaces.h"
 
-#include "tests/known_bad/court.h"
+#include "tests/known_bad/mutation_test.h"
 #include "tests/known_bad/memory_spaces.h"
 
 namespace lockstep::known_bad {
 namespace {
 
-const bool summoned = summon("memory_spaces", memory_space_suspects(), properties::memory_space_laws());
+const bool added = add_mutation_tests("memory_spaces", memory_space_mutants(), properties::memory_space_laws());
 
 }  // namespace
 }  // namespace lockstep::known_bad

@@ -1,5 +1,5 @@
-// An honest ray tracer in steps, and what goes wrong when one step is a mistake that people make. A known-bad kernel
-// replaces one step; a known-good twin at the end of the file goes another way altogether and must be accepted.
+// The ray tracer in steps, and what goes wrong when one step is a mistake that people make. A mutant
+// replaces one step; a negative control at the end of the file goes another way altogether and must be accepted.
 #include "tests/known_bad/ray_tracer.h"
 
 namespace lockstep::known_bad {
@@ -143,7 +143,7 @@ LaunchStatus constant_limit_unchecked(RayTracerVariant variant, const Sphere* sp
   return launch<Honest>(variant, spheres, count, image, width, height, pitch, stream);
 }
 
-// ---- Known-good twins.
+// ---- Negative controls.
 
 // The list backwards, and of equal heights the later one: the same sphere wins.
 __global__ void backwards(const Sphere* spheres, int count, std::uint8_t* image, int width, int height,
@@ -188,8 +188,8 @@ struct PackedByHand : Honest {
 
 }  // namespace
 
-const std::vector<Suspect<RayTracerLauncher>>& ray_tracer_suspects() {
-  static const std::vector<Suspect<RayTracerLauncher>> suspects = {
+const std::vector<Mutant<RayTracerLauncher>>& ray_tracer_mutants() {
+  static const std::vector<Mutant<RayTracerLauncher>> mutants = {
       {"last_sphere_wins", "the greatest height is never updated", launch<LastSphereWins>, {"mismatch"}, {"mismatch"}},
       {"lowest_wins", "the lowest hit for the highest", launch<LowestWins>, {"mismatch"}, {"mismatch"}},
       {"depth_forgotten", "compares centres, not surfaces", launch<DepthForgotten>, {"mismatch"}, {"mismatch"}},
@@ -239,12 +239,12 @@ const std::vector<Suspect<RayTracerLauncher>>& ray_tracer_suspects() {
        constant_limit_unchecked,
        {"law"},
        {"law"}},
-      // Known-good twins.
-      {"in_steps", "the honest steps from which the known-bad kernels are made", launch<Honest>},
+      // Negative controls.
+      {"in_steps", "the unchanged steps from which the mutants are made", launch<Honest>},
       {"backwards", "the list backwards, pixels along one line", launch_backwards},
       {"packed_by_hand", "channels shifted into a word", launch<PackedByHand>},
   };
-  return suspects;
+  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,15 +1,15 @@
-// Ray tracers under suspicion; see suspect.h.
+// Mutants and negative controls of the ray tracer family; see mutant.h.
 #pragma once
 
 #include <vector>
 
 #include "kernels/ray_tracer.h"
-#include "tests/known_bad/suspect.h"
+#include "tests/known_bad/mutant.h"
 
 namespace lockstep::known_bad {
 
 using RayTracerLauncher = decltype(kernels::ray_trace);
 
-const std::vector<Suspect<RayTracerLauncher>>& ray_tracer_suspects();
+const std::vector<Mutant<RayTracerLauncher>>& ray_tracer_mutants();
 
 }  // namespace lockstep::known_bad

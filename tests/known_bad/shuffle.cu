@@ -1,5 +1,5 @@
-// Honest warp exchanges in steps, and what goes wrong when one step is a mistake that people make. A known-bad kernel
-// replaces one step; a known-good twin at the end of the file goes another way altogether and must be accepted.
+// Honest warp exchanges in steps, and what goes wrong when one step is a mistake that people make. A mutant
+// replaces one step; a negative control at the end of the file goes another way altogether and must be accepted.
 #include "tests/known_bad/shuffle.h"
 
 namespace lockstep::known_bad {
@@ -227,7 +227,7 @@ struct RoundsDown : HonestSum {
   __device__ static float add(float a, float b) { return __fadd_rd(__fadd_rd(a, b), -1e-6f); }
 };
 
-// ---- Known-good twins.
+// ---- Negative controls.
 
 // An exclusive scan that shifts first and scans then.
 struct ShiftFirst : HonestSum {
@@ -285,8 +285,8 @@ const ShuffleLaunchers* with_collective() {
 
 }  // namespace
 
-const std::vector<Suspect<const ShuffleLaunchers>>& shuffle_suspects() {
-  static const std::vector<Suspect<const ShuffleLaunchers>> suspects = {
+const std::vector<Mutant<const ShuffleLaunchers>>& shuffle_mutants() {
+  static const std::vector<Mutant<const ShuffleLaunchers>> mutants = {
       {"always_the_whole_warp",
        "width 32 whatever was asked",
        with_exchange<AlwaysTheWholeWarp>(),
@@ -352,13 +352,13 @@ const std::vector<Suspect<const ShuffleLaunchers>>& shuffle_suspects() {
        {"mismatch"},
        {"mismatch"}},
       {"rounds_down", "sums a little low", with_collective<RoundsDown>(), {"mismatch"}, {"mismatch"}},
-      // Known-good twins.
-      {"exchange_in_steps", "the honest steps of the exchanges", with_exchange<Honest>()},
-      {"collective_in_steps", "the honest steps of the collectives", with_collective<HonestSum>()},
+      // Negative controls.
+      {"exchange_in_steps", "the unchanged steps of the exchanges", with_exchange<Honest>()},
+      {"collective_in_steps", "the unchanged steps of the collectives", with_collective<HonestSum>()},
       {"exchange_by_index", "shifts by computed source lanes", with_exchange<ByIndex>()},
       {"shift_first", "an exclusive scan that shifts first and scans then", with_collective<ShiftFirst>()},
   };
-  return suspects;
+  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,13 +1,13 @@
-// The shuffle family's suspects before its laws.
+// The laws of the shuffle family, run on its mutants and negative controls.
 #include "properties/shuffle.h"
 
-#include "tests/known_bad/court.h"
+#include "tests/known_bad/mutation_test.h"
 #include "tests/known_bad/shuffle.h"
 
 namespace lockstep::known_bad {
 namespace {
 
-const bool summoned = summon("shuffle", shuffle_suspects(), properties::shuffle_laws());
+const bool added = add_mutation_tests("shuffle", shuffle_mutants(), properties::shuffle_laws());
 
 }  // namespace
 }  // namespace lockstep::known_bad

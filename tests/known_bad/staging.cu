@@ -1,5 +1,5 @@
-// Honest staging kernels in steps, and what goes wrong when one step is a mistake that people make. A known-bad kernel
-// replaces one step; a known-good twin at the end of the file goes another way altogether and must be accepted.
+// Honest staging kernels in steps, and what goes wrong when one step is a mistake that people make. A mutant
+// replaces one step; a negative control at the end of the file goes another way altogether and must be accepted.
 #include <algorithm>
 
 #include "tests/known_bad/staging.h"
@@ -169,7 +169,7 @@ __global__ void map_in_place(const Word* x, Index n, Word* y, Word a, Word b) {
     const_cast<Word*>(x)[i] = y[i] = a * x[i] + b;
 }
 
-// A known-good twin: four words a thread where both arrays allow it, one by one elsewhere.
+// A negative control: four words a thread where both arrays allow it, one by one elsewhere.
 __global__ void map_by_four(const Word* x, Index n, Word* y, Word a, Word b) {
   const Index step = Index{gridDim.x} * blockDim.x, thread = Index{blockIdx.x} * blockDim.x + threadIdx.x;
   const bool aligned = (reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y)) % sizeof(uint4) == 0;
@@ -190,7 +190,7 @@ LaunchStatus map_words(const Word* x, Index n, Word* y, Word a, Word b, const St
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
-// ---- Known-good twins of the block-local maps and the transpose: no shared memory at all.
+// ---- Negative controls of the block-local maps and the transpose: no shared memory at all.
 
 __global__ void tiles_from_global(TileMap map, const Word* x, Index n, Word* y) {
   const Index block = blockDim.x;
@@ -226,9 +226,9 @@ const StagingLaunchers* with_thread_map() {
 
 }  // namespace
 
-const std::vector<Suspect<const StagingLaunchers>>& staging_suspects() {
+const std::vector<Mutant<const StagingLaunchers>>& staging_mutants() {
   constexpr const char* kWatched = "whether threads meet is up to the hardware's schedule";
-  static const std::vector<Suspect<const StagingLaunchers>> suspects = {
+  static const std::vector<Mutant<const StagingLaunchers>> mutants = {
       {"no_barrier",
        "uses neighbours' values before they are there",
        with_tile_map<map_tiles<NoBarrier>>(),
@@ -314,14 +314,14 @@ const std::vector<Suspect<const StagingLaunchers>>& staging_suspects() {
        with_thread_map<map_words<map_in_place>>(),
        {"input-changed"},
        {"input-changed"}},
-      // Known-good twins.
-      {"tiles_in_steps", "the honest steps of the block-local maps", with_tile_map<map_tiles<Honest>>()},
-      {"transpose_in_steps", "the honest steps of the transpose", with_transpose<transpose<HonestTranspose>>()},
+      // Negative controls.
+      {"tiles_in_steps", "the unchanged steps of the block-local maps", with_tile_map<map_tiles<Honest>>()},
+      {"transpose_in_steps", "the unchanged steps of the transpose", with_transpose<transpose<HonestTranspose>>()},
       {"tiles_from_global", "neighbours from global memory, no barrier", with_tile_map<map_tiles_from_global>()},
       {"map_by_four", "16-byte accesses where the arrays are aligned to them",
        with_thread_map<map_words<map_by_four>>()},
   };
-  return suspects;
+  return mutants;
 }
 
 }  // namespace lockstep::known_bad

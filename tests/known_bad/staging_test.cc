@@ -1,13 +1,13 @@
-// The staging family's suspects before its laws.
+// The laws of the staging family, run on its mutants and negative controls.
 #include "properties/staging.h"
 
-#include "tests/known_bad/court.h"
+#include "tests/known_bad/mutation_test.h"
 #include "tests/known_bad/staging.h"
 
 namespace lockstep::known_bad {
 namespace {
 
-const bool summoned = summon("staging", staging_suspects(), properties::staging_laws());
+const bool added = add_mutation_tests("staging", staging_mutants(), properties::staging_laws());
 
 }  // namespace
 }  // namespace lockstep::known_bad

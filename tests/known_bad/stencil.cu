@@ -1,5 +1,5 @@
-// An honest stencil in steps, and what goes wrong when one step is a mistake that people make. A known-bad kernel
-// replaces one step; a known-good twin at the end of the file goes another way altogether and must be accepted.
+// The stencil in steps, and what goes wrong when one step is a mistake that people make. A mutant
+// replaces one step; a negative control at the end of the file goes another way altogether and must be accepted.
 #include <algorithm>
 
 #include "tests/known_bad/stencil.h"
@@ -293,7 +293,7 @@ __global__ void strided_tiles(const float* x, Index n, float* y, StencilBoundary
   }
 }
 
-// ---- Known-good twins.
+// ---- Negative controls.
 
 // A value from global memory for each of the eight neighbours: no shared memory, no barrier.
 __device__ float directly(const float* x, Index n, Index i, StencilBoundary boundary) {
@@ -355,12 +355,12 @@ LaunchStatus launch_whole(StencilVariant variant, const float* x, Index n, float
 
 }  // namespace
 
-const std::vector<Suspect<StencilLauncher>>& stencil_suspects() {
+const std::vector<Mutant<StencilLauncher>>& stencil_mutants() {
   const Labels kMismatch = {"mismatch"}, kUnwritten = {"unwritten"}, kGuard = {"guard"}, kInput = {"input-changed"};
   const Labels kOutOfBounds = {"finding:out-of-bounds"}, kUninitialised = {"finding:uninitialised"};
   const char* const kEndsTheContext = "a misaligned or null access ends the context, and nothing could run after it";
-  static const std::vector<Suspect<StencilLauncher>> suspects = {
-      // Known-bad kernels.
+  static const std::vector<Mutant<StencilLauncher>> mutants = {
+      // Mutants.
       {"halo_before_the_first", "reads x[-1] ... x[-4] whatever the boundary", launch<HaloBeforeTheFirst>, kOutOfBounds,
        kMismatch},
       {"halo_past_the_last", "reads x[n] ... whatever the boundary", launch<HaloPastTheLast>, kOutOfBounds, kMismatch},
@@ -425,15 +425,15 @@ const std::vector<Suspect<StencilLauncher>>& stencil_suspects() {
        "only the simulated GPU counts what is launched on other streams"},
       {"unchecked", "a launcher that takes any argument", unchecked, {"law"}, {}, kEndsTheContext},
 
-      // Known-good twins.
-      {"in_steps", "the honest steps of which the known-bad kernels are made", launch<Honest>},
+      // Negative controls.
+      {"in_steps", "the unchanged steps of which the known-bad kernels are made", launch<Honest>},
       {"strided_tiles", "strides over tiles, with both barriers", launch_whole<strided_tiles<true>, 1, true>},
       {"without_shared_memory", "every neighbour from global memory", launch_whole<without_shared_memory, 1, false>},
       {"grid_stride", "a grid-stride loop over elements", launch_whole<grid_stride, 1, true>},
       {"two_a_thread", "two elements a thread", launch_whole<two_a_thread, 2, false>},
       {"shuffled_halo", "neighbours by warp shuffle", launch_whole<shuffled_halo, 1, false>},
   };
-  return suspects;
+  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,15 +1,15 @@
-// Stencil kernels under suspicion; see suspect.h.
+// Mutants and negative controls of the Stencil kernels; see mutant.h.
 #pragma once
 
 #include <vector>
 
 #include "kernels/stencil.h"
-#include "tests/known_bad/suspect.h"
+#include "tests/known_bad/mutant.h"
 
 namespace lockstep::known_bad {
 
 using StencilLauncher = decltype(kernels::stencil_1d);
 
-const std::vector<Suspect<StencilLauncher>>& stencil_suspects();
+const std::vector<Mutant<StencilLauncher>>& stencil_mutants();
 
 }  // namespace lockstep::known_bad

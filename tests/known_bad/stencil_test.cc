@@ -1,13 +1,13 @@
-// The stencil family's suspects before its laws.
+// The laws of the stencil family, run on its mutants and negative controls.
 #include "properties/stencil.h"
 
-#include "tests/known_bad/court.h"
+#include "tests/known_bad/mutation_test.h"
 #include "tests/known_bad/stencil.h"
 
 namespace lockstep::known_bad {
 namespace {
 
-const bool summoned = summon("stencil", stencil_suspects(), properties::stencil_laws());
+const bool added = add_mutation_tests("stencil", stencil_mutants(), properties::stencil_laws());
 
 }  // namespace
 }  // namespace lockstep::known_bad

@@ -36,15 +36,15 @@ TEST(NewFamily, FailsForTheRightReasonUntilItIsFilledIn) {
   EXPECT_THAT(missing.message, HasSubstr("reference::sample is not written yet"));
 }
 
-TEST(NewFamily, ItsCourtAcceptsNobodyUntilItIsFilledIn) {
-  const Ended court = run("tests/new_family/sample_court");
-  EXPECT_EQ(court.status, 1) << court.output;
-  const auto records = records_of(court);
-  for (const char* suspect : {"KnownBad.sample_leaves_out_the_last", "KnownGood.sample_one_thread"}) {
-    ASSERT_TRUE(records.contains(suspect)) << court.output;
-    EXPECT_EQ(records.at(suspect).verdict, Verdict::kFail);
+TEST(NewFamily, ItsMutationTestAcceptsNothingUntilItIsFilledIn) {
+  const Ended ended = run("tests/new_family/sample_mutation_test");
+  EXPECT_EQ(ended.status, 1) << ended.output;
+  const auto records = records_of(ended);
+  for (const char* variant : {"KnownBad.sample_leaves_out_the_last", "KnownGood.sample_one_thread"}) {
+    ASSERT_TRUE(records.contains(variant)) << ended.output;
+    EXPECT_EQ(records.at(variant).verdict, Verdict::kFail);
   }
-  EXPECT_THAT(court.output, HasSubstr("reference::sample is not written yet"));
+  EXPECT_THAT(ended.output, HasSubstr("reference::sample is not written yet"));
 }
 
 }  // namespace

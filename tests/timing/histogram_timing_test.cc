@@ -18,7 +18,7 @@ constexpr std::int64_t kElements = 1 << 25;
 class HistogramTiming : public Timing {
  protected:
   // A grid that fills the GPU a few times over: each block clears and adds its bins once.
-  kernels::HistogramShape shape() const { return {.block = 512, .max_blocks = 8 * device_dossier().sms}; }
+  kernels::HistogramShape shape() const { return {.block = 512, .max_blocks = 8 * device_properties().sms}; }
 
   void against_global(const std::string& name, HistogramPath path, int bins) {
     DeviceMemory values(kElements * sizeof(int)), global(bins * sizeof(unsigned long long)), other(global.bytes());

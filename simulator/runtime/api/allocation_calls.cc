@@ -263,5 +263,5 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 
 }  // extern "C"
 
-LOCKSTEP_TWIN(cudaMallocAsync, _ptsz)
-LOCKSTEP_TWIN(cudaFreeAsync, _ptsz)
+LOCKSTEP_ALIAS(cudaMallocAsync, _ptsz)
+LOCKSTEP_ALIAS(cudaFreeAsync, _ptsz)

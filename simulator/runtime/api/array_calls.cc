@@ -171,12 +171,12 @@ cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x,
 
 }  // extern "C"
 
-LOCKSTEP_TWIN(cudaMemcpy2DToArray, _ptds)
-LOCKSTEP_TWIN(cudaMemcpy2DToArrayAsync, _ptsz)
-LOCKSTEP_TWIN(cudaMemcpy2DFromArray, _ptds)
-LOCKSTEP_TWIN(cudaMemcpy2DFromArrayAsync, _ptsz)
-LOCKSTEP_TWIN(cudaMemcpy2DArrayToArray, _ptds)
-LOCKSTEP_TWIN(cudaMemcpyToArray, _ptds)
-LOCKSTEP_TWIN(cudaMemcpyToArrayAsync, _ptsz)
-LOCKSTEP_TWIN(cudaMemcpyFromArray, _ptds)
-LOCKSTEP_TWIN(cudaMemcpyFromArrayAsync, _ptsz)
+LOCKSTEP_ALIAS(cudaMemcpy2DToArray, _ptds)
+LOCKSTEP_ALIAS(cudaMemcpy2DToArrayAsync, _ptsz)
+LOCKSTEP_ALIAS(cudaMemcpy2DFromArray, _ptds)
+LOCKSTEP_ALIAS(cudaMemcpy2DFromArrayAsync, _ptsz)
+LOCKSTEP_ALIAS(cudaMemcpy2DArrayToArray, _ptds)
+LOCKSTEP_ALIAS(cudaMemcpyToArray, _ptds)
+LOCKSTEP_ALIAS(cudaMemcpyToArrayAsync, _ptsz)
+LOCKSTEP_ALIAS(cudaMemcpyFromArray, _ptds)
+LOCKSTEP_ALIAS(cudaMemcpyFromArrayAsync, _ptsz)

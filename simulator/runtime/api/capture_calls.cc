@@ -96,9 +96,9 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
 
 }  // extern "C"
 
-LOCKSTEP_TWIN(cudaStreamBeginCapture, _ptsz)
-LOCKSTEP_TWIN(cudaStreamBeginCaptureToGraph, _ptsz)
-LOCKSTEP_TWIN(cudaStreamEndCapture, _ptsz)
-LOCKSTEP_TWIN(cudaStreamIsCapturing, _ptsz)
-LOCKSTEP_TWIN(cudaStreamGetCaptureInfo, _ptsz)
-LOCKSTEP_TWIN(cudaStreamUpdateCaptureDependencies, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamBeginCapture, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamBeginCaptureToGraph, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamEndCapture, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamIsCapturing, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamGetCaptureInfo, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamUpdateCaptureDependencies, _ptsz)

@@ -33,5 +33,5 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
 
 }  // extern "C"
 
-LOCKSTEP_TWIN(cudaGetDriverEntryPoint, _ptsz)
-LOCKSTEP_TWIN(cudaGetDriverEntryPointByVersion, _ptsz)
+LOCKSTEP_ALIAS(cudaGetDriverEntryPoint, _ptsz)
+LOCKSTEP_ALIAS(cudaGetDriverEntryPointByVersion, _ptsz)

@@ -111,5 +111,5 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 
 }  // extern "C"
 
-LOCKSTEP_TWIN(cudaEventRecord, _ptsz)
-LOCKSTEP_TWIN(cudaEventRecordWithFlags, _ptsz)
+LOCKSTEP_ALIAS(cudaEventRecord, _ptsz)
+LOCKSTEP_ALIAS(cudaEventRecordWithFlags, _ptsz)

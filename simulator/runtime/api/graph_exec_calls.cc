@@ -193,6 +193,6 @@ cudaError_t cudaDeviceGraphMemTrim(int device) {
 
 }  // extern "C"
 
-LOCKSTEP_TWIN(cudaGraphInstantiateWithParams, _ptsz)
-LOCKSTEP_TWIN(cudaGraphLaunch, _ptsz)
-LOCKSTEP_TWIN(cudaGraphUpload, _ptsz)
+LOCKSTEP_ALIAS(cudaGraphInstantiateWithParams, _ptsz)
+LOCKSTEP_ALIAS(cudaGraphLaunch, _ptsz)
+LOCKSTEP_ALIAS(cudaGraphUpload, _ptsz)

@@ -115,7 +115,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
 
 }  // extern "C"
 
-LOCKSTEP_TWIN(__cudaLaunchKernel, _ptsz)
-LOCKSTEP_TWIN(cudaLaunchKernel, _ptsz)
-LOCKSTEP_TWIN(cudaLaunchCooperativeKernel, _ptsz)
-LOCKSTEP_TWIN(cudaLaunchKernelExC, _ptsz)
+LOCKSTEP_ALIAS(__cudaLaunchKernel, _ptsz)
+LOCKSTEP_ALIAS(cudaLaunchKernel, _ptsz)
+LOCKSTEP_ALIAS(cudaLaunchCooperativeKernel, _ptsz)
+LOCKSTEP_ALIAS(cudaLaunchKernelExC, _ptsz)

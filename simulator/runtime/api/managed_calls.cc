@@ -51,4 +51,4 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise /*a
 
 }  // extern "C"
 
-LOCKSTEP_TWIN(cudaMemPrefetchAsync, _ptsz)
+LOCKSTEP_ALIAS(cudaMemPrefetchAsync, _ptsz)

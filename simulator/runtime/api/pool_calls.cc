@@ -194,4 +194,4 @@ cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType t
 
 }  // extern "C"
 
-LOCKSTEP_TWIN(cudaMallocFromPoolAsync, _ptsz)
+LOCKSTEP_ALIAS(cudaMallocFromPoolAsync, _ptsz)

@@ -54,6 +54,6 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 
 }  // extern "C"
 
-LOCKSTEP_TWIN(cudaStreamSetAttribute, _ptsz)
-LOCKSTEP_TWIN(cudaStreamGetAttribute, _ptsz)
-LOCKSTEP_TWIN(cudaStreamCopyAttributes, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamSetAttribute, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamGetAttribute, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamCopyAttributes, _ptsz)

@@ -136,13 +136,13 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 
 }  // extern "C"
 
-LOCKSTEP_TWIN(cudaStreamSynchronize, _ptsz)
-LOCKSTEP_TWIN(cudaStreamQuery, _ptsz)
-LOCKSTEP_TWIN(cudaStreamGetFlags, _ptsz)
-LOCKSTEP_TWIN(cudaStreamGetPriority, _ptsz)
-LOCKSTEP_TWIN(cudaStreamGetId, _ptsz)
-LOCKSTEP_TWIN(cudaStreamGetDevice, _ptsz)
-LOCKSTEP_TWIN(cudaStreamWaitEvent, _ptsz)
-LOCKSTEP_TWIN(cudaStreamAttachMemAsync, _ptsz)
-LOCKSTEP_TWIN(cudaLaunchHostFunc, _ptsz)
-LOCKSTEP_TWIN(cudaStreamAddCallback, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamSynchronize, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamQuery, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamGetFlags, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamGetPriority, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamGetId, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamGetDevice, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamWaitEvent, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamAttachMemAsync, _ptsz)
+LOCKSTEP_ALIAS(cudaLaunchHostFunc, _ptsz)
+LOCKSTEP_ALIAS(cudaStreamAddCallback, _ptsz)

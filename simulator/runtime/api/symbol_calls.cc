@@ -108,7 +108,7 @@ cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
 
 }  // extern "C"
 
-LOCKSTEP_TWIN(cudaMemcpyToSymbol, _ptds)
-LOCKSTEP_TWIN(cudaMemcpyToSymbolAsync, _ptsz)
-LOCKSTEP_TWIN(cudaMemcpyFromSymbol, _ptds)
-LOCKSTEP_TWIN(cudaMemcpyFromSymbolAsync, _ptsz)
+LOCKSTEP_ALIAS(cudaMemcpyToSymbol, _ptds)
+LOCKSTEP_ALIAS(cudaMemcpyToSymbolAsync, _ptsz)
+LOCKSTEP_ALIAS(cudaMemcpyFromSymbol, _ptds)
+LOCKSTEP_ALIAS(cudaMemcpyFromSymbolAsync, _ptsz)

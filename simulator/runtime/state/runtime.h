@@ -157,4 +157,4 @@ cudaError_t api(const char* function, Reach reach, Body&& body) {
 
 // The API's names in C. A function whose variants for per-thread default streams (_ptsz, _ptds) do the same, because every launch has ended when
 // it returns, gets them as aliases.
-#define LOCKSTEP_TWIN(function, suffix) extern "C" decltype(function) function##suffix __attribute__((alias(#function)));
+#define LOCKSTEP_ALIAS(function, suffix) extern "C" decltype(function) function##suffix __attribute__((alias(#function)));

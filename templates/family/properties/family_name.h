@@ -74,7 +74,7 @@ void family_name_is_deterministic(const FamilyName& family_name, const Scheduled
 void family_name_refuses_bad_arguments(const FamilyName& family_name, const RefusedFamilyNameCase& c);
 void family_name_launches_nothing_for_no_work(const FamilyName& family_name, const FamilyNameCase& c);
 
-// All of them, in the order in which a suspect kernel meets them.
+// All of them, in the order in which a mutant meets them.
 const std::vector<Law<FamilyName>>& family_name_laws();
 
 }  // namespace lockstep::properties

@@ -5,6 +5,7 @@
 
 __global__ void written_by_a_reader(int* p) {
   const int first = p[0];
+  p[threadIdx.x + 32] = first;
   if (threadIdx.x == 0) p[0] = first + 1;
 }
 

@@ -1,5 +1,5 @@
-// Kernels like family_name under suspicion.
-// FILL IN: the mistakes that people make in it, each with the reason that it must be rejected for, and twins.
+// Mutants and negative controls of family_name.
+// FILL IN: the mistakes that people make in it, each with the reason that it must be rejected for, and negative controls.
 #include "tests/known_bad/family_name.h"
 
 namespace lockstep::known_bad {
@@ -14,7 +14,7 @@ LaunchStatus leaves_out_the_last(const float* x, Index n, float* y, const Family
   return n < 2 ? LaunchStatus{} : kernels::family_name(x, n - 1, y, shape, stream);
 }
 
-// A twin: what one thread computes after another is what many compute at once.
+// A negative control: what one thread computes after another is what many compute at once.
 LaunchStatus one_thread(const float* x, Index n, float* y, const FamilyNameShape& shape, cudaStream_t stream) {
   if (LaunchStatus status = kernels::check_family_name(x, n, y, shape); !status.ok()) return status;
   return kernels::family_name(x, n, y, {.block = 1, .max_blocks = 1}, stream);
@@ -22,16 +22,16 @@ LaunchStatus one_thread(const float* x, Index n, float* y, const FamilyNameShape
 
 }  // namespace
 
-const std::vector<Suspect<decltype(kernels::family_name)>>& family_name_suspects() {
-  static const std::vector<Suspect<decltype(kernels::family_name)>> suspects = {
+const std::vector<Mutant<decltype(kernels::family_name)>>& family_name_mutants() {
+  static const std::vector<Mutant<decltype(kernels::family_name)>> mutants = {
       {.name = "leaves_out_the_last",
-       .trap = "one element too few",
+       .change = "one element too few",
        .launch = leaves_out_the_last,
        .rejected_for = {"unwritten"},
        .on_silicon = {"unwritten"}},
-      {.name = "one_thread", .trap = "one thread does all the work", .launch = one_thread},
+      {.name = "one_thread", .change = "one thread does all the work", .launch = one_thread},
   };
-  return suspects;
+  return mutants;
 }
 
 }  // namespace lockstep::known_bad

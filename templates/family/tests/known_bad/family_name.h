@@ -1,13 +1,13 @@
-// Kernels like family_name under suspicion; see suspect.h.
+// Mutants and negative controls of family_name; see mutant.h.
 #pragma once
 
 #include <vector>
 
 #include "kernels/family_name.h"
-#include "tests/known_bad/suspect.h"
+#include "tests/known_bad/mutant.h"
 
 namespace lockstep::known_bad {
 
-const std::vector<Suspect<decltype(kernels::family_name)>>& family_name_suspects();
+const std::vector<Mutant<decltype(kernels::family_name)>>& family_name_mutants();
 
 }  // namespace lockstep::known_bad

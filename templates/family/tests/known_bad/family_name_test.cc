@@ -1,13 +1,13 @@
-// The suspects of family_name before its laws.
+// The laws of family_name, run on its mutants and negative controls.
 #include "properties/family_name.h"
 
-#include "tests/known_bad/court.h"
+#include "tests/known_bad/mutation_test.h"
 #include "tests/known_bad/family_name.h"
 
 namespace lockstep::known_bad {
 namespace {
 
-const bool summoned = summon("family_name", family_name_suspects(), properties::family_name_laws());
+const bool added = add_mutation_tests("family_name", family_name_mutants(), properties::family_name_laws());
 
 }  // namespace
 }  // namespace lockstep::known_bad

@@ -1,0 +1,91 @@
+// Mutation tests: the laws that prove the real kernels must kill every mutant, for its stated reason, and accept every
+// negative control. Each is a gtest test, KnownBad.<family>_<name> or KnownGood.<family>_<name>; the program closes with
+// a table of all verdicts.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/device.h"
+#include "harness/property.h"
+#include "properties/law.h"
+#include "tests/known_bad/mutant.h"
+
+namespace lockstep::known_bad {
+
+// The cases of each law. All laws run with a few cases first, for most faults show at once though perhaps only to the
+// last law; the most are enough for the rarest one (a size past 2^16).
+inline constexpr std::array kRoundsToReject = {40, 300, 2000};
+// What a negative control must pass.
+inline constexpr std::array kRoundsToAccept = {100};
+// Spent on the minimal case at most: where a mistake needs many elements to show, each run takes its time.
+inline constexpr double kShrinkSeconds = 3;
+
+inline constexpr char kAccepted[] = "accepted";
+
+// What the laws found: the first law that does not hold, or none.
+struct MutationResult {
+  std::string law, label = kAccepted, minimal_case, message;
+  std::uint64_t cases = 0;  // of all laws together
+};
+
+// The test of one mutant or negative control, of any family.
+struct MutationTest {
+  std::string family, name, change;
+  bool has_fault = false;
+  Labels rejected_for;  // on the device at hand
+  bool runs_here = true;
+  std::string why_not_here;  // why silicon cannot show it
+  std::function<MutationResult(std::span<const int> rounds)> run;
+
+  std::string full_name() const { return family + "/" + name; }
+};
+
+void register_mutation_test(MutationTest test);
+
+template <class Launcher, class Implementation>
+MutationResult run_laws(Launcher* launch, const std::vector<properties::Law<Implementation>>& laws,
+                        std::span<const int> rounds) {
+  MutationResult found;
+  for (const int cases : rounds) {
+    for (const auto& law : laws) {
+      PropertyOptions options;
+      options.cases = std::max(cases / law.cost, 1);
+      options.max_shrink_seconds = kShrinkSeconds;
+      const PropertyResult result = law.judge(*launch, options);
+      found.cases += result.cases;
+      if (result.held || result.not_applicable) continue;  // the law needs more than the device has
+      found.law = law.name;
+      found.label = result.failure.label();
+      found.minimal_case = result.minimal_case;
+      found.message = result.failure.message;
+      if (result.not_run) found.label = "not run", found.message = *result.not_run;
+      return found;
+    }
+  }
+  return found;
+}
+
+// Registers the mutation tests of a family. Returns true, so that a file can call it before main().
+template <class Launcher, class Implementation>
+bool add_mutation_tests(const std::string& family, const std::vector<Mutant<Launcher>>& mutants,
+                        const std::vector<properties::Law<Implementation>>& laws) {
+  for (const auto& m : mutants) {
+    register_mutation_test({.family = family,
+                            .name = m.name,
+                            .change = m.change,
+                            .has_fault = m.has_fault(),
+                            .rejected_for = is_simulator() ? m.rejected_for : m.on_silicon,
+                            .runs_here = is_simulator() || m.simulator_only.empty(),
+                            .why_not_here = m.simulator_only,
+                            .run = [&m, &laws](std::span<const int> rounds) { return run_laws(m.launch, laws, rounds); }});
+  }
+  return true;
+}
+
+}  // namespace lockstep::known_bad
