@@ -178,8 +178,8 @@ GlobalRaces::Relation GlobalRaces::relate(const Record& r, std::uint32_t lane, s
     if (r.warp == side.warp && lane == my_lane) return Relation::kSelf;
     return side.order->ordered(r.warp * 32u + lane, r.clock, side.warp * 32 + my_lane) ? Relation::kOrdered : Relation::kUnordered;
   }
-  if (side.knowledge->empty()) return Relation::kUnordered;
-  return side.knowledge->happens_before(grid_, side.warp, r.block, r.epoch, r.warp, r.clock) ? Relation::kOrdered : Relation::kUnordered;
+  if (side.block_clock->empty()) return Relation::kUnordered;
+  return side.block_clock->happens_before(grid_, side.warp, r.block, r.epoch, r.warp, r.clock) ? Relation::kOrdered : Relation::kUnordered;
 }
 
 bool GlobalRaces::now(const Record& r, const Side& side) const {

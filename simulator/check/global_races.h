@@ -57,7 +57,7 @@ class GlobalRaces {
   // The side that accesses now. Kept up to date by its owner.
   struct Side {
     const BlockOrder* order = nullptr;
-    const BlockClock* knowledge = nullptr;
+    const BlockClock* block_clock = nullptr;
     std::uint32_t block = 0, warp = 0, pc = 0;
     bool strong = false, write = false;
     Scope scope = Scope::kGrid;

@@ -120,7 +120,7 @@ void GridOrder::leave(std::uint64_t address, const BlockClock& block, const Rele
   ReleaseClock mine = block.mine_;
   if (released != nullptr) mine.join(*released);
   publish(mine);
-  // Joined outside of the lock of the place: covering a block's knowledge may ask for another part.
+  // Joined outside of the lock of the place: what a block's clock covers may ask for another part.
   VectorClock all;
   all.join(block.known_, *this);
   all.join(block.fresh_, *this);

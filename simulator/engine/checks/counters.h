@@ -67,7 +67,7 @@ inline void count_shared(Counters& c, bool writes, const Address* address, std::
         std::uint32_t* const bank = words[word & 31];
         std::uint8_t& n = count[word & 31];
         if (std::find(bank, bank + n, word) != bank + n) continue;
-        bank[n++] = word;
+        file[n++] = word;
         worst = std::max<std::uint32_t>(worst, n);
       }
     });
