@@ -1,5 +1,6 @@
 // Loads, stores, atomics, parameters and addresses.
 #include "simulator/decode/function_decoder.h"
+#include "simulator/engine/async_copy.h"
 #include "simulator/engine/cluster.h"
 #include "simulator/engine/control.h"
 #include "simulator/engine/memory_ops.h"
@@ -55,10 +56,22 @@ bool FunctionDecoder::decode_memory(const Instruction& i) {
     case Opcode::k_red: decode_atomic(i, false); return true;
     case Opcode::k_cvta: case Opcode::k_isspacep: decode_address(i); return true;
     case Opcode::k_mapa: case Opcode::k_getctarank: decode_cluster_address(i); return true;
-    case Opcode::k_prefetch: case Opcode::k_prefetchu: case Opcode::k_applypriority: case Opcode::k_cp_async_bulk_prefetch: {
+    case Opcode::k_prefetch: case Opcode::k_prefetchu: {
+      // Of any address: PTX asks nothing of it.
       Op op;
       op.run = &engine::run_nothing;
       emit(i, op, Flow::kFresh, {});
+      return true;
+    }
+    case Opcode::k_applypriority: case Opcode::k_cp_async_bulk_prefetch: {
+      Op op;
+      op.run = &engine::run_line_hint;
+      op.kind = OpKind::kMemory;
+      address(i, i.operands[0], Space::kGlobal, op);
+      const bool prefetch = i.opcode == Opcode::k_cp_async_bulk_prefetch;
+      op.width = prefetch ? 16 : 128;
+      if (prefetch) op.src[1] = source(i, i.operands[1], 4);
+      emit(i, op, Flow::kControl, {{op.src[0], Role::kAddress}, {op.src[1], Role::kAddress}});
       return true;
     }
     case Opcode::k_createpolicy: {

@@ -370,7 +370,7 @@ bool FunctionDecoder::decode_move(const Instruction& i) {
 
 void FunctionDecoder::decode(const Instruction& i) {
   for (auto& [bytes, places] : scratch_) places.used = 0;
-  program_.origins.push_back({i.text, i.source, ref_.module_index, i.ptx_line, index_});
+  program_.origins.push_back({i.text, i.source, ref_.module_index, i.ptx_line, index_, i.row});
   if (decode_memory(i) || decode_control(i) || decode_exchange(i) || decode_async(i) || decode_image(i) || decode_move(i)) return;
   decode_compute(i);
 }

@@ -309,6 +309,7 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
   l.warps = (l.threads + kWarpSize - 1) / kWarpSize;
   l.blocks = config.grid.count();
   if (l.threads == 0 || l.threads > 1024 || l.blocks == 0) return outcome;
+  if (config.ran != nullptr) config.ran->assign(l.program->ops.size(), 0);
   const Dim3 &grid = config.grid, &cluster = config.cluster;
   if (cluster.count() == 0 || grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
     throw std::invalid_argument("the cluster does not divide the grid");

@@ -1,5 +1,6 @@
 // Runs the warps of a block: which fragment, how long, and in which order.
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 #include "simulator/engine/barrier.h"
@@ -125,8 +126,13 @@ inline void settle(Warp& w, std::uint64_t& n, LaneMask mask) {
 
 enum class Pause : std::uint8_t { kEvent, kMet, kQuota, kTurnOver };
 
-// The main loop. Careful: follows invalid values and counts down a turn.
-template <bool kCareful>
+// LaunchConfig::ran: this operation was executed.
+inline void mark(const Warp& w, std::uint32_t pc) {
+  std::atomic_ref(w.block->launch->config->ran->data()[pc]).store(1, std::memory_order_relaxed);
+}
+
+// The main loop. Careful: follows invalid values and counts down a turn. Marks: tells which operations ran.
+template <bool kCareful, bool kMarks>
 Pause execute(Warp& w, const Op* ops, int turn) {
   std::uint32_t pc = w.pc, limit = w.limit;
   LaneMask mask = w.active;
@@ -149,6 +155,9 @@ Pause execute(Warp& w, const Op* ops, int turn) {
         why = Pause::kTurnOver;
         break;
       }
+    }
+    if constexpr (kMarks) {
+      if (m != 0) mark(w, pc);
     }
     switch (op.kind) {
       case OpKind::kCompute:
@@ -225,6 +234,7 @@ enum class Stop : std::uint8_t { kBlocked, kQuota, kDone, kAborted };
 Stop run_warp(Warp& w) {
   WarpControl& c = *w.control;
   const Op* ops = w.block->program->ops.data();
+  const bool marks = w.block->launch->config->ran != nullptr;
   bool waited = false;  // a fragment used up its quota: others go first
   for (;;) {
     if (w.active == 0) {
@@ -241,7 +251,9 @@ Stop run_warp(Warp& w) {
         return Stop::kQuota;
       }
     }
-    const Pause why = c.tracking || c.budgeted ? execute<true>(w, ops, kTurn) : execute<false>(w, ops, 0);
+    const bool careful = c.tracking || c.budgeted;
+    const Pause why = marks ? (careful ? execute<true, true>(w, ops, kTurn) : execute<false, true>(w, ops, 0))
+                            : (careful ? execute<true, false>(w, ops, kTurn) : execute<false, false>(w, ops, 0));
     switch (why) {
       case Pause::kEvent: {
         if (w.quota <= 0) w.quota = 1;

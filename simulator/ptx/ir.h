@@ -16,6 +16,7 @@
 
 namespace lockstep::ptx {
 
+struct FormRow;      // forms.h
 struct OperandRule;  // forms.h
 
 // Where in the CUDA source an instruction came from (.loc); line 0 when the PTX carries no line information.
@@ -79,6 +80,7 @@ struct Instruction {
   std::vector<Operand> operands;
   // What the table of forms says of each operand; nullptr for a call, which has a grammar of its own, and for a `ret` at a function's end.
   const std::vector<OperandRule>* rules = nullptr;
+  const FormRow* row = nullptr;  // of the table of forms; nullptr for a `ret` at a function's end
   SourceLocation source;
   int ptx_line = 0;     // line within the PTX text, from 1
   std::string text;     // opcode with its modifiers as written, for messages: "ld.global.nc.f32"
