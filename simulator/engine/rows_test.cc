@@ -71,8 +71,9 @@ class Rows {
     c.ran = &ran;
     const Outcome o = launch(*k, c, gpu_.memory);
     Done done{gpu_.fetch<std::uint32_t>(data_, words_.size()), gpu_.fetch<std::uint32_t>(output_, kRowThreads * kRowOutput / 4), testing::text(o), {}};
-    const Program& program = static_cast<const LoadedKernel&>(*k).program();
-    for (std::uint32_t pc = 0; pc < ran.size(); ++pc) {
+    const auto& loaded = static_cast<const LoadedKernel&>(*k);
+    const Program& program = loaded.program();
+    for (std::uint32_t pc = loaded.function().entry; pc < loaded.function().end; ++pc) {
       if (ran[pc] != 0) done.lines.insert(program.origin(pc).ptx_line);
     }
     return done;
