@@ -91,7 +91,8 @@ TEST(Judged, RowsAreNamedByASpellingAndOperandsWhereTheseTell) {
 // What a run of some of false_judge.cc's tests prints, and whether it succeeds.
 std::pair<bool, std::string> run_false_judge(const std::string& arguments) {
   // Nothing of this test's own run: neither its filter nor its report.
-  std::FILE* const pipe = popen(("env -u TESTBRIDGE_TEST_ONLY -u GTEST_FILTER -u XML_OUTPUT_FILE " + false_judge_path + " " + arguments + " 2>&1").c_str(), "r");
+  const std::string command = "env -u TESTBRIDGE_TEST_ONLY -u GTEST_FILTER -u XML_OUTPUT_FILE " + false_judge_path + " " + arguments + " 2>&1";
+  std::FILE* const pipe = popen(command.c_str(), "r");
   std::string printed;
   for (char part[256]; std::fgets(part, sizeof part, pipe) != nullptr;) printed += part;
   return {pclose(pipe) == 0, printed};

@@ -12,7 +12,7 @@
 // --judges it prints its registrations instead of running.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>

@@ -89,7 +89,7 @@ std::string coverage_page(const std::string& recording, const std::vector<Judge>
       "  (`simulator/coverage/judged.h`), and fails when it has not executed what it names; this page asks the tests. `replay_test` is in\n"
       "  `//simulator/vectors`, `differential_test` in `//simulator/fuzz`, all others below `//simulator/engine`. `(bound)`: within the error that the manual\n"
       "  documents for an approximate instruction. `(hint)`: the instruction has no result. It is a hint, or orders what the simulated GPU has but one\n"
-      "  of, and does nothing; the test holds that registers, memory and what follows are as without it.\n"
+      "  of; the test holds that registers, memory and what follows are as without it.\n"
       "- **Vectors**: spellings with results recorded on an NVIDIA H100 (`golden/instructions/h100.zst`) that `//simulator/vectors:replay_test`\n"
       "  replays. Spellings that differ in cache hints, scope or memory order only are recorded once.\n\n";
   s += "Rows: " + std::to_string(rows.size()) + ", executed completely: " + std::to_string(whole) + ". Spellings: " + std::to_string(spellings) +

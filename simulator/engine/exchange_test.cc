@@ -169,7 +169,8 @@ TEST(Redux, SumMinimumAndBits) {
 }
 
 // Lane i has i + 0.5, negative where i is odd; lane 7 may have a NaN instead, which counts with .NaN alone.
-JUDGES(Redux, MinimumAndMaximumOfNumbers, "redux.sync.min.f32", "redux.sync.max.f32", "redux.sync.min.abs.f32", "redux.sync.max.NaN.f32", "redux.sync.max.abs.NaN.f32");
+JUDGES(Redux, MinimumAndMaximumOfNumbers, "redux.sync.min.f32", "redux.sync.max.f32", "redux.sync.min.abs.f32", "redux.sync.max.NaN.f32",
+       "redux.sync.max.abs.NaN.f32");
 TEST(Redux, MinimumAndMaximumOfNumbers) {
   const auto reduced = [](const std::string& how, const std::string& seventh) {
     Machine gpu;

@@ -372,7 +372,8 @@ TEST(Memory, ReadOnlyLoadsAreLoads) {
   mov.u32 %r1, %tid.x;
   mad.wide.u32 %rd1, %r1, 16, %rd1;
   mad.wide.u32 %rd2, %r1, 64, %rd2;
-  )" + load + ".u32 %r2, [%rd1" + offset + "];\n  " + load + ".s8 %h1, [%rd1];\n  " + load + ".v4.u32 {%r3, %r4, %r5, %r6}, [%rd1];\n  " + load + R"(.v2.u64 {%rd3, %rd4}, [%rd1];
+  )" + load + ".u32 %r2, [%rd1" + offset + "];\n  " + load + ".s8 %h1, [%rd1];\n  " + load + ".v4.u32 {%r3, %r4, %r5, %r6}, [%rd1];\n  " + load +
+             R"(.v2.u64 {%rd3, %rd4}, [%rd1];
   cvt.s32.s16 %r7, %h1;
   st.global.v4.u32 [%rd2], {%r3, %r4, %r5, %r6};
   st.global.v2.u64 [%rd2+16], {%rd3, %rd4};
