@@ -41,7 +41,7 @@ void FunctionBuilder::refuse(const Instruction& i, const std::string& why) const
 
 void FunctionBuilder::begin(const Instruction& i) {
   for (auto& [bytes, places] : scratch_) places.used = 0;
-  program_.origins.push_back({i.text, i.source, ref_.module_index, i.ptx_line, index_});
+  program_.origins.push_back({i.text, i.source, ref_.module_index, i.ptx_line, index_, i.row});
 }
 
 Op& FunctionBuilder::emit(const Instruction& i, const Op& operation, ValidityTransfer transfer, std::vector<OperandUse> uses) {

@@ -31,7 +31,8 @@ void lower(FunctionBuilder& b, const Instruction& i) {
     case Category::kAddress: return lower_address(b, i);
     case Category::kClusterAddress: return lower_cluster_address(b, i);
     case Category::kCachePolicy: return lower_cache_policy(b, i);
-    case Category::kCacheHint: case Category::kHint: return lower_hint(b, i);
+    case Category::kCacheHint: return lower_cache_hint(b, i);
+    case Category::kHint: return lower_hint(b, i);
     case Category::kControl: return lower_control(b, i);
     case Category::kCall: return lower_call(b, i);
     case Category::kStack: return lower_stack(b, i);

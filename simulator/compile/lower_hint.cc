@@ -11,6 +11,19 @@ void lower_hint(FunctionBuilder& b, const Instruction& i) {
   b.emit(i, op, ValidityTransfer::kFresh, {});
 }
 
+void lower_cache_hint(FunctionBuilder& b, const Instruction& i) {
+  const bool bulk = i.opcode == isa::Opcode::k_cp_async_bulk_prefetch;
+  // Of any address: PTX asks nothing of it.
+  if (!bulk && i.opcode != isa::Opcode::k_applypriority) return lower_hint(b, i);
+  Op op;
+  op.kind = OpKind::kMemory;
+  op.run = b.handlers().of(Action::kLineHint);
+  b.address(i, i.operands[0], isa::Space::kGlobal, op);
+  op.width = bulk ? 16 : 128;
+  if (bulk) op.src[1] = b.source(i, i.operands[1], 4);
+  b.emit(i, op, ValidityTransfer::kControl, {{op.src[0], Role::kAddress}, {op.src[1], Role::kAddress}});
+}
+
 // Policies only steer caches; the value is opaque.
 void lower_cache_policy(FunctionBuilder& b, const Instruction& i) {
   Instruction move = i;

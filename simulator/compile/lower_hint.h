@@ -5,7 +5,8 @@
 
 namespace lockstep::compile {
 
-void lower_hint(FunctionBuilder& b, const Instruction& i);          // prefetch, pmevent, setmaxnreg ...
+void lower_hint(FunctionBuilder& b, const Instruction& i);          // pmevent, setmaxnreg, griddepcontrol
+void lower_cache_hint(FunctionBuilder& b, const Instruction& i);    // prefetch, applypriority, cp.async.bulk.prefetch
 void lower_cache_policy(FunctionBuilder& b, const Instruction& i);  // createpolicy
 
 }  // namespace lockstep::compile

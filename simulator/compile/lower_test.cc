@@ -159,7 +159,7 @@ TEST(Lower, AddressesAreConvertedBetweenSpaces) {
 }
 
 TEST(Lower, AHintIsAnOperationThatDoesNothing) {
-  for (const char* hint : {"prefetch.global.L2 [d1];", "pmevent 3;", "griddepcontrol.wait;", "applypriority.global.L2::evict_normal [d1], 128;"}) {
+  for (const char* hint : {"prefetch.global.L2 [d1];", "pmevent 3;", "griddepcontrol.wait;", "prefetchu.L1 [d1];"}) {
     const Lowered l(hint);
     EXPECT_EQ(l.action(), number(Action::kHint)) << hint;
     EXPECT_TRUE(l.compiled.program->uses.empty()) << hint;

@@ -14,6 +14,8 @@ enum class Action : std::uint8_t {
   // Control. kCall's target: index into Program::calls; kBranchTable's src[0]: index, target: index into Program::tables; kSleep's src[0]: nanoseconds.
   kCall, kReturn, kExit, kBranchTable, kTrap, kSleep,
   kHint,               // no effect that a program can see
+  kLineHint,           // a hint about global memory at src[0] + immediate, of which nothing is read. width: what the address must be a multiple of,
+                       // and so must src[1], the number of bytes, where there is one
   kSpecialRegister,    // target: isa::SpecialRegister; width: bytes of the destination
   kActiveMask,
   // The stack. kAlloca's src[0]: bytes, immediate: alignment.

@@ -45,6 +45,7 @@ struct Origin {
   std::uint32_t module = 0;     // index into Program::sources
   int ptx_line = 0;
   std::uint32_t function = 0;
+  const isa::FormRow* row = nullptr;  // of the table of instruction forms; nullptr for the end of a function
 };
 
 // What an operation does with the validity of its operands, by pc: for the checker of uninitialised values.

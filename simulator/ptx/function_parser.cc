@@ -343,6 +343,7 @@ class BodyParser {
     i.text = opcode.text;
     if (matches.front().form->row->opcode == Opcode::k_call) {
       i.opcode = Opcode::k_call;
+      i.row = matches.front().form->row;
       i.modifiers = matches.front().modifiers;
       call(i);
     } else {
@@ -410,6 +411,7 @@ class BodyParser {
     i.opcode = match.form->row->opcode;
     i.modifiers = match.modifiers;
     i.rules = &rules;
+    i.row = match.form->row;
     settle_operands(match, rules, i.operands);
     for (std::size_t n = 0; n < rules.size(); ++n) {
       Operand& o = i.operands[n];

@@ -15,7 +15,8 @@
 #include "simulator/isa/opcode.h"
 
 namespace lockstep::isa {
-struct OperandRule;  // forms.h
+struct FormRow;      // isa/forms.h
+struct OperandRule;  // isa/forms.h
 }
 
 namespace lockstep::ptx {
@@ -90,6 +91,7 @@ struct Instruction {
   std::vector<Operand> operands;
   // What the table of forms says of each operand; nullptr for a call, which has a grammar of its own, and for a `ret` at a function's end.
   const std::vector<isa::OperandRule>* rules = nullptr;
+  const isa::FormRow* row = nullptr;  // of the table of forms; nullptr for a `ret` at a function's end
   SourceLocation source;
   int ptx_line = 0;     // line within the PTX text, from 1
   std::string text;     // opcode with its modifiers as written, for messages: "ld.global.nc.f32"

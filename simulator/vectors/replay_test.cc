@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/testing/testing.h"
 #include "simulator/vectors/recording.h"
 #include "simulator/vectors/tolerance.h"
@@ -85,6 +86,18 @@ TEST(Replay, EveryFormIsRecordedOnTheInputsItHasNow) {
   EXPECT_GT(forms.size(), 4800u);
 }
 
+// Rows that forms are recorded of: of approximate instructions or of the others.
+std::vector<const isa::FormRow*> recorded_rows(bool approximate) {
+  std::vector<const isa::FormRow*> rows;
+  for (const VectorForm& f : vector_forms()) {
+    const isa::FormRow* row = f.spelling.form->row;
+    if ((f.spelling.modifiers.approx || f.spelling.modifiers.full) == approximate && (rows.empty() || rows.back() != row)) rows.push_back(row);
+  }
+  return rows;
+}
+
+JUDGES_ROWS(Replay, TheSimulatedGpuGivesWhatSiliconGave, [] { return recorded_rows(false); });
+JUDGES_ROWS_WITHIN_BOUND(Replay, TheSimulatedGpuGivesWhatSiliconGave, [] { return recorded_rows(true); });
 TEST(Replay, TheSimulatedGpuGivesWhatSiliconGave) {
   const Recording recording = read_recording(recording_path);
   const std::vector<VectorForm> forms = vector_forms();
@@ -134,5 +147,5 @@ int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   if (argc != 2) return 2;
   lockstep::vectors::recording_path = argv[1];
-  return RUN_ALL_TESTS();
+  return lockstep::coverage::run_judging_tests(argc, argv);
 }

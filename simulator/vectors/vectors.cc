@@ -27,7 +27,7 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 // Loads through a path that need not see what the kernel itself has written.
 bool reads_only_inputs(const isa::Spelling& s) { return s.modifiers.non_coherent || s.form->row->opcode == Opcode::k_ldu; }
 
-// A memory operation in memory that every thread has 32 bytes of. Loads and stores of .b128 only move bits (load_test has them): they came after the
+// A memory operation in memory that every thread has 32 bytes of. Loads and stores of .b128 only move bits (load_store_test has them): they came after the
 // recording.
 bool reaches_its_own_bytes(const isa::Spelling& s) {
   const Opcode op = s.form->row->opcode;

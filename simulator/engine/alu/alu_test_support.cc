@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/isa/forms.h"
 
 namespace lockstep::engine::alu_test {
@@ -219,18 +220,30 @@ std::vector<Bits> special_float(int precision, int exponent_bits) {
 
 }  // namespace
 
+namespace {
+
+// The row of the table that takes the opcode with as many operands; `form` is nullptr when there is none.
+isa::Match match_of(const Form& form) {
+  const bool moves = form.text.starts_with("mov."), packs = moves && form.bytes.size() > 2;
+  const std::uint8_t variant = !packs ? 0 : form.bytes[0] > form.bytes[1] ? 1 : 2;
+  for (const isa::Match& match : isa::match_opcode(form.text)) {
+    if (moves && match.modifiers.variant == variant) return match;
+    for (const auto& operands : match.form->operands) {
+      if (!moves && operands.size() == form.bytes.size()) return match;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 AluKey key_of(const Form& form) {
   AluKey key;
-  const bool packs = form.text.starts_with("mov") && form.bytes.size() > 2;
-  const bool whole_first = packs && form.bytes[0] > form.bytes[1];
-  for (const isa::Match& match : isa::match_opcode(form.text)) {
-    if (packs && match.modifiers.variant != (whole_first ? 1 : 2)) continue;
-    if (!packs && form.text.starts_with("mov") && match.modifiers.variant != 0) continue;
-    key.opcode = match.form->row->opcode;
-    key.modifiers = match.modifiers;
-    break;
-  }
-  EXPECT_NE(key.opcode, isa::Opcode::kInvalid) << "the table of forms has no " << form.text;
+  const isa::Match match = match_of(form);
+  EXPECT_NE(match.form, nullptr) << "the table of forms has no " << form.text << " of " << form.bytes.size() << " operands";
+  if (match.form == nullptr) return key;
+  key.opcode = match.form->row->opcode;
+  key.modifiers = match.modifiers;
   key.operand_count = static_cast<std::uint8_t>(form.bytes.size());
   for (std::size_t i = 0; i < form.bytes.size() && i < 6; ++i) key.register_bytes[i] = static_cast<std::uint8_t>(form.bytes[i]);
   key.has_second_destination = form.pair;
@@ -248,6 +261,7 @@ void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials
   const auto tuples = operand_tuples(form, specials, options);
   const Handler handler = resolve_alu(key);
   ASSERT_NE(handler, nullptr) << form.text << " has no handler";
+  coverage::ran(*match_of(form).form->row, form.text);
   std::mt19937_64 random(7);
   Runner runner(form, judge, options);
   Batch batch;

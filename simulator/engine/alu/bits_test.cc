@@ -1,6 +1,7 @@
 // Logic, shifts and bit fields against loops over single bits.
 #include <gtest/gtest.h>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/alu/alu_test_support.h"
 
 namespace lockstep::engine::alu_test {
@@ -23,6 +24,7 @@ std::vector<Bits> amounts() {
   return v;
 }
 
+JUDGES(Bits, LogicBitByBit, "and.b32", "cnot.b32", "not.b32", "or.b32", "xor.b32");
 TEST(Bits, LogicBitByBit) {
   for (int n : {2, 4, 8}) {
     const std::string t = ".b" + std::to_string(8 * n);
@@ -35,6 +37,7 @@ TEST(Bits, LogicBitByBit) {
   }
 }
 
+JUDGES(Bits, LogicOfPredicates, "and.pred", "not.pred", "or.pred", "xor.pred");
 TEST(Bits, LogicOfPredicates) {
   const std::vector<std::vector<Bits>> two(2, both_predicates()), one(1, both_predicates());
   check({"and.pred", {0, 0, 0}}, two, [](const Bits* in) { return in[0] & in[1]; });
@@ -46,6 +49,7 @@ TEST(Bits, LogicOfPredicates) {
   check({"and.pred", {0, 0, 0}}, two, [](const Bits* in) { return in[0] & (in[1] ^ 1); }, negated);
 }
 
+JUDGES(Bits, ShiftsPastTheWidthShiftEverythingOut, "shl.b32", "shr.b32");
 TEST(Bits, ShiftsPastTheWidthShiftEverythingOut) {
   for (int n : {2, 4, 8}) {
     const int width = 8 * n;
@@ -66,6 +70,7 @@ TEST(Bits, ShiftsPastTheWidthShiftEverythingOut) {
   }
 }
 
+JUDGES(Bits, FunnelShifts, "shf.l.wrap.b32");
 TEST(Bits, FunnelShifts) {
   const std::vector<std::vector<Bits>> operands = {special_int(4), special_int(4), amounts()};
   for (bool left : {false, true}) {
@@ -79,6 +84,7 @@ TEST(Bits, FunnelShifts) {
   }
 }
 
+JUDGES(Bits, AnyFunctionOfThreeBits, "lop3.b32", "lop3.or.b32");
 TEST(Bits, AnyFunctionOfThreeBits) {
   std::vector<Bits> tables;
   for (Bits t = 0; t < 256; ++t) tables.push_back(t);
@@ -105,6 +111,7 @@ TEST(Bits, AnyFunctionOfThreeBits) {
   }
 }
 
+JUDGES(Bits, CountingAndReversing, "bfind.s32", "brev.b32", "clz.b32", "popc.b32");
 TEST(Bits, CountingAndReversing) {
   for (int n : {4, 8}) {
     const int width = 8 * n;
@@ -134,6 +141,7 @@ TEST(Bits, CountingAndReversing) {
   }
 }
 
+JUDGES(Bits, Fields, "bfe.s32", "bfi.b32");
 TEST(Bits, Fields) {
   for (int n : {4, 8}) {
     const int width = 8 * n;
@@ -154,6 +162,7 @@ TEST(Bits, Fields) {
   }
 }
 
+JUDGES(Bits, FindNthSet, "fns.b32");
 TEST(Bits, FindNthSet) {
   std::vector<Bits> bases, offsets;
   for (Bits i = 0; i < 34; ++i) bases.push_back(i);
@@ -173,6 +182,7 @@ TEST(Bits, FindNthSet) {
   });
 }
 
+JUDGES(Bits, MasksAndExtension, "bmsk.wrap.b32", "szext.wrap.s32");
 TEST(Bits, MasksAndExtension) {
   for (bool clamp : {false, true}) {
     const std::string mode = clamp ? ".clamp" : ".wrap";
@@ -189,6 +199,7 @@ TEST(Bits, MasksAndExtension) {
   }
 }
 
+JUDGES(Bits, BytePermutations, "prmt.b32");
 TEST(Bits, BytePermutations) {
   std::vector<Bits> selectors;
   for (Bits s = 0; s < 16; ++s) selectors.push_back(s), selectors.push_back(s * 0x1111), selectors.push_back(0x3210 ^ (s << 8));

@@ -1,6 +1,7 @@
 // setp, set, selp, slct and testp against comparisons of exact values.
 #include <gtest/gtest.h>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/alu/alu_test_support.h"
 #include "simulator/engine/alu/exact_reference.h"
 
@@ -94,13 +95,17 @@ void check_setp(const Compared& t, bool with_combinations) {
   }
 }
 
+JUDGES(Compare, SetpOnIntegers, "setp.eq.or.b32", "setp.eq.or.s32", "setp.hi.or.u32", "setp.eq.b32", "setp.eq.s32", "setp.hi.u32");
 TEST(Compare, SetpOnIntegers) {
   for (const auto& t : integer_types()) check_setp(t, true);
 }
+JUDGES(Compare, SetpOnFloats, "setp.eq.or.f64", "setp.eq.or.f32", "setp.eq.f64", "setp.eq.f32");
 TEST(Compare, SetpOnFloats) {
   for (const auto& t : float_types()) check_setp(t, t.name == "f32" || t.name == "f64");
 }
 
+JUDGES(Compare, SetGivesAllOnesOrOne, "set.lt.or.f32.f64", "set.lt.or.f32.s16", "set.lt.or.f32.f32", "set.eq.f32.f64", "set.eq.f32.b16",
+       "set.eq.f32.s16", "set.hi.f32.u16", "set.eq.f32.f32");
 TEST(Compare, SetGivesAllOnesOrOne) {
   auto types = integer_types();
   for (const auto& t : float_types()) types.push_back(t);
@@ -126,6 +131,7 @@ TEST(Compare, SetGivesAllOnesOrOne) {
   }
 }
 
+JUDGES(Compare, SelectByPredicateAndBySign, "selp.b32", "slct.b16.s32", "slct.b16.f32");
 TEST(Compare, SelectByPredicateAndBySign) {
   for (int n : {2, 4, 8}) {
     const auto& v = special_int(n);
@@ -147,6 +153,7 @@ TEST(Compare, SelectByPredicateAndBySign) {
   }
 }
 
+JUDGES(Compare, TestpClassifies, "testp.finite.f32");
 TEST(Compare, TestpClassifies) {
   for (bool wide : {false, true}) {
     const exact::Format f = wide ? exact::kF64 : exact::kF32;

@@ -1,6 +1,7 @@
 // cvt among integers, f32 and f64, with registers wider than types, against exact values rounded once.
 #include <gtest/gtest.h>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/alu/alu_test_support.h"
 #include "simulator/engine/alu/exact_reference.h"
 
@@ -46,6 +47,8 @@ Bits saturated(Bits r, const exact::Format& f) {
   return r > one ? one : r;
 }
 
+JUDGES(Convert, IntegersChopAndExtend, "cvt.s32.s8", "cvt.sat.s16.s32", "cvt.sat.s32.s64", "cvt.sat.s64.u64", "cvt.sat.s8.s32", "cvt.sat.u16.s32",
+       "cvt.sat.u32.s8", "cvt.sat.u64.s32", "cvt.sat.u8.s32");
 TEST(Convert, IntegersChopAndExtend) {
   Options few;
   few.random = 500;
@@ -66,6 +69,7 @@ TEST(Convert, IntegersChopAndExtend) {
   }
 }
 
+JUDGES(Convert, IntegersToFloat, "cvt.rm.f32.s8");
 TEST(Convert, IntegersToFloat) {
   for (const auto& from : kIntegers) {
     for (int s : registers_for(from.bytes)) {
@@ -103,6 +107,7 @@ std::vector<Bits> near_integers(const exact::Format& f) {
   return v;
 }
 
+JUDGES(Convert, FloatToIntegerRoundsThenClamps, "cvt.rmi.s8.f32", "cvt.rmi.s32.f64");
 TEST(Convert, FloatToIntegerRoundsThenClamps) {
   for (bool wide : {false, true}) {
     const exact::Format f = wide ? exact::kF64 : exact::kF32;
@@ -129,6 +134,7 @@ TEST(Convert, FloatToIntegerRoundsThenClamps) {
   }
 }
 
+JUDGES(Convert, FloatToFloat, "cvt.rm.f32.f64", "cvt.rmi.f32.f32", "cvt.rmi.f64.f64", "cvt.f64.f32");
 TEST(Convert, FloatToFloat) {
   for (const Mode& mode : kRoundings) {
     for (int form = 0; form < 4; ++form) {

@@ -1,6 +1,7 @@
 // f32 and f64 arithmetic that IEEE 754 defines, against exact integer arithmetic rounded once.
 #include <gtest/gtest.h>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/alu/alu_test_support.h"
 #include "simulator/engine/alu/exact_reference.h"
 
@@ -64,24 +65,29 @@ Number fused(const Number* n, Direction d) { return exact::add(exact::multiply(n
 Number root(const Number* n, Direction) { return exact::square_root(n[0]); }
 Number reciprocal(const Number* n, Direction) { return exact::divide(exact::integer(false, 1), n[0]); }
 
+JUDGES(Float, SumsAreRoundedOnce, "add.f64", "add.f32", "sub.f64", "sub.f32");
 TEST(Float, SumsAreRoundedOnce) {
   check_operation("add", 2, f32(), true, true, sum);
   check_operation("sub", 2, f32(), true, true, difference);
   check_operation("add", 2, f64(), true, true, sum);
   check_operation("sub", 2, f64(), true, true, difference);
 }
+JUDGES(Float, ProductsAreRoundedOnce, "mul.f64", "mul.f32");
 TEST(Float, ProductsAreRoundedOnce) {
   check_operation("mul", 2, f32(), true, true, product);
   check_operation("mul", 2, f64(), true, true, product);
 }
+JUDGES(Float, FusedMultiplyAddIsRoundedOnce, "fma.rm.f32", "mad.rm.f32");
 TEST(Float, FusedMultiplyAddIsRoundedOnce) {
   check_operation("fma", 3, f32(), false, true, fused);
   check_operation("mad", 3, f32(), false, true, fused);
 }
+JUDGES(Float, FusedMultiplyAddOfDoubles, "fma.rm.f64", "mad.rm.f64");
 TEST(Float, FusedMultiplyAddOfDoubles) {
   check_operation("fma", 3, f64(), false, true, fused);
   check_operation("mad", 3, f64(), false, true, fused);
 }
+JUDGES(Float, QuotientsAndRootsAreCorrectlyRounded, "div.rm.f64", "div.rm.f32", "rcp.rm.f64", "rcp.rm.f32", "sqrt.rm.f64", "sqrt.rm.f32");
 TEST(Float, QuotientsAndRootsAreCorrectlyRounded) {
   for (const auto& t : {f32(), f64()}) {
     check_operation("div", 2, t, false, false, quotient);
@@ -91,6 +97,8 @@ TEST(Float, QuotientsAndRootsAreCorrectlyRounded) {
 }
 
 // NaN loses against a number unless .NaN, -0 is below +0, .xorsign.abs orders magnitudes and takes the product's sign.
+JUDGES(Float, MinimumAndMaximum, "max.f64", "max.NaN.f32 d, a, b", "max.NaN.xorsign.abs.f32", "max.f32 d, a, b", "max.xorsign.abs.f32", "min.f64",
+       "min.NaN.f32 d, a, b", "min.NaN.xorsign.abs.f32", "min.f32 d, a, b", "min.xorsign.abs.f32");
 TEST(Float, MinimumAndMaximum) {
   for (const auto& t : {f32(), f64()}) {
     const Format f = t.format;
@@ -120,6 +128,7 @@ TEST(Float, MinimumAndMaximum) {
 }
 
 // Of NaNs, f32's become canonical and f64's are quieted, as on silicon.
+JUDGES(Float, SignOperationsTouchTheSignAlone, "abs.f64", "abs.f32", "copysign.f32", "neg.f64", "neg.f32");
 TEST(Float, SignOperationsTouchTheSignAlone) {
   for (const auto& t : {f32(), f64()}) {
     const Bits sign = t.format.sign_bit();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/alu/alu_test_support.h"
 #include "simulator/engine/alu/exact_reference.h"
 
@@ -48,6 +49,8 @@ Bits saturated(Bits r, const Format& f) {
 Bits rectified(Bits r, const Format& f) { return exact::is_nan_bits(r, f) ? f.canonical_nan : r & f.sign_bit() ? 0 : r; }
 Bits finite(Bits r, const Format& f) { return (r & ~f.sign_bit()) == f.infinity() ? r - 1 : r; }
 
+JUDGES(Half, ArithmeticIsRoundedOnce, "add.rn.bf16", "add.rn.f16", "fma.rn.relu.f16", "fma.rn.f16", "fma.rn.bf16", "mul.rn.bf16", "mul.rn.f16",
+       "sub.rn.bf16", "sub.rn.f16");
 TEST(Half, ArithmeticIsRoundedOnce) {
   const Direction rn = Direction::kNearestEven;
   for (const auto& t : half_types()) {
@@ -71,6 +74,7 @@ TEST(Half, ArithmeticIsRoundedOnce) {
 }
 
 // As an H100 does it: factors whose bits are 7ff7 or fff7 count as out of bounds, an addend never does.
+JUDGES(Half, AnOutOfBoundsFactorMakesAMultiplyAddZero, "fma.rn.oob.f16");
 TEST(Half, AnOutOfBoundsFactorMakesAMultiplyAddZero) {
   for (const auto& t : half_types()) {
     std::vector<Bits> specials = t.specials;
@@ -90,6 +94,8 @@ TEST(Half, AnOutOfBoundsFactorMakesAMultiplyAddZero) {
   }
 }
 
+JUDGES(Half, MinimumMaximumAndSigns, "abs.bf16", "abs.f16", "max.bf16", "max.xorsign.abs.bf16", "max.f16", "max.xorsign.abs.f16", "min.bf16",
+       "min.xorsign.abs.bf16", "min.f16", "min.xorsign.abs.f16", "neg.bf16", "neg.f16");
 TEST(Half, MinimumMaximumAndSigns) {
   for (const auto& t : half_types()) {
     const Format f = t.format;
@@ -119,6 +125,8 @@ TEST(Half, MinimumMaximumAndSigns) {
   }
 }
 
+JUDGES(Half, ComparisonsOfEitherHalf, "set.eq.bf16.bf16", "set.eq.u32.bf16x2", "set.eq.u32.f16x2", "set.eq.f16.f16", "setp.eq.bf16", "setp.eq.bf16x2",
+       "setp.eq.f16", "setp.eq.f16x2");
 TEST(Half, ComparisonsOfEitherHalf) {
   for (const auto& t : half_types()) {
     for (const std::string op : {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}) {
@@ -145,6 +153,8 @@ TEST(Half, ComparisonsOfEitherHalf) {
   }
 }
 
+JUDGES(Half, ConversionsFromF32, "cvt.f32.bf16", "cvt.rm.bf16.s64", "cvt.rm.bf16.f64", "cvt.rn.relu.f16.f32", "cvt.rn.f16.f32", "cvt.rn.bf16.f32",
+       "cvt.rn.f16x2.f32", "cvt.rm.f16.s64", "cvt.rm.f16.f64", "cvt.rmi.s32.bf16", "cvt.rmi.s32.f16", "cvt.f32.f16");
 TEST(Half, ConversionsFromF32) {
   for (const auto& t : half_types()) {
     // f32 values around every rounding boundary of the half.
@@ -195,6 +205,7 @@ TEST(Half, ConversionsFromF32) {
 }
 
 // The exact value plus the random fraction of its last place, truncated; a sum past the format's range is infinite.
+JUDGES(Half, StochasticRoundingAddsTheRandomBits, "cvt.rs.f16x2.f32");
 TEST(Half, StochasticRoundingAddsTheRandomBits) {
   for (const auto& t : half_types()) {
     const Format& f = t.format;
@@ -231,6 +242,7 @@ TEST(Half, StochasticRoundingAddsTheRandomBits) {
 }
 
 // Relative to the manual's bounds: tanh 2^-10.987 absolute (f16) and 2^-8 (bf16), ex2 2^-9.9 and 2^-7 relative; plus half an ulp.
+JUDGES_WITHIN_BOUND(Half, ApproximationsStayWithinTheirBounds, "ex2.approx.ftz.bf16", "ex2.approx.f16", "tanh.approx.bf16", "tanh.approx.f16");
 TEST(Half, ApproximationsStayWithinTheirBounds) {
   for (const auto& t : half_types()) {
     auto value = [&](Bits b) -> double {
@@ -251,6 +263,7 @@ TEST(Half, ApproximationsStayWithinTheirBounds) {
   }
 }
 
+JUDGES(Half, EightBitFloatsGoBothWays, "cvt.rn.satfinite.e4m3x2.f16x2", "cvt.rn.f16x2.e4m3x2");
 TEST(Half, EightBitFloatsGoBothWays) {
   // Every byte widened and narrowed again is itself, except that NaNs become the one NaN and e5m2's infinities saturate.
   for (const bool e4m3 : {true, false}) {

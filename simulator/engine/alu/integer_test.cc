@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/alu/alu_test_support.h"
 
 namespace lockstep::engine::alu_test {
@@ -35,6 +36,8 @@ Bits high(const IntegerType& t, Bits a, Bits b) {
   return static_cast<Bits>(product(t, a, b) >> (8 * t.bytes));
 }
 
+JUDGES(Integer, AddSubtractAndMultiplyKeepTheLowBits, "add.u32", "add.s32", "mad.hi.s32", "mad.wide.s32", "mul.hi.s32", "mul.wide.s32", "sub.u32",
+       "sub.s32");
 TEST(Integer, AddSubtractAndMultiplyKeepTheLowBits) {
   for (const auto& t : kTypes) {
     const int n = t.bytes;
@@ -52,6 +55,7 @@ TEST(Integer, AddSubtractAndMultiplyKeepTheLowBits) {
   }
 }
 
+JUDGES(Integer, SaturatingFormsClamp, "add.sat.s32", "mad.hi.sat.s32", "mad24.hi.sat.s32", "sub.sat.s32");
 TEST(Integer, SaturatingFormsClamp) {
   const auto& t = kTypes[3];
   check({"add.sat.s32", {4, 4, 4}}, sources(2, 4), [&](const Bits* in) { return static_cast<Bits>(clamp32(t.value(in[0]) + t.value(in[1]))); });
@@ -65,6 +69,7 @@ TEST(Integer, SaturatingFormsClamp) {
   });
 }
 
+JUDGES(Integer, TwentyFourBitProducts, "mad24.hi.s32", "mul24.hi.s32");
 TEST(Integer, TwentyFourBitProducts) {
   for (const auto& t : {kTypes[2], kTypes[3]}) {
     auto low24 = [&](Bits b) { return t.is_signed ? static_cast<std::int64_t>(b << 40) >> 40 : static_cast<std::int64_t>(b & 0xffffff); };
@@ -75,6 +80,7 @@ TEST(Integer, TwentyFourBitProducts) {
   }
 }
 
+JUDGES(Integer, DivisionNeverTrapsAndRoundsTowardZero, "div.s32", "rem.s32");
 TEST(Integer, DivisionNeverTrapsAndRoundsTowardZero) {
   for (const auto& t : kTypes) {
     const int n = t.bytes;
@@ -87,6 +93,7 @@ TEST(Integer, DivisionNeverTrapsAndRoundsTowardZero) {
   }
 }
 
+JUDGES(Integer, OrderingAndMagnitude, "abs.s32", "max.relu.s32", "max.s32", "max.u32", "min.relu.s32", "min.s32", "min.u32", "neg.s32", "sad.s32");
 TEST(Integer, OrderingAndMagnitude) {
   for (const auto& t : kTypes) {
     const int n = t.bytes;
@@ -106,6 +113,7 @@ TEST(Integer, OrderingAndMagnitude) {
   check({"max.relu.s32", {4, 4, 4}}, sources(2, 4), [&](const Bits* in) { return static_cast<Bits>(std::max<Wide>(0, std::max(t.value(in[0]), t.value(in[1])))); });
 }
 
+JUDGES(Integer, PackedHalvesAreIndependent, "add.s16x2", "max.u16x2", "max.s16x2", "min.u16x2", "min.s16x2");
 TEST(Integer, PackedHalvesAreIndependent) {
   for (const auto& t : {kTypes[0], kTypes[1]}) {
     auto each = [&](const Bits* in, auto f) {
@@ -124,6 +132,7 @@ TEST(Integer, PackedHalvesAreIndependent) {
   }
 }
 
+JUDGES(Integer, DotProducts, "dp2a.hi.s32.s32", "dp4a.s32.s32");
 TEST(Integer, DotProducts) {
   for (bool a_signed : {false, true}) {
     for (bool b_signed : {false, true}) {
@@ -148,6 +157,7 @@ TEST(Integer, DotProducts) {
   }
 }
 
+JUDGES(Integer, CarriesAndBorrowsChain, "add.cc.s32", "addc.s32", "mad.hi.cc.s32", "madc.hi.s32", "sub.cc.s32", "subc.s32");
 TEST(Integer, CarriesAndBorrowsChain) {
   for (const auto& t : {kTypes[2], kTypes[3], kTypes[4], kTypes[5]}) {
     const int n = t.bytes, bits = 8 * n;
@@ -205,6 +215,7 @@ TEST(Integer, UnknownFormsAreRefused) {
   EXPECT_TRUE(with([](AluKey& k) { k.opcode = isa::Opcode::k_mul; }));  // neither lo, hi nor wide
 }
 
+JUDGES(Video, AbsoluteDifferencesOfFourBytes, "vabsdiff4.s32.s32.s32.add", "vabsdiff4.s32.s32.s32");
 TEST(Video, AbsoluteDifferencesOfFourBytes) {
   const auto byte = [](Bits v, int i, bool is_signed) {
     const auto b = static_cast<std::uint8_t>(v >> (8 * i));

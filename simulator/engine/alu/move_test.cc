@@ -4,11 +4,13 @@
 #include <cstring>
 #include <vector>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/alu/alu_test_support.h"
 
 namespace lockstep::engine::alu_test {
 namespace {
 
+JUDGES(Move, CopiesEveryWidth, "mov.b32 d, a");
 TEST(Move, CopiesEveryWidth) {
   for (const std::string t : {"b16", "u16", "s16"}) check({"mov." + t, {2, 2}}, {special_int(2)}, [](const Bits* in) { return in[0]; });
   for (const std::string t : {"b32", "u32", "s32", "f32"}) check({"mov." + t, {4, 4}}, {special_int(4)}, [](const Bits* in) { return in[0]; });
@@ -16,6 +18,7 @@ TEST(Move, CopiesEveryWidth) {
   check({"mov.pred", {0, 0}}, {both_predicates()}, [](const Bits* in) { return in[0]; });
 }
 
+JUDGES(Move, PacksLeastSignificantFirst, "mov.b32 d, v");
 TEST(Move, PacksLeastSignificantFirst) {
   check({"mov.b32", {4, 2, 2}}, {special_int(2), special_int(2)}, [](const Bits* in) { return in[1] << 16 | in[0]; });
   check({"mov.b64", {8, 4, 4}}, {special_int(4), special_int(4)}, [](const Bits* in) { return in[1] << 32 | in[0]; });

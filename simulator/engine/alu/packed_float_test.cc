@@ -1,6 +1,7 @@
 // f32x2 arithmetic, f32 arithmetic with half operands and minima of three, against exact integer arithmetic rounded once.
 #include <gtest/gtest.h>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/alu/alu_test_support.h"
 #include "simulator/engine/alu/exact_reference.h"
 
@@ -61,6 +62,7 @@ void check_packed(const std::string& op, int sources, bool bare, const Exactly& 
   }
 }
 
+JUDGES(PackedFloat, EachHalfIsRoundedByItself, "add.f32x2", "fma.rm.f32x2", "mul.f32x2", "sub.f32x2");
 TEST(PackedFloat, EachHalfIsRoundedByItself) {
   check_packed("add", 2, true, sum);
   check_packed("sub", 2, true, difference);
@@ -70,6 +72,7 @@ TEST(PackedFloat, EachHalfIsRoundedByItself) {
 
 Bits saturated(Bits r) { return exact::is_nan_bits(r, exact::kF32) || (r >> 31) ? 0 : r > 0x3f800000 ? 0x3f800000 : r; }
 
+JUDGES(MixedFloat, HalvesAreWidenedExactly, "add.rm.f32.f16", "fma.rm.f32.f16", "sub.rm.f32.f16");
 TEST(MixedFloat, HalvesAreWidenedExactly) {
   struct Half {
     std::string name;
@@ -98,6 +101,7 @@ TEST(MixedFloat, HalvesAreWidenedExactly) {
   }
 }
 
+JUDGES(Extremes, OfThree, "max.f32 d, a, b, c", "min.f32 d, a, b, c");
 TEST(Extremes, OfThree) {
   const Format f = exact::kF32;
   for (int form = 0; form < 16; ++form) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
@@ -243,6 +244,7 @@ TEST(Races, BytesOfOneWordBelongToDifferentThreads) {
   Case c;
   EXPECT_TRUE(c.run("  mov.u32 %r6, s;\n  shr.u32 %r5, %r1, 1;\n  add.u32 %r6, %r6, %r5;\n  cvt.u16.u32 %h1, %r1;\n  st.shared.u8 [%r6], %h1;", 64).failed());
 }
+JUDGES(Races, PartialWarpBarriersOrderTheirLanesOnly, "bar.warp.sync");
 TEST(Races, PartialWarpBarriersOrderTheirLanesOnly) {
   // Lanes exchange with their neighbour; pairs synchronise among themselves.
   const std::string before = "  st.shared.u32 [%r2], %r1;\n  and.b32 %r8, %r1, 30;\n  mov.u32 %r9, 3;\n  shl.b32 %r9, %r9, %r8;\n  bar.warp.sync %r9;\n";

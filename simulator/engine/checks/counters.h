@@ -57,17 +57,17 @@ inline void count_shared(Counters& c, bool writes, const Address* address, std::
   const int lanes_a_pass = kWarpSize / passes;
   std::uint64_t conflicts = 0;
   for (int p = 0; p < passes; ++p) {
-    std::uint32_t words[32][kWarpSize];  // of each bank
+    std::uint32_t words[32][kWarpSize];  // of each in_bank
     std::uint8_t count[32] = {};
     std::uint32_t worst = 1;
     const LaneMask pass = lanes_a_pass == kWarpSize ? lanes : lanes & ((1u << lanes_a_pass) - 1) << (p * lanes_a_pass);
     each(pass, [&](int i) {
       for (std::uint32_t b = 0; b < std::max(size, 4u); b += 4) {
         const std::uint32_t word = (static_cast<std::uint32_t>(address[i]) + b) >> 2;
-        std::uint32_t* const bank = words[word & 31];
+        std::uint32_t* const in_bank = words[word & 31];
         std::uint8_t& n = count[word & 31];
-        if (std::find(bank, bank + n, word) != bank + n) continue;
-        file[n++] = word;
+        if (std::find(in_bank, in_bank + n, word) != in_bank + n) continue;
+        in_bank[n++] = word;
         worst = std::max<std::uint32_t>(worst, n);
       }
     });

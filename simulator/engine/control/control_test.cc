@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
@@ -44,6 +45,7 @@ std::vector<std::uint32_t> run(const std::string& module, std::uint32_t threads,
 
 const std::uint64_t kSeeds[] = {0, 1, 2, 3, 77};
 
+JUDGES(ControlFlow, ADivergentBranchGivesEverySideItsOwnValue, "bra");
 TEST(ControlFlow, ADivergentBranchGivesEverySideItsOwnValue) {
   const std::string module = kernel(R"(
   setp.lt.u32 %p1, %r1, 11;
@@ -133,6 +135,7 @@ TEST(ControlFlow, GuardsMaskSingleInstructions) {
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r[i], i > 20 ? 8 : 7 + i);
 }
 
+JUDGES(ControlFlow, EarlyExitLeavesTheOthersRunning, "exit");
 TEST(ControlFlow, EarlyExitLeavesTheOthersRunning) {
   Machine gpu;
   gpu.load(kernel(R"(
@@ -148,6 +151,7 @@ TEST(ControlFlow, EarlyExitLeavesTheOthersRunning) {
   for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(r[i], i < 16 ? 9u : 3u);
 }
 
+JUDGES(ControlFlow, ABranchTableSendsEveryLaneToItsOwnTarget, "brx.idx");
 TEST(ControlFlow, ABranchTableSendsEveryLaneToItsOwnTarget) {
   const auto r = run(kernel(R"(
   rem.u32 %r2, %r1, 3;
@@ -210,6 +214,7 @@ constexpr char kCallFibonacci[] = R"(
   }
 )";
 
+JUDGES(Calls, RecursionGoesAsDeepAsEachLaneNeeds, "call.uni", "ret");
 TEST(Calls, RecursionGoesAsDeepAsEachLaneNeeds) {
   const std::uint32_t fib[] = {0, 1, 1, 2, 3, 5, 8, 13};
   for (const auto seed : kSeeds) {
@@ -218,6 +223,7 @@ TEST(Calls, RecursionGoesAsDeepAsEachLaneNeeds) {
   }
 }
 
+JUDGES(Calls, AFunctionPointerPerLane, "call");
 TEST(Calls, AFunctionPointerPerLane) {
   const std::string functions = R"(
 .func (.param .b32 r) one(.param .b32 x) { .reg .b32 %r<3>; ld.param.u32 %r1, [x]; add.u32 %r2, %r1, 1; st.param.b32 [r], %r2; ret; }

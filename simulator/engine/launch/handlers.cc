@@ -27,6 +27,7 @@ class EngineHandlers final : public program::Handlers {
       case Action::kTrap: return &run_trap;
       case Action::kSleep: return &run_nanosleep;
       case Action::kHint: return &run_nothing;
+      case Action::kLineHint: return &run_line_hint;
       case Action::kSpecialRegister: return &run_special;
       case Action::kActiveMask: return &run_activemask;
       case Action::kAlloca: return &run_alloca;

@@ -183,6 +183,7 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
   }
   Launch l;
   describe(l, static_cast<const LoadedKernel&>(kernel), config, memory);
+  if (config.ran != nullptr) config.ran->assign(l.program->ops.size(), 0);
   lay_out_memory(l);
   std::vector<Worker> workers = make_workers(l);
   run_workers(l, workers);

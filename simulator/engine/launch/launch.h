@@ -99,6 +99,7 @@ struct LaunchConfig {
   std::chrono::milliseconds host_patience{10'000};
   std::uint64_t instruction_limit = 0;      // warp instructions a block may run before kTimeLimit; 0: none
   bool count = false;                       // fill Outcome::counters' memory counters (instructions are always counted)
+  std::vector<std::uint8_t>* ran = nullptr;  // one for each of Program::ops, 1 where some lane has executed it: for tests
   const memory::Images* images = nullptr;   // texture and surface objects; nullptr: there are none
   std::function<void(std::string_view)> output;  // device printf; default: stdout
   std::function<void(std::string_view)> notice;  // is told, in a sentence, that the kernel has been running for a minute, for two, four ...

@@ -271,4 +271,22 @@ void run_discard(Warp& w, const Op& op, LaneMask mask) {
   }
 }
 
+void run_line_hint(Warp& w, const Op& op, LaneMask mask) {
+  std::uint64_t address[kWarpSize];
+  load_addresses(w, op, address);
+  LaneMask misaligned = 0, odd = 0;
+  each(mask, [&](int i) { misaligned |= LaneMask{address[i] % op.width != 0} << i; });
+  if (misaligned != 0) {
+    report_misaligned_copy(w, w.pc - 1, misaligned, address[std::countr_zero(misaligned)], op.width);
+    return;
+  }
+  if (op.src[1] == kNoSlot) return;
+  const std::uint32_t* size = source<std::uint32_t>(w, op.src[1]);
+  each(mask, [&](int i) { odd |= LaneMask{size[i] % op.width != 0} << i; });
+  if (odd == 0) return;
+  check::Finding f = finding_at(w, w.pc - 1, odd, check::Kind::kInvalidInstruction);
+  f.where = "a bulk prefetch of " + std::to_string(size[std::countr_zero(odd)]) + " bytes: the size must be a multiple of " + std::to_string(op.width);
+  report(w, std::move(f));
+}
+
 }  // namespace lockstep::engine

@@ -27,6 +27,10 @@ void run_bulk_wait(Warp& w, const Op& op, LaneMask mask);
 
 void run_discard(Warp& w, const Op& op, LaneMask mask);
 
+// applypriority, cp.async.bulk.prefetch: hints about global memory at src[0] + immediate, of which nothing is read. width: what the address must be a
+// multiple of, and so must src[1], the number of bytes, where there is one.
+void run_line_hint(Warp& w, const Op& op, LaneMask mask);
+
 // What both kinds share.
 // An operation that stands for one side of a copy: what resolve() asks of it.
 Op side(const Op& op, isa::Space space);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
@@ -63,11 +64,13 @@ constexpr char kStoreFour[] = "ld.shared.v4.u32 {r4, r5, r6, r7}, [s0];\nst.glob
 
 // ---- cp.async -------------------------------------------------------------------------------------------------------
 
+JUDGES(Async, CopiesArriveWithTheirGroup, "cp.async.cg.shared.global [a], [b], imm16{, e:u32}{, policy:b64}", "cp.async.commit_group", "cp.async.wait_group");
 TEST_F(Async, CopiesArriveWithTheirGroup) {
   expect_clean(run(std::string("cp.async.cg.shared.global [s0], [d0], 16;\ncp.async.commit_group;\ncp.async.wait_group 0;\n") + kStoreFour));
   EXPECT_EQ(result(128), std::vector<std::uint32_t>(values.begin(), values.begin() + 128));
 }
 
+JUDGES(Async, CopiesOfEverySizeAndOffset, "cp.async.ca.shared.global [a], [b], imm16{, e:u32}{, policy:b64}", "cp.async.wait_all");
 TEST_F(Async, CopiesOfEverySizeAndOffset) {
   expect_clean(run(std::string("cp.async.ca.shared.global [s0+0], [d0+8], 8;\ncp.async.ca.shared.global [s0+8], [d0+4], 4;\n"
                                "cp.async.ca.shared.global [s0+12], [d0+0], 4;\ncp.async.wait_all;\n") + kStoreFour));
@@ -83,6 +86,7 @@ TEST_F(Async, WhatASourceLacksIsZero) {
   for (std::size_t i = 0; i < 512; ++i) EXPECT_EQ(bytes[i], i % 16 < i / 16 % 17 ? from[i] : 0) << i;
 }
 
+JUDGES(Async, AnIgnoredSourceIsNotRead, "cp.async.ca.shared.global [a], [b], imm16, e:pred{, policy:b64}");
 TEST_F(Async, AnIgnoredSourceIsNotRead) {
   expect_clean(run(std::string("setp.ge.u32 p1, r0, 16;\nselp.b64 d0, 0, d0, p1;\ncp.async.ca.shared.global [s0], [d0], 16, p1;\ncp.async.wait_all;\n") +
                    kStoreFour));
@@ -189,6 +193,7 @@ TEST_F(Async, ManyPhasesByParity) {
   EXPECT_EQ(result(1)[0], 100u);
 }
 
+JUDGES(Async, UseBeforeInitialisationIsFound, "mbarrier.inval.shared.b64");
 TEST_F(Async, UseBeforeInitialisationIsFound) {
   expect_finding(run("@p0 mbarrier.arrive.shared.b64 _, [b0];\n"), Kind::kMbarrierMisuse, "is not initialised");
   expect_finding(run("@p0 mbarrier.init.shared.b64 [b0], 1;\n@p0 mbarrier.inval.shared.b64 [b0];\n@p0 mbarrier.arrive.shared.b64 _, [b0];\n"), Kind::kMbarrierMisuse,
@@ -237,6 +242,7 @@ TEST_F(Async, ObjectsMustLieInSharedMemoryAndBeAligned) {
   expect_clean(run("@p0 cvta.shared.u64 d4, d5;\n@!p0 bra E;\nmov.u32 r1, bar;\ncvt.u64.u32 d5, r1;\ncvta.shared.u64 d4, d5;\nmbarrier.init.b64 [d4], 1;\nmbarrier.arrive.b64 d6, [d4];\nE:\n"));
 }
 
+JUDGES(Async, CopiesThatArriveAtAnMbarrier, "cp.async.mbarrier.arrive.noinc.shared.b64", "cp.async.mbarrier.arrive.shared.b64");
 TEST_F(Async, CopiesThatArriveAtAnMbarrier) {
   const std::string body = std::string(kInit64) + "cp.async.cg.shared.global [s0], [d0], 16;\ncp.async.mbarrier.arrive.noinc.shared.b64 [b0];\n";
   const std::string read = "sub.u32 r1, 63, r0;\nmad.lo.u32 s0, r1, 16, s1;\n" + std::string(kStoreFour);
@@ -256,6 +262,7 @@ constexpr char kFetch[] =
     "mbarrier.arrive.expect_tx.shared.b64 _, [b0], 512;\n"
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s1], [d2], 512, [b0];\nF:\n";
 
+JUDGES(Async, ABulkCopyCompletesItsTransactions, "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes");
 TEST_F(Async, ABulkCopyCompletesItsTransactions) {
   expect_clean(run(std::string(kFetch) + kWaitParity0 + kStoreFour));
   EXPECT_EQ(result(128), std::vector<std::uint32_t>(values.begin(), values.begin() + 128));
@@ -283,6 +290,7 @@ TEST_F(Async, BulkCopiesAreCheckedForSizeAlignmentAndBounds) {
   expect_finding(run("@p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s1], [d2], 32, [b0];\n"), Kind::kMbarrierMisuse, "not initialised");
 }
 
+JUDGES(Async, BulkStoresReachGlobalMemory, "cp.async.bulk.global.shared::cta.bulk_group", "cp.async.bulk.commit_group", "cp.async.bulk.wait_group.read");
 TEST_F(Async, BulkStoresReachGlobalMemory) {
   const std::string fill = "st.shared.v4.u32 [s0], {r0, r0, r0, r0};\nfence.proxy.async.shared::cta;\nbar.sync 0;\n@!p0 bra E;\n"
                            "cp.async.bulk.global.shared::cta.bulk_group [d3], [s1], 512;\ncp.async.bulk.commit_group;\n";
@@ -307,6 +315,7 @@ TEST_F(Async, BulkStoresReachGlobalMemory) {
   expect_overwritten("mov.u32 r9, %cluster_ctarank;\nmad.wide.u32 d3, r9, 512, d3;\n" + fill + later, 9);
 }
 
+JUDGES(Async, ThePartsOfAClusterCopyAndArriveAtOneAnother, "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", "mbarrier.arrive.release.cluster.shared::cluster.b64");
 TEST_F(Async, ThePartsOfAClusterCopyAndArriveAtOneAnother) {
   // Rank 0 sends its tile to rank 1, whose mbarrier counts the bytes and an arrival from rank 0.
   gpu.config.cluster = {2, 1, 1};
@@ -325,6 +334,7 @@ TEST_F(Async, ThePartsOfAClusterCopyAndArriveAtOneAnother) {
   for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(r[4 * t], 500 + t);
 }
 
+JUDGES(Async, AMulticastReachesEveryBlockItNames, "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster");
 TEST_F(Async, AMulticastReachesEveryBlockItNames) {
   gpu.config.cluster = {2, 1, 1};
   const std::string body =
@@ -345,6 +355,7 @@ TEST_F(Async, AMissingArrivalInAClusterIsADeadlock) {
                  Kind::kDeadlock, "waits for 1 of 2 arrivals");
 }
 
+JUDGES(Async, DiscardedBytesHoldAnything, "discard.global.L2");
 TEST_F(Async, DiscardedBytesHoldAnything) {
   expect_clean(run("@p0 discard.global.L2 [d2], 128;\n"));
   expect_finding(run("@p0 discard.global.L2 [d2+32], 128;\n"), Kind::kMisaligned, "multiple of 128");

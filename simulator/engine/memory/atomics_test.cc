@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
@@ -88,6 +89,7 @@ std::uint16_t half_nearest(double v, bool brain) {
 const std::vector<std::uint16_t> kHalves = {0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x3c00, 0xbc00, 0x3c01, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x7c01, 0x3f80,
                                             0xbf80, 0x7f80, 0x7f7f, 0xff7f, 0x0080, 0x007f, 0x4200, 0xc2ab, 0x1234, 0x9234, 0x5555, 0xd555, 0x7fff, 0xffff, 0x2e66, 0x6400};
 
+JUDGES(HalfAtomics, AddMinimumAndMaximumOfEveryElement, "atom.global.add.noftz.v4.f16x2");
 TEST(HalfAtomics, AddMinimumAndMaximumOfEveryElement) {
   for (const bool brain : {false, true}) {
     for (const std::string op : {"add", "min", "max"}) {
@@ -125,6 +127,7 @@ TEST(HalfAtomics, AddMinimumAndMaximumOfEveryElement) {
   }
 }
 
+JUDGES(HalfAtomics, SinglesPairsAndRedInEveryMemory, "atom.global.add.noftz.f16", "red.global.add.noftz.f16x2", "red.relaxed.gpu.global.add.noftz.v2.f16");
 TEST(HalfAtomics, SinglesPairsAndRedInEveryMemory) {
   const std::vector<std::uint32_t> memory = {0x40003c00, 5, 6, 7, 0, 0, 0, 0}, operand = {0x3c003c00, 0, 0, 0, 0, 0, 0, 0};
   std::vector<std::uint32_t> returned;
@@ -139,6 +142,7 @@ TEST(HalfAtomics, SinglesPairsAndRedInEveryMemory) {
   EXPECT_EQ(perform(none + "red.relaxed.gpu.global.add.noftz.v2.f16 [d0], {h1, h2};", memory, operand)[0], 0x42004000u);
 }
 
+JUDGES(VectorAtomics, AddTwoOrFourNumbers, "atom.global.add.v4.f32", "red.global.add.v2.f32");
 TEST(VectorAtomics, AddTwoOrFourNumbers) {
   const auto bits = [](float f) {
     std::uint32_t u;
@@ -162,6 +166,7 @@ TEST(VectorAtomics, AddTwoOrFourNumbers) {
   }
 }
 
+JUDGES(WideAtomics, ExchangeAndCompareSixteenBytes, "atom.global.exch.b128", "atom.global.cas.b128");
 TEST(WideAtomics, ExchangeAndCompareSixteenBytes) {
   const std::vector<std::uint32_t> memory = {1, 2, 3, 4, 9, 9, 9, 9};
   std::vector<std::uint32_t> returned;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/testing/testing.h"
 #include "simulator/memory/image.h"
 
@@ -86,6 +87,8 @@ class Pictures : public ::testing::Test {
   memory::Address out_ = 0;
 };
 
+JUDGES(Pictures, TexturesAreReadByFloatsAndByIntegers, "tex.2d.v4.u32.f32 d, [a, c]:s", "tex.2d.v4.u32.f32 d|q, [a, c]:s", "tex.level.2d.v4.u32.f32 d, [a, c]:s, e:s",
+       "tex.grad.2d.v4.u32.f32 d, [a, c]:s, grad:f32, grad:f32");
 TEST_F(Pictures, TexturesAreReadByFloatsAndByIntegers) {
   const std::uint64_t t = texture(picture(8, 3));
   EXPECT_EQ(values(t, "tex.2d.v4.u32.f32 {%r10, %r11, _, %r13}, [%rd1, {%f1, 0f3FC00000}];"), (Values{100, 101, 102, 103}));
@@ -101,6 +104,7 @@ TEST_F(Pictures, ThereIsOneLevel) {
   EXPECT_EQ(values(t, "tex.level.2d.v4.u32.s32 {%r10, %r11, %r12, %r13}, [%rd1, {5, 1}], %r1;", 3), (Values{105, 0, 0}));
 }
 
+JUDGES(Pictures, FormattedStoresConvert, "sust.p.1d.v4.b32.trap", "sured.p.min.1d.b32.trap", "sured.b.max.1d.u32.zero");
 TEST_F(Pictures, FormattedStoresConvert) {
   Image i = picture(8, 1);
   i.format = {memory::ChannelKind::kUnsigned, 8, 4};
@@ -113,6 +117,7 @@ TEST_F(Pictures, FormattedStoresConvert) {
   EXPECT_EQ(gpu_.fetch<std::uint32_t>(i.base, 8), (Values{0, 0xfffffffb, 0x00ff07ff, 3, 4, 9, 6, 7}));
 }
 
+JUDGES(Pictures, GatherTakesOneComponentOfFour, "tld4.r.2d.v4.u32.f32 d, [a, c]:s");
 TEST_F(Pictures, GatherTakesOneComponentOfFour) {
   const std::uint64_t t = texture(picture(8, 3));
   for (const auto& [element, value] : {std::pair{0, 101u}, {1, 102u}, {2, 2u}, {3, 1u}}) {
@@ -131,6 +136,7 @@ TEST_F(Pictures, LayersAreChosenByTheFirstCoordinate) {
   EXPECT_EQ(values(s, "suld.b.a1d.b32.trap {%r10}, [%rd1, {%r1, 12}];", 3), (Values{3, 103, 203}));
 }
 
+JUDGES(Pictures, HalvesAndPairsOfHalvesAreRounded, "tex.2d.v4.f16.f32", "tex.2d.v2.f16x2.f32");
 TEST_F(Pictures, HalvesAndPairsOfHalvesAreRounded) {
   Image i = picture(8, 3);
   i.format.kind = memory::ChannelKind::kFloat;
@@ -141,6 +147,7 @@ TEST_F(Pictures, HalvesAndPairsOfHalvesAreRounded) {
   EXPECT_EQ(values(t, "tex.2d.v2.f16x2.f32 {%r10, %r11}, [%rd1, {%f1, %f1}];\nand.b32 %r10, %r10, 0xffff;", 1), (Values{0x3c02}));
 }
 
+JUDGES(Pictures, QueriesTellTheShape, "txq.width.b32", "txq.level.height.b32", "suq.width.b32");
 TEST_F(Pictures, QueriesTellTheShape) {
   Image i = picture(8, 3);
   const std::uint64_t t = texture(i), s = images_.add(i);
@@ -150,6 +157,7 @@ TEST_F(Pictures, QueriesTellTheShape) {
   EXPECT_EQ(values(t, "txq.channel_data_type.b32 %r10, [%rd1];", 1), (Values{0x10dc}));
 }
 
+JUDGES(Pictures, SurfacesAreReadAndWrittenByBytes, "suld.b.2d.b32.trap", "sust.b.2d.b32.trap", "sured.b.add.2d.u32.trap");
 TEST_F(Pictures, SurfacesAreReadAndWrittenByBytes) {
   const Image i = picture(8, 3);
   const std::uint64_t s = images_.add(i);
@@ -159,6 +167,34 @@ TEST_F(Pictures, SurfacesAreReadAndWrittenByBytes) {
   EXPECT_EQ(gpu_.fetch<std::uint32_t>(i.base, 16), (Values{0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 104, 105, 106, 107}));
   values(s, "sured.b.add.2d.u32.trap [%rd1, {0, 2}], 5;", 32);
   EXPECT_EQ(gpu_.fetch<std::uint32_t>(i.base, 17)[16], 200u + 32 * 5);
+}
+
+JUDGES(Pictures, FourElementsOfASurfaceAtOnce, "suld.b.2d.v4.b32.trap", "sust.b.2d.v4.b32.trap");
+TEST_F(Pictures, FourElementsOfASurfaceAtOnce) {
+  const Image i = picture(8, 3);
+  const std::uint64_t s = images_.add(i);
+  EXPECT_EQ(values(s, "suld.b.2d.v4.b32.trap {%r11, %r12, %r13, %r10}, [%rd1, {16, %r1}];", 3), (Values{7, 107, 207}));
+  values(s, "add.u32 %r4, %r1, 50;\nsust.b.2d.v4.b32.trap [%rd1, {0, %r1}], {%r4, %r1, 9, %r10};", 2);
+  EXPECT_EQ(gpu_.fetch<std::uint32_t>(i.base, 16), (Values{50, 0, 9, 77, 4, 5, 6, 7, 51, 1, 9, 77, 104, 105, 106, 107}));
+}
+
+JUDGES(Pictures, BitsOfASurfaceAreReduced, "sured.b.and.2d.b32.trap", "sured.b.or.2d.b32.trap");
+TEST_F(Pictures, BitsOfASurfaceAreReduced) {
+  const Image i = picture(4, 2);
+  const std::uint64_t s = images_.add(i);
+  values(s, "shl.b32 %r2, 1, %r1;\nsured.b.or.2d.b32.trap [%rd1, {0, 0}], %r2;\nnot.b32 %r3, %r2;\nsured.b.and.2d.b32.trap [%rd1, {4, 1}], %r3;", 6);
+  EXPECT_EQ(gpu_.fetch<std::uint32_t>(i.base, 8), (Values{0x3f, 1, 2, 3, 100, 101 & ~0x3fu, 102, 103}));
+}
+
+// All of an image is there, so that the predicate is always true.
+JUDGES(Pictures, EveryElementIsResident, "tex.level.2d.v4.u32.f32 d|q, [a, c]:s, e:s", "tex.grad.2d.v4.u32.f32 d|q, [a, c]:s, grad:f32, grad:f32",
+       "tld4.r.2d.v4.u32.f32 d|q, [a, c]:s");
+TEST_F(Pictures, EveryElementIsResident) {
+  const std::uint64_t t = texture(picture(8, 3));
+  const std::string sum = "\nselp.u32 %r15, 5000, 6000, %p1;\nadd.u32 %r10, %r10, %r15;";
+  EXPECT_EQ(values(t, "tex.level.2d.v4.u32.f32 {%r10, %r11, %r12, %r13}|%p1, [%rd1, {%f1, %f1}], 0f00000000;" + sum, 3), (Values{5000, 5101, 5202}));
+  EXPECT_EQ(values(t, "tex.grad.2d.v4.u32.f32 {%r10, %r11, %r12, %r13}|%p1, [%rd1, {%f1, %f1}], {%f1, %f1}, {%f1, %f1};" + sum, 3), (Values{5000, 5101, 5202}));
+  EXPECT_EQ(values(t, "tld4.r.2d.v4.u32.f32 {%r10, %r11, %r12, %r13}|%p1, [%rd1, {0f40000000, 0f3F800000}];" + sum, 1), (Values{5101}));
 }
 
 TEST_F(Pictures, WhatIsOutsideOfASurfaceIsClampedZeroOrAFinding) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
@@ -358,6 +359,55 @@ TEST(Counters, SectorsAndBankConflictsAreExact) {
   EXPECT_EQ(all.shared_store_conflicts, 31u);
 }
 
+// Loads of what a kernel does not write, which differ from others in caches alone; they are checked as others are.
+JUDGES(Memory, ReadOnlyLoadsAreLoads, "ldu.global.u32", "ldu.v2.u64", "ld.global.nc.u32", "ld.global.nc.v2.u64");
+TEST(Memory, ReadOnlyLoadsAreLoads) {
+  for (const std::string load : {"ldu.global", "ldu", "ld.global.nc", "ld.global.ca.nc"}) {
+    const auto kernel = [&](const std::string& offset) {
+      return R"(.visible .entry k(.param .u64 x, .param .u64 y)
+{
+  .reg .b16 %h<2>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  mov.u32 %r1, %tid.x;
+  mad.wide.u32 %rd1, %r1, 16, %rd1;
+  mad.wide.u32 %rd2, %r1, 64, %rd2;
+  )" + load + ".u32 %r2, [%rd1" + offset + "];\n  " + load + ".s8 %h1, [%rd1];\n  " + load + ".v4.u32 {%r3, %r4, %r5, %r6}, [%rd1];\n  " + load +
+             R"(.v2.u64 {%rd3, %rd4}, [%rd1];
+  cvt.s32.s16 %r7, %h1;
+  st.global.v4.u32 [%rd2], {%r3, %r4, %r5, %r6};
+  st.global.v2.u64 [%rd2+16], {%rd3, %rd4};
+  st.global.u32 [%rd2+32], %r2;
+  st.global.u32 [%rd2+36], %r7;
+  ret;
+})";
+    };
+    std::vector<std::uint32_t> words(128);
+    for (std::uint32_t i = 0; i < 128; ++i) words[i] = 0x80 + 0x01010101 * i;
+    Machine gpu;
+    gpu.load(kernel("+4"));
+    const auto x = gpu.buffer(words, "x"), y = gpu.buffer(std::vector<std::uint32_t>(32 * 16), "y");
+    const Outcome o = gpu.launch("k", 1, 32, x, y);
+    EXPECT_TRUE(o.findings.empty()) << load << "\n" << text(o);
+    const auto got = gpu.fetch<std::uint32_t>(y, 32 * 16);
+    for (std::uint32_t t = 0; t < 32; ++t) {
+      for (std::uint32_t i = 0; i < 8; ++i) EXPECT_EQ(got[16 * t + i], words[4 * t + i % 4]) << load;
+      EXPECT_EQ(got[16 * t + 8], words[4 * t + 1]) << load;
+      EXPECT_EQ(static_cast<std::int32_t>(got[16 * t + 9]), static_cast<std::int8_t>(words[4 * t])) << load;
+    }
+    gpu.load(kernel("+512"));
+    const Outcome outside = gpu.launch("k", 1, 32, x, y);
+    ASSERT_TRUE(outside.failed()) << load;
+    EXPECT_EQ(outside.findings[0].kind, check::Kind::kOutOfBounds) << text(outside);
+    gpu.load(kernel("+1"));
+    const Outcome odd = gpu.launch("k", 1, 32, x, y);
+    ASSERT_TRUE(odd.failed()) << load;
+    EXPECT_EQ(odd.findings[0].kind, check::Kind::kMisaligned) << text(odd);
+  }
+}
+
+JUDGES(Load, SixteenBytesAreOneElement, "mov.b128 d, v", "mov.b128 vd, a", "ld.global.b128", "ld.acquire.gpu.b128", "ld.global.nc.b128", "st.global.b128",
+       "st.volatile.global.b128", "st.release.gpu.global.b128");
 // .b128 registers from and to every state space, weak and strong.
 TEST(Load, SixteenBytesAreOneElement) {
   Machine gpu;

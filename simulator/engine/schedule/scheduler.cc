@@ -1,5 +1,6 @@
 // Runs the warps of a block: which split, how long, and in which order.
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 #include "simulator/engine/sync/barrier.h"
@@ -128,8 +129,13 @@ inline void count_instructions(Warp& w, std::uint64_t& n, LaneMask mask) {
 
 enum class Pause : std::uint8_t { kEvent, kMet, kQuota, kTurnOver };
 
-// The main loop. Careful: follows invalid values and counts down a turn.
-template <bool kCareful>
+// LaunchConfig::ran: this operation was executed.
+inline void mark(const Warp& w, std::uint32_t pc) {
+  std::atomic_ref(w.block->launch->config->ran->data()[pc]).store(1, std::memory_order_relaxed);
+}
+
+// The main loop. Careful: follows invalid values and counts down a turn. Marks: tells which operations ran.
+template <bool kCareful, bool kMarks>
 Pause execute(Warp& w, const Op* ops, int turn) {
   std::uint32_t pc = w.pc, limit = w.limit;
   LaneMask mask = w.active;
@@ -152,6 +158,9 @@ Pause execute(Warp& w, const Op* ops, int turn) {
         why = Pause::kTurnOver;
         break;
       }
+    }
+    if constexpr (kMarks) {
+      if (m != 0) mark(w, pc);
     }
     switch (op.kind) {
       case OpKind::kCompute:
@@ -228,7 +237,8 @@ enum class Stop : std::uint8_t { kBlocked, kQuota, kDone, kAborted };
 Stop run_warp(Warp& w) {
   WarpControl& c = *w.control;
   const Op* ops = w.block->program->ops.data();
-  bool waited = false;  // a split used up its time_slice: others go first
+  const bool marks = w.block->launch->config->ran != nullptr;
+  bool waited = false;  // a split used up its time slice: others go first
   for (;;) {
     if (w.active == 0) {
       while (!select(w)) {
@@ -244,7 +254,9 @@ Stop run_warp(Warp& w) {
         return Stop::kQuota;
       }
     }
-    const Pause why = c.tracking || c.short_slice ? execute<true>(w, ops, kTurn) : execute<false>(w, ops, 0);
+    const bool careful = c.tracking || c.short_slice;
+    const Pause why = marks ? (careful ? execute<true, true>(w, ops, kTurn) : execute<false, true>(w, ops, 0))
+                            : (careful ? execute<true, false>(w, ops, kTurn) : execute<false, false>(w, ops, 0));
     switch (why) {
       case Pause::kEvent: {
         if (w.time_slice <= 0) w.time_slice = 1;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
@@ -144,10 +145,12 @@ void expect_neighbours(std::string_view read) {
   }
 }
 
+JUDGES(Cluster, ReadsAnotherBlockThroughAGenericAddress, "mapa.u64", "barrier.cluster.arrive", "barrier.cluster.arrive.relaxed", "barrier.cluster.wait");
 TEST(Cluster, ReadsAnotherBlockThroughAGenericAddress) {
   expect_neighbours("mapa.u64 %d2, %d1, %r7;\n ld.u32 %r0, [%d2];\n");
 }
 
+JUDGES(Cluster, ReadsAnotherBlockThroughA32BitSharedAddress, "mapa.shared::cluster.u32", "ld.shared::cluster.u32");
 TEST(Cluster, ReadsAnotherBlockThroughA32BitSharedAddress) {
   expect_neighbours("mapa.shared::cluster.u32 %r8, %r4, %r7;\n ld.shared::cluster.u32 %r0, [%r8];\n");
 }
@@ -156,12 +159,14 @@ TEST(Cluster, ReadsAnotherBlockThroughA64BitSharedAddress) {
   expect_neighbours("cvt.u64.u32 %d5, %r4;\n mapa.shared::cluster.u64 %d2, %d5, %r7;\n ld.shared::cluster.u32 %r0, [%d2];\n");
 }
 
+JUDGES(Cluster, AConvertedAddressKeepsItsBlock, "cvta.shared::cluster.u64", "cvta.to.shared::cluster.u64");
 TEST(Cluster, AConvertedAddressKeepsItsBlock) {
   expect_neighbours(
       "cvt.u64.u32 %d5, %r4;\n mapa.shared::cluster.u64 %d2, %d5, %r7;\n cvta.shared::cluster.u64 %d3, %d2;\n cvta.to.shared::cluster.u64 %d4, %d3;\n"
       "ld.shared::cluster.u32 %r9, [%d4];\n ld.u32 %r0, [%d3];\n max.u32 %r0, %r0, %r9;\n");
 }
 
+JUDGES(Cluster, AnAddressTellsItsRank, "getctarank.u64");
 TEST(Cluster, AnAddressTellsItsRank) {
   const Result r = run(R"(
   mov.u32 %r5, 2;
@@ -177,6 +182,7 @@ TEST(Cluster, AnAddressTellsItsRank) {
   for (std::uint32_t b = 0; b < 3; ++b) EXPECT_EQ(r.out[b], 201 + 10 * b);
 }
 
+JUDGES(Cluster, TheSharedWindowOfABlockIsPartOfTheClusters, "isspacep.shared::cta", "isspacep.shared::cluster");
 TEST(Cluster, TheSharedWindowOfABlockIsPartOfTheClusters) {
   const Result r = run(R"(
   mov.u32 %r5, 1;

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
@@ -54,6 +55,7 @@ void expect_finding(const Result& r, Kind kind, std::uint32_t thread) {
   EXPECT_GT(r.outcome.findings[0].access.site.ptx_line, 0);
 }
 
+JUDGES(Shuffle, ModesAndSegments, "shfl.sync.up.b32");
 TEST(Shuffle, ModesAndSegments) {
   const auto up = run("  shfl.sync.up.b32 %r0|%p1, %r1, 3, 0, 0xffffffff;\n");
   const auto down = run("  shfl.sync.down.b32 %r0, %r1, 5, 31, 0xffffffff;\n");
@@ -126,6 +128,7 @@ TEST(Shuffle, AValueFromALaneThatTakesNoPartIsFineWhenNobodyUsesIt) {
   EXPECT_EQ(r.out[0], 8u);
 }
 
+JUDGES(Vote, AllModes, "vote.sync.any.pred", "vote.sync.ballot.b32");
 TEST(Vote, AllModes) {
   const auto r = run(R"(
   setp.lt.u32 %p1, %r1, 5;
@@ -147,6 +150,7 @@ TEST(Vote, AllModes) {
   EXPECT_THAT(r.out, Each(0x1fu | 0x100u | 0x800u));
 }
 
+JUDGES(Match, AnyAndAll, "match.any.sync.b32", "match.all.sync.b32");
 TEST(Match, AnyAndAll) {
   const auto any = run("  and.b32 %r2, %r1, 3;\n  match.any.sync.b32 %r0, %r2, 0xffffffff;\n");
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(any.out[i], 0x11111111u << (i & 3));
@@ -156,11 +160,48 @@ TEST(Match, AnyAndAll) {
   EXPECT_THAT(not_all.out, Each(0u));
 }
 
+JUDGES(Redux, SumMinimumAndBits, "redux.sync.add.u32", "redux.sync.xor.b32");
 TEST(Redux, SumMinimumAndBits) {
   EXPECT_THAT(run("  redux.sync.add.u32 %r0, %r1, 0xffffffff;\n").out, Each(496u));
   EXPECT_THAT(run("  sub.s32 %r2, %r1, 10;\n  redux.sync.min.s32 %r0, %r2, 0xffffffff;\n").out, Each(static_cast<std::uint32_t>(-10)));
   EXPECT_THAT(run("  redux.sync.xor.b32 %r0, %r1, 0xffffffff;\n").out, Each(0u));
   EXPECT_THAT(run("  redux.sync.max.u32 %r0, %r1, 0xffffffff;\n").out, Each(31u));
+}
+
+// Lane i has i + 0.5, negative where i is odd; lane 7 may have a NaN instead, which counts with .NaN alone.
+JUDGES(Redux, MinimumAndMaximumOfNumbers, "redux.sync.min.f32", "redux.sync.max.f32", "redux.sync.min.abs.f32", "redux.sync.max.NaN.f32",
+       "redux.sync.max.abs.NaN.f32");
+TEST(Redux, MinimumAndMaximumOfNumbers) {
+  const auto reduced = [](const std::string& how, const std::string& seventh) {
+    Machine gpu;
+    gpu.load_text(testing::module_text(kernel(R"(
+  .reg .f32 %f<9>;
+  cvt.rn.f32.u32 %f1, %r1;
+  add.rn.f32 %f1, %f1, 0f3F000000;
+  and.b32 %r2, %r1, 1;
+  setp.ne.u32 %p1, %r2, 0;
+  @%p1 neg.f32 %f1, %f1;
+  setp.eq.u32 %p2, %r1, 7;
+  @%p2 mov.b32 %f1, )" + seventh + ";\n  redux.sync." + how + ".f32 %f2, %f1, 0xffffffff;\n  mov.b32 %r0, %f2;"), "sm_100a").replace(9, 3, "8.6"));
+    const auto out = gpu.unwritten(32 * 4, "out");
+    const Outcome o = gpu.launch("k", 1, 32, out);
+    EXPECT_FALSE(o.failed()) << text(o);
+    return gpu.fetch<std::uint32_t>(out, 32);
+  };
+  const auto bits = [](float f) { return std::bit_cast<std::uint32_t>(f); };
+  constexpr std::uint32_t kNaN = 0x7fffffff;
+  for (const std::string seventh : {"0fC0F00000", "0f7FC00000"}) {  // -7.5, NaN
+    const bool nan = seventh == "0f7FC00000";
+    EXPECT_THAT(reduced("min", seventh), Each(bits(-31.5f)));
+    EXPECT_THAT(reduced("max", seventh), Each(bits(30.5f)));
+    EXPECT_THAT(reduced("min.abs", seventh), Each(bits(0.5f)));
+    EXPECT_THAT(reduced("max.abs", seventh), Each(bits(31.5f)));
+    EXPECT_THAT(reduced("min.NaN", seventh), Each(nan ? kNaN : bits(-31.5f)));
+    EXPECT_THAT(reduced("max.NaN", seventh), Each(nan ? kNaN : bits(30.5f)));
+    EXPECT_THAT(reduced("max.abs.NaN", seventh), Each(nan ? kNaN : bits(31.5f)));
+  }
+  EXPECT_THAT(reduced("min", "0fFF800000"), Each(0xff800000u));
+  EXPECT_THAT(reduced("min.abs", "0f80000000"), Each(0u)) << "of -0, +0";
 }
 
 TEST(Masks, ALaneThatItsOwnMaskLeavesOutIsReported) {
@@ -195,6 +236,7 @@ TEST(Masks, ExitedLanesAreNotWaitedFor) {
   EXPECT_EQ(r.out[20], 0xffff0000u);
 }
 
+JUDGES(Barrier, OrdersWarpsOfABlock, "bar.sync");
 TEST(Barrier, OrdersWarpsOfABlock) {
   // Each thread reads what a thread of another warp wrote.
   for (const std::uint64_t seed : {0, 1, 2, 9}) {
@@ -214,6 +256,7 @@ TEST(Barrier, OrdersWarpsOfABlock) {
   }
 }
 
+JUDGES(Barrier, ReductionsOverTheBlock, "bar.red.popc.u32", "bar.red.and.pred");
 TEST(Barrier, ReductionsOverTheBlock) {
   const auto r = run(R"(
   setp.lt.u32 %p1, %r1, 40;
@@ -229,8 +272,10 @@ TEST(Barrier, ReductionsOverTheBlock) {
   EXPECT_THAT(r.out, Each(2040u));
 }
 
+JUDGES(Barrier, ProducersArriveAndConsumersWait, "bar.arrive", "barrier.cta.arrive", "barrier.arrive.aligned");
 TEST(Barrier, ProducersArriveAndConsumersWait) {
-  for (const std::uint64_t seed : {0, 1, 2}) {
+  for (const auto& [arrive, seed] : {std::pair<std::string, std::uint64_t>{"bar", 0}, {"bar", 1}, {"bar", 2}, {"barrier.cta", 0}, {"barrier", 1}}) {
+    const std::string aligned = arrive == "barrier" ? ".aligned" : "";
     const auto r = run(R"(
   mov.u32 %r2, s;
   and.b32 %r7, %r1, 31;
@@ -240,7 +285,7 @@ TEST(Barrier, ProducersArriveAndConsumersWait) {
   @%p1 bra CONSUME;
   st.shared.u32 [%r4], %r1;
   membar.cta;
-  bar.arrive 1, 64;
+  )" + arrive + ".arrive" + aligned + R"( 1, 64;
   mov.u32 %r0, 0;
   bra DONE;
 CONSUME:
@@ -285,6 +330,7 @@ DONE:
   EXPECT_THAT(text(r.outcome), HasSubstr("warp 1"));
 }
 
+JUDGES(Barrier, NonAlignedBarriersMeetFromDifferentPlaces, "barrier.sync");
 TEST(Barrier, NonAlignedBarriersMeetFromDifferentPlaces) {
   const auto r = run(R"(
   mov.u32 %r0, 4;

@@ -174,6 +174,9 @@ class Writer {
         if (rule == "e") return set(name, "16");
         if (rule == "f") return set(name, "1");
         break;
+      case Opcode::k_cp_async_bulk_prefetch:
+        if (rule == "e") return set(name, "16");
+        break;
       case Opcode::k_cp_async:
         if (rule == "e" && name[0] == 'r') return set(name, "4");
         break;

@@ -1,9 +1,12 @@
-// Every row of the table of instruction forms runs, with registers that share places and with a place for each, and does the same.
+// Every row of the table of instruction forms runs, with registers that share places and with a place for each, and does the same. What it does is judged
+// elsewhere: docs/ptx_coverage.md says where.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,7 @@ namespace {
 struct Done {
   std::vector<std::uint32_t> data, output;
   std::string findings;
+  std::set<int> lines;  // of the module's text, with an instruction that some lane has executed
   bool operator==(const Done&) const = default;
 };
 
@@ -63,8 +67,16 @@ class Rows {
     c.block = {kRowThreads, 1, 1};
     c.grid = {1, 1, 1};
     c.parameters = parameters;
+    std::vector<std::uint8_t> ran;
+    c.ran = &ran;
     const Outcome o = launch(*k, c, gpu_.memory);
-    return {gpu_.fetch<std::uint32_t>(data_, words_.size()), gpu_.fetch<std::uint32_t>(output_, kRowThreads * kRowOutput / 4), testing::text(o)};
+    Done done{gpu_.fetch<std::uint32_t>(data_, words_.size()), gpu_.fetch<std::uint32_t>(output_, kRowThreads * kRowOutput / 4), testing::text(o), {}};
+    const auto& loaded = static_cast<const LoadedKernel&>(*k);
+    const Program& program = loaded.program();
+    for (std::uint32_t pc = loaded.function().entry; pc < loaded.function().end; ++pc) {
+      if (ran[pc] != 0) done.lines.insert(program.origin(pc).ptx_line);
+    }
+    return done;
   }
 
  private:
@@ -76,6 +88,11 @@ class Rows {
   memory::Address input_ = 0, data_ = 0, output_ = 0, unwritten_ = 0;
   std::vector<std::uint32_t> words_;
 };
+
+// An example stands on a line of its own (row_kernels.cc), and in a kernel of its own.
+bool executes(const Done& done, const std::vector<std::string>& text, const isa::Example& e) {
+  return std::any_of(done.lines.begin(), done.lines.end(), [&](int line) { return text[static_cast<std::size_t>(line - 1)] == e.text; });
+}
 
 // Visits the examples row by row.
 template <class Visit>
@@ -97,10 +114,14 @@ TEST(Rows, RegistersThatSharePlacesGiveTheSame) {
     const std::string text = row_module(of_row);
     const auto shared = rows.load(text, RegisterPlaces::kShared), separate = rows.load(text, RegisterPlaces::kSeparate);
     ASSERT_TRUE(shared && separate) << row.syntax;
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(std::move(line));
     std::size_t good = 0;
     std::string why;
     for (std::size_t n = 0; n < of_row.size(); ++n) {
       const Done a = rows.run(*shared, n), b = rows.run(*separate, n);
+      ASSERT_TRUE(executes(a, lines, of_row[n])) << of_row[n].text << " is not reached\n" << a.findings;
       if (b.findings.empty()) {
         ++good;
       } else if (why.empty()) {

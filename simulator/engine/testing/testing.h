@@ -14,7 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/coverage/judged.h"
 #include "simulator/engine/launch/launch.h"
+#include "simulator/engine/launch/module.h"
 #include "simulator/memory/device_memory.h"
 
 namespace lockstep::engine::testing {
@@ -22,6 +24,20 @@ namespace lockstep::engine::testing {
 // The lines every module begins with; give the body only.
 inline std::string module_text(std::string_view body, std::string_view target = "sm_90") {
   return ".version 8.0\n.target " + std::string(target) + "\n.address_size 64\n" + std::string(body);
+}
+
+// launch(), which tells coverage/judged.h of what the kernel executed when the test binary judges rows of the table of forms.
+inline Outcome launch_for_judges(const Kernel& kernel, LaunchConfig config, memory::DeviceMemory& memory) {
+  if (!coverage::judging()) return engine::launch(kernel, config, memory);
+  std::vector<std::uint8_t> ran;
+  config.ran = &ran;
+  Outcome outcome = engine::launch(kernel, config, memory);
+  const Program& program = static_cast<const LoadedKernel&>(kernel).program();
+  for (std::uint32_t pc = 0; pc < ran.size(); ++pc) {
+    const program::Origin& from = program.origin(pc);
+    if (ran[pc] != 0 && from.row != nullptr) coverage::ran(*from.row, from.text);
+  }
+  return outcome;
 }
 
 class Machine {
@@ -89,7 +105,7 @@ class Machine {
     c.grid = grid;
     c.block = block;
     c.parameters = packed;
-    return engine::launch(*k, c, memory);
+    return launch_for_judges(*k, c, memory);
   }
   template <class... Arguments>
   Outcome launch(std::string_view kernel, std::uint32_t grid, std::uint32_t block, Arguments... arguments) {

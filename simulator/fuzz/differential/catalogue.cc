@@ -45,7 +45,7 @@ Place place_of(Opcode o, const isa::Modifiers& m) {
 std::string_view never_because(const isa::FormRow& row) {
   switch (row.opcode) {
     case Opcode::k_tex: case Opcode::k_tld4: case Opcode::k_txq: case Opcode::k_suld: case Opcode::k_sust: case Opcode::k_sured: case Opcode::k_suq:
-      return "needs an image object, which the host makes; recorded vectors and image_ops_test judge it";
+      return "needs an image object, which the host makes; image_ops_test judges it";
     case Opcode::k_trap: case Opcode::k_brkpt: return "ends the kernel";
     case Opcode::k_setmaxnreg: return "for warpgroups of 128 threads of a kernel with a register count; changes no value";
     default: break;

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <variant>
 
+#include "simulator/engine/launch/module.h"
 #include "simulator/fuzz/differential/choices.h"
 #include "simulator/fuzz/differential/data.h"
 #include "simulator/fuzz/differential/printer.h"
@@ -67,7 +68,13 @@ Result Simulator::run(const Program& program, std::size_t n, const Launching& ho
   config.host_threads = how.host_threads;
   config.instruction_limit = 2'000'000;
   config.output = [](std::string_view) {};
+  std::vector<std::uint8_t> ran;
+  if (how.rows != nullptr) config.ran = &ran;
   const engine::Outcome outcome = engine::launch(*kernel, config, *memory_);
+  const engine::Program& decoded = static_cast<const engine::LoadedKernel&>(*kernel).program();
+  for (std::uint32_t pc = 0; pc < ran.size(); ++pc) {
+    if (ran[pc] != 0 && decoded.origin(pc).row != nullptr) how.rows->insert(decoded.origin(pc).row);
+  }
   thread_instructions_ += outcome.counters.thread_instructions;
   for (const check::Finding& f : outcome.findings) r.error += f.to_string() + "\n";
   r.memory.assign(host, host + layout.bytes);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "simulator/engine/launch/launch.h"
 #include "simulator/fuzz/differential/program.h"
 #include "simulator/memory/device_memory.h"
+#include "simulator/isa/forms.h"
 
 namespace lockstep::fuzz::differential {
 
@@ -24,6 +26,7 @@ struct Launching {
   std::uint64_t schedule_seed = 0;
   int host_threads = 1;
   std::uint32_t checks = check::kAllChecks;
+  std::set<const isa::FormRow*>* rows = nullptr;  // takes the rows of the table of forms of which an instruction is executed
 };
 
 struct Result {
