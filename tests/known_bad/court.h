@@ -50,13 +50,13 @@ struct Defendant {
 void bring_to_court(Defendant defendant);
 
 template <class Launcher, class Implementation>
-Judgement judge(Launcher* launch, const std::vector<properties::Law<Implementation>>& laws,
+Judgement judge(Launcher* launch, const properties::Laws<Implementation>& laws,
                 std::span<const int> rounds) {
   Judgement judgement;
   for (const int cases : rounds) {
     for (const auto& law : laws) {
       PropertyOptions options;
-      options.cases = std::max(cases / law.cost, 1);
+      options.cases = std::max(cases / law.options.cost, 1);
       options.max_shrink_seconds = kShrinkSeconds;
       const PropertyResult result = law.judge(*launch, options);
       judgement.cases += result.cases;
@@ -74,8 +74,8 @@ Judgement judge(Launcher* launch, const std::vector<properties::Law<Implementati
 
 // Registers the trials of a family. Returns true, so that a file can call it before main().
 template <class Launcher, class Implementation>
-bool summon(const std::string& family, const std::vector<Suspect<Launcher>>& suspects,
-            const std::vector<properties::Law<Implementation>>& laws) {
+bool summon(const std::string& family, const Suspects<Launcher>& suspects,
+            const properties::Laws<Implementation>& laws) {
   for (const auto& s : suspects) {
     bring_to_court({.family = family,
                     .name = s.name,
@@ -84,7 +84,7 @@ bool summon(const std::string& family, const std::vector<Suspect<Launcher>>& sus
                     .rejected_for = is_simulator() ? s.rejected_for : s.on_silicon,
                     .tried_here = is_simulator() || s.simulator_only.empty(),
                     .not_tried = s.simulator_only,
-                    .judge = [&s, &laws](std::span<const int> rounds) { return judge(s.launch, laws, rounds); }});
+                    .judge = [launch = s.launch, laws](std::span<const int> rounds) { return judge(launch, laws, rounds); }});
   }
   return true;
 }

@@ -1,8 +1,6 @@
 // Histograms under suspicion; see suspect.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/histogram.h"
 #include "tests/known_bad/suspect.h"
 
@@ -10,6 +8,6 @@ namespace lockstep::known_bad {
 
 using HistogramLauncher = decltype(kernels::histogram);
 
-const std::vector<Suspect<HistogramLauncher>>& histogram_suspects();
+Suspects<HistogramLauncher> histogram_suspects();
 
 }  // namespace lockstep::known_bad

@@ -1,8 +1,6 @@
 // Matrix products under suspicion; see suspect.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/matmul.h"
 #include "tests/known_bad/suspect.h"
 
@@ -10,6 +8,6 @@ namespace lockstep::known_bad {
 
 using MatmulLauncher = decltype(kernels::matmul);
 
-const std::vector<Suspect<MatmulLauncher>>& matmul_suspects();
+Suspects<MatmulLauncher> matmul_suspects();
 
 }  // namespace lockstep::known_bad

@@ -190,9 +190,9 @@ const MemoryAccessLaunchers* with_scatter() {
 
 }  // namespace
 
-const std::vector<Suspect<const MemoryAccessLaunchers>>& memory_access_suspects() {
+Suspects<const MemoryAccessLaunchers> memory_access_suspects() {
   constexpr const char* kCounted = "the data is right; only the counters show it";
-  static const std::vector<Suspect<const MemoryAccessLaunchers>> suspects = {
+  return {
       {"offset_forgotten",
        "starts at the first element",
        with_gather<gather<OffsetForgotten>>(),
@@ -267,7 +267,6 @@ const std::vector<Suspect<const MemoryAccessLaunchers>>& memory_access_suspects(
       {"as_floats", "words moved as floats, without arithmetic", with_gather<gather<AsFloats>>()},
       {"by_striding", "one block strides over all elements", with_gather<launch_by_striding>()},
   };
-  return suspects;
 }
 
 }  // namespace lockstep::known_bad

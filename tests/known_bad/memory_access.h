@@ -1,14 +1,12 @@
 // Memory accesses under suspicion; see suspect.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/memory_access.h"
 #include "tests/known_bad/suspect.h"
 
 namespace lockstep::known_bad {
 
 // A family in which one launcher is under suspicion and the other is the real one.
-const std::vector<Suspect<const kernels::MemoryAccessLaunchers>>& memory_access_suspects();
+Suspects<const kernels::MemoryAccessLaunchers> memory_access_suspects();
 
 }  // namespace lockstep::known_bad

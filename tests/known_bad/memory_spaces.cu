@@ -247,9 +247,9 @@ const MemorySpaceLaunchers* with_counter() {
 
 }  // namespace
 
-const std::vector<Suspect<const MemorySpaceLaunchers>>& memory_space_suspects() {
+Suspects<const MemorySpaceLaunchers> memory_space_suspects() {
   using M = MemorySpaceLaunchers;
-  static const std::vector<Suspect<const M>> suspects = {
+  return {
       {"local_is_shared",
        "an array of the block taken for the thread's own",
        with<&M::local_rotation, local<local_is_shared>>(),
@@ -325,7 +325,6 @@ const std::vector<Suspect<const MemorySpaceLaunchers>>& memory_space_suspects() 
        with<&M::shared_sum, shared<shared_by_atomics>>()},
       {"count_by_blocks", "one atomic a block", with_counter<count<count_by_blocks>>()},
   };
-  return suspects;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,8 +1,6 @@
 // Ray tracers under suspicion; see suspect.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/ray_tracer.h"
 #include "tests/known_bad/suspect.h"
 
@@ -10,6 +8,6 @@ namespace lockstep::known_bad {
 
 using RayTracerLauncher = decltype(kernels::ray_trace);
 
-const std::vector<Suspect<RayTracerLauncher>>& ray_tracer_suspects();
+Suspects<RayTracerLauncher> ray_tracer_suspects();
 
 }  // namespace lockstep::known_bad

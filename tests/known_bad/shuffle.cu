@@ -285,8 +285,8 @@ const ShuffleLaunchers* with_collective() {
 
 }  // namespace
 
-const std::vector<Suspect<const ShuffleLaunchers>>& shuffle_suspects() {
-  static const std::vector<Suspect<const ShuffleLaunchers>> suspects = {
+Suspects<const ShuffleLaunchers> shuffle_suspects() {
+  return {
       {"always_the_whole_warp",
        "width 32 whatever was asked",
        with_exchange<AlwaysTheWholeWarp>(),
@@ -358,7 +358,6 @@ const std::vector<Suspect<const ShuffleLaunchers>>& shuffle_suspects() {
       {"exchange_by_index", "shifts by computed source lanes", with_exchange<ByIndex>()},
       {"shift_first", "an exclusive scan that shifts first and scans then", with_collective<ShiftFirst>()},
   };
-  return suspects;
 }
 
 }  // namespace lockstep::known_bad

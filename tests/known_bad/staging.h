@@ -1,14 +1,12 @@
 // Staging kernels under suspicion; see suspect.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/staging.h"
 #include "tests/known_bad/suspect.h"
 
 namespace lockstep::known_bad {
 
 // A family in which one launcher is under suspicion and the others are the real ones.
-const std::vector<Suspect<const kernels::StagingLaunchers>>& staging_suspects();
+Suspects<const kernels::StagingLaunchers> staging_suspects();
 
 }  // namespace lockstep::known_bad

@@ -1,8 +1,6 @@
 // Stencil kernels under suspicion; see suspect.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/stencil.h"
 #include "tests/known_bad/suspect.h"
 
@@ -10,6 +8,6 @@ namespace lockstep::known_bad {
 
 using StencilLauncher = decltype(kernels::stencil_1d);
 
-const std::vector<Suspect<StencilLauncher>>& stencil_suspects();
+Suspects<StencilLauncher> stencil_suspects();
 
 }  // namespace lockstep::known_bad

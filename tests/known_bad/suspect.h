@@ -26,4 +26,7 @@ struct Suspect {
   bool is_bad() const { return !rejected_for.empty(); }
 };
 
+template <class Launcher>
+using Suspects = std::vector<Suspect<Launcher>>;
+
 }  // namespace lockstep::known_bad

@@ -22,8 +22,8 @@ LaunchStatus one_thread(const float* x, Index n, float* y, const FamilyNameShape
 
 }  // namespace
 
-const std::vector<Suspect<decltype(kernels::family_name)>>& family_name_suspects() {
-  static const std::vector<Suspect<decltype(kernels::family_name)>> suspects = {
+Suspects<decltype(kernels::family_name)> family_name_suspects() {
+  return {
       {.name = "leaves_out_the_last",
        .trap = "one element too few",
        .launch = leaves_out_the_last,
@@ -31,7 +31,6 @@ const std::vector<Suspect<decltype(kernels::family_name)>>& family_name_suspects
        .on_silicon = {"unwritten"}},
       {.name = "one_thread", .trap = "one thread does all the work", .launch = one_thread},
   };
-  return suspects;
 }
 
 }  // namespace lockstep::known_bad

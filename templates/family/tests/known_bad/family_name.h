@@ -1,13 +1,11 @@
 // Kernels like family_name under suspicion; see suspect.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/family_name.h"
 #include "tests/known_bad/suspect.h"
 
 namespace lockstep::known_bad {
 
-const std::vector<Suspect<decltype(kernels::family_name)>>& family_name_suspects();
+Suspects<decltype(kernels::family_name)> family_name_suspects();
 
 }  // namespace lockstep::known_bad
