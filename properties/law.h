@@ -6,6 +6,7 @@
 #include <functional>
 #include <source_location>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,8 +27,9 @@ template <class Implementation>
 struct Law {
   std::string name;
   LawOptions options;
-  // Runs the law on generated cases with this implementation; shrinks when one breaks it.
-  std::function<PropertyResult(const Implementation&, const PropertyOptions&)> judge;
+  // Runs the law on generated cases with this implementation, under a name of which the seed comes; shrinks when a case
+  // breaks it.
+  std::function<PropertyResult(std::string_view, const Implementation&, const PropertyOptions&)> judge;
   std::source_location where;  // its entry in the family's list
 };
 
@@ -38,7 +40,7 @@ using Laws = std::vector<Law<Implementation>>;
 template <class Case, class Implementation>
 Law<Implementation> law(std::string name, void (*check)(const Implementation&, const Case&),
                         const LawOptions& options = {}, std::source_location where = std::source_location::current()) {
-  auto judge = [name, check](const Implementation& implementation, const PropertyOptions& options) {
+  auto judge = [check](std::string_view name, const Implementation& implementation, const PropertyOptions& options) {
     return run_property<Case>(
         name, [&](const Case& c) { check(implementation, c); }, options);
   };

@@ -48,7 +48,7 @@ bool register_laws(const std::string& suite, const properties::Laws<Implementati
                    const Implementation& implementation) {
   for (const auto& law : laws) {
     register_test(suite, law.name, law.where, [name = suite + "." + law.name, law, implementation] {
-      const auto run = [&](const PropertyOptions& options) { return law.judge(implementation, options); };
+      const auto run = [&](const PropertyOptions& options) { return law.judge(name, implementation, options); };
       detail::check_property(name, run, law.options.cases, law.where.file_name(), static_cast<int>(law.where.line()));
     });
   }

@@ -58,7 +58,7 @@ Judgement judge(Launcher* launch, const properties::Laws<Implementation>& laws,
       PropertyOptions options;
       options.cases = std::max(cases / law.options.cost, 1);
       options.max_shrink_seconds = kShrinkSeconds;
-      const PropertyResult result = law.judge(*launch, options);
+      const PropertyResult result = law.judge(law.name, *launch, options);
       judgement.cases += result.cases;
       if (result.held || result.not_applicable) continue;  // a law that needs more than the device has judges nobody
       judgement.law = law.name;
