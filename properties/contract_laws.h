@@ -34,8 +34,7 @@ void require_no_work(const Implementation& f, const Case& c) {
       call.allocate(/*null_where_empty=*/true);
       require_no_launch([&](cudaStream_t stream) {
         const Answer answer = call.launch(f, stream);
-        REQUIRE_LAW(answer.ok(), "no work is legal, but {} answers: {}", call.launcher(),
-                    answer.message);
+        REQUIRE_LAW(answer.ok(), "no work is legal, but {} answers: {}", call.launcher(), answer.message);
       });
     }
   }
