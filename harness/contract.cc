@@ -27,7 +27,7 @@ void IntegerArgument::set(Whole value) const {
 std::vector<Whole> IntegerArgument::refused() const {
   std::vector<Whole> candidates;
   if (legal.only.empty()) {
-    candidates = {legal.least - 1, legal.most + 1, legal.least - legal.step, legal.least + 1, legal.most + legal.step};
+    candidates = {legal.least - 1, legal.least - legal.step, legal.least + 1, legal.most + 1, legal.most + legal.step};
   } else {
     for (const Whole value : legal.only) candidates.insert(candidates.end(), {value - 1, value + 1});
   }

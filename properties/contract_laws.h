@@ -32,10 +32,8 @@ void require_no_work(const Implementation& f, const Case& c) {
     empty.*size = 0;
     for (auto& call : detail::as_calls(kCalls(empty))) {
       call.allocate(/*null_where_empty=*/true);
-      require_no_launch([&](cudaStream_t stream) {
-        const Answer answer = call.launch(f, stream);
-        REQUIRE_LAW(answer.ok(), "no work is legal, but {} answers: {}", call.launcher(), answer.message);
-      });
+      const Site site = {__FILE__, __LINE__, call.launcher().c_str()};
+      require_no_launch([&](cudaStream_t stream) { lockstep::detail::require_success(site, call.launch(f, stream)); });
     }
   }
 }
