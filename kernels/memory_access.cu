@@ -182,10 +182,6 @@ unsigned blocks_for(std::int64_t n, int element_bytes, int block) {
   return static_cast<unsigned>((n - 1) / (access_items(element_bytes) * block) + 1);
 }
 
-std::string describe(std::int64_t blocks, int block) {
-  return "launching " + std::to_string(blocks) + " blocks of " + std::to_string(block) + " threads";
-}
-
 template <class T>
 void launch_gather(LoadPath path, const AccessPattern& pattern, const void* x, std::int64_t x_count, void* y,
                    std::int64_t n, unsigned blocks, int block, cudaStream_t stream) {
@@ -266,7 +262,7 @@ LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_byt
   with_element(element_bytes, [&](auto* type) {
     launch_gather<std::remove_pointer_t<decltype(type)>>(path, pattern, x, x_count, y, n, blocks, shape.block, stream);
   });
-  return status_of(cudaGetLastError(), kWho, describe(blocks, shape.block));
+  return launched(kWho, blocks, shape.block);
 }
 
 LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void* x, void* y, std::int64_t y_count,
@@ -278,7 +274,7 @@ LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void
     using T = std::remove_pointer_t<decltype(type)>;
     scatter_kernel<<<blocks, shape.block, 0, stream>>>(pattern, static_cast<const T*>(x), static_cast<T*>(y), n);
   });
-  return status_of(cudaGetLastError(), kWho, describe(blocks, shape.block));
+  return launched(kWho, blocks, shape.block);
 }
 
 }  // namespace lockstep::kernels

@@ -96,10 +96,6 @@ void check_threads(ArgumentCheck& check, const char* name, std::int64_t n, int b
 
 unsigned blocks_for(std::int64_t n, int block) { return static_cast<unsigned>((n - 1) / block + 1); }
 
-std::string describe(unsigned blocks, int block) {
-  return "launching " + std::to_string(blocks) + " blocks of " + std::to_string(block) + " threads";
-}
-
 }  // namespace
 
 LaunchStatus local_rotation(std::uint32_t* y, std::uint32_t seed, int shift, const SpaceShape& shape,
@@ -111,7 +107,7 @@ LaunchStatus local_rotation(std::uint32_t* y, std::uint32_t seed, int shift, con
   check_words(check, "y", y);
   if (!check.ok()) return check.status();
   local_rotation_kernel<<<shape.blocks, shape.block, 0, stream>>>(y, seed, shift);
-  return status_of(cudaGetLastError(), kWho, describe(shape.blocks, shape.block));
+  return launched(kWho, shape.blocks, shape.block);
 }
 
 LaunchStatus shared_sum(SharedKind kind, const std::uint32_t* x, std::uint32_t* y, const SpaceShape& shape,
@@ -128,7 +124,7 @@ LaunchStatus shared_sum(SharedKind kind, const std::uint32_t* x, std::uint32_t* 
   } else {
     dynamic_sum_kernel<<<shape.blocks, shape.block, shape.block * sizeof(std::uint32_t), stream>>>(x, y);
   }
-  return status_of(cudaGetLastError(), kWho, describe(shape.blocks, shape.block));
+  return launched(kWho, shape.blocks, shape.block);
 }
 
 LaunchStatus count_threads(const SpaceShape& shape, cudaStream_t stream) {
@@ -137,7 +133,7 @@ LaunchStatus count_threads(const SpaceShape& shape, cudaStream_t stream) {
   check_shape(check, shape);
   if (!check.ok()) return check.status();
   count_threads_kernel<<<shape.blocks, shape.block, 0, stream>>>();
-  return status_of(cudaGetLastError(), kWho, describe(shape.blocks, shape.block));
+  return launched(kWho, shape.blocks, shape.block);
 }
 
 LaunchStatus read_thread_count(std::uint64_t& count) {
@@ -188,7 +184,7 @@ LaunchStatus gather_words(SymbolSpace space, const std::uint32_t* index, std::ui
   } else {
     gather_device_kernel<<<blocks, block, 0, stream>>>(index, y, n);
   }
-  return status_of(cudaGetLastError(), kWho, describe(blocks, block));
+  return launched(kWho, blocks, block);
 }
 
 LaunchStatus increment_words(std::int64_t first, std::int64_t count, int block, cudaStream_t stream) {
@@ -199,7 +195,7 @@ LaunchStatus increment_words(std::int64_t first, std::int64_t count, int block, 
   if (!check.ok() || count == 0) return check.status();
   const unsigned blocks = blocks_for(count, block);
   increment_kernel<<<blocks, block, 0, stream>>>(first, count);
-  return status_of(cudaGetLastError(), kWho, describe(blocks, block));
+  return launched(kWho, blocks, block);
 }
 
 LaunchStatus managed_words(std::uint32_t*& words) {
@@ -222,7 +218,7 @@ LaunchStatus transform_managed(std::uint32_t* words, std::int64_t count, int blo
   if (!check.ok() || count == 0) return check.status();
   const unsigned blocks = blocks_for(count, block);
   transform_kernel<<<blocks, block, 0, stream>>>(words, count);
-  return status_of(cudaGetLastError(), kWho, describe(blocks, block));
+  return launched(kWho, blocks, block);
 }
 
 }  // namespace lockstep::kernels

@@ -120,10 +120,6 @@ unsigned blocks_for(std::int64_t n, const StagingShape& shape) {
   return static_cast<unsigned>(std::min<std::int64_t>((n - 1) / batch + 1, shape.max_blocks));
 }
 
-std::string describe(unsigned blocks, int block) {
-  return "launching " + std::to_string(blocks) + " blocks of " + std::to_string(block) + " threads";
-}
-
 }  // namespace
 
 LaunchStatus thread_map(const std::uint32_t* x, std::int64_t n, std::uint32_t* y, std::uint32_t a, std::uint32_t b,
@@ -134,7 +130,7 @@ LaunchStatus thread_map(const std::uint32_t* x, std::int64_t n, std::uint32_t* y
   if (!check.ok() || n == 0) return check.status();
   const unsigned blocks = blocks_for(n, shape);
   map_each<<<blocks, shape.block, 0, stream>>>(x, n, y, a, b);
-  return status_of(cudaGetLastError(), kWho, describe(blocks, shape.block));
+  return launched(kWho, blocks, shape.block);
 }
 
 LaunchStatus check_tile_map(TileMap map, const std::uint32_t* x, std::int64_t n, const std::uint32_t* y,
@@ -151,7 +147,7 @@ LaunchStatus tile_map(TileMap map, const std::uint32_t* x, std::int64_t n, std::
   if (n == 0) return {};
   const unsigned blocks = blocks_for(n, shape);
   map_tiles<<<blocks, shape.block, kStagingItems * shape.block * sizeof(std::uint32_t), stream>>>(map, x, n, y);
-  return status_of(cudaGetLastError(), "tile_map", describe(blocks, shape.block));
+  return launched("tile_map", blocks, shape.block);
 }
 
 LaunchStatus check_transpose(TransposeVariant variant, const std::uint32_t* x, std::int64_t rows, std::int64_t columns,

@@ -149,8 +149,7 @@ LaunchStatus stencil_1d(StencilVariant variant, const float* x, std::int64_t n, 
       stencil_read_only<<<blocks, shape.block, shared, stream>>>(x, n, y, boundary, c);
       break;
   }
-  return status_of(cudaGetLastError(), kWho,
-                   "launching " + std::to_string(blocks) + " blocks of " + std::to_string(shape.block) + " threads");
+  return launched(kWho, blocks, shape.block);
 }
 
 }  // namespace lockstep::kernels
