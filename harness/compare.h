@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -35,6 +36,17 @@ using WhereIs = std::function<Origin(std::size_t index)>;
 // The usual mapping: element i belongs to thread i % block_size of block i / block_size.
 inline WhereIs one_thread_per_element(std::uint32_t block_size) {
   return [block_size](std::size_t i) { return Origin{i / block_size, static_cast<std::uint32_t>(i % block_size)}; };
+}
+
+// Of max_blocks: as many blocks as there are tiles.
+inline constexpr int kUnlimited = 0x7fffffff;
+
+// The same where each of at most `max_blocks` blocks strides over n elements in tiles of items * block_size, in which
+// thread t has the elements t, t + block_size, ...
+inline WhereIs tiles_of_blocks(std::int64_t n, int block_size, int max_blocks, int items = 1) {
+  const std::uint64_t block = block_size, tile = block * items, tiles = n <= 0 ? 1 : (n - 1) / tile + 1,
+                      grid = std::min<std::uint64_t>(tiles, max_blocks);
+  return [=](std::size_t i) { return Origin{i / tile % grid, static_cast<std::uint32_t>(i % block)}; };
 }
 
 struct Comparison {

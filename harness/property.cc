@@ -253,13 +253,14 @@ PropertyOptions session_property_options(std::string_view name, int cases) {
   return options;
 }
 
-std::string device_unusable() {
+// Empty when the device can run properties; else why the property is NOT_RUN.
+static std::string device_unusable() {
   static const std::string kError = device_error();
   if (!kError.empty()) return "no GPU answers: " + kError;
   return device_lost().empty() ? "" : std::string(kDeviceLostAfter) + device_lost();
 }
 
-void report_property(std::string_view name, const PropertyResult& result, const char* file, int line) {
+static void report_property(std::string_view name, const PropertyResult& result, const char* file, int line) {
   Record& record = current_record();
   record.cases = result.cases;
   record.seed = result.seed;
@@ -298,6 +299,18 @@ void report_property(std::string_view name, const PropertyResult& result, const 
   }
   if (!device_lost().empty()) text += "  device: lost; not made smaller, and what follows is not run\n";
   ADD_FAILURE_AT(file, line) << text << "  replay: " << record.replay;
+}
+
+void check_property(std::string_view name, const std::function<PropertyResult(const PropertyOptions&)>& run, int cases,
+                    const char* file, int line) {
+  PropertyResult result;
+  if (std::string unusable = device_unusable(); unusable.empty()) {
+    result = run(session_property_options(name, cases));
+  } else {
+    result.not_run = std::move(unusable);
+    result.seed = seed_of(name);
+  }
+  report_property(name, result, file, line);
 }
 
 }  // namespace detail

@@ -86,11 +86,6 @@ struct CaseType {
 };
 PropertyResult run_property(std::string_view name, const CaseType& type, const PropertyOptions& options);
 
-// Of a gtest test: runs under the session's options, completes the record, reports to gtest.
-void report_property(std::string_view name, const PropertyResult& result, const char* file, int line);
-PropertyOptions session_property_options(std::string_view name, int cases);
-// Empty when the device can run properties; else why the property is NOT_RUN.
-std::string device_unusable();
 
 }  // namespace detail
 
@@ -110,19 +105,21 @@ PropertyResult run_property(std::string_view name, const std::function<void(cons
 
 namespace detail {
 
-// The body of the gtest test that PROPERTY registers.
+PropertyOptions session_property_options(std::string_view name, int cases);
+
+// The body of a gtest test: runs a property under the session's options, completes the record, reports to gtest. Where
+// no device can run it, it is NOT_RUN.
+void check_property(std::string_view name, const std::function<PropertyResult(const PropertyOptions&)>& run, int cases,
+                    const char* file, int line);
+
 template <class Case>
 void check_property(const char* name, void (*check)(Case), int cases, const char* file, int line) {
   using Value = std::decay_t<Case>;
-  PropertyResult result;
-  if (std::string unusable = device_unusable(); !unusable.empty()) {
-    result.not_run = std::move(unusable);
-    result.seed = seed_of(name);
-  } else {
-    result = run_property<Value>(
-        name, [check](const Value& c) { check(c); }, session_property_options(name, cases));
-  }
-  report_property(name, result, file, line);
+  const auto run = [&](const PropertyOptions& options) {
+    return run_property<Value>(
+        name, [check](const Value& c) { check(c); }, options);
+  };
+  check_property(name, run, cases, file, line);
 }
 
 }  // namespace detail

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "kernels/argument_check.h"
 #include "kernels/histogram.h"
 
 namespace lockstep::kernels {
@@ -162,33 +163,6 @@ cudaError_t cluster_fits(int cluster, int block, std::size_t shared, bool& fits)
 std::int64_t width_of(std::int64_t bins, int cluster) { return (bins - 1) / cluster + 1; }
 std::int64_t bins_a_block(const Device& d) { return d.shared_bytes / static_cast<int>(sizeof(unsigned)); }
 
-// Why these arguments are refused; empty when they are not.
-std::string objection(HistogramPath path, const int* values, std::int64_t n, const unsigned long long* counts,
-                      std::int64_t bins, const HistogramShape& shape) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / sizeof(unsigned long long);
-  if (path > HistogramPath::kGlobal) return "path " + std::to_string(int(path)) + " does not exist";
-  if (n < 0 || n > kMost) return "n is " + std::to_string(n) + "; it must be 0 ... " + std::to_string(kMost);
-  if (bins < 1 || bins > kMost)
-    return "bins is " + std::to_string(bins) + "; it must be 1 ... " + std::to_string(kMost);
-  if (shape.block < 1 || shape.block > kMaxBlock) {
-    return "the block is " + std::to_string(shape.block) + " threads; it must be 1 ... " + std::to_string(kMaxBlock);
-  }
-  if (shape.max_blocks < 1) return "max_blocks is " + std::to_string(shape.max_blocks) + "; it must be 1 or more";
-  if (shape.cluster != 0 && !is_cluster_size(shape.cluster)) {
-    return "the cluster is " + std::to_string(shape.cluster) +
-           " blocks; it must be 2, 4, 8 or 16, or 0 for the smallest that fits";
-  }
-  if (shape.period < 0) return "the period is " + std::to_string(shape.period) + "; it must be 0 or more";
-  if (counts == nullptr) return "counts is null";
-  if (values == nullptr && n > 0) return "values is null, but n is not 0";
-  const auto v = reinterpret_cast<std::uintptr_t>(values), c = reinterpret_cast<std::uintptr_t>(counts);
-  if (v % alignof(int) != 0) return "values is not aligned to 4 bytes";
-  if (c % alignof(unsigned long long) != 0) return "counts is not aligned to 8 bytes";
-  const std::int64_t elements = shape.period > 0 ? std::min(n, shape.period) : n;
-  if (n > 0 && v < c + bins * sizeof(*counts) && c < v + elements * sizeof(*values)) return "values and counts overlap";
-  return "";
-}
-
 // Fills `plan`; a path that was asked for and cannot be had is refused.
 template <class Source>
 LaunchStatus choose(HistogramPath path, std::int64_t bins, const HistogramShape& shape, const Device& d,
@@ -267,8 +241,23 @@ LaunchStatus launch(HistogramPath path, const Source& values, std::int64_t n, un
 
 LaunchStatus check_histogram(HistogramPath path, const int* values, std::int64_t n, const unsigned long long* counts,
                              std::int64_t bins, const HistogramShape& shape) {
-  const std::string why = objection(path, values, n, counts, bins, shape);
-  return why.empty() ? LaunchStatus{} : refused(kWho, why);
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / sizeof *counts;
+  ArgumentCheck check(kWho);
+  check.enumerator("path", path, HistogramPath::kGlobal);
+  check.number("n", n, 0, kMost);
+  check.number("bins", bins, 1, kMost);
+  check.block(shape.block);
+  check.number("max_blocks", shape.max_blocks, 1, std::numeric_limits<int>::max());
+  check.require(shape.cluster == 0 || is_cluster_size(shape.cluster),
+                "the cluster is " + std::to_string(shape.cluster) +
+                    " blocks; it must be 2, 4, 8 or 16, or 0 for the smallest that fits");
+  check.number("period", shape.period, 0, std::numeric_limits<std::int64_t>::max());
+  check.array("counts", counts, alignof(unsigned long long));
+  if (n == 0) return check.status();
+  const std::int64_t elements = shape.period > 0 ? std::min(n, shape.period) : n;
+  check.array("values", values, alignof(int));
+  check.apart("values", values, elements * sizeof *values, "counts", counts, bins * sizeof *counts);
+  return check.status();
 }
 
 LaunchStatus histogram_capacity(HistogramPath path, int cluster, std::int64_t& bins) {

@@ -32,4 +32,10 @@ inline LaunchStatus status_of(cudaError_t error, const char* who, const std::str
   return {error, std::string(who) + ": " + tried + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)};
 }
 
+// What a launch has returned, just after it.
+inline LaunchStatus launched(const char* who, unsigned blocks, int threads) {
+  return status_of(cudaGetLastError(), who,
+                   "launching " + std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads");
+}
+
 }  // namespace lockstep::kernels

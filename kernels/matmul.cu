@@ -2,6 +2,7 @@
 #include <limits>
 #include <string>
 
+#include "kernels/argument_check.h"
 #include "kernels/matmul.h"
 
 namespace lockstep::kernels {
@@ -51,58 +52,49 @@ __global__ void __launch_bounds__(kTile* kTile)
 }
 
 template <class T>
-std::string objection_to(const char* name, const MatrixView<T>& v) {
-  const auto text = [&](const char* what, std::int64_t value) {
-    return std::string(name) + " has " + what + " " + std::to_string(value);
-  };
-  if (v.rows < 0) return text("rows", v.rows) + "; it must be 0 or more";
-  if (v.columns < 0) return text("columns", v.columns) + "; it must be 0 or more";
-  if (v.stride < v.columns)
-    return text("stride", v.stride) + ", less than its " + std::to_string(v.columns) + " columns";
-  if (v.rows == 0 || v.columns == 0) return "";
-  constexpr std::int64_t kMostElements = std::numeric_limits<std::int64_t>::max() / sizeof(float);
-  if (v.stride > kMostElements / v.rows) return std::string(name) + " has more elements than can be addressed";
-  if (v.data == nullptr) return std::string(name) + " is null, but not empty";
-  if (reinterpret_cast<std::uintptr_t>(v.data) % alignof(float) != 0)
-    return std::string(name) + " is not aligned to 4 bytes";
-  return "";
+bool is_empty(const MatrixView<T>& v) {
+  return v.rows == 0 || v.columns == 0;
 }
 
 template <class T>
-std::uintptr_t end_of(const MatrixView<T>& v) {
-  if (v.rows == 0 || v.columns == 0) return reinterpret_cast<std::uintptr_t>(v.data);
-  return reinterpret_cast<std::uintptr_t>(v.data + ((v.rows - 1) * v.stride + v.columns));
+void check_matrix(ArgumentCheck& check, const std::string& name, const MatrixView<T>& v) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  check.number((name + ".rows").c_str(), v.rows, 0, kMost);
+  check.number((name + ".columns").c_str(), v.columns, 0, kMost);
+  check.require(v.stride >= v.columns, name + " has stride " + std::to_string(v.stride) + ", less than its " +
+                                           std::to_string(v.columns) + " columns");
+  if (!check.ok() || is_empty(v)) return;
+  check.require(v.stride <= kMost / static_cast<std::int64_t>(sizeof(float)) / v.rows,
+                name + " has more elements than can be addressed");
+  check.array(name, v.data, alignof(float));
 }
 
-bool overlap(const MatrixView<const float>& in, const MatrixView<float>& out) {
-  return reinterpret_cast<std::uintptr_t>(in.data) < end_of(out) &&
-         reinterpret_cast<std::uintptr_t>(out.data) < end_of(in);
+// From the first element to the last; v is not empty.
+template <class T>
+std::uint64_t bytes_of(const MatrixView<T>& v) {
+  return ((v.rows - 1) * v.stride + v.columns) * sizeof(T);
 }
 
-// Why these arguments are refused; empty when they are not.
-std::string objection(MatmulVariant variant, const MatrixView<const float>& a, const MatrixView<const float>& b,
-                      const MatrixView<float>& c) {
-  if (variant > MatmulVariant::kTiled32) return "variant " + std::to_string(int(variant)) + " does not exist";
-  for (const std::string& why : {objection_to("a", a), objection_to("b", b), objection_to("c", c)}) {
-    if (!why.empty()) return why;
-  }
-  const auto shape = [](std::int64_t rows, std::int64_t columns) {
-    return std::to_string(rows) + " x " + std::to_string(columns);
-  };
-  if (a.columns != b.rows || a.rows != c.rows || b.columns != c.columns) {
-    return "the shapes do not fit: a is " + shape(a.rows, a.columns) + ", b is " + shape(b.rows, b.columns) +
-           ", c is " + shape(c.rows, c.columns);
-  }
-  if (overlap(a, c) || overlap(b, c)) return "c overlaps a or b; a thread would read what another has already written";
-  return "";
+std::string shape(std::int64_t rows, std::int64_t columns) {
+  return std::to_string(rows) + " x " + std::to_string(columns);
 }
 
 }  // namespace
 
 LaunchStatus check_matmul(MatmulVariant variant, const MatrixView<const float>& a, const MatrixView<const float>& b,
                           const MatrixView<float>& c) {
-  const std::string why = objection(variant, a, b, c);
-  return why.empty() ? LaunchStatus{} : refused(kWho, why);
+  ArgumentCheck check(kWho);
+  check.enumerator("variant", variant, MatmulVariant::kTiled32);
+  check_matrix(check, "a", a);
+  check_matrix(check, "b", b);
+  check_matrix(check, "c", c);
+  check.require(a.columns == b.rows && a.rows == c.rows && b.columns == c.columns,
+                "the shapes do not fit: a is " + shape(a.rows, a.columns) + ", b is " + shape(b.rows, b.columns) +
+                    ", c is " + shape(c.rows, c.columns));
+  if (!check.ok() || is_empty(c) || is_empty(a)) return check.status();
+  check.apart("a", a.data, bytes_of(a), "c", c.data, bytes_of(c));
+  check.apart("b", b.data, bytes_of(b), "c", c.data, bytes_of(c));
+  return check.status();
 }
 
 LaunchStatus matmul(MatmulVariant variant, const MatrixView<const float>& a, const MatrixView<const float>& b,

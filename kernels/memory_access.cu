@@ -2,6 +2,7 @@
 #include <limits>
 #include <string>
 
+#include "kernels/argument_check.h"
 #include "kernels/memory_access.h"
 
 namespace lockstep::kernels {
@@ -146,48 +147,39 @@ std::int64_t last_index(const AccessPattern& p, std::int64_t n) {
   return -1;
 }
 
-std::string objection_to_pattern(const AccessPattern& p, std::int64_t n, std::int64_t count, const char* array) {
-  if (p.kind > PatternKind::kRandom) return "pattern " + std::to_string(int(p.kind)) + " does not exist";
-  if (p.offset < 0) return "the offset is " + std::to_string(p.offset) + "; it must be 0 or more";
-  if (p.lanes < 1 || p.lanes > 32) return "lanes is " + std::to_string(p.lanes) + "; it must be 1 ... 32";
-  if (p.kind == PatternKind::kPermuted && p.factor % 2 == 0)
-    return "the factor is " + std::to_string(p.factor) + "; a permutation needs an odd one";
-  if (p.kind == PatternKind::kStrided && p.factor < 1)
-    return "the stride is " + std::to_string(p.factor) + "; it must be 1 or more";
-  if (n == 0) return "";
+// Of an array of `count` elements.
+void check_pattern(ArgumentCheck& check, const AccessPattern& p, std::int64_t n, std::int64_t count,
+                   const char* array) {
+  check.enumerator("pattern", p.kind, PatternKind::kRandom);
+  check.number("offset", p.offset, 0, std::numeric_limits<std::int64_t>::max());
+  check.number("lanes", p.lanes, 1, 32);
+  check.require(p.kind != PatternKind::kPermuted || p.factor % 2 != 0,
+                "the factor is " + std::to_string(p.factor) + "; a permutation needs an odd one");
+  if (p.kind == PatternKind::kStrided) check.number("stride", p.factor, 1, std::numeric_limits<std::int64_t>::max());
+  if (!check.ok() || n == 0) return;
   const std::int64_t last = last_index(p, n);
-  if (last < 0 || last >= count) {
-    return "the pattern reaches element " + (last < 0 ? std::string("2^58 or more") : std::to_string(last)) + ", but " +
-           array + " has " + std::to_string(count);
-  }
-  return "";
+  check.require(last >= 0 && last < count, "the pattern reaches element " +
+                                               (last < 0 ? "2^58 or more" : std::to_string(last)) + ", but " + array +
+                                               " has " + std::to_string(count));
 }
 
-std::string objection_to_arrays(int bytes, const void* x, std::int64_t x_count, const void* y, std::int64_t y_count,
-                                std::int64_t n, const AccessShape& shape) {
-  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16) {
-    return "the element has " + std::to_string(bytes) + " bytes; it must have 1, 2, 4, 8 or 16";
-  }
-  if (n < 0 || x_count < 0 || y_count < 0) return "a number of elements is negative";
-  if (n > kMostElements) return "n is " + std::to_string(n) + "; at most 2^36 elements are moved";
-  if (shape.block < 32 || shape.block > kMaxBlock || shape.block % 32 != 0) {
-    return "the block is " + std::to_string(shape.block) + " threads; it must be a multiple of 32 up to 1024";
-  }
-  if (n == 0) return "";
-  const auto from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
-  if (from == 0 || to == 0) return std::string(from == 0 ? "x" : "y") + " is null, but n is not 0";
-  if (from % bytes != 0) return "x is not aligned to its elements' " + std::to_string(bytes) + " bytes";
-  if (to % bytes != 0) return "y is not aligned to its elements' " + std::to_string(bytes) + " bytes";
-  if (from < to + y_count * bytes && to < from + x_count * bytes) return "x and y overlap";
-  return "";
+void check_arrays(ArgumentCheck& check, int bytes, const void* x, std::int64_t x_count, const void* y,
+                  std::int64_t y_count, std::int64_t n, const AccessShape& shape) {
+  check.require(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16,
+                "the element has " + std::to_string(bytes) + " bytes; it must have 1, 2, 4, 8 or 16");
+  check.number("n", n, 0, kMostElements);
+  check.number("x_count", x_count, 0, std::numeric_limits<std::int64_t>::max() / 16);
+  check.number("y_count", y_count, 0, std::numeric_limits<std::int64_t>::max() / 16);
+  check.require(shape.block >= 32 && shape.block <= kMaxBlock && shape.block % 32 == 0,
+                "the block is " + std::to_string(shape.block) + " threads; it must be a multiple of 32 up to 1024");
+  if (!check.ok() || n == 0) return;
+  check.array("x", x, bytes);
+  check.array("y", y, bytes);
+  check.apart("x", x, x_count * bytes, "y", y, y_count * bytes);
 }
 
 unsigned blocks_for(std::int64_t n, int element_bytes, int block) {
   return static_cast<unsigned>((n - 1) / (access_items(element_bytes) * block) + 1);
-}
-
-std::string describe(std::int64_t blocks, int block) {
-  return "launching " + std::to_string(blocks) + " blocks of " + std::to_string(block) + " threads";
 }
 
 template <class T>
@@ -235,25 +227,26 @@ void with_element(int bytes, Body&& body) {
 
 LaunchStatus check_gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x,
                           std::int64_t x_count, const void* y, std::int64_t n, const AccessShape& shape) {
-  std::string why = objection_to_arrays(element_bytes, x, x_count, y, n, n, shape);
-  if (why.empty()) why = objection_to_pattern(pattern, n, x_count, "x");
-  if (why.empty() && path > LoadPath::kConstant) why = "load path " + std::to_string(int(path)) + " does not exist";
-  if (why.empty() && n > 0 && x_count == 0) why = "x has no elements";
-  if (why.empty() && path == LoadPath::kConstant && x_count > kConstantBytes / element_bytes) {
-    why = "x has " + std::to_string(x_count) + " elements, but constant memory holds " +
-          std::to_string(kConstantBytes / element_bytes);
-  }
-  return why.empty() ? LaunchStatus{} : refused("gather", why);
+  ArgumentCheck check("gather");
+  check_arrays(check, element_bytes, x, x_count, y, n, n, shape);
+  check_pattern(check, pattern, n, x_count, "x");
+  check.enumerator("load path", path, LoadPath::kConstant);
+  check.require(n <= 0 || x_count > 0, "x has no elements");
+  if (!check.ok() || path != LoadPath::kConstant) return check.status();
+  check.require(x_count <= kConstantBytes / element_bytes, "x has " + std::to_string(x_count) +
+                                                               " elements, but constant memory holds " +
+                                                               std::to_string(kConstantBytes / element_bytes));
+  return check.status();
 }
 
 LaunchStatus check_scatter(const AccessPattern& pattern, int element_bytes, const void* x, const void* y,
                            std::int64_t y_count, std::int64_t n, const AccessShape& shape) {
-  std::string why = objection_to_arrays(element_bytes, x, n, y, y_count, n, shape);
-  if (why.empty()) why = objection_to_pattern(pattern, n, y_count, "y");
-  if (why.empty() && (pattern.kind == PatternKind::kRandom || (pattern.kind == PatternKind::kOneAddress && n > 1))) {
-    why = "with this pattern two threads would write one element";
-  }
-  return why.empty() ? LaunchStatus{} : refused("scatter", why);
+  ArgumentCheck check("scatter");
+  check_arrays(check, element_bytes, x, n, y, y_count, n, shape);
+  check_pattern(check, pattern, n, y_count, "y");
+  check.require(pattern.kind != PatternKind::kRandom && (pattern.kind != PatternKind::kOneAddress || n <= 1),
+                "with this pattern two threads would write one element");
+  return check.status();
 }
 
 LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x, std::int64_t x_count,
@@ -269,7 +262,7 @@ LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_byt
   with_element(element_bytes, [&](auto* type) {
     launch_gather<std::remove_pointer_t<decltype(type)>>(path, pattern, x, x_count, y, n, blocks, shape.block, stream);
   });
-  return status_of(cudaGetLastError(), kWho, describe(blocks, shape.block));
+  return launched(kWho, blocks, shape.block);
 }
 
 LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void* x, void* y, std::int64_t y_count,
@@ -281,7 +274,7 @@ LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void
     using T = std::remove_pointer_t<decltype(type)>;
     scatter_kernel<<<blocks, shape.block, 0, stream>>>(pattern, static_cast<const T*>(x), static_cast<T*>(y), n);
   });
-  return status_of(cudaGetLastError(), kWho, describe(blocks, shape.block));
+  return launched(kWho, blocks, shape.block);
 }
 
 }  // namespace lockstep::kernels

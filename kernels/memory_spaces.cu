@@ -1,6 +1,7 @@
 #include <limits>
 #include <string>
 
+#include "kernels/argument_check.h"
 #include "kernels/memory_spaces.h"
 
 namespace lockstep::kernels {
@@ -71,76 +72,68 @@ __global__ void __launch_bounds__(kMaxBlock) transform_kernel(std::uint32_t* wor
   if (i < count) words[i] = 3 * words[i] + 1;
 }
 
-// What is wrong with the number of threads a block; empty when nothing is.
-std::string objection_to_block(int block) {
-  if (block >= 1 && block <= kMaxBlock) return "";
-  return "the block is " + std::to_string(block) + " threads; it must be 1 ... " + std::to_string(kMaxBlock);
+void check_shape(ArgumentCheck& check, const SpaceShape& s) {
+  check.block(s.block);
+  check.number("blocks", s.blocks, 1, std::numeric_limits<int>::max());
 }
 
-std::string objection_to_shape(const SpaceShape& s) {
-  if (const std::string why = objection_to_block(s.block); !why.empty()) return why;
-  if (s.blocks >= 1 && s.blocks <= unsigned{std::numeric_limits<int>::max()}) return "";
-  return "the grid has " + std::to_string(s.blocks) + " blocks; it must have 1 ... 2^31 - 1";
+void check_words(ArgumentCheck& check, const char* name, const void* p) {
+  check.array(name, p, alignof(std::uint32_t));
 }
 
-std::string objection_to_words(const char* name, const void* p) {
-  if (p == nullptr) return std::string(name) + " is null";
-  if (reinterpret_cast<std::uintptr_t>(p) % alignof(std::uint32_t) != 0)
-    return std::string(name) + " is not aligned to 4 bytes";
-  return "";
+void check_range(ArgumentCheck& check, SymbolSpace space, std::int64_t first, std::int64_t count) {
+  check.enumerator("space", space, SymbolSpace::kDevice);
+  check.require(first >= 0 && count >= 0 && first <= kSymbolWords && count <= kSymbolWords - first,
+                std::to_string(count) + " words from word " + std::to_string(first) + " on leave the array of " +
+                    std::to_string(kSymbolWords));
 }
 
-std::string objection_to_range(SymbolSpace space, std::int64_t first, std::int64_t count) {
-  if (space > SymbolSpace::kDevice) return "space " + std::to_string(int(space)) + " does not exist";
-  if (first >= 0 && count >= 0 && first <= kSymbolWords && count <= kSymbolWords - first) return "";
-  return std::to_string(count) + " words from word " + std::to_string(first) + " on leave the array of " +
-         std::to_string(kSymbolWords);
+// As many threads as a grid of such blocks has, at most.
+void check_threads(ArgumentCheck& check, const char* name, std::int64_t n, int block) {
+  check.block(block);
+  check.number(name, n, 0, std::int64_t{std::numeric_limits<int>::max()} * block);
 }
 
-// Blocks for n > 0 threads; 0 when a grid has not that many.
-unsigned blocks_for(std::int64_t n, int block) {
-  const std::int64_t blocks = (n - 1) / block + 1;
-  return blocks > std::numeric_limits<int>::max() ? 0 : static_cast<unsigned>(blocks);
-}
-
-std::string describe(unsigned blocks, int block) {
-  return "launching " + std::to_string(blocks) + " blocks of " + std::to_string(block) + " threads";
-}
+unsigned blocks_for(std::int64_t n, int block) { return static_cast<unsigned>((n - 1) / block + 1); }
 
 }  // namespace
 
 LaunchStatus local_rotation(std::uint32_t* y, std::uint32_t seed, int shift, const SpaceShape& shape,
                             cudaStream_t stream) {
   constexpr const char* kWho = "local_rotation";
-  std::string why = objection_to_shape(shape);
-  if (why.empty() && shift < 0) why = "the shift is " + std::to_string(shift) + "; it must be 0 or more";
-  if (why.empty()) why = objection_to_words("y", y);
-  if (!why.empty()) return refused(kWho, why);
+  ArgumentCheck check(kWho);
+  check_shape(check, shape);
+  check.number("shift", shift, 0, std::numeric_limits<int>::max());
+  check_words(check, "y", y);
+  if (!check.ok()) return check.status();
   local_rotation_kernel<<<shape.blocks, shape.block, 0, stream>>>(y, seed, shift);
-  return status_of(cudaGetLastError(), kWho, describe(shape.blocks, shape.block));
+  return launched(kWho, shape.blocks, shape.block);
 }
 
 LaunchStatus shared_sum(SharedKind kind, const std::uint32_t* x, std::uint32_t* y, const SpaceShape& shape,
                         cudaStream_t stream) {
   constexpr const char* kWho = "shared_sum";
-  std::string why = objection_to_shape(shape);
-  if (why.empty() && kind > SharedKind::kDynamic) why = "kind " + std::to_string(int(kind)) + " does not exist";
-  if (why.empty()) why = objection_to_words("x", x);
-  if (why.empty()) why = objection_to_words("y", y);
-  if (!why.empty()) return refused(kWho, why);
+  ArgumentCheck check(kWho);
+  check_shape(check, shape);
+  check.enumerator("kind", kind, SharedKind::kDynamic);
+  check_words(check, "x", x);
+  check_words(check, "y", y);
+  if (!check.ok()) return check.status();
   if (kind == SharedKind::kStatic) {
     static_sum_kernel<<<shape.blocks, shape.block, 0, stream>>>(x, y);
   } else {
     dynamic_sum_kernel<<<shape.blocks, shape.block, shape.block * sizeof(std::uint32_t), stream>>>(x, y);
   }
-  return status_of(cudaGetLastError(), kWho, describe(shape.blocks, shape.block));
+  return launched(kWho, shape.blocks, shape.block);
 }
 
 LaunchStatus count_threads(const SpaceShape& shape, cudaStream_t stream) {
   constexpr const char* kWho = "count_threads";
-  if (const std::string why = objection_to_shape(shape); !why.empty()) return refused(kWho, why);
+  ArgumentCheck check(kWho);
+  check_shape(check, shape);
+  if (!check.ok()) return check.status();
   count_threads_kernel<<<shape.blocks, shape.block, 0, stream>>>();
-  return status_of(cudaGetLastError(), kWho, describe(shape.blocks, shape.block));
+  return launched(kWho, shape.blocks, shape.block);
 }
 
 LaunchStatus read_thread_count(std::uint64_t& count) {
@@ -154,9 +147,10 @@ LaunchStatus write_thread_count(std::uint64_t count) {
 
 LaunchStatus write_words(SymbolSpace space, std::int64_t first, const std::uint32_t* from, std::int64_t count) {
   constexpr const char* kWho = "write_words";
-  if (const std::string why = objection_to_range(space, first, count); !why.empty()) return refused(kWho, why);
-  if (count == 0) return {};
-  if (const std::string why = objection_to_words("from", from); !why.empty()) return refused(kWho, why);
+  ArgumentCheck check(kWho);
+  check_range(check, space, first, count);
+  if (count != 0) check_words(check, "from", from);
+  if (!check.ok() || count == 0) return check.status();
   const std::size_t bytes = count * sizeof(std::uint32_t), offset = first * sizeof(std::uint32_t);
   const cudaError_t e = space == SymbolSpace::kConstant ? cudaMemcpyToSymbol(constant_words, from, bytes, offset)
                                                         : cudaMemcpyToSymbol(device_words, from, bytes, offset);
@@ -165,9 +159,10 @@ LaunchStatus write_words(SymbolSpace space, std::int64_t first, const std::uint3
 
 LaunchStatus read_words(SymbolSpace space, std::int64_t first, std::uint32_t* to, std::int64_t count) {
   constexpr const char* kWho = "read_words";
-  if (const std::string why = objection_to_range(space, first, count); !why.empty()) return refused(kWho, why);
-  if (count == 0) return {};
-  if (const std::string why = objection_to_words("to", to); !why.empty()) return refused(kWho, why);
+  ArgumentCheck check(kWho);
+  check_range(check, space, first, count);
+  if (count != 0) check_words(check, "to", to);
+  if (!check.ok() || count == 0) return check.status();
   const std::size_t bytes = count * sizeof(std::uint32_t), offset = first * sizeof(std::uint32_t);
   const cudaError_t e = space == SymbolSpace::kConstant ? cudaMemcpyFromSymbol(to, constant_words, bytes, offset)
                                                         : cudaMemcpyFromSymbol(to, device_words, bytes, offset);
@@ -177,33 +172,30 @@ LaunchStatus read_words(SymbolSpace space, std::int64_t first, std::uint32_t* to
 LaunchStatus gather_words(SymbolSpace space, const std::uint32_t* index, std::uint32_t* y, std::int64_t n, int block,
                           cudaStream_t stream) {
   constexpr const char* kWho = "gather_words";
-  std::string why = objection_to_block(block);
-  if (why.empty() && space > SymbolSpace::kDevice) why = "space " + std::to_string(int(space)) + " does not exist";
-  if (why.empty() && n < 0) why = "n is " + std::to_string(n) + "; it must be 0 or more";
-  if (why.empty() && n > 0) why = objection_to_words("index", index);
-  if (why.empty() && n > 0) why = objection_to_words("y", y);
-  if (why.empty() && n > 0 && blocks_for(n, block) == 0)
-    why = "n is " + std::to_string(n) + ", more than a grid covers";
-  if (!why.empty()) return refused(kWho, why);
-  if (n == 0) return {};
+  ArgumentCheck check(kWho);
+  check.enumerator("space", space, SymbolSpace::kDevice);
+  check_threads(check, "n", n, block);
+  if (n != 0) check_words(check, "index", index);
+  if (n != 0) check_words(check, "y", y);
+  if (!check.ok() || n == 0) return check.status();
   const unsigned blocks = blocks_for(n, block);
   if (space == SymbolSpace::kConstant) {
     gather_constant_kernel<<<blocks, block, 0, stream>>>(index, y, n);
   } else {
     gather_device_kernel<<<blocks, block, 0, stream>>>(index, y, n);
   }
-  return status_of(cudaGetLastError(), kWho, describe(blocks, block));
+  return launched(kWho, blocks, block);
 }
 
 LaunchStatus increment_words(std::int64_t first, std::int64_t count, int block, cudaStream_t stream) {
   constexpr const char* kWho = "increment_words";
-  std::string why = objection_to_block(block);
-  if (why.empty()) why = objection_to_range(SymbolSpace::kDevice, first, count);
-  if (!why.empty()) return refused(kWho, why);
-  if (count == 0) return {};
+  ArgumentCheck check(kWho);
+  check.block(block);
+  check_range(check, SymbolSpace::kDevice, first, count);
+  if (!check.ok() || count == 0) return check.status();
   const unsigned blocks = blocks_for(count, block);
   increment_kernel<<<blocks, block, 0, stream>>>(first, count);
-  return status_of(cudaGetLastError(), kWho, describe(blocks, block));
+  return launched(kWho, blocks, block);
 }
 
 LaunchStatus managed_words(std::uint32_t*& words) {
@@ -220,16 +212,13 @@ LaunchStatus managed_words(std::uint32_t*& words) {
 
 LaunchStatus transform_managed(std::uint32_t* words, std::int64_t count, int block, cudaStream_t stream) {
   constexpr const char* kWho = "transform_managed";
-  std::string why = objection_to_block(block);
-  if (why.empty() && count < 0) why = "count is " + std::to_string(count) + "; it must be 0 or more";
-  if (why.empty() && count > 0) why = objection_to_words("words", words);
-  if (why.empty() && count > 0 && blocks_for(count, block) == 0)
-    why = "count is " + std::to_string(count) + ", more than a grid covers";
-  if (!why.empty()) return refused(kWho, why);
-  if (count == 0) return {};
+  ArgumentCheck check(kWho);
+  check_threads(check, "count", count, block);
+  if (count != 0) check_words(check, "words", words);
+  if (!check.ok() || count == 0) return check.status();
   const unsigned blocks = blocks_for(count, block);
   transform_kernel<<<blocks, block, 0, stream>>>(words, count);
-  return status_of(cudaGetLastError(), kWho, describe(blocks, block));
+  return launched(kWho, blocks, block);
 }
 
 }  // namespace lockstep::kernels

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/argument_check.h"
 #include "kernels/ray_tracer.h"
 
 namespace lockstep::kernels {
@@ -53,40 +54,28 @@ __global__ void __launch_bounds__(kSide* kSide)
   trace(spheres, count, image, width, height, pitch);
 }
 
-// Why these arguments are refused; empty when they are not.
-std::string objection(RayTracerVariant variant, const Sphere* spheres, int count, const std::uint8_t* image, int width,
-                      int height, std::size_t pitch) {
-  if (variant > RayTracerVariant::kGlobal) return "variant " + std::to_string(int(variant)) + " does not exist";
-  if (count < 0) return "the number of spheres is " + std::to_string(count) + "; it must be 0 or more";
-  if (variant == RayTracerVariant::kConstant && count > kMaxConstantSpheres) {
-    return std::to_string(count) + " spheres do not fit constant memory, which holds " +
-           std::to_string(kMaxConstantSpheres) + "; use the global variant";
-  }
-  if (width < 0 || width > kMaxImageSide || height < 0 || height > kMaxImageSide) {
-    return "the image is " + std::to_string(width) + " x " + std::to_string(height) + "; each side must be 0 ... " +
-           std::to_string(kMaxImageSide);
-  }
-  if (width == 0 || height == 0) return "";
-  if (pitch < sizeof(uchar4) * width || pitch % alignof(uchar4) != 0) {
-    return "the pitch is " + std::to_string(pitch) + " bytes; it must be a multiple of 4 and at least " +
-           std::to_string(sizeof(uchar4) * width);
-  }
-  if (image == nullptr) return "image is null, but has pixels";
-  if (spheres == nullptr && count > 0) return "spheres is null, but there are " + std::to_string(count);
-  const auto i = reinterpret_cast<std::uintptr_t>(image), s = reinterpret_cast<std::uintptr_t>(spheres);
-  if (i % alignof(uchar4) != 0) return "image is not aligned to 4 bytes";
-  if (s % alignof(Sphere) != 0) return "spheres is not aligned to 4 bytes";
-  const std::uintptr_t image_end = i + (height - 1) * pitch + width * sizeof(uchar4);
-  if (count > 0 && s < image_end && i < s + count * sizeof(Sphere)) return "image and spheres overlap";
-  return "";
-}
-
 }  // namespace
 
 LaunchStatus check_ray_trace(RayTracerVariant variant, const Sphere* spheres, int count, const std::uint8_t* image,
                              int width, int height, std::size_t pitch) {
-  const std::string why = objection(variant, spheres, count, image, width, height, pitch);
-  return why.empty() ? LaunchStatus{} : refused(kWho, why);
+  ArgumentCheck check(kWho);
+  check.enumerator("variant", variant, RayTracerVariant::kGlobal);
+  check.number("count", count, 0, std::numeric_limits<int>::max());
+  check.require(variant != RayTracerVariant::kConstant || count <= kMaxConstantSpheres,
+                std::to_string(count) + " spheres do not fit constant memory, which holds " +
+                    std::to_string(kMaxConstantSpheres) + "; use the global variant");
+  check.number("width", width, 0, kMaxImageSide);
+  check.number("height", height, 0, kMaxImageSide);
+  if (!check.ok() || width == 0 || height == 0) return check.status();
+  const std::size_t row = sizeof(uchar4) * width;
+  check.require(pitch >= row && pitch % alignof(uchar4) == 0, "the pitch is " + std::to_string(pitch) +
+                                                                  " bytes; it must be a multiple of 4 and at least " +
+                                                                  std::to_string(row));
+  check.array("image", image, alignof(uchar4));
+  if (count == 0) return check.status();
+  check.array("spheres", spheres, alignof(Sphere));
+  check.apart("image", image, (height - 1) * pitch + row, "spheres", spheres, count * sizeof(Sphere));
+  return check.status();
 }
 
 LaunchStatus ray_trace(RayTracerVariant variant, const Sphere* spheres, int count, std::uint8_t* image, int width,

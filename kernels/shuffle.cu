@@ -1,6 +1,7 @@
 #include <limits>
 #include <string>
 
+#include "kernels/argument_check.h"
 #include "kernels/shuffle.h"
 
 namespace lockstep::kernels {
@@ -93,33 +94,26 @@ __global__ void __launch_bounds__(kMaxThreads)
   y[i] = collective_value(collective, x[i], width, root);
 }
 
-// What is wrong with the shape; empty when nothing is.
-std::string objection_to_shape(const WarpShape& s) {
+void check_shape(ArgumentCheck& check, const WarpShape& s) {
   const std::uint64_t threads = std::uint64_t{s.block.x} * s.block.y * s.block.z;
-  if (s.block.x == 0 || s.block.y == 0 || s.block.z == 0 || threads > kMaxThreads || s.block.z > 64) {
-    return "the block is " + std::to_string(s.block.x) + " x " + std::to_string(s.block.y) + " x " +
-           std::to_string(s.block.z) + "; it must have 1 ... 1024 threads, at most 64 along z";
-  }
-  if (s.blocks == 0 || s.blocks > unsigned{std::numeric_limits<int>::max()}) {
-    return "the grid has " + std::to_string(s.blocks) + " blocks; it must have 1 ... 2^31 - 1";
-  }
-  return "";
+  check.require(s.block.x != 0 && s.block.y != 0 && s.block.z != 0 && threads <= kMaxThreads && s.block.z <= 64,
+                "the block is " + std::to_string(s.block.x) + " x " + std::to_string(s.block.y) + " x " +
+                    std::to_string(s.block.z) + "; it must have 1 ... 1024 threads, at most 64 along z");
+  check.number("blocks", s.blocks, 1, std::numeric_limits<int>::max());
 }
 
-std::string objection_to_array(const char* name, const void* p, std::size_t alignment) {
-  if (p == nullptr) return std::string(name) + " is null";
-  if (reinterpret_cast<std::uintptr_t>(p) % alignment != 0)
-    return std::string(name) + " is not aligned to " + std::to_string(alignment) + " bytes";
-  return "";
+void check_width(ArgumentCheck& check, int w) {
+  check.require(w == 1 || w == 2 || w == 4 || w == 8 || w == 16 || w == 32,
+                "the width is " + std::to_string(w) + "; it must be 1, 2, 4, 8, 16 or 32");
 }
-
-bool is_width(int w) { return w == 1 || w == 2 || w == 4 || w == 8 || w == 16 || w == 32; }
 
 std::uint64_t elements_of(const WarpShape& s) { return std::uint64_t{s.block.x} * s.block.y * s.block.z * s.blocks; }
 
-bool overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
-  const auto p = reinterpret_cast<std::uintptr_t>(a), q = reinterpret_cast<std::uintptr_t>(b);
-  return p < q + b_bytes && q < p + a_bytes;
+// x and y, an element of so many bytes a thread.
+void check_arrays(ArgumentCheck& check, const void* x, const void* y, std::size_t bytes, const WarpShape& shape) {
+  check.array("x", x, bytes);
+  check.array("y", y, bytes);
+  check.apart("x", x, elements_of(shape) * bytes, "y", y, elements_of(shape) * bytes);
 }
 
 std::string describe(const WarpShape& s) {
@@ -130,42 +124,35 @@ std::string describe(const WarpShape& s) {
 }  // namespace
 
 LaunchStatus check_warp_arrays(const void* x, const void* y, std::size_t bytes, int width, const WarpShape& shape) {
-  std::string why = objection_to_shape(shape);
-  if (why.empty() && !is_width(width)) {
-    why = "the width is " + std::to_string(width) + "; it must be 1, 2, 4, 8, 16 or 32";
-  }
-  if (why.empty()) why = objection_to_array("x", x, bytes);
-  if (why.empty()) why = objection_to_array("y", y, bytes);
-  if (why.empty() && overlap(x, elements_of(shape) * bytes, y, elements_of(shape) * bytes)) why = "y overlaps x";
-  return why.empty() ? LaunchStatus{} : refused("warp kernel", why);
+  ArgumentCheck check("warp kernel");
+  check_shape(check, shape);
+  check_width(check, width);
+  check_arrays(check, x, y, bytes, shape);
+  return check.status();
 }
 
 template <class T>
 LaunchStatus shuffle(ShuffleOp op, const T* x, const int* operand, T* y, int width, std::uint32_t members,
                      bool divergent, const WarpShape& shape, cudaStream_t stream) {
   constexpr const char* kWho = "shuffle";
-  std::string why = objection_to_shape(shape);
-  if (why.empty() && op > ShuffleOp::kXor) why = "operation " + std::to_string(int(op)) + " does not exist";
-  if (why.empty() && !is_width(width))
-    why = "the width is " + std::to_string(width) + "; it must be 1, 2, 4, 8, 16 or 32";
-  if (why.empty()) why = objection_to_array("x", x, alignof(T));
-  if (why.empty()) why = objection_to_array("operand", operand, alignof(int));
-  if (why.empty()) why = objection_to_array("y", y, alignof(T));
-  if (why.empty()) {
-    const std::uint64_t n = elements_of(shape);
-    if (overlap(x, n * sizeof(T), y, n * sizeof(T)) || overlap(operand, n * sizeof(int), y, n * sizeof(T)))
-      why = "y overlaps x or operand";
-  }
-  if (!why.empty()) return refused(kWho, why);
+  ArgumentCheck check(kWho);
+  check_shape(check, shape);
+  check.enumerator("operation", op, ShuffleOp::kXor);
+  check_width(check, width);
+  check_arrays(check, x, y, sizeof(T), shape);
+  check.array("operand", operand, alignof(int));
+  check.apart("operand", operand, elements_of(shape) * sizeof(int), "y", y, elements_of(shape) * sizeof(T));
+  if (!check.ok()) return check.status();
   shuffle_kernel<<<shape.blocks, shape.block, 0, stream>>>(op, x, operand, y, width, members, divergent);
   return status_of(cudaGetLastError(), kWho, describe(shape));
 }
 
 LaunchStatus lane_and_warp(std::uint32_t* y, const WarpShape& shape, cudaStream_t stream) {
   constexpr const char* kWho = "lane_and_warp";
-  std::string why = objection_to_shape(shape);
-  if (why.empty()) why = objection_to_array("y", y, alignof(std::uint32_t));
-  if (!why.empty()) return refused(kWho, why);
+  ArgumentCheck check(kWho);
+  check_shape(check, shape);
+  check.array("y", y, alignof(std::uint32_t));
+  if (!check.ok()) return check.status();
   lane_and_warp_kernel<<<shape.blocks, shape.block, 0, stream>>>(y);
   return status_of(cudaGetLastError(), kWho, describe(shape));
 }
@@ -174,22 +161,17 @@ template <class T>
 LaunchStatus warp_collective(WarpCollective collective, const T* x, T* y, int width, int root, const WarpShape& shape,
                              cudaStream_t stream) {
   constexpr const char* kWho = "warp_collective";
-  std::string why = objection_to_shape(shape);
-  if (why.empty() && collective > WarpCollective::kExclusiveScan)
-    why = "collective " + std::to_string(int(collective)) + " does not exist";
-  if (why.empty() && !is_width(width))
-    why = "the width is " + std::to_string(width) + "; it must be 1, 2, 4, 8, 16 or 32";
-  if (why.empty() && (root < 0 || root >= width))
-    why = "the root is " + std::to_string(root) + "; it must be 0 ... " + std::to_string(width - 1);
+  ArgumentCheck check(kWho);
+  check_shape(check, shape);
+  check.enumerator("collective", collective, WarpCollective::kExclusiveScan);
+  check_width(check, width);
+  check.number("root", root, 0, width - 1);
+  if (!check.ok()) return check.status();
   const std::uint64_t threads = std::uint64_t{shape.block.x} * shape.block.y * shape.block.z;
-  if (why.empty() && threads % width != 0) {
-    why = "the block has " + std::to_string(threads) + " threads, no multiple of the width " + std::to_string(width);
-  }
-  if (why.empty()) why = objection_to_array("x", x, alignof(T));
-  if (why.empty()) why = objection_to_array("y", y, alignof(T));
-  if (why.empty() && overlap(x, elements_of(shape) * sizeof(T), y, elements_of(shape) * sizeof(T)))
-    why = "y overlaps x";
-  if (!why.empty()) return refused(kWho, why);
+  check.require(threads % width == 0, "the block has " + std::to_string(threads) +
+                                          " threads, no multiple of the width " + std::to_string(width));
+  check_arrays(check, x, y, sizeof(T), shape);
+  if (!check.ok()) return check.status();
   collective_kernel<<<shape.blocks, shape.block, 0, stream>>>(collective, x, y, width, root);
   return status_of(cudaGetLastError(), kWho, describe(shape));
 }

@@ -2,6 +2,7 @@
 #include <limits>
 #include <string>
 
+#include "kernels/argument_check.h"
 #include "kernels/staging.h"
 
 namespace lockstep::kernels {
@@ -97,28 +98,21 @@ __global__ void __launch_bounds__(kTile* kTileRows)
   }
 }
 
-// What is wrong with two arrays of `count` words; empty when nothing is.
-std::string objection_to_arrays(const std::uint32_t* x, const std::uint32_t* y, std::int64_t count) {
-  if (count == 0) return "";
-  if (x == nullptr || y == nullptr) return std::string(x == nullptr ? "x" : "y") + " is null, but there are elements";
-  const auto from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
-  if (from % alignof(std::uint32_t) != 0) return "x is not aligned to 4 bytes";
-  if (to % alignof(std::uint32_t) != 0) return "y is not aligned to 4 bytes";
-  const std::uintptr_t bytes = count * sizeof(std::uint32_t);
-  if (from < to + bytes && to < from + bytes)
-    return "x and y overlap; a thread would read what another has already written";
-  return "";
+constexpr std::int64_t kMostWords = std::numeric_limits<std::int64_t>::max() / sizeof(std::uint32_t);
+
+void check_words(ArgumentCheck& check, const std::uint32_t* x, const std::uint32_t* y, std::int64_t count) {
+  if (count == 0) return;
+  check.array("x", x, alignof(std::uint32_t));
+  check.array("y", y, alignof(std::uint32_t));
+  check.apart("x", x, count * sizeof *x, "y", y, count * sizeof *y);
 }
 
-std::string objection_to_line(const std::uint32_t* x, std::int64_t n, const std::uint32_t* y,
-                              const StagingShape& shape) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / sizeof(std::uint32_t);
-  if (n < 0 || n > kMost) return "n is " + std::to_string(n) + "; it must be 0 ... " + std::to_string(kMost);
-  if (shape.block < 1 || shape.block > kMaxBlock) {
-    return "the block is " + std::to_string(shape.block) + " threads; it must be 1 ... " + std::to_string(kMaxBlock);
-  }
-  if (shape.max_blocks < 1) return "max_blocks is " + std::to_string(shape.max_blocks) + "; it must be 1 or more";
-  return objection_to_arrays(x, y, n);
+void check_line(ArgumentCheck& check, const std::uint32_t* x, std::int64_t n, const std::uint32_t* y,
+                const StagingShape& shape) {
+  check.number("n", n, 0, kMostWords);
+  check.block(shape.block);
+  check.number("max_blocks", shape.max_blocks, 1, std::numeric_limits<int>::max());
+  check_words(check, x, y, n);
 }
 
 unsigned blocks_for(std::int64_t n, const StagingShape& shape) {
@@ -126,28 +120,25 @@ unsigned blocks_for(std::int64_t n, const StagingShape& shape) {
   return static_cast<unsigned>(std::min<std::int64_t>((n - 1) / batch + 1, shape.max_blocks));
 }
 
-std::string describe(unsigned blocks, int block) {
-  return "launching " + std::to_string(blocks) + " blocks of " + std::to_string(block) + " threads";
-}
-
 }  // namespace
 
 LaunchStatus thread_map(const std::uint32_t* x, std::int64_t n, std::uint32_t* y, std::uint32_t a, std::uint32_t b,
                         const StagingShape& shape, cudaStream_t stream) {
   constexpr const char* kWho = "thread_map";
-  if (const std::string why = objection_to_line(x, n, y, shape); !why.empty()) return refused(kWho, why);
-  if (n == 0) return {};
+  ArgumentCheck check(kWho);
+  check_line(check, x, n, y, shape);
+  if (!check.ok() || n == 0) return check.status();
   const unsigned blocks = blocks_for(n, shape);
   map_each<<<blocks, shape.block, 0, stream>>>(x, n, y, a, b);
-  return status_of(cudaGetLastError(), kWho, describe(blocks, shape.block));
+  return launched(kWho, blocks, shape.block);
 }
 
 LaunchStatus check_tile_map(TileMap map, const std::uint32_t* x, std::int64_t n, const std::uint32_t* y,
                             const StagingShape& shape) {
-  if (map > TileMap::kAdjacentDifference)
-    return refused("tile_map", "map " + std::to_string(int(map)) + " does not exist");
-  const std::string why = objection_to_line(x, n, y, shape);
-  return why.empty() ? LaunchStatus{} : refused("tile_map", why);
+  ArgumentCheck check("tile_map");
+  check.enumerator("map", map, TileMap::kAdjacentDifference);
+  check_line(check, x, n, y, shape);
+  return check.status();
 }
 
 LaunchStatus tile_map(TileMap map, const std::uint32_t* x, std::int64_t n, std::uint32_t* y, const StagingShape& shape,
@@ -156,24 +147,20 @@ LaunchStatus tile_map(TileMap map, const std::uint32_t* x, std::int64_t n, std::
   if (n == 0) return {};
   const unsigned blocks = blocks_for(n, shape);
   map_tiles<<<blocks, shape.block, kStagingItems * shape.block * sizeof(std::uint32_t), stream>>>(map, x, n, y);
-  return status_of(cudaGetLastError(), "tile_map", describe(blocks, shape.block));
+  return launched("tile_map", blocks, shape.block);
 }
 
 LaunchStatus check_transpose(TransposeVariant variant, const std::uint32_t* x, std::int64_t rows, std::int64_t columns,
                              const std::uint32_t* y) {
-  constexpr const char* kWho = "transpose";
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / sizeof(std::uint32_t);
-  const std::string shape = std::to_string(rows) + " x " + std::to_string(columns);
-  if (variant > TransposeVariant::kUnpadded) {
-    return refused(kWho, "variant " + std::to_string(int(variant)) + " does not exist");
-  }
-  if (rows < 0 || columns < 0) return refused(kWho, "the shape is " + shape + "; neither side may be negative");
-  if (rows == 0 || columns == 0) return {};
-  if (columns > kMost / rows || (columns - 1) / kTile + 1 > kMaxGridX) {
-    return refused(kWho, "the shape is " + shape + ", more than a grid covers");
-  }
-  const std::string why = objection_to_arrays(x, y, rows * columns);
-  return why.empty() ? LaunchStatus{} : refused(kWho, why);
+  ArgumentCheck check("transpose");
+  check.enumerator("variant", variant, TransposeVariant::kUnpadded);
+  check.number("rows", rows, 0, std::numeric_limits<std::int64_t>::max());
+  check.number("columns", columns, 0, std::numeric_limits<std::int64_t>::max());
+  if (!check.ok() || rows == 0 || columns == 0) return check.status();
+  check.require(columns <= kMostWords / rows && (columns - 1) / kTile + 1 <= kMaxGridX,
+                "the shape is " + std::to_string(rows) + " x " + std::to_string(columns) + ", more than a grid covers");
+  if (check.ok()) check_words(check, x, y, rows * columns);
+  return check.status();
 }
 
 LaunchStatus transpose(TransposeVariant variant, const std::uint32_t* x, std::int64_t rows, std::int64_t columns,

@@ -2,6 +2,7 @@
 #include <limits>
 #include <string>
 
+#include "kernels/argument_check.h"
 #include "kernels/stencil.h"
 
 namespace lockstep::kernels {
@@ -103,34 +104,18 @@ __global__ void __launch_bounds__(kMaxBlock)
 LaunchStatus check_stencil_1d(StencilVariant variant, const float* x, std::int64_t n, const float* y,
                               StencilBoundary boundary, const StencilShape& shape) {
   constexpr std::int64_t kMostElements = std::numeric_limits<std::int64_t>::max() / sizeof(float) - 2 * kStencilRadius;
-  if (n < 0 || n > kMostElements) {
-    return refused(kWho, "n is " + std::to_string(n) + "; it must be 0 ... " + std::to_string(kMostElements));
-  }
-  if (shape.block < 1 || shape.block > kMaxBlock) {
-    return refused(kWho, "the block is " + std::to_string(shape.block) + " threads; it must be 1 ... " +
-                             std::to_string(kMaxBlock));
-  }
-  if (shape.max_blocks < 1) {
-    return refused(kWho, "max_blocks is " + std::to_string(shape.max_blocks) + "; it must be 1 or more");
-  }
-  if (variant > StencilVariant::kReadOnly) {
-    return refused(kWho, "variant " + std::to_string(static_cast<int>(variant)) + " does not exist");
-  }
-  if (boundary > StencilBoundary::kPeriodic) {
-    return refused(kWho, "boundary " + std::to_string(static_cast<int>(boundary)) + " does not exist");
-  }
-  if (n == 0) return {};
-  if (x == nullptr) return refused(kWho, "x is null, but n is not 0");
-  if (y == nullptr) return refused(kWho, "y is null, but n is not 0");
-  const auto x_begin = reinterpret_cast<std::uintptr_t>(x), y_begin = reinterpret_cast<std::uintptr_t>(y);
-  if (x_begin % alignof(float) != 0) return refused(kWho, "x is not aligned to 4 bytes");
-  if (y_begin % alignof(float) != 0) return refused(kWho, "y is not aligned to 4 bytes");
-  const std::uintptr_t bytes = n * sizeof(float);
-  const std::uintptr_t halo = boundary == StencilBoundary::kPadded ? kStencilRadius * sizeof(float) : 0;
-  if (x_begin - halo < y_begin + bytes && y_begin < x_begin + bytes + halo) {
-    return refused(kWho, "x (with its halo) and y overlap; a block would read what another has already written");
-  }
-  return {};
+  const std::uint64_t halo = boundary == StencilBoundary::kPadded ? kStencilRadius : 0;
+  ArgumentCheck check(kWho);
+  check.number("n", n, 0, kMostElements);
+  check.block(shape.block);
+  check.number("max_blocks", shape.max_blocks, 1, std::numeric_limits<int>::max());
+  check.enumerator("variant", variant, StencilVariant::kReadOnly);
+  check.enumerator("boundary", boundary, StencilBoundary::kPeriodic);
+  if (n == 0) return check.status();
+  check.array("x", x, alignof(float));
+  check.array("y", y, alignof(float));
+  check.apart("x (with its halo)", x - halo, (n + 2 * halo) * sizeof(float), "y", y, n * sizeof(float));
+  return check.status();
 }
 
 LaunchStatus stencil_1d(StencilVariant variant, const float* x, std::int64_t n, float* y,
@@ -164,8 +149,7 @@ LaunchStatus stencil_1d(StencilVariant variant, const float* x, std::int64_t n, 
       stencil_read_only<<<blocks, shape.block, shared, stream>>>(x, n, y, boundary, c);
       break;
   }
-  return status_of(cudaGetLastError(), kWho,
-                   "launching " + std::to_string(blocks) + " blocks of " + std::to_string(shape.block) + " threads");
+  return launched(kWho, blocks, shape.block);
 }
 
 }  // namespace lockstep::kernels

@@ -1,10 +1,14 @@
 // A law, apart from the implementation that it judges: what the tests of the real kernels and the known-bad tests
-// share.
+// share. A family lists its laws once; tests/law_coverage.h makes each a test.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <source_location>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "harness/compare.h"
 #include "harness/device.h"
@@ -12,22 +16,35 @@
 
 namespace lockstep::properties {
 
-template <class Implementation>
-struct Law {
-  std::string name;
+struct LawOptions {
+  int cases = kDefaultCases;  // that the test of the real kernel generates
   // Who judges many kernels gives a law a share of 1 / cost of the cases: about the launches that a case takes, more
   // where few cases say it all.
   int cost = 1;
-  // Runs the law on generated cases with this implementation; shrinks when one breaks it.
-  std::function<PropertyResult(const Implementation&, const PropertyOptions&)> judge;
 };
 
+template <class Implementation>
+struct Law {
+  std::string name;
+  LawOptions options;
+  // Runs the law on generated cases with this implementation, under a name of which the seed comes; shrinks when a case
+  // breaks it.
+  std::function<PropertyResult(std::string_view, const Implementation&, const PropertyOptions&)> judge;
+  std::source_location where;  // its entry in the family's list
+};
+
+template <class Implementation>
+using Laws = std::vector<Law<Implementation>>;
+
+// `check` takes the implementation and a case: a function, so that the type of the case is known.
 template <class Case, class Implementation>
-Law<Implementation> law(std::string name, void (*check)(const Implementation&, const Case&), int cost = 1) {
-  return {name, cost, [name, check](const Implementation& implementation, const PropertyOptions& options) {
-            return run_property<Case>(
-                name, [&](const Case& c) { check(implementation, c); }, options);
-          }};
+Law<Implementation> law(std::string name, void (*check)(const Implementation&, const Case&),
+                        const LawOptions& options = {}, std::source_location where = std::source_location::current()) {
+  auto judge = [check](std::string_view name, const Implementation& implementation, const PropertyOptions& options) {
+    return run_property<Case>(
+        name, [&](const Case& c) { check(implementation, c); }, options);
+  };
+  return {std::move(name), options, std::move(judge), where};
 }
 
 // What the simulated GPU counts while `run` runs; all 0 where nothing counts, on silicon.

@@ -1,46 +1,98 @@
 #include "properties/memory_access.h"
 
 #include <algorithm>
+#include <limits>
 
-#include "harness/property.h"
-#include "harness/refusal.h"
-#include "properties/no_launch.h"
+#include "properties/contract_laws.h"
 
 namespace lockstep::properties {
 namespace {
 
 using kernels::AccessPattern;
 using kernels::AccessShape;
-using kernels::LaunchStatus;
 using kernels::LoadPath;
 using kernels::PatternKind;
 using Bytes = std::vector<std::uint8_t>;
 
 constexpr int kConstantBytes = 65536;
 
-DeviceArray<std::uint8_t> input(const char* name, const Bytes& bytes, int offset, const AccessCase& c) {
-  return DeviceArray<std::uint8_t>::input(name, bytes, {.misalignment = offset * c.bytes, .poison = c.poison});
-}
-DeviceArray<std::uint8_t> output(const char* name, std::int64_t elements, int offset, const AccessCase& c) {
-  return DeviceArray<std::uint8_t>::output(name, elements * c.bytes,
-                                           {.misalignment = offset * c.bytes, .poison = c.poison});
+// What the launchers are called with, and their contracts.
+
+void describe_access(Call<MemoryAccess>& call, AccessPattern& pattern, int& bytes, AccessShape& shape,
+                     const AccessCase& c) {
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+  call.choice("pattern", PatternKind::kRandom, pattern.kind);
+  // Elements are counted from the offset on, and the array has as many as the pattern needs.
+  call.integer("offset", {0, c.kind == PatternKind::kRandom || c.n == 0 ? kAny : c.offset}, pattern.offset);
+  if (c.kind == PatternKind::kStrided) {
+    const std::int64_t most = c.n == 0 ? kAny : c.n == 1 ? kAny / 32 - c.offset : c.factor;
+    call.integer("factor", {1, most}, pattern.factor);
+  }
+  if (c.kind == PatternKind::kPermuted) {
+    call.mistake("factor:even", [&pattern] { ++pattern.factor; });
+    call.mistake("factor:0", [&pattern] { pattern.factor = 0; });
+  }
+  call.integer("lanes", {1, 32}, pattern.lanes);
+  call.integer("bytes", {.only = {1, 2, 4, 8, 16}}, bytes);
+  call.integer("block", {32, 1024, 32}, shape.block);
 }
 
-DeviceArray<std::uint8_t> run_gather(const MemoryAccess& access, const AccessCase& c,
-                                     const DeviceArray<std::uint8_t>& x) {
-  auto y = output("y", c.n, c.y_offset, c);
-  REQUIRE_CUDA(
-      access.gather(c.path, c.pattern(), c.bytes, x.data(), c.reach(), y.data(), c.n, {.block = c.block}, nullptr));
-  REQUIRE_CUDA(cudaDeviceSynchronize());
-  return y;
+// The most threads that the pattern has elements for.
+std::int64_t most_threads(const AccessCase& c) {
+  if (c.n == 0) return 0;
+  if (c.kind == PatternKind::kPermuted) return (c.n + 31) / 32 * 32;
+  const bool any = c.kind == PatternKind::kRandom || c.kind == PatternKind::kOneAddress;
+  return any ? std::int64_t{1} << 36 : c.n;
 }
 
-DeviceArray<std::uint8_t> run_scatter(const MemoryAccess& access, const AccessCase& c,
-                                      const DeviceArray<std::uint8_t>& x) {
-  auto y = output("y", c.reach(), c.y_offset, c);
-  REQUIRE_CUDA(access.scatter(c.pattern(), c.bytes, x.data(), y.data(), c.reach(), c.n, {.block = c.block}, nullptr));
-  REQUIRE_CUDA(cudaDeviceSynchronize());
-  return y;
+template <class P>
+void describe_arrays(Call<MemoryAccess>& call, const P*& x, std::int64_t x_count, P*& y, std::int64_t y_count,
+                     const AccessCase& c) {
+  const auto alignment = static_cast<std::size_t>(c.bytes);
+  call.input("x", x, {.count = x_count * c.bytes, .alignment = alignment}, {c.x_offset * c.bytes, c.poison},
+             [&c, x_count] { return c.bytes_of(x_count); });
+  call.output<std::uint8_t>("y", y, {.count = y_count * c.bytes, .alignment = alignment},
+                            {c.y_offset * c.bytes, c.poison});
+  call.apart("x", "y");
+}
+
+constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 16;
+
+Call<MemoryAccess> gather_call(const AccessCase& c) {
+  Call<MemoryAccess> call("gather");
+  auto& [path, pattern, bytes, x, x_count, y, n, shape] = call.arguments(
+      &MemoryAccess::gather, c.path, c.pattern(), c.bytes, nullptr, c.reach(), nullptr, c.n, AccessShape{c.block});
+  call.choice("path", LoadPath::kConstant, path);
+  describe_access(call, pattern, bytes, shape, c);
+  call.integer("n", {0, most_threads(c)}, n);
+  const std::int64_t least = c.kind == PatternKind::kRandom ? std::min<std::int64_t>(c.n, 1) : c.reach();
+  call.integer("x_count", {least, c.path == LoadPath::kConstant ? kConstantBytes / c.bytes : kMaxElements}, x_count);
+  describe_arrays(call, x, c.reach(), y, c.n, c);
+  return call;
+}
+
+Call<MemoryAccess> scatter_call(const AccessCase& c) {
+  Call<MemoryAccess> call("scatter");
+  auto& [pattern, bytes, x, y, y_count, n, shape] = call.arguments(
+      &MemoryAccess::scatter, c.pattern(), c.bytes, nullptr, nullptr, c.reach(), c.n, AccessShape{c.block});
+  describe_access(call, pattern, bytes, shape, c);
+  call.integer("n", {0, c.kind == PatternKind::kOneAddress ? 1 : most_threads(c)}, n);
+  call.integer("y_count", {c.reach(), kMaxElements}, y_count);
+  if (c.n > 1) call.mistake("pattern:one_address", [&kind = pattern.kind] { kind = PatternKind::kOneAddress; });
+  call.mistake("pattern:random", [&kind = pattern.kind] { kind = PatternKind::kRandom; });
+  describe_arrays(call, x, c.n, y, c.reach(), c);
+  return call;
+}
+
+bool is_pattern_of_a_scatter(const AccessCase& c) {
+  return c.kind != PatternKind::kRandom && c.kind != PatternKind::kOneAddress;
+}
+
+Calls<MemoryAccess> calls_of(const AccessCase& c) {
+  Calls<MemoryAccess> calls;
+  calls.push_back(gather_call(c));
+  if (is_pattern_of_a_scatter(c)) calls.push_back(scatter_call(c));
+  return calls;
 }
 
 // Bytes that no thread wrote must hold the poison; the others are `expected`.
@@ -88,6 +140,20 @@ reference::Transactions stores(const lockstepCounters& k) {
   return {.requests = k.global_store_requests, .lines = k.global_store_lines, .sectors = k.global_store_sectors};
 }
 
+// Patterns in which no two threads meet.
+struct ScatterCase : AccessCase {
+  static void fields(ScatterCase& c, FieldVisitor& field) { AccessCase::fields(c, field); }
+  void normalise() {
+    if (!is_pattern_of_a_scatter(*this)) kind = PatternKind::kStrided;
+    AccessCase::normalise();
+  }
+};
+
+// A case of moderate size, since it runs once a schedule.
+struct ScheduledAccessCase : AccessCase {
+  static void fields(ScheduledAccessCase& c, FieldVisitor& field) { fields_of(c, field, 400); }
+};
+
 }  // namespace
 
 void AccessCase::fields(AccessCase& c, FieldVisitor& field) { fields_of(c, field, 5000); }
@@ -116,53 +182,11 @@ void AccessCase::fields_of(AccessCase& c, FieldVisitor& field, std::int64_t most
   field("seed", c.seed, seeds());
 }
 
-void ScatterCase::fields(ScatterCase& c, FieldVisitor& field) { AccessCase::fields(c, field); }
-
-void ScheduledAccessCase::fields(ScheduledAccessCase& c, FieldVisitor& field) { fields_of(c, field, 400); }
-
-void RefusedAccessCase::fields(RefusedAccessCase& c, FieldVisitor& field) {
-  using enum Mistake;
-  fields_of(c, field, 400);
-  field("mistake", c.mistake,
-        choice<Mistake>({{"odd_element", kOddElement},
-                         {"negative_size", kNegativeSize},
-                         {"huge_size", kHugeSize},
-                         {"odd_block", kOddBlock},
-                         {"too_many_threads", kTooManyThreads},
-                         {"null_input", kNullInput},
-                         {"null_output", kNullOutput},
-                         {"misaligned", kMisaligned},
-                         {"overlap", kOverlap},
-                         {"too_far", kTooFar},
-                         {"negative_offset", kNegativeOffset},
-                         {"no_lanes", kNoLanes},
-                         {"too_many_lanes", kTooManyLanes},
-                         {"even_permutation", kEvenPermutation},
-                         {"no_stride", kNoStride},
-                         {"unknown_path", kUnknownPath},
-                         {"unknown_pattern", kUnknownPattern}}));
-}
-
 void AccessCase::normalise() {
   if (kind == PatternKind::kPermuted) factor |= 1;
   if (path == LoadPath::kConstant) {
     while (n > 0 && reach() * bytes > kConstantBytes) n /= 2;
   }
-}
-
-void ScatterCase::normalise() {
-  if (kind == PatternKind::kRandom || kind == PatternKind::kOneAddress) kind = PatternKind::kStrided;
-  AccessCase::normalise();
-}
-
-void RefusedAccessCase::normalise() {
-  n = std::max<std::int64_t>(n, 1);
-  if (mistake == Mistake::kEvenPermutation) kind = PatternKind::kPermuted;
-  if (mistake == Mistake::kNoStride) kind = PatternKind::kStrided;
-  if (mistake == Mistake::kTooFar && kind == PatternKind::kRandom) kind = PatternKind::kConsecutive;
-  if (mistake == Mistake::kMisaligned && bytes == 1) bytes = 4;
-  AccessCase::normalise();
-  n = std::max<std::int64_t>(n, 1);
 }
 
 std::int64_t AccessCase::index(std::int64_t t) const {
@@ -213,10 +237,25 @@ WhereIs AccessCase::where() const {
   };
 }
 
+TransactionCount count_gather_loads(const MemoryAccess& access, const AccessCase& c) {
+  auto call = gather_call(c);
+  const lockstepCounters counters = counters_of([&] { std::move(call).run(access); });
+  const auto x = call.take<std::uint8_t>("x");
+  return {model(c, x.data(), [&](std::int64_t t) { return c.index(t); }), loads(counters)};
+}
+
+TransactionCount count_scatter_stores(const MemoryAccess& access, const AccessCase& c) {
+  auto call = scatter_call(c);
+  const lockstepCounters counters = counters_of([&] { std::move(call).run(access); });
+  const auto y = call.take<std::uint8_t>("y");
+  return {model(c, y.data(), [&](std::int64_t t) { return c.index(t); }), stores(counters)};
+}
+
+namespace {
+
 void gather_delivers_every_bit(const MemoryAccess& access, const AccessCase& c) {
   const Bytes x = c.bytes_of(c.reach());
-  const auto in = input("x", x, c.x_offset, c);
-  const auto y = run_gather(access, c, in);
+  const auto y = gather_call(c).run(access).take<std::uint8_t>("y");
   Bytes expected(y.size());
   std::vector<bool> written(y.size());
   for (std::int64_t t = 0; t < c.n; ++t) {
@@ -229,8 +268,7 @@ void gather_delivers_every_bit(const MemoryAccess& access, const AccessCase& c) 
 
 void scatter_delivers_every_bit(const MemoryAccess& access, const ScatterCase& c) {
   const Bytes x = c.bytes_of(c.n);
-  const auto in = input("x", x, c.x_offset, c);
-  const auto y = run_scatter(access, c, in);
+  const auto y = scatter_call(c).run(access).take<std::uint8_t>("y");
   Bytes expected(y.size());
   std::vector<bool> written(y.size());
   for (std::int64_t t = 0; t < c.n; ++t) {
@@ -239,20 +277,6 @@ void scatter_delivers_every_bit(const MemoryAccess& access, const ScatterCase& c
     std::fill_n(written.begin() + c.index(t) * c.bytes, c.bytes, true);
   }
   judge(y, expected, written, c, {});
-}
-
-TransactionCount count_gather_loads(const MemoryAccess& access, const AccessCase& c) {
-  const auto in = input("x", c.bytes_of(c.reach()), c.x_offset, c);
-  const lockstepCounters counters = counters_of([&] { run_gather(access, c, in); });
-  return {model(c, in.data(), [&](std::int64_t t) { return c.index(t); }), loads(counters)};
-}
-
-TransactionCount count_scatter_stores(const MemoryAccess& access, const AccessCase& c) {
-  const auto in = input("x", c.bytes_of(c.n), c.x_offset, c);
-  std::uint64_t base = 0;
-  const lockstepCounters counters =
-      counters_of([&] { base = reinterpret_cast<std::uint64_t>(run_scatter(access, c, in).data()); });
-  return {model(c, reinterpret_cast<const void*>(base), [&](std::int64_t t) { return c.index(t); }), stores(counters)};
 }
 
 void gather_transactions_equal_the_model(const MemoryAccess& access, const AccessCase& c) {
@@ -268,110 +292,25 @@ void scatter_transactions_equal_the_model(const MemoryAccess& access, const Scat
   judge("stores", count_scatter_stores(access, c));
 }
 
-void memory_access_is_deterministic(const MemoryAccess& access, const ScheduledAccessCase& c) {
+void is_deterministic(const MemoryAccess& access, const ScheduledAccessCase& c) {
   constexpr int kSchedules = 50;
-  const auto in = input("x", c.bytes_of(c.reach()), c.x_offset, c);
-  REQUIRE_DETERMINISTIC(kSchedules, [&] { return run_gather(access, c, in).fetch(); });
-  if (c.kind == PatternKind::kRandom || c.kind == PatternKind::kOneAddress) return;  // no pattern of a scatter
-  const auto from = input("x", c.bytes_of(c.n), c.x_offset, c);
-  REQUIRE_DETERMINISTIC(kSchedules, [&] { return run_scatter(access, c, from).fetch(); });
+  REQUIRE_DETERMINISTIC(kSchedules, [&] { return gather_call(c).run(access).take<std::uint8_t>("y").fetch(); });
+  if (!is_pattern_of_a_scatter(c)) return;
+  REQUIRE_DETERMINISTIC(kSchedules, [&] { return scatter_call(c).run(access).take<std::uint8_t>("y").fetch(); });
 }
 
-void memory_access_refuses_bad_arguments(const MemoryAccess& access, const RefusedAccessCase& c) {
-  using enum RefusedAccessCase::Mistake;
-  const auto in = input("x", c.bytes_of(c.reach()), c.x_offset, c);
-  const auto out = output("y", c.reach(), c.y_offset, c);
-  struct {
-    LoadPath path;
-    AccessPattern pattern;
-    int bytes;
-    const std::uint8_t* x;
-    std::uint8_t* y;
-    std::int64_t count, n;
-    AccessShape shape;
-  } with = {c.path, c.pattern(), c.bytes, in.data(), out.data(), c.reach(), c.n, {.block = c.block}};
-  switch (c.mistake) {
-    case kOddElement:
-      with.bytes = 3;
-      break;
-    case kNegativeSize:
-      with.n = -c.n;
-      break;
-    case kHugeSize:
-      with.n = (std::int64_t{1} << 36) + 1;
-      break;
-    case kOddBlock:
-      with.shape.block = 33;
-      break;
-    case kTooManyThreads:
-      with.shape.block = 1056;
-      break;
-    case kNullInput:
-      with.x = nullptr;
-      break;
-    case kNullOutput:
-      with.y = nullptr;
-      break;
-    case kMisaligned:
-      with.x += 1;
-      break;
-    case kOverlap:
-      with.y = const_cast<std::uint8_t*>(with.x);
-      break;
-    case kTooFar:
-      with.count = c.reach() - 1;
-      break;
-    case kNegativeOffset:
-      with.pattern.offset = -1;
-      break;
-    case kNoLanes:
-      with.pattern.lanes = 0;
-      break;
-    case kTooManyLanes:
-      with.pattern.lanes = 33;
-      break;
-    case kEvenPermutation:
-      with.pattern.factor = 2;
-      break;
-    case kNoStride:
-      with.pattern.factor = 0;
-      break;
-    case kUnknownPath:
-      with.path = static_cast<LoadPath>(5);
-      break;
-    case kUnknownPattern:
-      with.pattern.kind = static_cast<PatternKind>(5);
-      break;
-  }
-  REQUIRE_REFUSED(
-      access.gather(with.path, with.pattern, with.bytes, with.x, with.count, with.y, with.n, with.shape, nullptr));
-  if (c.mistake != kUnknownPath)
-    REQUIRE_REFUSED(access.scatter(with.pattern, with.bytes, with.x, with.y, with.count, with.n, with.shape, nullptr));
-  REQUIRE_UNTOUCHED(out);
-}
+}  // namespace
 
-void memory_access_launches_nothing_for_no_work(const MemoryAccess& access, const AccessCase& c) {
-  require_no_launch([&](cudaStream_t stream) {
-    AccessPattern pattern = c.pattern();
-    for (const LaunchStatus& status :
-         {access.gather(c.path, pattern, c.bytes, nullptr, 0, nullptr, 0, {.block = c.block}, stream),
-          access.scatter({}, c.bytes, nullptr, nullptr, 0, 0, {.block = c.block}, stream)}) {
-      REQUIRE_LAW(status.ok(), "n = 0 is legal, but a launcher answers: {}", status.message);
-    }
-  });
-}
-
-const std::vector<Law<MemoryAccess>>& memory_access_laws() {
-  static const std::vector<Law<MemoryAccess>> laws = {
-      law("LaunchesNothingForNoWork", memory_access_launches_nothing_for_no_work, 4),
-      law("RefusesBadArguments", memory_access_refuses_bad_arguments, 4),
-      law("GatherDeliversEveryBit", gather_delivers_every_bit),
-      law("ScatterDeliversEveryBit", scatter_delivers_every_bit),
-      law("GatherTransactionsEqualTheModel", gather_transactions_equal_the_model),
-      law("ScatterTransactionsEqualTheModel", scatter_transactions_equal_the_model),
-      law("IsDeterministic", memory_access_is_deterministic, 50),
+Laws<MemoryAccess> memory_access_laws() {
+  return {
+      no_work_law<calls_of, AccessCase, &AccessCase::n>("LaunchesNothingForNoWork", {.cases = 50, .cost = 4}),
+      refusal_law<calls_of, ScheduledAccessCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
+      law("GatherDeliversEveryBit", gather_delivers_every_bit, {.cases = 2500}),
+      law("ScatterDeliversEveryBit", scatter_delivers_every_bit, {.cases = 1500}),
+      law("GatherTransactionsEqualTheModel", gather_transactions_equal_the_model, {.cases = 1500}),
+      law("ScatterTransactionsEqualTheModel", scatter_transactions_equal_the_model, {.cases = 1000}),
+      law("IsDeterministic", is_deterministic, {.cases = 15, .cost = 50}),
   };
-  return laws;
 }
 
 }  // namespace lockstep::properties

@@ -48,61 +48,16 @@ struct AccessCase {
   static void fields_of(AccessCase& c, FieldVisitor& field, std::int64_t most);
 };
 
-// Patterns in which no two threads meet.
-struct ScatterCase : AccessCase {
-  static void fields(ScatterCase& c, FieldVisitor& field);
-  void normalise();
-};
-
-// A case of moderate size, since it runs once a schedule.
-struct ScheduledAccessCase : AccessCase {
-  static void fields(ScheduledAccessCase& c, FieldVisitor& field);
-};
-
-// A legal case with one argument made illegal.
-struct RefusedAccessCase : AccessCase {
-  enum class Mistake {
-    kOddElement,
-    kNegativeSize,
-    kHugeSize,
-    kOddBlock,
-    kTooManyThreads,
-    kNullInput,
-    kNullOutput,
-    kMisaligned,
-    kOverlap,
-    kTooFar,
-    kNegativeOffset,
-    kNoLanes,
-    kTooManyLanes,
-    kEvenPermutation,
-    kNoStride,
-    kUnknownPath,
-    kUnknownPattern
-  };
-  Mistake mistake = Mistake::kOddElement;
-  static void fields(RefusedAccessCase& c, FieldVisitor& field);
-  void normalise();
-};
-
 // What the model expects of the global loads and stores of a launch, and what the simulated GPU counted.
 struct TransactionCount {
   reference::Transactions model, counted;  // counted has no wanted_bytes
 };
 
-void gather_delivers_every_bit(const MemoryAccess& access, const AccessCase& c);
-void scatter_delivers_every_bit(const MemoryAccess& access, const ScatterCase& c);
-void gather_transactions_equal_the_model(const MemoryAccess& access, const AccessCase& c);
-void scatter_transactions_equal_the_model(const MemoryAccess& access, const ScatterCase& c);
-void memory_access_is_deterministic(const MemoryAccess& access, const ScheduledAccessCase& c);
-void memory_access_refuses_bad_arguments(const MemoryAccess& access, const RefusedAccessCase& c);
-void memory_access_launches_nothing_for_no_work(const MemoryAccess& access, const AccessCase& c);
-
 // The loads of a gather and the stores of a scatter; inside a running case, on the simulated GPU.
 TransactionCount count_gather_loads(const MemoryAccess& access, const AccessCase& c);
 TransactionCount count_scatter_stores(const MemoryAccess& access, const AccessCase& c);
 
-// All of them, in the order in which a suspect kernel meets them.
-const std::vector<Law<MemoryAccess>>& memory_access_laws();
+// In the order in which a mutant meets them.
+Laws<MemoryAccess> memory_access_laws();
 
 }  // namespace lockstep::properties

@@ -1,12 +1,11 @@
 #include "properties/memory_spaces.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
-#include <numeric>
 
-#include "harness/property.h"
-#include "harness/refusal.h"
-#include "properties/no_launch.h"
+#include "harness/values.h"
+#include "properties/contract_laws.h"
 #include "reference/memory_spaces.h"
 
 namespace lockstep::properties {
@@ -15,7 +14,6 @@ namespace {
 using kernels::kLocalWords;
 using kernels::kManagedWords;
 using kernels::kSymbolWords;
-using kernels::LaunchStatus;
 using kernels::SharedKind;
 using kernels::SpaceShape;
 using kernels::SymbolSpace;
@@ -36,57 +34,155 @@ void write_all(const MemorySpaces& spaces, SymbolSpace space, const Words& all) 
   REQUIRE_CUDA(spaces.write_words(space, 0, all.data(), kSymbolWords));
 }
 
-}  // namespace
+// A grid whose threads use memory of their own and of their block.
+struct SpaceCase {
+  int block = 32;
+  int blocks = 1;
+  int shift = 0;
+  SharedKind shared = SharedKind::kStatic;
+  int x_offset = 0, y_offset = 0;  // words past a 256-byte boundary
+  Poison poison = Poison::kNaN;
+  Values values;
 
-void SpaceCase::fields(SpaceCase& c, FieldVisitor& field) {
-  using enum kernels::SharedKind;
-  field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 31, 33, 1000}));
-  field("blocks", c.blocks, one_of<int>({1, 2, 3, 7, 40}));
-  field("shift", c.shift, range(0, 100));
-  field("shared", c.shared, choice<kernels::SharedKind>({{"static", kStatic}, {"dynamic", kDynamic}}));
-  field("x_offset", c.x_offset, range(0, 31));
-  field("y_offset", c.y_offset, range(0, 31));
-  field("poison", c.poison, poisons());
-  field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide, ValueKind::kSpecial}));
+  static void fields(SpaceCase& c, FieldVisitor& field) {
+    using enum SharedKind;
+    field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 31, 33, 1000}));
+    field("blocks", c.blocks, one_of<int>({1, 2, 3, 7, 40}));
+    field("shift", c.shift, range(0, 100));
+    field("shared", c.shared, choice<SharedKind>({{"static", kStatic}, {"dynamic", kDynamic}}));
+    field("x_offset", c.x_offset, range(0, 31));
+    field("y_offset", c.y_offset, range(0, 31));
+    field("poison", c.poison, poisons());
+    field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide, ValueKind::kSpecial}));
+  }
+  void normalise() {
+    if (block > 512) blocks = std::min(blocks, 3);
+  }
+  SpaceShape shape() const { return {.block = block, .blocks = static_cast<unsigned>(blocks)}; }
+  std::size_t threads() const { return static_cast<std::size_t>(block) * static_cast<std::size_t>(blocks); }
+};
+
+// A range of one of the arrays of 64 KB, and an access by n threads.
+struct SymbolCase {
+  std::int64_t first = 0, count = 0;
+  std::int64_t n = 0;
+  SymbolSpace space = SymbolSpace::kDevice;
+  int block = 32;
+  bool one_address = false;  // all lanes of a warp read the same word
+  int y_offset = 0;
+  Poison poison = Poison::kNaN;
+  Values values;
+
+  static void fields(SymbolCase& c, FieldVisitor& field) {
+    using enum SymbolSpace;
+    field("first", c.first, sizes(0, kSymbolWords));
+    field("count", c.count, sizes(0, kSymbolWords));
+    field("n", c.n, sizes(0, 5000));
+    field("space", c.space, choice<SymbolSpace>({{"device", kDevice}, {"constant", kConstant}}));
+    field("block", c.block, one_of<int>({32, 64, 128, 256, 1024, 1, 33}));
+    field("one_address", c.one_address, booleans());
+    field("y_offset", c.y_offset, range(0, 31));
+    field("poison", c.poison, poisons());
+    field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide}));
+  }
+  // The range lies inside the array; at its very end as often as not.
+  void normalise() {
+    first = std::min(first, kSymbolWords);
+    count = std::min(count, kSymbolWords - first);
+  }
+};
+
+// What the launchers are called with, and their contracts. The case's block and grid say how many threads there are.
+
+void describe_shape(Call<MemorySpaces>& call, SpaceShape& shape) {
+  call.integer("block", {1, 1024}, shape.block);
+  call.integer("blocks", {1, std::numeric_limits<int>::max()}, shape.blocks);
 }
 
-void SymbolCase::fields(SymbolCase& c, FieldVisitor& field) {
-  using enum kernels::SymbolSpace;
-  field("first", c.first, sizes(0, kernels::kSymbolWords));
-  field("count", c.count, sizes(0, kernels::kSymbolWords));
-  field("n", c.n, sizes(0, 5000));
-  field("space", c.space, choice<kernels::SymbolSpace>({{"device", kDevice}, {"constant", kConstant}}));
-  field("block", c.block, one_of<int>({32, 64, 128, 256, 1024, 1, 33}));
-  field("one_address", c.one_address, booleans());
-  field("y_offset", c.y_offset, range(0, 31));
-  field("poison", c.poison, poisons());
-  field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide}));
+Call<MemorySpaces> local_rotation_call(const SpaceCase& c) {
+  Call<MemorySpaces> call("local_rotation");
+  auto& [y, seed, shift, shape] = call.arguments(&MemorySpaces::local_rotation, nullptr, 0u, c.shift, c.shape());
+  describe_shape(call, shape);
+  call.integer("shift", {0, std::numeric_limits<int>::max()}, shift);
+  call.output<std::uint32_t>("y", y, {.count = static_cast<std::int64_t>(c.threads()) * kLocalWords},
+                             {c.y_offset, c.poison});
+  return call;
 }
 
-void RefusedSpaceCase::fields(RefusedSpaceCase& c, FieldVisitor& field) {
-  using enum Mistake;
-  SpaceCase::fields(c, field);
-  field("mistake", c.mistake,
-        choice<Mistake>({{"no_threads", kNoThreads},
-                         {"too_many_threads", kTooManyThreads},
-                         {"no_blocks", kNoBlocks},
-                         {"negative_shift", kNegativeShift},
-                         {"null_output", kNullOutput},
-                         {"misaligned_output", kMisalignedOutput},
-                         {"past_the_end", kPastTheEnd},
-                         {"before_the_start", kBeforeTheStart},
-                         {"negative_count", kNegativeCount},
-                         {"unknown_kind", kUnknownKind},
-                         {"unknown_space", kUnknownSpace}}));
+Call<MemorySpaces> shared_sum_call(const SpaceCase& c) {
+  Call<MemorySpaces> call("shared_sum");
+  auto& [kind, x, y, shape] = call.arguments(&MemorySpaces::shared_sum, c.shared, nullptr, nullptr, c.shape());
+  const auto threads = static_cast<std::int64_t>(c.threads());
+  call.choice("kind", SharedKind::kDynamic, kind);
+  describe_shape(call, shape);
+  call.input("x", x, {.count = threads}, {c.x_offset, c.poison},
+             [&c] { return make_values<std::uint32_t>(c.values, c.threads()); });
+  call.output<std::uint32_t>("y", y, {.count = threads}, {c.y_offset, c.poison});
+  return call;
 }
 
-void SpaceCase::normalise() {
-  if (block > 512) blocks = std::min(blocks, 3);
+Call<MemorySpaces> count_threads_call(const SpaceCase& c) {
+  Call<MemorySpaces> call("count_threads");
+  auto& [shape] = call.arguments(&MemorySpaces::count_threads, c.shape());
+  describe_shape(call, shape);
+  return call;
 }
 
-void SymbolCase::normalise() {
-  first = std::min(first, kSymbolWords);
-  count = std::min(count, kSymbolWords - first);
+// `words` words from word `first` on, of the array that `launcher` copies to or from the host.
+template <class Launcher>
+Call<MemorySpaces> copy_call(const char* name, Launcher launcher, const SpaceCase& c) {
+  Call<MemorySpaces> call(name);
+  const std::int64_t from = c.shift, words = c.blocks;
+  auto& [space, first, memory, count] = call.arguments(launcher, SymbolSpace::kDevice, from, nullptr, words);
+  call.choice("space", SymbolSpace::kDevice, space);
+  call.integer("first", {0, kSymbolWords - words}, first);
+  call.integer("count", {0, kSymbolWords - from}, count);
+  call.host("memory", memory, words);
+  return call;
+}
+
+Call<MemorySpaces> gather_words_call(const SpaceCase& c) {
+  Call<MemorySpaces> call("gather_words");
+  const auto threads = static_cast<std::int64_t>(c.threads());
+  auto& [space, index, y, n, block] =
+      call.arguments(&MemorySpaces::gather_words, SymbolSpace::kDevice, nullptr, nullptr, threads, c.block);
+  call.choice("space", SymbolSpace::kDevice, space);
+  call.integer("n", {0, std::int64_t{std::numeric_limits<int>::max()} * c.block}, n);
+  call.integer("block", {1, 1024}, block);
+  call.input("index", index, {.count = threads}, {c.x_offset, c.poison}, [threads] { return Words(threads); });
+  call.output<std::uint32_t>("y", y, {.count = threads}, {c.y_offset, c.poison});
+  return call;
+}
+
+Call<MemorySpaces> increment_words_call(const SpaceCase& c) {
+  Call<MemorySpaces> call("increment_words");
+  const std::int64_t from = c.shift, words = c.blocks;
+  auto& [first, count, block] = call.arguments(&MemorySpaces::increment_words, from, words, c.block);
+  call.integer("first", {0, kSymbolWords - words}, first);
+  call.integer("count", {0, kSymbolWords - from}, count);
+  call.integer("block", {1, 1024}, block);
+  return call;
+}
+
+Call<MemorySpaces> transform_managed_call(const SpaceCase& c) {
+  Call<MemorySpaces> call("transform_managed");
+  auto& [words, count, block] = call.arguments(&MemorySpaces::transform_managed, nullptr, c.blocks, c.block);
+  call.integer("count", {0, std::int64_t{std::numeric_limits<int>::max()} * c.block}, count);
+  call.integer("block", {1, 1024}, block);
+  call.in_out("words", words, {.count = c.blocks}, {c.y_offset, c.poison},
+              [&c] { return make_values<std::uint32_t>(c.values, c.blocks); });
+  return call;
+}
+
+Calls<MemorySpaces> calls_of(const SpaceCase& c) {
+  Calls<MemorySpaces> calls;
+  for (const auto& call : {local_rotation_call, shared_sum_call, count_threads_call, gather_words_call,
+                           increment_words_call, transform_managed_call}) {
+    calls.push_back(call(c));
+  }
+  calls.push_back(copy_call("write_words", &MemorySpaces::write_words, c));
+  calls.push_back(copy_call("read_words", &MemorySpaces::read_words, c));
+  return calls;
 }
 
 void local_arrays_belong_to_their_threads(const MemorySpaces& spaces, const SpaceCase& c) {
@@ -101,11 +197,8 @@ void local_arrays_belong_to_their_threads(const MemorySpaces& spaces, const Spac
 
 void shared_arrays_belong_to_their_blocks(const MemorySpaces& spaces, const SpaceCase& c) {
   const Words x = make_values<std::uint32_t>(c.values, c.threads());
-  const auto in = DeviceArray<std::uint32_t>::input("x", x, {.misalignment = c.x_offset, .poison = c.poison});
-  const auto out = DeviceArray<std::uint32_t>::output("y", x.size(), {.misalignment = c.y_offset, .poison = c.poison});
-  REQUIRE_CUDA(spaces.shared_sum(c.shared, in.data(), out.data(), c.shape(), nullptr));
-  REQUIRE_CUDA(cudaDeviceSynchronize());
-  REQUIRE_BITWISE_EQUAL(out, list(reference::block_sums(x, c.block)),
+  REQUIRE_BITWISE_EQUAL(shared_sum_call(c).run(spaces).take<std::uint32_t>("y"),
+                        list(reference::block_sums(x, c.block)),
                         one_thread_per_element(static_cast<std::uint32_t>(c.block)));
 }
 
@@ -179,6 +272,7 @@ void managed_memory_is_one_for_host_and_device(const MemorySpaces& spaces, const
   REQUIRE_BITWISE_EQUAL(Words(words, words + kManagedWords), expected);
 }
 
+// The same for what cudaMallocManaged gives.
 void managed_memory_may_be_allocated(const MemorySpaces& spaces, const SymbolCase& c) {
   require_capability({Capability::kManagedMemory});
   const std::int64_t count = std::max<std::int64_t>(c.count, 1);
@@ -197,7 +291,7 @@ void managed_memory_may_be_allocated(const MemorySpaces& spaces, const SymbolCas
   }
 }
 
-void memory_spaces_launch_nothing_for_no_work(const MemorySpaces& spaces, const SymbolCase& c) {
+void launch_nothing_for_no_work(const MemorySpaces& spaces, const SymbolCase& c) {
   const Words before = read_all(spaces, c.space);
   require_no_launch([&](cudaStream_t stream) {
     REQUIRE_CUDA(spaces.gather_words(c.space, nullptr, nullptr, 0, c.block, stream));
@@ -209,98 +303,31 @@ void memory_spaces_launch_nothing_for_no_work(const MemorySpaces& spaces, const 
   REQUIRE_BITWISE_EQUAL(read_all(spaces, c.space), before);
 }
 
-void memory_spaces_are_deterministic(const MemorySpaces& spaces, const SpaceCase& c) {
+void are_deterministic(const MemorySpaces& spaces, const SpaceCase& c) {
   constexpr int kSchedules = 50;
   SpaceCase small = c;
   small.block = std::min(c.block, 128);
-  const Words x = make_values<std::uint32_t>(small.values, small.threads());
-  REQUIRE_DETERMINISTIC(kSchedules, [&] {
-    const auto in = DeviceArray<std::uint32_t>::input("x", x, {.misalignment = c.x_offset, .poison = c.poison});
-    const auto out =
-        DeviceArray<std::uint32_t>::output("y", x.size(), {.misalignment = c.y_offset, .poison = c.poison});
-    REQUIRE_CUDA(spaces.shared_sum(small.shared, in.data(), out.data(), small.shape(), nullptr));
-    return out.fetch();
-  });
+  REQUIRE_DETERMINISTIC(kSchedules,
+                        [&] { return shared_sum_call(small).run(spaces).take<std::uint32_t>("y").fetch(); });
 }
 
-void memory_spaces_refuse_bad_arguments(const MemorySpaces& spaces, const RefusedSpaceCase& c) {
-  using enum RefusedSpaceCase::Mistake;
-  const auto out = DeviceArray<std::uint32_t>::output("y", c.threads() * kLocalWords,
-                                                      {.misalignment = c.y_offset, .poison = c.poison});
-  const auto in = DeviceArray<std::uint32_t>::input("x", Words(c.threads()), {});
-  std::uint32_t word = 0;
-  std::uint32_t* y = out.data();
-  SpaceShape shape = c.shape();
-  const auto judge_kernels = [&] {
-    REQUIRE_REFUSED(spaces.local_rotation(y, 0, c.shift, shape, nullptr));
-    REQUIRE_REFUSED(spaces.shared_sum(c.shared, in.data(), y, shape, nullptr));
-  };
-  const auto judge_copies = [&](SymbolSpace space, std::int64_t first, std::int64_t count) {
-    REQUIRE_REFUSED(spaces.write_words(space, first, &word, count));
-    REQUIRE_REFUSED(spaces.read_words(space, first, &word, count));
-  };
-  switch (c.mistake) {
-    case kNoThreads:
-      shape.block = 0;
-      judge_kernels();
-      REQUIRE_REFUSED(spaces.count_threads(shape, nullptr));
-      REQUIRE_REFUSED(spaces.gather_words(SymbolSpace::kDevice, in.data(), y, 1, 0, nullptr));
-      REQUIRE_REFUSED(spaces.increment_words(0, 1, 0, nullptr));
-      break;
-    case kTooManyThreads:
-      shape.block = 1025;
-      judge_kernels();
-      break;
-    case kNoBlocks:
-      shape.blocks = 0;
-      judge_kernels();
-      break;
-    case kNegativeShift:
-      REQUIRE_REFUSED(spaces.local_rotation(y, 0, -1, shape, nullptr));
-      break;
-    case kNullOutput:
-      y = nullptr;
-      judge_kernels();
-      break;
-    case kMisalignedOutput:
-      y = shifted_by_bytes(y, 2);
-      judge_kernels();
-      break;
-    case kPastTheEnd:
-      judge_copies(SymbolSpace::kConstant, kSymbolWords, 1);
-      break;
-    case kBeforeTheStart:
-      judge_copies(SymbolSpace::kDevice, -1, 1);
-      break;
-    case kNegativeCount:
-      judge_copies(SymbolSpace::kConstant, 1, -1);
-      break;
-    case kUnknownKind:
-      REQUIRE_REFUSED(spaces.shared_sum(static_cast<SharedKind>(2), in.data(), y, shape, nullptr));
-      break;
-    case kUnknownSpace:
-      judge_copies(static_cast<SymbolSpace>(2), 0, 1);
-      break;
-  }
-  REQUIRE_UNTOUCHED(out);
-}
+}  // namespace
 
-const std::vector<Law<MemorySpaces>>& memory_space_laws() {
-  static const std::vector<Law<MemorySpaces>> laws = {
-      law("LaunchNothingForNoWork", memory_spaces_launch_nothing_for_no_work, 4),
-      law("RefuseBadArguments", memory_spaces_refuse_bad_arguments, 4),
-      law("LocalArraysBelongToTheirThreads", local_arrays_belong_to_their_threads),
-      law("SharedArraysBelongToTheirBlocks", shared_arrays_belong_to_their_blocks),
-      law("DeviceVariablesOutliveKernels", device_variables_outlive_kernels),
-      law("SymbolsComeBackAsTheyWereWritten", symbols_come_back_as_they_were_written),
-      law("CopiesLeaveTheRestOfASymbolAlone", copies_leave_the_rest_of_a_symbol_alone),
-      law("KernelsReadWhatTheHostWrote", kernels_read_what_the_host_wrote),
-      law("TheHostReadsWhatKernelsWrote", the_host_reads_what_kernels_wrote),
-      law("ManagedMemoryIsOneForHostAndDevice", managed_memory_is_one_for_host_and_device),
-      law("ManagedMemoryMayBeAllocated", managed_memory_may_be_allocated),
-      law("AreDeterministic", memory_spaces_are_deterministic, 50),
+Laws<MemorySpaces> memory_space_laws() {
+  return {
+      law("LaunchNothingForNoWork", launch_nothing_for_no_work, {.cases = 50, .cost = 4}),
+      refusal_law<calls_of, SpaceCase>("RefuseBadArguments", {.cases = 200, .cost = 4}),
+      law("LocalArraysBelongToTheirThreads", local_arrays_belong_to_their_threads, {.cases = 400}),
+      law("SharedArraysBelongToTheirBlocks", shared_arrays_belong_to_their_blocks, {.cases = 400}),
+      law("DeviceVariablesOutliveKernels", device_variables_outlive_kernels, {.cases = 200}),
+      law("SymbolsComeBackAsTheyWereWritten", symbols_come_back_as_they_were_written, {.cases = 400}),
+      law("CopiesLeaveTheRestOfASymbolAlone", copies_leave_the_rest_of_a_symbol_alone, {.cases = 400}),
+      law("KernelsReadWhatTheHostWrote", kernels_read_what_the_host_wrote, {.cases = 500}),
+      law("TheHostReadsWhatKernelsWrote", the_host_reads_what_kernels_wrote, {.cases = 300}),
+      law("ManagedMemoryIsOneForHostAndDevice", managed_memory_is_one_for_host_and_device, {.cases = 300}),
+      law("ManagedMemoryMayBeAllocated", managed_memory_may_be_allocated, {.cases = 200}),
+      law("AreDeterministic", are_deterministic, {.cases = 10, .cost = 50}),
   };
-  return laws;
 }
 
 }  // namespace lockstep::properties

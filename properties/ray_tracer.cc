@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 
-#include "harness/property.h"
-#include "harness/refusal.h"
 #include "harness/rows.h"
-#include "properties/no_launch.h"
+#include "properties/contract_laws.h"
 #include "properties/scenes.h"
+#include "reference/ray_tracer.h"
 
 namespace lockstep::properties {
 namespace {
@@ -17,7 +17,7 @@ using kernels::RayTracerVariant;
 using kernels::Sphere;
 using Pixels = std::vector<std::uint32_t>;
 
-constexpr std::int64_t kMostWork = 150000;  // pixels times spheres
+constexpr std::int64_t kMaxWork = 150000;  // pixels times spheres
 constexpr std::int64_t kBlockSide = 16;
 
 std::array<std::uint8_t, 4> channels(std::uint32_t pixel) { return std::bit_cast<std::array<std::uint8_t, 4>>(pixel); }
@@ -38,113 +38,130 @@ bool heights_differ(const Spheres& spheres) {
   return true;
 }
 
-}  // namespace
+struct RayTracerCase {
+  std::int64_t width = 0, height = 0;
+  std::int64_t count = 0;
+  RayTracerVariant variant = RayTracerVariant::kConstant;
+  int gap = 0;                               // pixels between the end of a row and the next
+  int spheres_offset = 0, image_offset = 0;  // elements past a 256-byte boundary
+  Poison poison = Poison::kNaN;
+  std::uint64_t seed = 0;
 
-void RayTracerCase::fields(RayTracerCase& c, FieldVisitor& field) { fields_of(c, field, 150); }
+  static void fields(RayTracerCase& c, FieldVisitor& field) { fields_of(c, field, 150); }
+  static void fields_of(RayTracerCase& c, FieldVisitor& field, std::int64_t most) {
+    using enum RayTracerVariant;
+    field("width", c.width, sizes(0, most));
+    field("height", c.height, sizes(0, most));
+    field("count", c.count, sizes(0, kernels::kMaxConstantSpheres));
+    field("variant", c.variant, choice<RayTracerVariant>({{"constant", kConstant}, {"global", kGlobal}}));
+    field("gap", c.gap, range(0, 9));
+    field("spheres_offset", c.spheres_offset, range(0, 31));
+    field("image_offset", c.image_offset, range(0, 31));
+    field("poison", c.poison, poisons());
+    field("seed", c.seed, seeds());
+  }
+  // Images are large or crowded, not both.
+  void normalise() {
+    while (width * height * std::max<std::int64_t>(count, 1) > kMaxWork) {
+      if (count > 64)
+        count /= 2;
+      else if (width > height)
+        width /= 2;
+      else
+        height /= 2;
+    }
+  }
 
-void RayTracerCase::fields_of(RayTracerCase& c, FieldVisitor& field, std::int64_t most) {
-  using enum kernels::RayTracerVariant;
-  field("width", c.width, sizes(0, most));
-  field("height", c.height, sizes(0, most));
-  field("count", c.count, sizes(0, kernels::kMaxConstantSpheres));
-  field("variant", c.variant, choice<kernels::RayTracerVariant>({{"constant", kConstant}, {"global", kGlobal}}));
-  field("gap", c.gap, range(0, 9));
-  field("spheres_offset", c.spheres_offset, range(0, 31));
-  field("image_offset", c.image_offset, range(0, 31));
-  field("poison", c.poison, poisons());
-  field("seed", c.seed, seeds());
+  Spheres spheres() const {
+    Spheres spheres = random_spheres(static_cast<int>(count), static_cast<int>(width), static_cast<int>(height), seed);
+    // Every other scene has a point, a sphere of radius 0, above all others and in the very middle of a pixel: it is
+    // never hit.
+    if (!spheres.empty() && seed % 2 == 0) {
+      spheres[0].radius = 0;
+      spheres[0].x = static_cast<float>(width % 2) * 0.5f - 0.5f;
+      spheres[0].y = static_cast<float>(height % 2) * 0.5f - 0.5f;
+      spheres[0].z = 1000;
+    }
+    return spheres;
+  }
+
+  // Launches the implementation on device memory under the case's contract; width * height RGBA pixels out, dense.
+  Pixels launch(const RayTracer& tracer, const Spheres& spheres) const;
+  Pixels launch(const RayTracer& tracer) const { return launch(tracer, spheres()); }
+  WhereIs where() const {
+    const std::int64_t across = width == 0 ? 1 : (width - 1) / kBlockSide + 1;
+    return [across, width = std::max<std::int64_t>(width, 1)](std::size_t e) {
+      const auto x = static_cast<std::int64_t>(e) % width, y = static_cast<std::int64_t>(e) / width;
+      return Origin{.block = static_cast<std::uint64_t>(y / kBlockSide * across + x / kBlockSide),
+                    .thread = static_cast<std::uint32_t>(y % kBlockSide * kBlockSide + x % kBlockSide)};
+    };
+  }
+};
+
+// The scene moved by whole pixels.
+struct TranslatedSceneCase : RayTracerCase {
+  int dx = 0, dy = 0;
+  static void fields(TranslatedSceneCase& c, FieldVisitor& field) {
+    fields_of(c, field, 60);
+    field("dx", c.dx, range(-10, 10));
+    field("dy", c.dy, range(-10, 10));
+  }
+};
+
+// A case of moderate size, since it runs once a schedule.
+struct ScheduledSceneCase : RayTracerCase {
+  static void fields(ScheduledSceneCase& c, FieldVisitor& field) { fields_of(c, field, 24); }
+};
+
+// What the launcher is called with, and its contract; as many spheres as the case has.
+template <class Scene>
+Call<RayTracer> call_with(const RayTracerCase& c, Scene scene) {
+  Call<RayTracer> call("ray_trace");
+  const std::int64_t stride = c.width + c.gap;  // pixels
+  auto& [variant, spheres, count, image, width, height, pitch] =
+      call.arguments(c.variant, nullptr, c.count, nullptr, c.width, c.height, stride * sizeof(std::uint32_t));
+  const bool pixels = c.width > 0 && c.height > 0;
+  constexpr std::int64_t kSide = kernels::kMaxImageSide;
+  call.choice("variant", RayTracerVariant::kGlobal, variant);
+  call.integer(
+      "count",
+      {0, c.variant == RayTracerVariant::kConstant ? kernels::kMaxConstantSpheres : std::numeric_limits<int>::max()},
+      count);
+  call.integer("width", {0, c.height > 0 ? std::min(stride, kSide) : kSide}, width);
+  call.integer("height", {0, kSide}, height);
+  if (pixels) call.integer("pitch", {4 * c.width, std::numeric_limits<std::size_t>::max() - 3, 4}, pitch);
+  // As floats, so that their misalignment is that of a float and not that of a sphere.
+  call.input("spheres", spheres, {.count = pixels ? 7 * c.count : 0}, {c.spheres_offset, c.poison}, [scene] {
+    const Spheres all = scene();
+    const auto* const floats = reinterpret_cast<const float*>(all.data());
+    return std::vector<float>(floats, floats + 7 * all.size());
+  });
+  call.output<std::uint32_t>("image", image,
+                             {.count = pixels ? (c.height - 1) * stride + c.width : 0, .room = c.height * stride},
+                             {c.image_offset, c.poison});
+  call.apart("image", "spheres");
+  return call;
 }
 
-void TranslatedSceneCase::fields(TranslatedSceneCase& c, FieldVisitor& field) {
-  fields_of(c, field, 60);
-  field("dx", c.dx, range(-10, 10));
-  field("dy", c.dy, range(-10, 10));
+Call<RayTracer> call_of(const RayTracerCase& c) {
+  return call_with(c, [&c] { return c.spheres(); });
 }
 
-void ScheduledSceneCase::fields(ScheduledSceneCase& c, FieldVisitor& field) { fields_of(c, field, 24); }
-
-void RefusedSceneCase::fields(RefusedSceneCase& c, FieldVisitor& field) {
-  using enum Mistake;
-  fields_of(c, field, 24);
-  field("mistake", c.mistake,
-        choice<Mistake>({{"negative_width", kNegativeWidth},
-                         {"negative_height", kNegativeHeight},
-                         {"huge_width", kHugeWidth},
-                         {"negative_count", kNegativeCount},
-                         {"too_many_constant_spheres", kTooManyConstantSpheres},
-                         {"short_pitch", kShortPitch},
-                         {"odd_pitch", kOddPitch},
-                         {"null_image", kNullImage},
-                         {"null_spheres", kNullSpheres},
-                         {"misaligned_image", kMisalignedImage},
-                         {"misaligned_spheres", kMisalignedSpheres},
-                         {"overlap", kOverlap},
-                         {"unknown_variant", kUnknownVariant}}));
+Pixels RayTracerCase::launch(const RayTracer& tracer, const Spheres& scene) const {
+  RayTracerCase c = *this;
+  c.count = static_cast<std::int64_t>(scene.size());
+  return fetch_rows(call_with(c, [&] { return scene; }).run(tracer).take<std::uint32_t>("image"), height, width,
+                    width + gap);
 }
 
+// The same spheres as a reference takes them.
 std::vector<reference::Sphere> for_reference(const Spheres& spheres) {
   std::vector<reference::Sphere> out;
   for (const Sphere& s : spheres) out.push_back({s.r, s.g, s.b, s.radius, s.x, s.y, s.z});
   return out;
 }
 
-void RayTracerCase::normalise() {
-  while (width * height * std::max<std::int64_t>(count, 1) > kMostWork) {
-    if (count > 64)
-      count /= 2;
-    else if (width > height)
-      width /= 2;
-    else
-      height /= 2;
-  }
-}
-
-void RefusedSceneCase::normalise() {
-  width = std::max<std::int64_t>(width, 1);
-  height = std::max<std::int64_t>(height, 1);
-  count = std::max<std::int64_t>(count, 1);
-  RayTracerCase::normalise();
-  if (mistake == Mistake::kTooManyConstantSpheres) variant = RayTracerVariant::kConstant;
-}
-
-Spheres RayTracerCase::spheres() const {
-  Spheres spheres = random_spheres(static_cast<int>(count), static_cast<int>(width), static_cast<int>(height), seed);
-  // Every other scene has a point, a sphere of radius 0, above all others and in the very middle of a pixel: it is
-  // never hit.
-  if (!spheres.empty() && seed % 2 == 0) {
-    spheres[0].radius = 0;
-    spheres[0].x = static_cast<float>(width % 2) * 0.5f - 0.5f;
-    spheres[0].y = static_cast<float>(height % 2) * 0.5f - 0.5f;
-    spheres[0].z = 1000;
-  }
-  return spheres;
-}
-
-Pixels RayTracerCase::launch(const RayTracer& tracer, const Spheres& scene) const {
-  // As floats, so that their misalignment is that of a float and not that of a sphere.
-  const auto* floats = reinterpret_cast<const float*>(scene.data());
-  const auto in = DeviceArray<float>::input("spheres", {floats, 7 * scene.size()},
-                                            {.misalignment = spheres_offset, .poison = poison});
-  const std::int64_t stride = width + gap;
-  const auto image =
-      DeviceArray<std::uint32_t>::output("image", height * stride, {.misalignment = image_offset, .poison = poison});
-  REQUIRE_CUDA(tracer(variant, reinterpret_cast<const Sphere*>(in.data()), static_cast<int>(scene.size()),
-                      reinterpret_cast<std::uint8_t*>(image.data()), static_cast<int>(width), static_cast<int>(height),
-                      stride * sizeof(std::uint32_t), nullptr));
-  REQUIRE_CUDA(cudaDeviceSynchronize());
-  return fetch_rows(image, height, width, stride);
-}
-
-WhereIs RayTracerCase::where() const {
-  const std::int64_t across = width == 0 ? 1 : (width - 1) / kBlockSide + 1;
-  return [across, width = std::max<std::int64_t>(width, 1)](std::size_t e) {
-    const auto x = static_cast<std::int64_t>(e) % width, y = static_cast<std::int64_t>(e) / width;
-    return Origin{.block = static_cast<std::uint64_t>(y / kBlockSide * across + x / kBlockSide),
-                  .thread = static_cast<std::uint32_t>(y % kBlockSide * kBlockSide + x % kBlockSide)};
-  };
-}
-
-void ray_tracer_gives_every_pixel_a_legal_colour(const RayTracer& tracer, const RayTracerCase& c) {
+void gives_every_pixel_a_legal_colour(const RayTracer& tracer, const RayTracerCase& c) {
   const Pixels image = c.launch(tracer);
   const auto spheres = for_reference(c.spheres());
   for (std::size_t e = 0; e < image.size(); ++e) {
@@ -160,7 +177,7 @@ void ray_tracer_gives_every_pixel_a_legal_colour(const RayTracer& tracer, const 
   }
 }
 
-void ray_tracer_variants_agree_bit_for_bit(const RayTracer& tracer, const RayTracerCase& c) {
+void variants_agree_bit_for_bit(const RayTracer& tracer, const RayTracerCase& c) {
   RayTracerCase other = c;
   other.variant = RayTracerVariant::kConstant;
   const Pixels constant = other.launch(tracer);
@@ -168,7 +185,7 @@ void ray_tracer_variants_agree_bit_for_bit(const RayTracer& tracer, const RayTra
   REQUIRE_BITWISE_EQUAL(other.launch(tracer), constant, c.where());
 }
 
-void ray_tracer_does_not_depend_on_order(const RayTracer& tracer, const RayTracerCase& c) {
+void does_not_depend_on_order(const RayTracer& tracer, const RayTracerCase& c) {
   RayTracerCase few = c;
   few.count = std::min<std::int64_t>(c.count, 64);
   Spheres spheres = few.spheres();
@@ -187,7 +204,7 @@ void ray_tracer_does_not_depend_on_order(const RayTracer& tracer, const RayTrace
   }
 }
 
-void ray_tracer_moves_with_its_scene(const RayTracer& tracer, const TranslatedSceneCase& c) {
+void moves_with_its_scene(const RayTracer& tracer, const TranslatedSceneCase& c) {
   Spheres spheres = c.spheres();
   const Pixels before = c.launch(tracer, spheres);
   for (Sphere& s : spheres)
@@ -204,100 +221,25 @@ void ray_tracer_moves_with_its_scene(const RayTracer& tracer, const TranslatedSc
   }
 }
 
-void ray_tracer_is_deterministic(const RayTracer& tracer, const ScheduledSceneCase& c) {
-  constexpr int kSchedules = 50;
-  REQUIRE_DETERMINISTIC(kSchedules, [&] { return c.launch(tracer); });
+}  // namespace
+
+Pixels render(const RayTracer& tracer, RayTracerVariant variant, const Spheres& spheres, int width, int height) {
+  RayTracerCase c;
+  c.variant = variant, c.width = width, c.height = height;
+  return c.launch(tracer, spheres);
 }
 
-void ray_tracer_refuses_bad_arguments(const RayTracer& tracer, const RefusedSceneCase& c) {
-  using enum RefusedSceneCase::Mistake;
-  const Spheres scene = c.spheres();
-  const auto* floats = reinterpret_cast<const float*>(scene.data());
-  const auto in = DeviceArray<float>::input("spheres", {floats, 7 * scene.size()},
-                                            {.misalignment = c.spheres_offset, .poison = c.poison});
-  const auto out = DeviceArray<std::uint32_t>::output("image", c.width * c.height,
-                                                      {.misalignment = c.image_offset, .poison = c.poison});
-  struct {
-    RayTracerVariant variant;
-    const Sphere* spheres;
-    int count;
-    std::uint8_t* image;
-    int width, height;
-    std::size_t pitch;
-  } with = {c.variant,
-            reinterpret_cast<const Sphere*>(in.data()),
-            static_cast<int>(c.count),
-            reinterpret_cast<std::uint8_t*>(out.data()),
-            static_cast<int>(c.width),
-            static_cast<int>(c.height),
-            4 * static_cast<std::size_t>(c.width)};
-  switch (c.mistake) {
-    case kNegativeWidth:
-      with.width = -with.width;
-      break;
-    case kNegativeHeight:
-      with.height = -with.height;
-      break;
-    case kHugeWidth:
-      with.width = kernels::kMaxImageSide + 1;
-      break;
-    case kNegativeCount:
-      with.count = -1;
-      break;
-    case kTooManyConstantSpheres:
-      with.count = kernels::kMaxConstantSpheres + 1;
-      break;
-    case kShortPitch:
-      with.pitch -= 4;
-      break;
-    case kOddPitch:
-      with.pitch += 2;
-      break;
-    case kNullImage:
-      with.image = nullptr;
-      break;
-    case kNullSpheres:
-      with.spheres = nullptr;
-      break;
-    case kMisalignedImage:
-      with.image += 1;
-      break;
-    case kMisalignedSpheres:
-      with.spheres = shifted_by_bytes(with.spheres, 2);
-      break;
-    case kOverlap:
-      with.spheres = reinterpret_cast<const Sphere*>(with.image);
-      break;
-    case kUnknownVariant:
-      with.variant = static_cast<RayTracerVariant>(2);
-      break;
-  }
-  REQUIRE_REFUSED(
-      tracer(with.variant, with.spheres, with.count, with.image, with.width, with.height, with.pitch, nullptr));
-  REQUIRE_UNTOUCHED(out);
-}
-
-void ray_tracer_launches_nothing_for_no_work(const RayTracer& tracer, const RayTracerCase& c) {
-  require_no_launch([&](cudaStream_t stream) {
-    for (const auto& [width, height] : {std::pair<std::int64_t, std::int64_t>{0, c.height}, {c.width, 0}}) {
-      const auto status =
-          tracer(c.variant, nullptr, 0, nullptr, static_cast<int>(width), static_cast<int>(height), 0, stream);
-      REQUIRE_LAW(status.ok(), "{} x {} is legal, but the launcher answers: {}", width, height, status.message);
-    }
-  });
-}
-
-const std::vector<Law<RayTracer>>& ray_tracer_laws() {
-  static const std::vector<Law<RayTracer>> laws = {
-      law("LaunchesNothingForNoWork", ray_tracer_launches_nothing_for_no_work, 4),
-      law("RefusesBadArguments", ray_tracer_refuses_bad_arguments, 4),
-      law("GivesEveryPixelALegalColour", ray_tracer_gives_every_pixel_a_legal_colour),
-      law("VariantsAgreeBitForBit", ray_tracer_variants_agree_bit_for_bit),
-      law("DoesNotDependOnOrder", ray_tracer_does_not_depend_on_order),
-      law("MovesWithItsScene", ray_tracer_moves_with_its_scene),
-      law("IsDeterministic", ray_tracer_is_deterministic, 50),
+Laws<RayTracer> ray_tracer_laws() {
+  return {
+      no_work_law<call_of, RayTracerCase, &RayTracerCase::width, &RayTracerCase::height>("LaunchesNothingForNoWork",
+                                                                                         {.cases = 50, .cost = 4}),
+      refusal_law<call_of, ScheduledSceneCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
+      law("GivesEveryPixelALegalColour", gives_every_pixel_a_legal_colour, {.cases = 600}),
+      law("VariantsAgreeBitForBit", variants_agree_bit_for_bit, {.cases = 200}),
+      law("DoesNotDependOnOrder", does_not_depend_on_order, {.cases = 200}),
+      law("MovesWithItsScene", moves_with_its_scene, {.cases = 150}),
+      law("IsDeterministic", require_same_bits<ScheduledSceneCase, RayTracer>, {.cases = 10, .cost = 50}),
   };
-  return laws;
 }
 
 }  // namespace lockstep::properties

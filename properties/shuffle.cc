@@ -5,17 +5,158 @@
 #include <numeric>
 
 #include "harness/half.h"
-#include "harness/property.h"
-#include "harness/refusal.h"
+#include "harness/values.h"
+#include "properties/contract_laws.h"
 #include "reference/shuffle.h"
 
 namespace lockstep::properties {
 namespace {
 
-using kernels::LaunchStatus;
 using kernels::ShuffleOp;
 using kernels::WarpCollective;
 using kernels::WarpShape;
+
+reference::Exchange exchange_of(ShuffleOp op) {
+  switch (op) {
+    case ShuffleOp::kIndex:
+      return reference::Exchange::kIndex;
+    case ShuffleOp::kUp:
+      return reference::Exchange::kUp;
+    case ShuffleOp::kDown:
+      return reference::Exchange::kDown;
+    case ShuffleOp::kXor:
+      return reference::Exchange::kButterfly;
+  }
+  throw std::logic_error("an exchange without a reference");
+}
+
+// Lanes of the warp of thread t that are threads, in blocks of `threads`.
+std::uint32_t existing_lanes(int t, int threads) {
+  const int left = threads - t / 32 * 32;
+  return left >= 32 ? 0xffffffffu : (1u << left) - 1;
+}
+
+enum class ElementType : std::uint8_t { kInt, kUnsigned, kLongLong, kFloat, kDouble, kHalf };
+
+// A grid of warps, what its threads exchange, and in which segments.
+struct WarpCase {
+  int x = 32, y = 1, z = 1;  // threads of a block along each axis
+  int blocks = 1;
+  int width = 32;
+  ElementType type = ElementType::kInt;
+  int x_offset = 0, y_offset = 0;  // elements past a 256-byte boundary
+  Poison poison = Poison::kNaN;
+  Values values;
+
+  // At most 1024 threads a block.
+  void normalise() {
+    if (x * y * z > 1024) z = 1;
+    if (x * y * z > 1024) y = 1;
+  }
+  int threads() const { return x * y * z; }
+  std::size_t elements() const { return static_cast<std::size_t>(threads()) * static_cast<std::size_t>(blocks); }
+  WarpShape shape() const {
+    return {.block = dim3(static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)),
+            .blocks = static_cast<unsigned>(blocks)};
+  }
+  WhereIs where() const { return one_thread_per_element(static_cast<std::uint32_t>(threads())); }
+
+  static void fields_of(WarpCase& c, FieldVisitor& field, const std::vector<ValueKind>& values) {
+    using enum ElementType;
+    field("x", c.x, one_of<int>({32, 1, 2, 7, 31, 33, 64, 96, 100, 256, 1000, 1024}));
+    field("y", c.y, one_of<int>({1, 2, 3, 5, 16}));
+    field("z", c.z, one_of<int>({1, 2, 3}));
+    field("blocks", c.blocks, one_of<int>({1, 2, 3}));
+    field("width", c.width, one_of<int>({32, 16, 8, 4, 2, 1}));
+    field("type", c.type,
+          choice<ElementType>({{"int", kInt},
+                               {"unsigned", kUnsigned},
+                               {"long_long", kLongLong},
+                               {"float", kFloat},
+                               {"double", kDouble},
+                               {"half", kHalf}}));
+    field("x_offset", c.x_offset, range(0, 31));
+    field("y_offset", c.y_offset, range(0, 31));
+    field("poison", c.poison, poisons());
+    field("values", c.values, values_of(values));
+  }
+  static inline const std::vector<ValueKind> kAnyValues = {ValueKind::kIndex, ValueKind::kUniform, ValueKind::kWide,
+                                                           ValueKind::kSpecial};
+};
+
+// One exchange with an operand for every thread, some lanes left out, along one branch or two.
+struct ExchangeCase : WarpCase {
+  ShuffleOp op = ShuffleOp::kIndex;
+  std::uint32_t members = 0xffffffffu;
+  bool divergent = false;
+  bool uniform = false;  // one operand for all threads
+  std::uint64_t operand_seed = 0;
+
+  static void fields(ExchangeCase& c, FieldVisitor& field) {
+    using enum ShuffleOp;
+    fields_of(c, field, kAnyValues);
+    field("op", c.op, choice<ShuffleOp>({{"index", kIndex}, {"up", kUp}, {"down", kDown}, {"xor", kXor}}));
+    field("members", c.members,
+          one_of<std::uint32_t>({0xffffffffu, 1u, 0x80000000u, 0x0000ffffu, 0xffff0000u, 0x55555555u, 0xf0f0f0f0u,
+                                 0x7fffffffu, 0xfffffffeu, 0x12345678u}));
+    field("divergent", c.divergent, booleans());
+    field("uniform", c.uniform, booleans());
+    field("operand_seed", c.operand_seed, seeds());
+  }
+  // The lanes that exchange with `lane` in a warp of which `existing` lanes are threads.
+  std::uint32_t peers(int lane, std::uint32_t existing) const {
+    const std::uint32_t even = 0x55555555u, parity = lane % 2 == 0 ? even : ~even;
+    return members & existing & (divergent ? parity : 0xffffffffu);
+  }
+  // Operands in and out of range; where one would ask for a lane that takes no part, it becomes one that asks for the
+  // own.
+  std::vector<int> operands() const {
+    std::vector<int> operand(elements());
+    for (std::size_t i = 0; i < operand.size(); ++i) {
+      const int t = static_cast<int>(i % threads()), lane = t % 32;
+      operand[i] = static_cast<int>(mix(operand_seed + (uniform ? 0 : i)) % 113) - 40;
+      const int source = reference::source_lane(exchange_of(op), lane, operand[i], width);
+      if (!(peers(lane, existing_lanes(t, threads())) >> source & 1)) operand[i] = op == ShuffleOp::kIndex ? lane : 0;
+    }
+    return operand;
+  }
+};
+
+// The same shape for a collective.
+struct CollectiveCase : WarpCase {
+  WarpCollective collective = WarpCollective::kBroadcast;
+  int root = 0;
+
+  static void fields(CollectiveCase& c, FieldVisitor& field) {
+    using enum WarpCollective;
+    fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kOne, ValueKind::kUniform});
+    field("collective", c.collective,
+          choice<WarpCollective>({{"broadcast", kBroadcast},
+                                  {"butterfly_sum", kButterflySum},
+                                  {"tree_sum", kTreeSum},
+                                  {"inclusive_scan", kInclusiveScan},
+                                  {"exclusive_scan", kExclusiveScan}}));
+    field("root", c.root, range(0, 31));
+  }
+  void normalise() {
+    WarpCase::normalise();
+    while (threads() % width != 0) width /= 2;
+    root %= width;
+  }
+};
+
+// Whole warps, and a number of lanes.
+struct LanesCase : WarpCase {
+  int lanes = 1;
+  static void fields(LanesCase& c, FieldVisitor& field) {
+    fields_of(c, field, kAnyValues);
+    field("lanes", c.lanes, range(0, 31));
+  }
+  void normalise() {
+    WarpCase::normalise();
+    if (threads() % 32 != 0) x = 32, y = z = 1;
+  }
+};
 
 // What a launcher's element type is called on the host.
 template <class T>
@@ -54,26 +195,6 @@ T* device(T* p) {
 }
 inline __half* device(Half* p) { return reinterpret_cast<__half*>(p); }
 
-reference::Exchange exchange_of(ShuffleOp op) {
-  switch (op) {
-    case ShuffleOp::kIndex:
-      return reference::Exchange::kIndex;
-    case ShuffleOp::kUp:
-      return reference::Exchange::kUp;
-    case ShuffleOp::kDown:
-      return reference::Exchange::kDown;
-    case ShuffleOp::kXor:
-      return reference::Exchange::kButterfly;
-  }
-  throw std::logic_error("an exchange without a reference");
-}
-
-// Lanes of the warp of thread t that are threads, in blocks of `threads`.
-std::uint32_t existing_lanes(int t, int threads) {
-  const int left = threads - t / 32 * 32;
-  return left >= 32 ? 0xffffffffu : (1u << left) - 1;
-}
-
 // One launch of an exchange on arrays under the case's contract.
 template <class T>
 DeviceArray<Host<T>> run(const Shuffle& family, const WarpCase& c, ShuffleOp op, const std::vector<Host<T>>& x,
@@ -99,115 +220,6 @@ std::vector<Host<T>> values_of_case(const WarpCase& c) {
   return make_values<Host<T>>(c.values, c.elements());
 }
 
-}  // namespace
-
-void WarpCase::fields_of(WarpCase& c, FieldVisitor& field, const std::vector<ValueKind>& values) {
-  using enum ElementType;
-  field("x", c.x, one_of<int>({32, 1, 2, 7, 31, 33, 64, 96, 100, 256, 1000, 1024}));
-  field("y", c.y, one_of<int>({1, 2, 3, 5, 16}));
-  field("z", c.z, one_of<int>({1, 2, 3}));
-  field("blocks", c.blocks, one_of<int>({1, 2, 3}));
-  field("width", c.width, one_of<int>({32, 16, 8, 4, 2, 1}));
-  field("type", c.type,
-        choice<ElementType>({{"int", kInt},
-                             {"unsigned", kUnsigned},
-                             {"long_long", kLongLong},
-                             {"float", kFloat},
-                             {"double", kDouble},
-                             {"half", kHalf}}));
-  field("x_offset", c.x_offset, range(0, 31));
-  field("y_offset", c.y_offset, range(0, 31));
-  field("poison", c.poison, poisons());
-  field("values", c.values, values_of(values));
-}
-
-void ExchangeCase::fields(ExchangeCase& c, FieldVisitor& field) {
-  using enum kernels::ShuffleOp;
-  fields_of(c, field, kAnyValues);
-  field("op", c.op, choice<kernels::ShuffleOp>({{"index", kIndex}, {"up", kUp}, {"down", kDown}, {"xor", kXor}}));
-  field("members", c.members,
-        one_of<std::uint32_t>({0xffffffffu, 1u, 0x80000000u, 0x0000ffffu, 0xffff0000u, 0x55555555u, 0xf0f0f0f0u,
-                               0x7fffffffu, 0xfffffffeu, 0x12345678u}));
-  field("divergent", c.divergent, booleans());
-  field("uniform", c.uniform, booleans());
-  field("operand_seed", c.operand_seed, seeds());
-}
-
-void CollectiveCase::fields(CollectiveCase& c, FieldVisitor& field) {
-  using enum kernels::WarpCollective;
-  fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kOne, ValueKind::kUniform});
-  field("collective", c.collective,
-        choice<kernels::WarpCollective>({{"broadcast", kBroadcast},
-                                         {"butterfly_sum", kButterflySum},
-                                         {"tree_sum", kTreeSum},
-                                         {"inclusive_scan", kInclusiveScan},
-                                         {"exclusive_scan", kExclusiveScan}}));
-  field("root", c.root, range(0, 31));
-}
-
-void LanesCase::fields(LanesCase& c, FieldVisitor& field) {
-  fields_of(c, field, kAnyValues);
-  field("lanes", c.lanes, range(0, 31));
-}
-
-void RefusedExchangeCase::fields(RefusedExchangeCase& c, FieldVisitor& field) {
-  using enum Mistake;
-  fields_of(c, field, kAnyValues);
-  field("mistake", c.mistake,
-        choice<Mistake>({{"no_threads", kNoThreads},
-                         {"too_many_threads", kTooManyThreads},
-                         {"no_blocks", kNoBlocks},
-                         {"odd_width", kOddWidth},
-                         {"no_width", kNoWidth},
-                         {"null_input", kNullInput},
-                         {"null_output", kNullOutput},
-                         {"null_operand", kNullOperand},
-                         {"misaligned_input", kMisalignedInput},
-                         {"misaligned_output", kMisalignedOutput},
-                         {"overlap", kOverlap},
-                         {"unknown_operation", kUnknownOperation},
-                         {"unknown_collective", kUnknownCollective},
-                         {"root_outside", kRootOutside},
-                         {"partial_segment", kPartialSegment}}));
-}
-
-void WarpCase::normalise() {
-  if (x * y * z > 1024) z = 1;
-  if (x * y * z > 1024) y = 1;
-}
-
-WarpShape WarpCase::shape() const {
-  return {.block = dim3(static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)),
-          .blocks = static_cast<unsigned>(blocks)};
-}
-
-void CollectiveCase::normalise() {
-  WarpCase::normalise();
-  while (threads() % width != 0) width /= 2;
-  root %= width;
-}
-
-void LanesCase::normalise() {
-  WarpCase::normalise();
-  if (threads() % 32 != 0) x = 32, y = z = 1;
-}
-
-std::uint32_t ExchangeCase::peers(int lane, std::uint32_t existing) const {
-  const std::uint32_t even = 0x55555555u, parity = lane % 2 == 0 ? even : ~even;
-  return members & existing & (divergent ? parity : 0xffffffffu);
-}
-
-std::vector<int> ExchangeCase::operands() const {
-  std::vector<int> operand(elements());
-  for (std::size_t i = 0; i < operand.size(); ++i) {
-    const int t = static_cast<int>(i % threads()), lane = t % 32;
-    operand[i] = static_cast<int>(mix(operand_seed + (uniform ? 0 : i)) % 113) - 40;
-    const int source = reference::source_lane(exchange_of(op), lane, operand[i], width);
-    if (!(peers(lane, existing_lanes(t, threads())) >> source & 1)) operand[i] = op == ShuffleOp::kIndex ? lane : 0;
-  }
-  return operand;
-}
-
 void exchange_matches_its_definition(const Shuffle& shuffle, const ExchangeCase& c) {
   with_type(c.type, [&]<class T>(T) {
     const auto x = values_of_case<T>(c);
@@ -226,6 +238,8 @@ void exchange_matches_its_definition(const Shuffle& shuffle, const ExchangeCase&
   });
 }
 
+// Every operation, type and width, with every operand from -40 to 72 and some far beyond in every lane; of the case
+// only layout, poison and values count.
 void exchange_matches_its_definition_for_every_operand(const Shuffle& shuffle, const LanesCase& c) {
   std::vector<int> each = {std::numeric_limits<int>::min(), std::numeric_limits<int>::max(), 1 << 16, (1 << 16) + 1};
   for (int operand = -40; operand <= 72; ++operand) each.push_back(operand);
@@ -301,8 +315,6 @@ void lanes_and_warps_are_numbered_along_x_first(const Shuffle& shuffle, const Ex
   REQUIRE_BITWISE_EQUAL(out, expected);
 }
 
-namespace {
-
 // What a collective should give, exactly: integers modulo their width.
 template <class T>
 std::vector<T> integer_sums(const CollectiveCase& c, const std::vector<T>& x) {
@@ -346,8 +358,6 @@ constexpr double kUnitRoundoff = reference::unit_roundoff<T>();
 template <>
 constexpr double kUnitRoundoff<Half> = 0x1p-11;
 
-}  // namespace
-
 void collective_matches_its_reference(const Shuffle& shuffle, const CollectiveCase& c) {
   with_type(c.type, [&]<class T>(T) {
     const auto x = values_of_case<T>(c);
@@ -381,81 +391,6 @@ void exchange_is_deterministic(const Shuffle& shuffle, const ExchangeCase& c) {
   });
 }
 
-void exchange_refuses_bad_arguments(const Shuffle& shuffle, const RefusedExchangeCase& c) {
-  using enum RefusedExchangeCase::Mistake;
-  const std::vector<float> x = values_of_case<float>(c);
-  const auto in = DeviceArray<float>::input("x", x, {.misalignment = c.x_offset, .poison = c.poison});
-  const auto operands = DeviceArray<int>::input("operand", std::vector<int>(x.size()), {});
-  const auto out = DeviceArray<float>::output("y", x.size(), {.misalignment = c.y_offset, .poison = c.poison});
-  struct {
-    ShuffleOp op = ShuffleOp::kIndex;
-    WarpCollective collective = WarpCollective::kBroadcast;
-    const float* x;
-    const int* operand;
-    float* y;
-    int width, root = 0;
-    WarpShape shape;
-  } with = {.x = in.data(), .operand = operands.data(), .y = out.data(), .width = 1, .shape = c.shape()};
-  switch (c.mistake) {
-    case kNoThreads:
-      with.shape.block.y = 0;
-      break;
-    case kTooManyThreads:
-      with.shape.block = dim3(1024, 2, 1);
-      break;
-    case kNoBlocks:
-      with.shape.blocks = 0;
-      break;
-    case kOddWidth:
-      with.width = 3;
-      break;
-    case kNoWidth:
-      with.width = 0;
-      break;
-    case kNullInput:
-      with.x = nullptr;
-      break;
-    case kNullOutput:
-      with.y = nullptr;
-      break;
-    case kNullOperand:
-      with.operand = nullptr;
-      break;
-    case kMisalignedInput:
-      with.x = shifted_by_bytes(with.x, 2);
-      break;
-    case kMisalignedOutput:
-      with.y = shifted_by_bytes(with.y, 1);
-      break;
-    case kOverlap:
-      with.y = const_cast<float*>(with.x) + (x.size() - 1);
-      break;
-    case kUnknownOperation:
-      with.op = static_cast<ShuffleOp>(4);
-      break;
-    case kUnknownCollective:
-      with.collective = static_cast<WarpCollective>(5);
-      break;
-    case kRootOutside:
-      with.root = with.width;
-      break;
-    case kPartialSegment:
-      with.shape.block = dim3(33), with.width = 32;
-      break;
-  }
-  const bool of_shuffle_only = c.mistake == kNullOperand || c.mistake == kUnknownOperation;
-  const bool of_collective_only =
-      c.mistake == kUnknownCollective || c.mistake == kRootOutside || c.mistake == kPartialSegment;
-  if (!of_collective_only)
-    REQUIRE_REFUSED(shuffle.of<float>().shuffle(with.op, with.x, with.operand, with.y, with.width, ~0u, false,
-                                                with.shape, nullptr));
-  if (!of_shuffle_only) {
-    REQUIRE_REFUSED(shuffle.of<float>().warp_collective(with.collective, with.x, with.y, with.width, with.root,
-                                                        with.shape, nullptr));
-  }
-  REQUIRE_UNTOUCHED(out);
-}
-
 void collective_is_deterministic(const Shuffle& shuffle, const CollectiveCase& c) {
   constexpr int kSchedules = 50;
   with_type(c.type, [&]<class T>(T) {
@@ -470,20 +405,88 @@ void collective_is_deterministic(const Shuffle& shuffle, const CollectiveCase& c
   });
 }
 
-const std::vector<Law<Shuffle>>& shuffle_laws() {
-  static const std::vector<Law<Shuffle>> laws = {
-      law("RefusesBadArguments", exchange_refuses_bad_arguments, 4),
-      law("MatchesItsDefinition", exchange_matches_its_definition),
-      law("MatchesItsDefinitionForEveryOperand", exchange_matches_its_definition_for_every_operand, 1000),
-      law("ExchangingTwiceByXorChangesNothing", exchanging_twice_by_xor_changes_nothing),
-      law("DownAfterUpRestoresTheInterior", down_after_up_restores_the_interior),
-      law("RotationHasTheOrderOfItsWidth", rotation_has_the_order_of_its_width, 10),
-      law("LanesAndWarpsAreNumberedAlongXFirst", lanes_and_warps_are_numbered_along_x_first),
-      law("CollectiveMatchesItsReference", collective_matches_its_reference),
-      law("IsDeterministic", exchange_is_deterministic, 50),
-      law("CollectiveIsDeterministic", collective_is_deterministic, 50),
+// What the launchers are called with in the case's shape, for floats, and their contracts.
+
+// A block has a multiple of `unit` threads.
+void describe_shape(Call<Shuffle>& call, WarpShape& shape, const WarpCase& c, int unit = 1) {
+  const auto sides = [unit](int others, int most) {
+    const int step = unit / std::gcd(unit, others);
+    return Range{step, std::min(most, 1024 / others) / step * step, step};
   };
-  return laws;
+  call.integer("block.x", sides(c.y * c.z, 1024), shape.block.x);
+  call.integer("block.y", sides(c.x * c.z, 1024), shape.block.y);
+  call.integer("block.z", sides(c.x * c.y, 64), shape.block.z);
+  call.integer("blocks", {1, std::numeric_limits<int>::max()}, shape.blocks);
+}
+
+void describe_arrays(Call<Shuffle>& call, const float*& x, float*& y, const WarpCase& c) {
+  const auto count = static_cast<std::int64_t>(c.elements());
+  call.input("x", x, {.count = count}, {c.x_offset, c.poison}, [&c] { return values_of_case<float>(c); });
+  call.output<float>("y", y, {.count = count}, {c.y_offset, c.poison});
+  call.apart("x", "y");
+}
+
+Call<Shuffle> shuffle_call(const CollectiveCase& c) {
+  Call<Shuffle> call("shuffle");
+  auto& [op, x, operand, y, width, members, divergent, shape] =
+      call.arguments(&kernels::ShuffleLaunchersOf<float>::shuffle, ShuffleOp::kIndex, nullptr, nullptr, nullptr,
+                     c.width, ~0u, false, c.shape());
+  call.choice("op", ShuffleOp::kXor, op);
+  call.integer("width", {.only = {1, 2, 4, 8, 16, 32}}, width);
+  describe_shape(call, shape, c);
+  describe_arrays(call, x, y, c);
+  call.input("operand", operand, {.count = static_cast<std::int64_t>(c.elements())}, {.poison = c.poison},
+             [&c] { return std::vector<int>(c.elements()); });
+  call.apart("operand", "y");
+  return call;
+}
+
+Call<Shuffle> collective_call(const CollectiveCase& c) {
+  Call<Shuffle> call("warp_collective");
+  auto& [collective, x, y, width, root, shape] = call.arguments(
+      &kernels::ShuffleLaunchersOf<float>::warp_collective, c.collective, nullptr, nullptr, c.width, c.root, c.shape());
+  Range widths;  // that divide the block, and have the root
+  for (const int w : {1, 2, 4, 8, 16, 32}) {
+    if (c.threads() % w == 0 && w > c.root) widths.only.push_back(w);
+  }
+  call.choice("collective", WarpCollective::kExclusiveScan, collective);
+  call.integer("width", widths, width);
+  call.integer("root", {0, c.width - 1}, root);
+  describe_shape(call, shape, c, c.width);
+  describe_arrays(call, x, y, c);
+  return call;
+}
+
+Call<Shuffle> lane_and_warp_call(const CollectiveCase& c) {
+  Call<Shuffle> call("lane_and_warp");
+  auto& [y, shape] = call.arguments(&Shuffle::lane_and_warp, nullptr, c.shape());
+  describe_shape(call, shape, c);
+  call.output<std::uint32_t>("y", y, {.count = 2 * static_cast<std::int64_t>(c.elements())}, {c.y_offset, c.poison});
+  return call;
+}
+
+Calls<Shuffle> calls_of(const CollectiveCase& c) {
+  Calls<Shuffle> calls;
+  for (const auto& call : {shuffle_call, collective_call, lane_and_warp_call}) calls.push_back(call(c));
+  return calls;
+}
+
+}  // namespace
+
+Laws<Shuffle> shuffle_laws() {
+  return {
+      refusal_law<calls_of, CollectiveCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
+      law("MatchesItsDefinition", exchange_matches_its_definition, {.cases = 3000}),
+      law("MatchesItsDefinitionForEveryOperand", exchange_matches_its_definition_for_every_operand,
+          {.cases = 2, .cost = 1000}),
+      law("ExchangingTwiceByXorChangesNothing", exchanging_twice_by_xor_changes_nothing, {.cases = 300}),
+      law("DownAfterUpRestoresTheInterior", down_after_up_restores_the_interior, {.cases = 300}),
+      law("RotationHasTheOrderOfItsWidth", rotation_has_the_order_of_its_width, {.cases = 100, .cost = 10}),
+      law("LanesAndWarpsAreNumberedAlongXFirst", lanes_and_warps_are_numbered_along_x_first, {.cases = 300}),
+      law("CollectiveMatchesItsReference", collective_matches_its_reference, {.cases = 1500}),
+      law("IsDeterministic", exchange_is_deterministic, {.cases = 20, .cost = 50}),
+      law("CollectiveIsDeterministic", collective_is_deterministic, {.cases = 15, .cost = 50}),
+  };
 }
 
 }  // namespace lockstep::properties

@@ -4,9 +4,8 @@
 #include <limits>
 
 #include "harness/device.h"
-#include "harness/property.h"
-#include "harness/refusal.h"
-#include "properties/no_launch.h"
+#include "harness/values.h"
+#include "properties/contract_laws.h"
 #include "reference/staging.h"
 
 namespace lockstep::properties {
@@ -22,6 +21,159 @@ constexpr int kTileRows = 8, kBlockRows = 2 * kTile;
 
 Words list(const reference::Words& w) { return {w.begin(), w.end()}; }
 
+// A line of words through thread_map or tile_map.
+struct LineCase {
+  std::int64_t n = 0;
+  int block = 32;
+  int max_blocks = kUnlimited;
+  TileMap map = TileMap::kReverse;
+  std::uint32_t a = 1, b = 0;
+  int x_offset = 0, y_offset = 0;  // words past a 256-byte boundary
+  Poison poison = Poison::kNaN;
+  Values values;
+
+  static void fields(LineCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 17); }
+  static void fields_of(LineCase& c, FieldVisitor& field, std::int64_t most) {
+    using enum TileMap;
+    field("n", c.n, sizes(0, most));
+    field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 3, 31, 33, 1000}));
+    field("max_blocks", c.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
+    field("map", c.map,
+          choice<TileMap>({{"reverse", kReverse}, {"rotate", kRotate}, {"adjacent_difference", kAdjacentDifference}}));
+    field("a", c.a, one_of<std::uint32_t>({1, 0, 2, 3, 0x80000001u, 0xffffffffu}));
+    field("b", c.b, one_of<std::uint32_t>({0, 1, 0xffffffffu, 0x12345678u}));
+    field("x_offset", c.x_offset, range(0, 31));
+    field("y_offset", c.y_offset, range(0, 31));
+    field("poison", c.poison, poisons());
+    field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide, ValueKind::kSpecial}));
+  }
+  void normalise() {
+    if (n <= 1 << 13) return;
+    max_blocks = kUnlimited;  // one block and ten thousand elements show nothing that a thousand do not
+    block = std::max(block, 32);
+  }
+
+  Words x() const { return make_values<std::uint32_t>(values, n); }
+  DeviceArray<std::uint32_t> launch_thread_map(const Staging& staging, const Words& x) const;
+  DeviceArray<std::uint32_t> launch_tile_map(const Staging& staging, const Words& x) const;
+  WhereIs where() const { return tiles_of_blocks(n, block, max_blocks, kernels::kStagingItems); }
+};
+
+// A matrix of words through transpose.
+struct TransposeCase {
+  std::int64_t rows = 0, columns = 0;
+  TransposeVariant variant = TransposeVariant::kPadded;
+  int x_offset = 0, y_offset = 0;
+  Poison poison = Poison::kNaN;
+  Values values;
+
+  static void fields(TransposeCase& c, FieldVisitor& field) {
+    using enum TransposeVariant;
+    field("rows", c.rows, sizes(0, 1100));
+    field("columns", c.columns, sizes(0, 1100));
+    field("variant", c.variant, choice<TransposeVariant>({{"padded", kPadded}, {"unpadded", kUnpadded}}));
+    field("x_offset", c.x_offset, range(0, 31));
+    field("y_offset", c.y_offset, range(0, 31));
+    field("poison", c.poison, poisons());
+    field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide}));
+  }
+  void normalise() {
+    constexpr std::int64_t kMax = 1 << 16;  // elements: long in one direction is enough
+    if (rows * columns > kMax) columns = std::max<std::int64_t>(kMax / rows, 1);
+  }
+
+  Words x() const { return make_values<std::uint32_t>(values, rows * columns); }
+  DeviceArray<std::uint32_t> launch(const Staging& staging, const Words& x) const;
+  WhereIs where() const {
+    const std::uint64_t across = columns == 0 ? 1 : (columns - 1) / kTile + 1, height = std::max<std::int64_t>(rows, 1);
+    return [across, height](std::size_t e) {
+      const std::uint64_t j = e / height, i = e % height;  // y is columns x rows
+      return Origin{.block = i / kBlockRows * across + j / kTile,
+                    .thread = static_cast<std::uint32_t>(j % kTileRows * kTile + i % kTile)};
+    };
+  }
+};
+
+// A case of moderate size, since it runs once a schedule.
+struct ScheduledLineCase : LineCase {
+  static void fields(ScheduledLineCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 11); }
+};
+
+// What the launchers are called with, and their contracts; contents of x as the case has them, or others.
+
+template <class Case>
+void describe_words(Call<Staging>& call, const std::uint32_t*& x, std::uint32_t*& y, const Case& c, std::int64_t count,
+                    std::function<Words()> contents) {
+  call.input("x", x, {.count = count}, {c.x_offset, c.poison}, std::move(contents));
+  call.output<std::uint32_t>("y", y, {.count = count}, {c.y_offset, c.poison});
+  call.apart("x", "y");
+}
+
+constexpr std::int64_t kMaxWords = std::numeric_limits<std::int64_t>::max() / 4;
+
+void describe_line(Call<Staging>& call, std::int64_t& n, StagingShape& shape) {
+  call.integer("n", {0, kMaxWords}, n);
+  call.integer("block", {1, 1024}, shape.block);
+  call.integer("max_blocks", {1, kUnlimited}, shape.max_blocks);
+}
+
+Call<Staging> thread_map_call(const LineCase& c, std::function<Words()> contents) {
+  Call<Staging> call("thread_map");
+  auto& [x, n, y, a, b, shape] = call.arguments(&Staging::thread_map, nullptr, c.n, nullptr, c.a, c.b,
+                                                StagingShape{.block = c.block, .max_blocks = c.max_blocks});
+  describe_line(call, n, shape);
+  describe_words(call, x, y, c, c.n, std::move(contents));
+  return call;
+}
+
+Call<Staging> tile_map_call(const LineCase& c, std::function<Words()> contents) {
+  Call<Staging> call("tile_map");
+  auto& [map, x, n, y, shape] = call.arguments(&Staging::tile_map, c.map, nullptr, c.n, nullptr,
+                                               StagingShape{.block = c.block, .max_blocks = c.max_blocks});
+  call.choice("map", TileMap::kAdjacentDifference, map);
+  describe_line(call, n, shape);
+  describe_words(call, x, y, c, c.n, std::move(contents));
+  return call;
+}
+
+Call<Staging> transpose_call(const TransposeCase& c, std::function<Words()> contents, const char* name = "transpose") {
+  Call<Staging> call(name);
+  auto& [variant, x, rows, columns, y] =
+      call.arguments(&Staging::transpose, c.variant, nullptr, c.rows, c.columns, nullptr);
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max(), kWidest = kTile * std::int64_t{0x7fffffff};
+  call.choice("variant", TransposeVariant::kUnpadded, variant);
+  call.integer("rows", {0, c.columns > 0 ? kMaxWords / c.columns : kAny}, rows);
+  call.integer("columns", {0, c.rows > 0 ? std::min(kMaxWords / c.rows, kWidest) : kAny}, columns);
+  describe_words(call, x, y, c, c.rows * c.columns, std::move(contents));
+  return call;
+}
+
+// All launchers: the line as it is, and as a column and a row of a matrix as wide as a block.
+Calls<Staging> calls_of(const LineCase& c) {
+  Calls<Staging> calls;
+  calls.push_back(thread_map_call(c, [&c] { return c.x(); }));
+  calls.push_back(tile_map_call(c, [&c] { return c.x(); }));
+  for (const bool wide : {false, true}) {
+    TransposeCase t;
+    t.rows = wide ? c.block : c.n, t.columns = wide ? c.n : c.block;
+    t.variant = wide ? TransposeVariant::kPadded : TransposeVariant::kUnpadded;
+    t.x_offset = c.x_offset, t.y_offset = c.y_offset, t.poison = c.poison;
+    calls.push_back(transpose_call(
+        t, [t] { return t.x(); }, wide ? "transpose_wide" : "transpose"));
+  }
+  return calls;
+}
+
+DeviceArray<std::uint32_t> LineCase::launch_thread_map(const Staging& staging, const Words& x) const {
+  return thread_map_call(*this, [&] { return x; }).run(staging).take<std::uint32_t>("y");
+}
+DeviceArray<std::uint32_t> LineCase::launch_tile_map(const Staging& staging, const Words& x) const {
+  return tile_map_call(*this, [&] { return x; }).run(staging).take<std::uint32_t>("y");
+}
+DeviceArray<std::uint32_t> TransposeCase::launch(const Staging& staging, const Words& x) const {
+  return transpose_call(*this, [&] { return x; }).run(staging).take<std::uint32_t>("y");
+}
+
 Words expected_tiles(const LineCase& c, const Words& x) {
   switch (c.map) {
     case TileMap::kReverse:
@@ -32,119 +184,6 @@ Words expected_tiles(const LineCase& c, const Words& x) {
       return list(reference::difference_tiles(x, c.block));
   }
   throw std::logic_error("a tile map without a reference");
-}
-
-StagingShape shape_of(const LineCase& c) { return {.block = c.block, .max_blocks = c.max_blocks}; }
-
-}  // namespace
-
-void LineCase::fields(LineCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 17); }
-
-void LineCase::fields_of(LineCase& c, FieldVisitor& field, std::int64_t most) {
-  using enum kernels::TileMap;
-  field("n", c.n, sizes(0, most));
-  field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 3, 31, 33, 1000}));
-  field("max_blocks", c.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
-  field("map", c.map,
-        choice<kernels::TileMap>(
-            {{"reverse", kReverse}, {"rotate", kRotate}, {"adjacent_difference", kAdjacentDifference}}));
-  field("a", c.a, one_of<std::uint32_t>({1, 0, 2, 3, 0x80000001u, 0xffffffffu}));
-  field("b", c.b, one_of<std::uint32_t>({0, 1, 0xffffffffu, 0x12345678u}));
-  field("x_offset", c.x_offset, range(0, 31));
-  field("y_offset", c.y_offset, range(0, 31));
-  field("poison", c.poison, poisons());
-  field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide, ValueKind::kSpecial}));
-}
-
-void TransposeCase::fields(TransposeCase& c, FieldVisitor& field) {
-  using enum kernels::TransposeVariant;
-  field("rows", c.rows, sizes(0, 1100));
-  field("columns", c.columns, sizes(0, 1100));
-  field("variant", c.variant, choice<kernels::TransposeVariant>({{"padded", kPadded}, {"unpadded", kUnpadded}}));
-  field("x_offset", c.x_offset, range(0, 31));
-  field("y_offset", c.y_offset, range(0, 31));
-  field("poison", c.poison, poisons());
-  field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide}));
-}
-
-void ScheduledLineCase::fields(ScheduledLineCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 11); }
-
-void RefusedLineCase::fields(RefusedLineCase& c, FieldVisitor& field) {
-  using enum Mistake;
-  fields_of(c, field, 1 << 10);
-  field("mistake", c.mistake,
-        choice<Mistake>({{"negative_size", kNegativeSize},
-                         {"huge_size", kHugeSize},
-                         {"no_threads", kNoThreads},
-                         {"too_many_threads", kTooManyThreads},
-                         {"no_blocks", kNoBlocks},
-                         {"null_input", kNullInput},
-                         {"null_output", kNullOutput},
-                         {"misaligned_input", kMisalignedInput},
-                         {"misaligned_output", kMisalignedOutput},
-                         {"overlap", kOverlap},
-                         {"unknown_map", kUnknownMap},
-                         {"unknown_variant", kUnknownVariant},
-                         {"negative_rows", kNegativeRows}}));
-}
-
-void LineCase::normalise() {
-  if (n > 1 << 13) max_blocks = kUnlimited;  // one block and ten thousand elements show nothing that a thousand do not
-  if (n > 1 << 13 && block < 32) block = 32;
-}
-
-void TransposeCase::normalise() {
-  constexpr std::int64_t kMost = 1 << 16;  // elements: long in one direction is enough
-  if (rows * columns > kMost) columns = std::max<std::int64_t>(kMost / rows, 1);
-}
-
-void RefusedLineCase::normalise() {
-  n = std::max<std::int64_t>(n, 1);
-  LineCase::normalise();
-}
-
-Words LineCase::x() const { return make_values<std::uint32_t>(values, n); }
-Words TransposeCase::x() const { return make_values<std::uint32_t>(values, rows * columns); }
-
-DeviceArray<std::uint32_t> LineCase::launch_thread_map(const Staging& staging, const Words& x) const {
-  const auto in = DeviceArray<std::uint32_t>::input("x", x, {.misalignment = x_offset, .poison = poison});
-  auto out = DeviceArray<std::uint32_t>::output("y", x.size(), {.misalignment = y_offset, .poison = poison});
-  REQUIRE_CUDA(staging.thread_map(in.data(), n, out.data(), a, b, shape_of(*this), nullptr));
-  REQUIRE_CUDA(cudaDeviceSynchronize());
-  return out;
-}
-
-DeviceArray<std::uint32_t> LineCase::launch_tile_map(const Staging& staging, const Words& x) const {
-  const auto in = DeviceArray<std::uint32_t>::input("x", x, {.misalignment = x_offset, .poison = poison});
-  auto out = DeviceArray<std::uint32_t>::output("y", x.size(), {.misalignment = y_offset, .poison = poison});
-  REQUIRE_CUDA(staging.tile_map(map, in.data(), n, out.data(), shape_of(*this), nullptr));
-  REQUIRE_CUDA(cudaDeviceSynchronize());
-  return out;
-}
-
-WhereIs LineCase::where() const {
-  const std::uint64_t batch = std::uint64_t{kernels::kStagingItems} * block, batches = n == 0 ? 1 : (n - 1) / batch + 1,
-                      grid = std::min<std::uint64_t>(batches, max_blocks);
-  return [batch, grid, block = static_cast<std::uint64_t>(block)](std::size_t i) {
-    return Origin{.block = i / batch % grid, .thread = static_cast<std::uint32_t>(i % block)};
-  };
-}
-
-DeviceArray<std::uint32_t> TransposeCase::launch(const Staging& staging, const Words& x) const {
-  const auto in = DeviceArray<std::uint32_t>::input("x", x, {.misalignment = x_offset, .poison = poison});
-  auto out = DeviceArray<std::uint32_t>::output("y", x.size(), {.misalignment = y_offset, .poison = poison});
-  REQUIRE_CUDA(staging.transpose(variant, in.data(), rows, columns, out.data(), nullptr));
-  REQUIRE_CUDA(cudaDeviceSynchronize());
-  return out;
-}
-
-WhereIs TransposeCase::where() const {
-  const std::uint64_t across = columns == 0 ? 1 : (columns - 1) / kTile + 1, height = std::max<std::int64_t>(rows, 1);
-  return [across, height](std::size_t e) {
-    const std::uint64_t j = e / height, i = e % height;  // y is columns x rows
-    return Origin{.block = i / kBlockRows * across + j / kTile,
-                  .thread = static_cast<std::uint32_t>(j % kTileRows * kTile + i % kTile)};
-  };
 }
 
 void thread_map_matches_its_reference(const Staging& staging, const LineCase& c) {
@@ -214,7 +253,7 @@ void padding_removes_every_bank_conflict(const Staging& staging, const Transpose
   }
 }
 
-void staging_is_deterministic(const Staging& staging, const ScheduledLineCase& c) {
+void is_deterministic(const Staging& staging, const ScheduledLineCase& c) {
   constexpr int kSchedules = 50;
   REQUIRE_DETERMINISTIC(kSchedules, [&] { return c.launch_thread_map(staging, c.x()).fetch(); });
   REQUIRE_DETERMINISTIC(kSchedules, [&] { return c.launch_tile_map(staging, c.x()).fetch(); });
@@ -227,96 +266,23 @@ void transpose_is_deterministic(const Staging& staging, const TransposeCase& c) 
   REQUIRE_DETERMINISTIC(kSchedules, [&] { return small.launch(staging, small.x()).fetch(); });
 }
 
-void staging_refuses_bad_arguments(const Staging& staging, const RefusedLineCase& c) {
-  using enum RefusedLineCase::Mistake;
-  const auto in = DeviceArray<std::uint32_t>::input("x", c.x(), {.misalignment = c.x_offset, .poison = c.poison});
-  const auto out = DeviceArray<std::uint32_t>::output("y", c.n, {.misalignment = c.y_offset, .poison = c.poison});
-  struct {
-    const std::uint32_t* x;
-    std::int64_t n;
-    std::uint32_t* y;
-    StagingShape shape;
-  } with = {in.data(), c.n, out.data(), shape_of(c)};
-  TileMap map = c.map;
-  TransposeVariant variant = TransposeVariant::kPadded;
-  switch (c.mistake) {
-    case kNegativeSize:
-      with.n = -c.n;
-      break;
-    case kHugeSize:
-      with.n = std::numeric_limits<std::int64_t>::max();
-      break;
-    case kNoThreads:
-      with.shape.block = 0;
-      break;
-    case kTooManyThreads:
-      with.shape.block = 1025;
-      break;
-    case kNoBlocks:
-      with.shape.max_blocks = 0;
-      break;
-    case kNullInput:
-      with.x = nullptr;
-      break;
-    case kNullOutput:
-      with.y = nullptr;
-      break;
-    case kMisalignedInput:
-      with.x = shifted_by_bytes(with.x, 2);
-      break;
-    case kMisalignedOutput:
-      with.y = shifted_by_bytes(with.y, 1);
-      break;
-    case kOverlap:
-      with.y = const_cast<std::uint32_t*>(with.x) + (c.n - 1);
-      break;
-    case kUnknownMap:
-      map = static_cast<TileMap>(3);
-      break;
-    case kUnknownVariant:
-      variant = static_cast<TransposeVariant>(2);
-      break;
-    case kNegativeRows:
-      break;
-  }
-  const bool of_transpose = c.mistake == kUnknownVariant || c.mistake == kNegativeRows;
-  const bool of_shape = c.mistake == kNoThreads || c.mistake == kTooManyThreads || c.mistake == kNoBlocks;
-  if (!of_transpose) REQUIRE_REFUSED(staging.tile_map(map, with.x, with.n, with.y, with.shape, nullptr));
-  if (!of_transpose && c.mistake != kUnknownMap)
-    REQUIRE_REFUSED(staging.thread_map(with.x, with.n, with.y, c.a, c.b, with.shape, nullptr));
-  if (!of_shape && c.mistake != kUnknownMap) {
-    REQUIRE_REFUSED(staging.transpose(variant, with.x, 1, c.mistake == kNegativeRows ? -1 : with.n, with.y, nullptr));
-  }
-  REQUIRE_UNTOUCHED(out);
-}
+}  // namespace
 
-void staging_launches_nothing_for_no_work(const Staging& staging, const LineCase& c) {
-  require_no_launch([&](cudaStream_t stream) {
-    for (const auto& status : {staging.thread_map(nullptr, 0, nullptr, c.a, c.b, shape_of(c), stream),
-                               staging.tile_map(c.map, nullptr, 0, nullptr, shape_of(c), stream),
-                               staging.transpose(TransposeVariant::kPadded, nullptr, 0, c.n, nullptr, stream),
-                               staging.transpose(TransposeVariant::kUnpadded, nullptr, c.n, 0, nullptr, stream)}) {
-      REQUIRE_LAW(status.ok(), "no work is legal, but a launcher answers: {}", status.message);
-    }
-  });
-}
-
-const std::vector<Law<Staging>>& staging_laws() {
-  static const std::vector<Law<Staging>> laws = {
-      law("LaunchesNothingForNoWork", staging_launches_nothing_for_no_work, 4),
-      law("RefusesBadArguments", staging_refuses_bad_arguments, 4),
-      law("PaddingRemovesEveryBankConflict", padding_removes_every_bank_conflict, 20),
-      law("ThreadMapMatchesItsReference", thread_map_matches_its_reference),
-      law("TileMapMatchesItsReference", tile_map_matches_its_reference),
-      law("TransposeMatchesItsReference", transpose_matches_its_reference),
-      law("ReversingTwiceChangesNothing", reversing_twice_changes_nothing),
-      law("RotatingABlockTimesChangesNothing", rotating_a_block_times_changes_nothing, 10),
-      law("TransposingTwiceChangesNothing", transposing_twice_changes_nothing),
-      law("TransposeVariantsAgree", transpose_variants_agree),
-      law("IsDeterministic", staging_is_deterministic, 50),
-      law("TransposeIsDeterministic", transpose_is_deterministic, 50),
+Laws<Staging> staging_laws() {
+  return {
+      no_work_law<calls_of, LineCase, &LineCase::n>("LaunchesNothingForNoWork", {.cases = 50, .cost = 4}),
+      refusal_law<calls_of, ScheduledLineCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
+      law("PaddingRemovesEveryBankConflict", padding_removes_every_bank_conflict, {.cases = 50, .cost = 20}),
+      law("ThreadMapMatchesItsReference", thread_map_matches_its_reference, {.cases = 1000}),
+      law("TileMapMatchesItsReference", tile_map_matches_its_reference, {.cases = 1500}),
+      law("TransposeMatchesItsReference", transpose_matches_its_reference, {.cases = 600}),
+      law("ReversingTwiceChangesNothing", reversing_twice_changes_nothing, {.cases = 200}),
+      law("RotatingABlockTimesChangesNothing", rotating_a_block_times_changes_nothing, {.cases = 50, .cost = 10}),
+      law("TransposingTwiceChangesNothing", transposing_twice_changes_nothing, {.cases = 150}),
+      law("TransposeVariantsAgree", transpose_variants_agree, {.cases = 150}),
+      law("IsDeterministic", is_deterministic, {.cases = 15, .cost = 50}),
+      law("TransposeIsDeterministic", transpose_is_deterministic, {.cases = 10, .cost = 50}),
   };
-  return laws;
 }
 
 }  // namespace lockstep::properties

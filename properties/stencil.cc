@@ -5,8 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/refusal.h"
-#include "properties/no_launch.h"
+#include "properties/contract_laws.h"
 #include "reference/stencil.h"
 
 namespace lockstep::properties {
@@ -102,25 +101,6 @@ void ScheduledStencilCase::fields(ScheduledStencilCase& c, FieldVisitor& field) 
   fields_of(c, field, kAnyValues, kAnyValues, 1 << 12);
 }
 
-void RefusedStencilCase::fields(RefusedStencilCase& c, FieldVisitor& field) {
-  using enum Mistake;
-  fields_of(c, field, kTameValues, kTameValues, 1 << 12);
-  field("mistake", c.mistake,
-        choice<Mistake>({{"negative_size", kNegativeSize},
-                         {"huge_size", kHugeSize},
-                         {"no_threads", kNoThreads},
-                         {"too_many_threads", kTooManyThreads},
-                         {"no_blocks", kNoBlocks},
-                         {"null_input", kNullInput},
-                         {"null_output", kNullOutput},
-                         {"misaligned_input", kMisalignedInput},
-                         {"misaligned_output", kMisalignedOutput},
-                         {"overlap", kOverlap},
-                         {"halo_overlap", kHaloOverlap},
-                         {"unknown_variant", kUnknownVariant},
-                         {"unknown_boundary", kUnknownBoundary}}));
-}
-
 void StencilCase::normalise() {
   // A million elements in one block would be most of a run's time and show nothing that a thousand do not.
   if (n > 1 << 14) max_blocks = kUnlimited;
@@ -135,23 +115,32 @@ StencilCoefficients StencilCase::c() const {
   return c;
 }
 
-DeviceArray<float> StencilCase::launch(const Stencil& stencil, std::span<const float> x,
-                                       const StencilCoefficients& c) const {
-  const std::int64_t count = static_cast<std::int64_t>(x.size()) - 2 * halo();
-  const auto in = DeviceArray<float>::input("x", x, {.misalignment = x_offset, .poison = poison});
-  auto out = DeviceArray<float>::output("y", count, {.misalignment = y_offset, .poison = poison});
-  const StencilShape shape = {.block = block, .max_blocks = max_blocks};
-  REQUIRE_CUDA(stencil(variant, in.data() + halo(), count, out.data(), c, boundary, shape, nullptr));
-  REQUIRE_CUDA(cudaDeviceSynchronize());
-  return out;
+Call<Stencil> stencil_call_with(const StencilCase& c, std::function<std::vector<float>()> contents,
+                                const StencilCoefficients& k) {
+  Call<Stencil> call("stencil_1d");
+  auto& [variant, x, n, y, coefficients, boundary, shape] = call.arguments(
+      c.variant, nullptr, c.n, nullptr, k, c.boundary, StencilShape{.block = c.block, .max_blocks = c.max_blocks});
+  call.choice("variant", StencilVariant::kReadOnly, variant);
+  call.integer("n", {0, std::numeric_limits<std::int64_t>::max() / 4 - 2 * kStencilRadius}, n);
+  call.choice("boundary", StencilBoundary::kPeriodic, boundary);
+  call.integer("block", {1, 1024}, shape.block);
+  call.integer("max_blocks", {1, kUnlimited}, shape.max_blocks);
+  call.input("x", x, {.count = c.n, .before = c.halo(), .after = c.halo()}, {c.x_offset, c.poison},
+             std::move(contents));
+  call.output<float>("y", y, {.count = c.n}, {c.y_offset, c.poison});
+  call.apart("x", "y");
+  return call;
 }
 
-WhereIs StencilCase::where() const {
-  const std::uint64_t tile = std::uint64_t{kernels::kStencilItems} * block, tiles = n == 0 ? 1 : (n - 1) / tile + 1,
-                      grid = std::min<std::uint64_t>(tiles, max_blocks);
-  return [tile, grid, block = static_cast<std::uint64_t>(block)](std::size_t i) {
-    return Origin{.block = i / tile % grid, .thread = static_cast<std::uint32_t>(i % block)};
-  };
+Call<Stencil> stencil_call(const StencilCase& c) {
+  return stencil_call_with(
+      c, [&c] { return c.x(); }, c.c());
+}
+
+DeviceArray<float> StencilCase::launch(const Stencil& stencil, std::span<const float> x,
+                                       const StencilCoefficients& c) const {
+  const auto contents = [x] { return std::vector<float>(x.begin(), x.end()); };
+  return stencil_call_with(*this, contents, c).run(stencil).take<float>("y");
 }
 
 void PolynomialStencilCase::normalise() {
@@ -159,18 +148,14 @@ void PolynomialStencilCase::normalise() {
   StencilCase::normalise();
 }
 
-void RefusedStencilCase::normalise() {
-  n = std::max<std::int64_t>(n, 1);
-  if (mistake == Mistake::kHaloOverlap) boundary = StencilBoundary::kPadded;
-  StencilCase::normalise();
-}
+namespace {
 
-void stencil_matches_its_reference(const Stencil& stencil, const StencilCase& c) {
+void matches_its_reference(const Stencil& stencil, const StencilCase& c) {
   const auto y = c.launch(stencil);
   REQUIRE_WITHIN_BOUND(y, expected(c, c.x()), c.where());
 }
 
-void stencil_variants_agree_bit_for_bit(const Stencil& stencil, const StencilCase& c) {
+void variants_agree_bit_for_bit(const Stencil& stencil, const StencilCase& c) {
   StencilCase variant = c;
   variant.variant = StencilVariant::kConstant;
   const std::vector<float> first = variant.launch(stencil).fetch();
@@ -180,13 +165,13 @@ void stencil_variants_agree_bit_for_bit(const Stencil& stencil, const StencilCas
   }
 }
 
-void stencil_is_exact_on_small_integers(const Stencil& stencil, const ExactStencilCase& c) {
+void is_exact_on_small_integers(const Stencil& stencil, const ExactStencilCase& c) {
   const auto y = c.launch(stencil);
   const Eigen::ArrayXf exact = expected(c, c.x()).value.cast<float>();
   REQUIRE_BITWISE_EQUAL(y, std::vector<float>(exact.begin(), exact.end()), c.where());
 }
 
-void stencil_is_linear(const Stencil& stencil, const LinearStencilCase& c) {
+void is_linear(const Stencil& stencil, const LinearStencilCase& c) {
   const std::vector<float> x = c.x(), z = make_values<float>(c.values, x.size(), kZ);
   std::vector<float> both(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) both[i] = c.a * x[i] + c.b * z[i];
@@ -198,7 +183,7 @@ void stencil_is_linear(const Stencil& stencil, const LinearStencilCase& c) {
   }
 }
 
-void stencil_scales_by_powers_of_two(const Stencil& stencil, const ScaledStencilCase& c) {
+void scales_by_powers_of_two(const Stencil& stencil, const ScaledStencilCase& c) {
   std::vector<float> x = c.x();
   const std::vector<float> before = c.launch(stencil, x, c.c()).fetch();
   for (float& v : x) v = std::ldexp(v, c.exponent);
@@ -209,7 +194,7 @@ void stencil_scales_by_powers_of_two(const Stencil& stencil, const ScaledStencil
   }
 }
 
-void stencil_is_negated_by_reversal(const Stencil& stencil, const StencilCase& c) {
+void is_negated_by_reversal(const Stencil& stencil, const StencilCase& c) {
   std::vector<float> x = c.x();
   const std::vector<float> forward = c.launch(stencil, x, c.c()).fetch();
   std::ranges::reverse(x);
@@ -220,7 +205,7 @@ void stencil_is_negated_by_reversal(const Stencil& stencil, const StencilCase& c
   }
 }
 
-void stencil_maps_constants_to_zero(const Stencil& stencil, const ConstantStencilCase& c) {
+void maps_constants_to_zero(const Stencil& stencil, const ConstantStencilCase& c) {
   std::vector<float> x = c.x();
   if (!x.empty()) std::ranges::fill(x, x[0]);
   const std::vector<float> y = c.launch(stencil, x, c.c()).fetch();
@@ -230,7 +215,7 @@ void stencil_maps_constants_to_zero(const Stencil& stencil, const ConstantStenci
     REQUIRE_LAW(y[i] == 0, "S(constant {})[{}] is {}, not 0", x[0], i, y[i]);
 }
 
-void stencil_differentiates_polynomials(const Stencil& stencil, const PolynomialStencilCase& c) {
+void differentiates_polynomials(const Stencil& stencil, const PolynomialStencilCase& c) {
   std::array<double, 9> a{};
   std::ranges::copy(make_values<float>(c.values, c.degree + 1, kX), a.begin());
   const auto polynomial = reference::differentiate_polynomial(a, c.n);
@@ -239,7 +224,7 @@ void stencil_differentiates_polynomials(const Stencil& stencil, const Polynomial
   REQUIRE_WITHIN_BOUND(y, polynomial.derivative, c.where());
 }
 
-void stencil_commutes_with_shifts(const Stencil& stencil, const ShiftedStencilCase& c) {
+void commutes_with_shifts(const Stencil& stencil, const ShiftedStencilCase& c) {
   std::vector<float> x = c.x();
   const std::vector<float> y = c.launch(stencil, x, c.c()).fetch();
   if (c.n == 0) return;
@@ -257,91 +242,23 @@ void stencil_commutes_with_shifts(const Stencil& stencil, const ShiftedStencilCa
   }
 }
 
-void stencil_is_deterministic(const Stencil& stencil, const ScheduledStencilCase& c) {
-  constexpr int kSchedules = 50;
-  REQUIRE_DETERMINISTIC(kSchedules, [&] { return c.launch(stencil).fetch(); });
-}
+}  // namespace
 
-void stencil_refuses_bad_arguments(const Stencil& stencil, const RefusedStencilCase& c) {
-  using enum RefusedStencilCase::Mistake;
-  const auto x = DeviceArray<float>::input("x", c.x(), {.misalignment = c.x_offset, .poison = c.poison});
-  const auto y = DeviceArray<float>::output("y", c.n, {.misalignment = c.y_offset, .poison = c.poison});
-  struct {
-    StencilVariant variant;
-    const float* x;
-    std::int64_t n;
-    float* y;
-    StencilBoundary boundary;
-    StencilShape shape;
-  } with = {c.variant, x.data() + c.halo(), c.n, y.data(), c.boundary, {.block = c.block, .max_blocks = c.max_blocks}};
-  switch (c.mistake) {
-    case kNegativeSize:
-      with.n = -c.n;
-      break;
-    case kHugeSize:
-      with.n = std::numeric_limits<std::int64_t>::max();
-      break;
-    case kNoThreads:
-      with.shape.block = 0;
-      break;
-    case kTooManyThreads:
-      with.shape.block = 1025;
-      break;
-    case kNoBlocks:
-      with.shape.max_blocks = 0;
-      break;
-    case kNullInput:
-      with.x = nullptr;
-      break;
-    case kNullOutput:
-      with.y = nullptr;
-      break;
-    case kMisalignedInput:
-      with.x = shifted_by_bytes(with.x, 2);
-      break;
-    case kMisalignedOutput:
-      with.y = shifted_by_bytes(with.y, 1);
-      break;
-    case kOverlap:
-      with.y = const_cast<float*>(with.x) + (c.n - 1);
-      break;
-    case kHaloOverlap:
-      with.y = const_cast<float*>(with.x) + (c.n + kStencilRadius - 1);
-      break;
-    case kUnknownVariant:
-      with.variant = static_cast<StencilVariant>(3);
-      break;
-    case kUnknownBoundary:
-      with.boundary = static_cast<StencilBoundary>(4);
-      break;
-  }
-  REQUIRE_REFUSED(stencil(with.variant, with.x, with.n, with.y, c.c(), with.boundary, with.shape, nullptr));
-  REQUIRE_UNTOUCHED(y);
-}
-
-void stencil_launches_nothing_for_no_work(const Stencil& stencil, const StencilCase& c) {
-  require_no_launch([&](cudaStream_t stream) {
-    REQUIRE_CUDA(stencil(c.variant, nullptr, 0, nullptr, c.c(), c.boundary,
-                         {.block = c.block, .max_blocks = c.max_blocks}, stream));
-  });
-}
-
-const std::vector<Law<Stencil>>& stencil_laws() {
-  static const std::vector<Law<Stencil>> laws = {
-      law("LaunchesNothingForNoWork", stencil_launches_nothing_for_no_work, 10),
-      law("RefusesBadArguments", stencil_refuses_bad_arguments, 4),
-      law("MatchesItsReference", stencil_matches_its_reference),
-      law("VariantsAgreeBitForBit", stencil_variants_agree_bit_for_bit, 3),
-      law("IsExactOnSmallIntegers", stencil_is_exact_on_small_integers),
-      law("IsLinear", stencil_is_linear, 3),
-      law("ScalesByPowersOfTwo", stencil_scales_by_powers_of_two, 2),
-      law("IsNegatedByReversal", stencil_is_negated_by_reversal, 2),
-      law("MapsConstantsToZero", stencil_maps_constants_to_zero),
-      law("DifferentiatesPolynomials", stencil_differentiates_polynomials),
-      law("CommutesWithShifts", stencil_commutes_with_shifts, 2),
-      law("IsDeterministic", stencil_is_deterministic, 50),
+Laws<Stencil> stencil_laws() {
+  return {
+      no_work_law<stencil_call, StencilCase, &StencilCase::n>("LaunchesNothingForNoWork", {.cases = 100, .cost = 10}),
+      refusal_law<stencil_call, ScheduledStencilCase>("RefusesBadArguments", {.cases = 300, .cost = 4}),
+      law("MatchesItsReference", matches_its_reference, {.cases = 6000}),
+      law("VariantsAgreeBitForBit", variants_agree_bit_for_bit, {.cases = 1000, .cost = 3}),
+      law("IsExactOnSmallIntegers", is_exact_on_small_integers, {.cases = 1000}),
+      law("IsLinear", is_linear, {.cases = 500, .cost = 3}),
+      law("ScalesByPowersOfTwo", scales_by_powers_of_two, {.cases = 500, .cost = 2}),
+      law("IsNegatedByReversal", is_negated_by_reversal, {.cases = 500, .cost = 2}),
+      law("MapsConstantsToZero", maps_constants_to_zero, {.cases = 500}),
+      law("DifferentiatesPolynomials", differentiates_polynomials, {.cases = 500}),
+      law("CommutesWithShifts", commutes_with_shifts, {.cases = 500, .cost = 2}),
+      law("IsDeterministic", require_same_bits<ScheduledStencilCase, Stencil>, {.cases = 20, .cost = 50}),
   };
-  return laws;
 }
 
 }  // namespace lockstep::properties

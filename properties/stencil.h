@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/compare.h"
+#include "harness/contract.h"
 #include "harness/device_array.h"
 #include "harness/field.h"
 #include "harness/values.h"
@@ -17,9 +18,7 @@
 namespace lockstep::properties {
 
 // Anything with the launcher's signature and its contract (kernels/stencil.h).
-using Stencil = std::function<kernels::LaunchStatus(kernels::StencilVariant, const float* x, std::int64_t n, float* y,
-                                                    const kernels::StencilCoefficients&, kernels::StencilBoundary,
-                                                    const kernels::StencilShape&, cudaStream_t)>;
+using Stencil = std::function<decltype(kernels::stencil_1d)>;
 
 struct StencilCase {
   std::int64_t n = 0;
@@ -30,8 +29,6 @@ struct StencilCase {
   int x_offset = 0, y_offset = 0;  // elements past a 256-byte boundary
   Poison poison = Poison::kNaN;
   Values coefficients, values;
-
-  static constexpr int kUnlimited = 0x7fffffff;
 
   static void fields(StencilCase& c, FieldVisitor& field);
   void normalise();
@@ -48,7 +45,7 @@ struct StencilCase {
 
   int halo() const { return boundary == kernels::StencilBoundary::kPadded ? kernels::kStencilRadius : 0; }
   // The thread that computes element i.
-  WhereIs where() const;
+  WhereIs where() const { return tiles_of_blocks(n, block, max_blocks, kernels::kStencilItems); }
 
  protected:
   static inline const std::vector<ValueKind> kAnyValues = {ValueKind::kSmallIntegers, ValueKind::kIndex,
@@ -101,42 +98,13 @@ struct ScheduledStencilCase : StencilCase {
   static void fields(ScheduledStencilCase& c, FieldVisitor& field);
 };
 
-// A legal case with one argument made illegal.
-struct RefusedStencilCase : StencilCase {
-  enum class Mistake {
-    kNegativeSize,
-    kHugeSize,
-    kNoThreads,
-    kTooManyThreads,
-    kNoBlocks,
-    kNullInput,
-    kNullOutput,
-    kMisalignedInput,
-    kMisalignedOutput,
-    kOverlap,
-    kHaloOverlap,
-    kUnknownVariant,
-    kUnknownBoundary
-  };
-  Mistake mistake = Mistake::kNegativeSize;
-  static void fields(RefusedStencilCase& c, FieldVisitor& field);
-  void normalise();
-};
+// What the launcher is called with, and its contract.
+Call<Stencil> stencil_call(const StencilCase& c);
+// The same with other contents of x, as many as c.x() gives.
+Call<Stencil> stencil_call_with(const StencilCase& c, std::function<std::vector<float>()> contents,
+                                const kernels::StencilCoefficients& coefficients);
 
-void stencil_matches_its_reference(const Stencil& stencil, const StencilCase& c);
-void stencil_variants_agree_bit_for_bit(const Stencil& stencil, const StencilCase& c);
-void stencil_is_exact_on_small_integers(const Stencil& stencil, const ExactStencilCase& c);
-void stencil_is_linear(const Stencil& stencil, const LinearStencilCase& c);
-void stencil_scales_by_powers_of_two(const Stencil& stencil, const ScaledStencilCase& c);
-void stencil_is_negated_by_reversal(const Stencil& stencil, const StencilCase& c);
-void stencil_maps_constants_to_zero(const Stencil& stencil, const ConstantStencilCase& c);
-void stencil_differentiates_polynomials(const Stencil& stencil, const PolynomialStencilCase& c);
-void stencil_commutes_with_shifts(const Stencil& stencil, const ShiftedStencilCase& c);
-void stencil_is_deterministic(const Stencil& stencil, const ScheduledStencilCase& c);
-void stencil_refuses_bad_arguments(const Stencil& stencil, const RefusedStencilCase& c);
-void stencil_launches_nothing_for_no_work(const Stencil& stencil, const StencilCase& c);
-
-// All of them, in the order in which a suspect kernel meets them.
-const std::vector<Law<Stencil>>& stencil_laws();
+// In the order in which a mutant meets them.
+Laws<Stencil> stencil_laws();
 
 }  // namespace lockstep::properties

@@ -72,7 +72,8 @@ TEST(StencilCase, MapsElementsToTheBlockAndThreadThatComputeThem) {
 template <class Case>
 class StencilCases : public ::testing::Test {};
 using Cases = ::testing::Types<StencilCase, ExactStencilCase, LinearStencilCase, ScaledStencilCase, ConstantStencilCase,
-                               ShiftedStencilCase, PolynomialStencilCase, ScheduledStencilCase, RefusedStencilCase>;
+                               ShiftedStencilCase, PolynomialStencilCase, ScheduledStencilCase,
+                               Refused<stencil_call, ScheduledStencilCase>>;
 TYPED_TEST_SUITE(StencilCases, Cases);
 
 TYPED_TEST(StencilCases, ReadBackWhatTheyPrint) {

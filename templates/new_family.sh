@@ -71,7 +71,7 @@ what_to_fill_in() {
   local tree=$1 name=$2
   echo
   echo "To fill in, in this order (docs/adding_a_kernel.md):"
-  (cd "$tree" && grep -n 'FILL IN' "kernels/$name.h" reference/"$name".{h,cc} "kernels/$name.cu" "properties/$name.h" \
+  (cd "$tree" && grep -n 'FILL IN' "kernels/$name.h" reference/"$name".{h,cc} "kernels/$name.cu" "properties/$name.cc" \
     "tests/known_bad/$name.cu") | sed -E 's/^([^:]+:[0-9]+):.*FILL IN: /  \1: /'
   echo
   echo "  ./lockstep test //tests:${name}_test"

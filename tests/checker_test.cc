@@ -1,4 +1,4 @@
-// Every checker against every planted mistake: each is found with its kind and its source line, and no correct twin is accused, whatever the order in
+// Every checker against every planted mistake: each is found with its kind and its source line, and no correct negative control is accused, whatever the order in
 // which blocks, warps and lanes run.
 #include <gtest/gtest.h>
 #include <dlfcn.h>

@@ -1,17 +1,13 @@
 // Matrix products whose sides are all 2,048; minutes on the simulated GPU, so that it runs there in the nightly
 // configuration alone.
-#include <gtest/gtest.h>
-
-#include "harness/property.h"
-#include "kernels/matmul.h"
 #include "properties/matmul.h"
+
+#include "tests/law_coverage.h"
 
 namespace lockstep::properties {
 namespace {
 
-PROPERTY_CASES(HugeMatmul, PassesFreivaldsCheck, 1, const HugeMatmulCase& c) {
-  matmul_passes_freivalds_check(kernels::matmul, c);
-}
+const bool registered = register_laws("HugeMatmul", huge_matmul_laws(), Matmul(kernels::matmul));
 
 }  // namespace
 }  // namespace lockstep::properties

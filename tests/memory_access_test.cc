@@ -19,35 +19,7 @@ namespace {
 
 const MemoryAccess access;  // the real launchers
 
-PROPERTY_CASES(MemoryAccess, GatherDeliversEveryBit, 2500, const AccessCase& c) {
-  gather_delivers_every_bit(access, c);
-}
-
-PROPERTY_CASES(MemoryAccess, ScatterDeliversEveryBit, 1500, const ScatterCase& c) {
-  scatter_delivers_every_bit(access, c);
-}
-
-PROPERTY_CASES(MemoryAccess, GatherTransactionsEqualTheModel, 1500, const AccessCase& c) {
-  gather_transactions_equal_the_model(access, c);
-}
-
-PROPERTY_CASES(MemoryAccess, ScatterTransactionsEqualTheModel, 1000, const ScatterCase& c) {
-  scatter_transactions_equal_the_model(access, c);
-}
-
-PROPERTY_CASES(MemoryAccess, IsDeterministic, 15, const ScheduledAccessCase& c) {
-  memory_access_is_deterministic(access, c);
-}
-
-PROPERTY_CASES(MemoryAccess, RefusesBadArguments, 200, const RefusedAccessCase& c) {
-  memory_access_refuses_bad_arguments(access, c);
-}
-
-PROPERTY_CASES(MemoryAccess, LaunchesNothingForNoWork, 50, const AccessCase& c) {
-  memory_access_launches_nothing_for_no_work(access, c);
-}
-
-TEST(MemoryAccessLaws, AreAllTestsHere) { expect_every_law_is_a_test("MemoryAccess", memory_access_laws()); }
+const bool proved = prove("MemoryAccess", memory_access_laws(), access);
 
 // Everything that decides what a request of one warp touches, each with each: every pattern, element size, offset and
 // load path, and partial warps; the same for stores.

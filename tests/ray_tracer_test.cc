@@ -22,48 +22,15 @@
 namespace lockstep::properties {
 namespace {
 
-using kernels::ray_trace;
-
-PROPERTY_CASES(RayTracer, GivesEveryPixelALegalColour, 600, const RayTracerCase& c) {
-  ray_tracer_gives_every_pixel_a_legal_colour(ray_trace, c);
-}
-
-PROPERTY_CASES(RayTracer, VariantsAgreeBitForBit, 200, const RayTracerCase& c) {
-  ray_tracer_variants_agree_bit_for_bit(ray_trace, c);
-}
-
-PROPERTY_CASES(RayTracer, DoesNotDependOnOrder, 200, const RayTracerCase& c) {
-  ray_tracer_does_not_depend_on_order(ray_trace, c);
-}
-
-PROPERTY_CASES(RayTracer, MovesWithItsScene, 150, const TranslatedSceneCase& c) {
-  ray_tracer_moves_with_its_scene(ray_trace, c);
-}
-
-PROPERTY_CASES(RayTracer, IsDeterministic, 10, const ScheduledSceneCase& c) {
-  ray_tracer_is_deterministic(ray_trace, c);
-}
-
-PROPERTY_CASES(RayTracer, RefusesBadArguments, 200, const RefusedSceneCase& c) {
-  ray_tracer_refuses_bad_arguments(ray_trace, c);
-}
-
-PROPERTY_CASES(RayTracer, LaunchesNothingForNoWork, 50, const RayTracerCase& c) {
-  ray_tracer_launches_nothing_for_no_work(ray_trace, c);
-}
-
-TEST(RayTracerLaws, AreAllTestsHere) { expect_every_law_is_a_test("RayTracer", ray_tracer_laws()); }
+const bool proved = prove("RayTracer", ray_tracer_laws(), RayTracer(kernels::ray_trace));
 
 constexpr const char* kFolder = "golden/ray_tracer/";
 
 // The scene's picture by the kernel under test, made under the memory contract.
 golden::Image render(const Scene& scene, kernels::RayTracerVariant variant) {
-  RayTracerCase c;
-  c.width = scene.width;
-  c.height = scene.height;
-  c.variant = variant;
   std::vector<std::uint32_t> pixels;
-  const CaseOutcome outcome = run_case([&] { pixels = c.launch(ray_trace, scene.spheres); });
+  const CaseOutcome outcome = run_case(
+      [&] { pixels = properties::render(kernels::ray_trace, variant, scene.spheres, scene.width, scene.height); });
   EXPECT_TRUE(outcome.held()) << scene.name << ": " << outcome.failure.message;
   golden::Image image{scene.width, scene.height, std::vector<std::uint8_t>(4 * pixels.size())};
   std::memcpy(image.rgba.data(), pixels.data(), image.rgba.size());

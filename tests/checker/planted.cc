@@ -2,8 +2,8 @@
 //
 //   planted --list            name and kind of each, a line
 //   planted NAME faulty       the kernel with the mistake
-//   planted NAME correct      its twin
-//   planted all correct       every twin
+//   planted NAME correct      its negative control
+//   planted all correct       every negative control
 //
 // Its exit status says nothing about what the kernels did: 0, or 2 for wrong usage.
 #include <cstdio>

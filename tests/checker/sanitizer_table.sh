@@ -3,7 +3,7 @@
 # a mistake. docs/sanitizer.md has what came of it.
 #   found     the tool reported an error          clean     it did not, and the program ended
 #   hung      neither within ten seconds          died N    the program ended with another status, and the tool said nothing
-# Then all correct twins in one process a tool, which must be clean.
+# Then all correct negative controls in one process a tool, which must be clean.
 set -u
 planted=$(readlink -f "$1")
 shift
@@ -40,5 +40,5 @@ echo
   echo
 done
 for tool in "${tools[@]}"; do
-  echo "all correct twins, $tool: $(under "$tool" all correct 60)"
+  echo "all correct negative controls, $tool: $(under "$tool" all correct 60)"
 done

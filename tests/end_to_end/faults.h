@@ -1,4 +1,4 @@
-// Kernels with one planted fault each, and right twins. The line of each fault bears the comment "planted: <name>",
+// Kernels with one planted fault each, and right negative controls. The line of each fault bears the comment "planted: <name>",
 // which the tests look up.
 #pragma once
 

@@ -276,9 +276,9 @@ LaunchStatus launch_whole(HistogramPath path, const int* values, Index n, Count*
 
 }  // namespace
 
-const std::vector<Mutant<HistogramLauncher>>& histogram_mutants() {
+Mutants<HistogramLauncher> histogram_mutants() {
   constexpr const char* kWatched = "whether threads meet is up to the hardware's schedule";
-  static const std::vector<Mutant<HistogramLauncher>> mutants = {
+  return {
       {"negatives_wrap",
        "compares as unsigned: values below 0 count in the last bin",
        launch<NegativesWrap>,
@@ -386,7 +386,6 @@ const std::vector<Mutant<HistogramLauncher>>& histogram_mutants() {
       {"two_a_thread", "two elements a thread and turn, global atomics", launch_whole<two_a_thread>},
       {"aggregated", "one atomic for all lanes that meet a bin", launch_whole<aggregated>},
   };
-  return mutants;
 }
 
 }  // namespace lockstep::known_bad

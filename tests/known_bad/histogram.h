@@ -1,8 +1,6 @@
 // Mutants and negative controls of the histogram family; see mutant.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/histogram.h"
 #include "tests/known_bad/mutant.h"
 
@@ -10,6 +8,6 @@ namespace lockstep::known_bad {
 
 using HistogramLauncher = decltype(kernels::histogram);
 
-const std::vector<Mutant<HistogramLauncher>>& histogram_mutants();
+Mutants<HistogramLauncher> histogram_mutants();
 
 }  // namespace lockstep::known_bad

@@ -212,8 +212,8 @@ LaunchStatus launch_row_a_block(MatmulVariant variant, const In& a, const In& b,
 
 }  // namespace
 
-const std::vector<Mutant<MatmulLauncher>>& matmul_mutants() {
-  static const std::vector<Mutant<MatmulLauncher>> mutants = {
+Mutants<MatmulLauncher> matmul_mutants() {
+  return {
       {"loads_past_the_edge",
        "no bounds check at the edge of a partial tile",
        launch<LoadsPastTheEdge>,
@@ -297,7 +297,6 @@ const std::vector<Mutant<MatmulLauncher>>& matmul_mutants() {
       {"zero_padded", "tiles padded with zeros, whole tiles summed", launch<ZeroPadded>},
       {"row_a_block", "a block for each row, no shared memory", launch_row_a_block},
   };
-  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,8 +1,6 @@
 // Mutants and negative controls of the matmul family; see mutant.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/matmul.h"
 #include "tests/known_bad/mutant.h"
 
@@ -10,6 +8,6 @@ namespace lockstep::known_bad {
 
 using MatmulLauncher = decltype(kernels::matmul);
 
-const std::vector<Mutant<MatmulLauncher>>& matmul_mutants();
+Mutants<MatmulLauncher> matmul_mutants();
 
 }  // namespace lockstep::known_bad

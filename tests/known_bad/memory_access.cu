@@ -190,9 +190,9 @@ const MemoryAccessLaunchers* with_scatter() {
 
 }  // namespace
 
-const std::vector<Mutant<const MemoryAccessLaunchers>>& memory_access_mutants() {
+Mutants<const MemoryAccessLaunchers> memory_access_mutants() {
   constexpr const char* kCounted = "the data is right; only the counters show it";
-  static const std::vector<Mutant<const MemoryAccessLaunchers>> mutants = {
+  return {
       {"offset_forgotten",
        "starts at the first element",
        with_gather<gather<OffsetForgotten>>(),
@@ -267,7 +267,6 @@ const std::vector<Mutant<const MemoryAccessLaunchers>>& memory_access_mutants() 
       {"as_floats", "words moved as floats, without arithmetic", with_gather<gather<AsFloats>>()},
       {"by_striding", "one block strides over all elements", with_gather<launch_by_striding>()},
   };
-  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,14 +1,12 @@
 // Mutants and negative controls of the memory access family; see mutant.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/memory_access.h"
 #include "tests/known_bad/mutant.h"
 
 namespace lockstep::known_bad {
 
 // A family in which one launcher is under suspicion and the other is the real one.
-const std::vector<Mutant<const kernels::MemoryAccessLaunchers>>& memory_access_mutants();
+Mutants<const kernels::MemoryAccessLaunchers> memory_access_mutants();
 
 }  // namespace lockstep::known_bad

@@ -30,13 +30,18 @@ __device__ Index thread_in_grid() { return Index{blockIdx.x} * blockDim.x + thre
 LaunchStatus launched() { return kernels::status_of(cudaGetLastError(), kWho, "launching"); }
 
 // What the real launcher would refuse is refused.
+bool is_legal(const void* p) { return p != nullptr && reinterpret_cast<std::uintptr_t>(p) % alignof(Word) == 0; }
+
 LaunchStatus check(const void* p, const SpaceShape& shape, int shift = 0) {
-  if (p == nullptr || reinterpret_cast<std::uintptr_t>(p) % alignof(Word) != 0)
-    return kernels::refused(kWho, "null or misaligned");
-  if (shape.block < 1 || shape.block > 1024 || shape.blocks < 1) return kernels::refused(kWho, "no such shape");
+  if (!is_legal(p)) return kernels::refused(kWho, "null or misaligned");
+  if (shape.block < 1 || shape.block > 1024 || shape.blocks < 1 || shape.blocks > 0x7fffffff)
+    return kernels::refused(kWho, "no such shape");
   if (shift < 0) return kernels::refused(kWho, "negative shift");
   return {};
 }
+
+// So many threads, more than none, in such blocks.
+bool is_grid(Index n, int block) { return block >= 1 && block <= 1024 && n >= 1 && n <= Index{0x7fffffff} * block; }
 
 bool leaves(Index first, Index count) {
   return first < 0 || count < 0 || first > kSymbolWords || count > kSymbolWords - first;
@@ -131,6 +136,7 @@ __global__ void shared_by_atomics(const Word* x, Word* y) {
 template <auto kKernel>
 LaunchStatus shared(SharedKind kind, const Word* x, Word* y, const SpaceShape& shape, cudaStream_t stream) {
   if (kind > SharedKind::kDynamic) return kernels::refused(kWho, "no such kind");
+  if (!is_legal(x)) return kernels::refused(kWho, "null or misaligned");
   if (LaunchStatus status = check(y, shape); !status.ok()) return status;
   kKernel<<<shape.blocks, shape.block, 0, stream>>>(x, y);
   return launched();
@@ -194,7 +200,7 @@ __global__ void gather_past_the_limit(const Word* index, Word* y, Index n) {
 
 template <auto kKernel>
 LaunchStatus gather(SymbolSpace space, const Word* index, Word* y, Index n, int block, cudaStream_t stream) {
-  if (space > SymbolSpace::kDevice || block < 1 || block > 1024 || n < 1)
+  if (space > SymbolSpace::kDevice || !is_grid(n, block) || !is_legal(index) || !is_legal(y))
     return kernels::gather_words(space, index, y, n, block, stream);
   kKernel<<<static_cast<unsigned>((n - 1) / block + 1), block, 0, stream>>>(index, y, n);
   return launched();
@@ -208,8 +214,7 @@ __global__ void increment_a_copy(Index first, Index count) {
 }
 
 LaunchStatus increment_lost(Index first, Index count, int block, cudaStream_t stream) {
-  if (leaves(first, count) || block < 1 || block > 1024 || count == 0)
-    return kernels::increment_words(first, count, block, stream);
+  if (leaves(first, count) || !is_grid(count, block)) return kernels::increment_words(first, count, block, stream);
   increment_a_copy<<<static_cast<unsigned>((count - 1) / block + 1), block, 0, stream>>>(first, count);
   return launched();
 }
@@ -222,7 +227,7 @@ __global__ void transform_the_first_block(Word* words, Index count) {
 }
 
 LaunchStatus transform_partly(Word* words, Index count, int block, cudaStream_t stream) {
-  if (count < 1 || block < 1 || block > 1024) return kernels::transform_managed(words, count, block, stream);
+  if (!is_grid(count, block) || !is_legal(words)) return kernels::transform_managed(words, count, block, stream);
   transform_the_first_block<<<static_cast<unsigned>((count - 1) / block + 1), block, 0, stream>>>(words, count);
   return launched();
 }
@@ -247,9 +252,9 @@ const MemorySpaceLaunchers* with_counter() {
 
 }  // namespace
 
-const std::vector<Mutant<const MemorySpaceLaunchers>>& memory_space_mutants() {
+Mutants<const MemorySpaceLaunchers> memory_space_mutants() {
   using M = MemorySpaceLaunchers;
-  static const std::vector<Mutant<const M>> mutants = {
+  return {
       {"local_is_shared",
        "an array of the block taken for the thread's own",
        with<&M::local_rotation, local<local_is_shared>>(),
@@ -325,7 +330,6 @@ const std::vector<Mutant<const MemorySpaceLaunchers>>& memory_space_mutants() {
        with<&M::shared_sum, shared<shared_by_atomics>>()},
       {"count_by_blocks", "one atomic a block", with_counter<count<count_by_blocks>>()},
   };
-  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,14 +1,12 @@
 // Mutants and negative controls of the memory spaces family; see mutant.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/memory_spaces.h"
 #include "tests/known_bad/mutant.h"
 
 namespace lockstep::known_bad {
 
-// A family in which some launchers are mutants or negative controls and the others are the real ones.
-const std::vector<Mutant<const kernels::MemorySpaceLaunchers>>& memory_space_mutants();
+// A family in which some launchers are under suspicion and the others are the real ones.
+Mutants<const kernels::MemorySpaceLaunchers> memory_space_mutants();
 
 }  // namespace lockstep::known_bad

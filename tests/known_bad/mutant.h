@@ -26,4 +26,7 @@ struct Mutant {
   bool has_fault() const { return !rejected_for.empty(); }
 };
 
+template <class Launcher>
+using Mutants = std::vector<Mutant<Launcher>>;
+
 }  // namespace lockstep::known_bad

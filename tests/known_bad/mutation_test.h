@@ -49,15 +49,15 @@ struct MutationTest {
 void register_mutation_test(MutationTest test);
 
 template <class Launcher, class Implementation>
-MutationResult run_laws(Launcher* launch, const std::vector<properties::Law<Implementation>>& laws,
+MutationResult run_laws(Launcher* launch, const properties::Laws<Implementation>& laws,
                         std::span<const int> rounds) {
   MutationResult found;
   for (const int cases : rounds) {
     for (const auto& law : laws) {
       PropertyOptions options;
-      options.cases = std::max(cases / law.cost, 1);
+      options.cases = std::max(cases / law.options.cost, 1);
       options.max_shrink_seconds = kShrinkSeconds;
-      const PropertyResult result = law.judge(*launch, options);
+      const PropertyResult result = law.judge(law.name, *launch, options);
       found.cases += result.cases;
       if (result.held || result.not_applicable) continue;  // the law needs more than the device has
       found.law = law.name;
@@ -73,8 +73,8 @@ MutationResult run_laws(Launcher* launch, const std::vector<properties::Law<Impl
 
 // Registers the mutation tests of a family. Returns true, so that a file can call it before main().
 template <class Launcher, class Implementation>
-bool add_mutation_tests(const std::string& family, const std::vector<Mutant<Launcher>>& mutants,
-                        const std::vector<properties::Law<Implementation>>& laws) {
+bool add_mutation_tests(const std::string& family, const Mutants<Launcher>& mutants,
+                        const properties::Laws<Implementation>& laws) {
   for (const auto& m : mutants) {
     register_mutation_test({.family = family,
                             .name = m.name,
@@ -83,7 +83,7 @@ bool add_mutation_tests(const std::string& family, const std::vector<Mutant<Laun
                             .rejected_for = is_simulator() ? m.rejected_for : m.on_silicon,
                             .runs_here = is_simulator() || m.simulator_only.empty(),
                             .why_not_here = m.simulator_only,
-                            .run = [&m, &laws](std::span<const int> rounds) { return run_laws(m.launch, laws, rounds); }});
+                            .run = [launch = m.launch, laws](std::span<const int> rounds) { return run_laws(launch, laws, rounds); }});
   }
   return true;
 }

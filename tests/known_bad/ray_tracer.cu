@@ -188,8 +188,8 @@ struct PackedByHand : Honest {
 
 }  // namespace
 
-const std::vector<Mutant<RayTracerLauncher>>& ray_tracer_mutants() {
-  static const std::vector<Mutant<RayTracerLauncher>> mutants = {
+Mutants<RayTracerLauncher> ray_tracer_mutants() {
+  return {
       {"last_sphere_wins", "the greatest height is never updated", launch<LastSphereWins>, {"mismatch"}, {"mismatch"}},
       {"lowest_wins", "the lowest hit for the highest", launch<LowestWins>, {"mismatch"}, {"mismatch"}},
       {"depth_forgotten", "compares centres, not surfaces", launch<DepthForgotten>, {"mismatch"}, {"mismatch"}},
@@ -244,7 +244,6 @@ const std::vector<Mutant<RayTracerLauncher>>& ray_tracer_mutants() {
       {"backwards", "the list backwards, pixels along one line", launch_backwards},
       {"packed_by_hand", "channels shifted into a word", launch<PackedByHand>},
   };
-  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,8 +1,6 @@
 // Mutants and negative controls of the ray tracer family; see mutant.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/ray_tracer.h"
 #include "tests/known_bad/mutant.h"
 
@@ -10,6 +8,6 @@ namespace lockstep::known_bad {
 
 using RayTracerLauncher = decltype(kernels::ray_trace);
 
-const std::vector<Mutant<RayTracerLauncher>>& ray_tracer_mutants();
+Mutants<RayTracerLauncher> ray_tracer_mutants();
 
 }  // namespace lockstep::known_bad

@@ -285,8 +285,8 @@ const ShuffleLaunchers* with_collective() {
 
 }  // namespace
 
-const std::vector<Mutant<const ShuffleLaunchers>>& shuffle_mutants() {
-  static const std::vector<Mutant<const ShuffleLaunchers>> mutants = {
+Mutants<const ShuffleLaunchers> shuffle_mutants() {
+  return {
       {"always_the_whole_warp",
        "width 32 whatever was asked",
        with_exchange<AlwaysTheWholeWarp>(),
@@ -358,7 +358,6 @@ const std::vector<Mutant<const ShuffleLaunchers>>& shuffle_mutants() {
       {"exchange_by_index", "shifts by computed source lanes", with_exchange<ByIndex>()},
       {"shift_first", "an exclusive scan that shifts first and scans then", with_collective<ShiftFirst>()},
   };
-  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,14 +1,12 @@
 // Mutants and negative controls of the Warp exchanges; see mutant.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/shuffle.h"
 #include "tests/known_bad/mutant.h"
 
 namespace lockstep::known_bad {
 
 // A family in which some launchers are under suspicion and the others are the real ones.
-const std::vector<Mutant<const kernels::ShuffleLaunchers>>& shuffle_mutants();
+Mutants<const kernels::ShuffleLaunchers> shuffle_mutants();
 
 }  // namespace lockstep::known_bad

@@ -226,9 +226,9 @@ const StagingLaunchers* with_thread_map() {
 
 }  // namespace
 
-const std::vector<Mutant<const StagingLaunchers>>& staging_mutants() {
+Mutants<const StagingLaunchers> staging_mutants() {
   constexpr const char* kWatched = "whether threads meet is up to the hardware's schedule";
-  static const std::vector<Mutant<const StagingLaunchers>> mutants = {
+  return {
       {"no_barrier",
        "uses neighbours' values before they are there",
        with_tile_map<map_tiles<NoBarrier>>(),
@@ -321,7 +321,6 @@ const std::vector<Mutant<const StagingLaunchers>>& staging_mutants() {
       {"map_by_four", "16-byte accesses where the arrays are aligned to them",
        with_thread_map<map_words<map_by_four>>()},
   };
-  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -355,12 +355,12 @@ LaunchStatus launch_whole(StencilVariant variant, const float* x, Index n, float
 
 }  // namespace
 
-const std::vector<Mutant<StencilLauncher>>& stencil_mutants() {
+Mutants<StencilLauncher> stencil_mutants() {
   const Labels kMismatch = {"mismatch"}, kUnwritten = {"unwritten"}, kGuard = {"guard"}, kInput = {"input-changed"};
   const Labels kOutOfBounds = {"finding:out-of-bounds"}, kUninitialised = {"finding:uninitialised"};
   const char* const kEndsTheContext = "a misaligned or null access ends the context, and nothing could run after it";
-  static const std::vector<Mutant<StencilLauncher>> mutants = {
-      // Mutants.
+  return {
+      // Known-bad kernels.
       {"halo_before_the_first", "reads x[-1] ... x[-4] whatever the boundary", launch<HaloBeforeTheFirst>, kOutOfBounds,
        kMismatch},
       {"halo_past_the_last", "reads x[n] ... whatever the boundary", launch<HaloPastTheLast>, kOutOfBounds, kMismatch},
@@ -433,7 +433,6 @@ const std::vector<Mutant<StencilLauncher>>& stencil_mutants() {
       {"two_a_thread", "two elements a thread", launch_whole<two_a_thread, 2, false>},
       {"shuffled_halo", "neighbours by warp shuffle", launch_whole<shuffled_halo, 1, false>},
   };
-  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,8 +1,6 @@
 // Mutants and negative controls of the Stencil kernels; see mutant.h.
 #pragma once
 
-#include <vector>
-
 #include "kernels/stencil.h"
 #include "tests/known_bad/mutant.h"
 
@@ -10,6 +8,6 @@ namespace lockstep::known_bad {
 
 using StencilLauncher = decltype(kernels::stencil_1d);
 
-const std::vector<Mutant<StencilLauncher>>& stencil_mutants();
+Mutants<StencilLauncher> stencil_mutants();
 
 }  // namespace lockstep::known_bad

@@ -64,7 +64,7 @@ for file in kernels/dot_product.{h,cu} reference/dot_product.{h,cc} properties/d
   expect "$file is there" "$([[ -s $tree/$file ]] && echo yes)" yes
   expect "$file has no placeholder left" "$(grep -ciE 'family_?name' "$tree/$file")" 0
 done
-expect_match "its type" "$(cat "$tree/properties/dot_product.h")" "struct DotProductCase"
+expect_match "its type" "$(cat "$tree/properties/dot_product.h")" "using DotProduct ="
 expect "the last in the list" "$(grep -A1 '"dot_product",' "$tree/kernels/families.bzl" | tail -1)" "]"
 expect "the others are still in it" "$(grep -c '^    "' "$tree/kernels/families.bzl")" \
   "$(($(grep -c '^    "' kernels/families.bzl) + 1))"

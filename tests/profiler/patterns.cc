@@ -31,7 +31,7 @@ using lockstep::reference::Transactions;
 // Blocks of every kind: whole ones, one with a whole warp too few, and a last warp of 13 lanes.
 constexpr std::int64_t kElements = 4096 + 5 * 32 + 13;
 constexpr std::int64_t kSlack = 64;  // that offsets reach past them
-constexpr std::int64_t kMostStride = 33;
+constexpr std::int64_t kMaxStride = 33;
 
 // Load requests, load sectors, store requests, store sectors.
 using Counts = std::array<std::uint64_t, 4>;
@@ -56,7 +56,7 @@ std::vector<Launch> launches() {
       {"stride 3, offset 1", {.kind = PatternKind::kStrided, .offset = 1, .factor = 3}},
       {"stride 8", {.kind = PatternKind::kStrided, .factor = 8}},
       {"stride 32", {.kind = PatternKind::kStrided, .factor = 32}},
-      {"stride 33", {.kind = PatternKind::kStrided, .factor = kMostStride}},
+      {"stride 33", {.kind = PatternKind::kStrided, .factor = kMaxStride}},
       {"one address", {.kind = PatternKind::kOneAddress, .offset = 7}},
       {"random", {.kind = PatternKind::kRandom, .factor = 7}},
   };
@@ -149,7 +149,7 @@ int run(const std::string& recording) {
     must(counters.reset != nullptr, "a recording is compared with the simulated GPU, and this is none");
     recorded = read_recording(recording);
   }
-  const std::int64_t count = kMostStride * kElements + kSlack;
+  const std::int64_t count = kMaxStride * kElements + kSlack;
   char *x = nullptr, *y = nullptr;
   must(cudaMalloc(reinterpret_cast<void**>(&x), count * 16) == cudaSuccess, "no device memory");
   must(cudaMalloc(reinterpret_cast<void**>(&y), count * 16) == cudaSuccess, "no device memory");

@@ -3,12 +3,12 @@
 
 namespace batched_cholesky {
 
-constexpr int kMost = 12, kWarps = 4;
+constexpr int kMax = 12, kWarps = 4;
 
 __device__ int at(int y, int x) { return y * (y + 1) / 2 + x; }
 
 __global__ void factor(double* matrices, int n, int count, int* failed, int mistake) {
-  __shared__ double all[kWarps][kMost * (kMost + 1) / 2];
+  __shared__ double all[kWarps][kMax * (kMax + 1) / 2];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, which = blockIdx.x * kWarps + warp, size = n * (n + 1) / 2;
   if (which >= count) return;
   double *a = all[warp], *mine = matrices + which * size;

@@ -3,7 +3,7 @@
 
 namespace gauss {
 
-constexpr int kMost = 40;
+constexpr int kMax = 40;
 constexpr unsigned kPrime = 65521;
 
 __device__ unsigned inverse(unsigned a) {
@@ -15,7 +15,7 @@ __device__ unsigned inverse(unsigned a) {
 
 // a is n rows of n + 1: the last column is the right side. A block a system.
 __global__ void solve(const unsigned short* systems, int n, unsigned short* x, int mistake) {
-  __shared__ unsigned short a[kMost][kMost + 1];
+  __shared__ unsigned short a[kMax][kMax + 1];
   __shared__ int pivot;
   __shared__ unsigned factor;
   const unsigned short* mine = systems + blockIdx.x * n * (n + 1);

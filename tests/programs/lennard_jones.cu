@@ -3,7 +3,7 @@
 
 namespace lennard_jones {
 
-constexpr int kMost = 40;  // neighbours of an atom
+constexpr int kMax = 40;  // neighbours of an atom
 struct Atom {
   int x, y, z;
   short kind;  // two bytes of padding follow
@@ -18,7 +18,7 @@ __global__ void list_neighbours(const Atom* atoms, int n, int cutoff2, int* coun
     const Atom b = atoms[j];
     const int dx = a.x - b.x, dy = a.y - b.y, dz = a.z - b.z;
     if (i == j || dx * dx + dy * dy + dz * dz > cutoff2) continue;
-    if (found < kMost) list[found * n + i] = j;
+    if (found < kMax) list[found * n + i] = j;
     ++found;
   }
   count[i] = found;
@@ -49,7 +49,7 @@ PROGRAM(lennard_jones, 2) {
   for (int i = 0; i < n; ++i)
     atoms[i] = {i % side * 280 + random.below(40), i / side % side * 280 + random.below(40), i / side / side * 280 + random.below(40), short(i % 3)};
   Buffer<Atom> d_atoms(atoms);
-  Buffer<int> count(n), list(n * kMost);
+  Buffer<int> count(n), list(n * kMax);
   Buffer<longlong3> out(n);
   list_neighbours<<<divide_up(n, 64), 64>>>(d_atoms, n, cutoff * cutoff, count, list, mistake);
   forces<<<divide_up(n, 64), 64>>>(d_atoms, n, count, list, out, mistake);
@@ -70,9 +70,9 @@ PROGRAM(lennard_jones, 2) {
   for (int i = 0; i < n; ++i) sum += got[i].x + got[i].y + got[i].z, error = std::max(error, std::abs(double(got[i].x) - fx[i]));
   // Each neighbour's factor is cut to an integer, and moved by less than another one where the two ways to write it round
   // differently (it is below 2^28, and doubles have 53 bits); it is multiplied by |dx| <= cutoff.
-  const double bound = 2.0 * kMost * cutoff;
+  const double bound = 2.0 * kMax * cutoff;
   const int most = *std::max_element(neighbours.begin(), neighbours.end());
-  return verdict(sum == 0 && error <= bound && count.host() == neighbours && most < kMost, "error %g of %g, sum %lld, at most %d neighbours", error,
+  return verdict(sum == 0 && error <= bound && count.host() == neighbours && most < kMax, "error %g of %g, sum %lld, at most %d neighbours", error,
                  bound, sum, most);
 }
 

@@ -22,8 +22,8 @@ LaunchStatus one_thread(const float* x, Index n, float* y, const FamilyNameShape
 
 }  // namespace
 
-const std::vector<Mutant<decltype(kernels::family_name)>>& family_name_mutants() {
-  static const std::vector<Mutant<decltype(kernels::family_name)>> mutants = {
+Mutants<decltype(kernels::family_name)> family_name_mutants() {
+  return {
       {.name = "leaves_out_the_last",
        .change = "one element too few",
        .launch = leaves_out_the_last,
@@ -31,7 +31,6 @@ const std::vector<Mutant<decltype(kernels::family_name)>>& family_name_mutants()
        .on_silicon = {"unwritten"}},
       {.name = "one_thread", .change = "one thread does all the work", .launch = one_thread},
   };
-  return mutants;
 }
 
 }  // namespace lockstep::known_bad

@@ -1,0 +1,77 @@
+// The sentences with which launchers refuse arguments: a check is a line, and the first objection stands.
+//
+//   ArgumentCheck check("stencil_1d");
+//   check.number("n", n, 0, kMostElements);
+//   check.block(shape.block);
+//   check.enumerator("variant", variant, StencilVariant::kReadOnly);
+//   if (n > 0) {
+//     check.array("x", x, alignof(float));
+//     check.array("y", y, alignof(float));
+//     check.apart("x", x, n * sizeof(float), "y", y, n * sizeof(float));
+//   }
+//   return check.status();
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/launch_status.h"
+
+namespace lockstep::kernels {
+
+class ArgumentCheck {
+ public:
+  explicit ArgumentCheck(const char* who) : who_(who) {}
+
+  bool ok() const { return why_.empty(); }
+  LaunchStatus status() const { return ok() ? LaunchStatus{} : refused(who_, why_); }
+
+  void require(bool met, std::string otherwise) {
+    if (ok() && !met) why_ = std::move(otherwise);
+  }
+
+  template <class T>
+  void number(const char* name, T value, std::common_type_t<T> least, std::common_type_t<T> most) {
+    if (!ok() || (value >= least && value <= most)) return;
+    const bool bounded = most < std::numeric_limits<T>::max();
+    why_ = std::string(name) + " is " + std::to_string(value) + "; it must be " + std::to_string(least) +
+           (bounded ? " ... " + std::to_string(most) : " or more");
+  }
+
+  // Threads a block.
+  void block(int threads, int most = 1024) {
+    require(threads >= 1 && threads <= most,
+            "the block is " + std::to_string(threads) + " threads; it must be 1 ... " + std::to_string(most));
+  }
+
+  // The enumeration has the values from 0 to `last`.
+  template <class E>
+  void enumerator(const char* name, E value, E last) {
+    require(value <= last, std::string(name) + " " + std::to_string(static_cast<int>(value)) + " does not exist");
+  }
+
+  // An array that has elements.
+  void array(const std::string& name, const void* p, std::size_t alignment) {
+    require(p != nullptr, name + " is null, but there are elements");
+    require(address(p) % alignment == 0, name + " is not aligned to " + std::to_string(alignment) + " bytes");
+  }
+
+  // Two arrays that both have elements. Nothing is added to an address: arrays may lie at the end of memory.
+  void apart(const std::string& a_name, const void* a, std::uint64_t a_bytes, const std::string& b_name, const void* b,
+             std::uint64_t b_bytes) {
+    const bool a_first = address(a) <= address(b);
+    require(a_first ? address(b) - address(a) >= a_bytes : address(a) - address(b) >= b_bytes,
+            a_name + " and " + b_name + " overlap; a thread would read what another has already written");
+  }
+
+ private:
+  static std::uintptr_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+  const char* const who_;
+  std::string why_;
+};
+
+}  // namespace lockstep::kernels
