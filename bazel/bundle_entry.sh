@@ -10,7 +10,7 @@ LOCKSTEP_COMMIT=$(cat "$here/COMMIT" 2> /dev/null || true)
 LOCKSTEP_COMMAND="$0 run"
 export LD_LIBRARY_PATH RUNFILES_DIR LOCKSTEP_COMMIT LOCKSTEP_COMMAND
 unset BUILD_WORKSPACE_DIRECTORY BUILD_WORKING_DIRECTORY
-conform=$here/runfiles/lockstep/harness/conform
+conform=$here/runfiles/lockstep/harness/conform/conform
 
 if [ ! -x "$conform" ]; then
   echo "lockstep: $conform is missing or may not be executed: unpack the whole archive, on a file system that allows programs" >&2
@@ -33,7 +33,7 @@ case $command in
     exec "$conform" run ${device:+"$device"} "$@"
     ;;
   list) exec "$conform" list "$@" ;;
-  diff | report) exec "$here/runfiles/lockstep/harness/passport_tool" "$command" "$@" ;;
+  diff | report) exec "$here/runfiles/lockstep/harness/report/passport_tool" "$command" "$@" ;;
   help | -h | --help)
     cat "$here/README.txt"
     ;;

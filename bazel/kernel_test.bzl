@@ -12,7 +12,7 @@ load(":copts.bzl", "HOT_HOST_COPTS")
 
 _SIMULATED = "//simulator:cudart"
 _SILICON = "@cuda//:cudart"
-_MAIN = "//harness:main"
+_MAIN = "//harness/ledger:main"
 
 def _gpu_worker(sm):
     """What a remote engine is told of a test, and not of its compilation: send it to a worker with such a GPU.

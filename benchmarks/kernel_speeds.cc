@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "benchmarks/cub_histogram.h"
-#include "harness/device.h"
-#include "harness/stopwatch.h"
-#include "harness/timing_verdict.h"
+#include "harness/device/device.h"
+#include "harness/timing/stopwatch.h"
+#include "harness/timing/timing_verdict.h"
 #include "kernels/histogram.h"
 #include "kernels/matmul.h"
 #include "kernels/memory_access.h"

@@ -1,4 +1,4 @@
-// Laws that follow from a launcher's contract (harness/contract.h) or from a case's launch(), and take no words of a
+// Laws that follow from a launcher's contract (harness/property/contract.h) or from a case's launch(), and take no words of a
 // family's own.
 #pragma once
 
@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/compare.h"
-#include "harness/contract.h"
+#include "harness/property/compare.h"
+#include "harness/property/contract.h"
 #include "properties/law.h"
 #include "properties/no_launch.h"
 

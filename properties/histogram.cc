@@ -5,7 +5,7 @@
 #include <numeric>
 #include <span>
 
-#include "harness/device.h"
+#include "harness/device/device.h"
 #include "properties/contract_laws.h"
 #include "reference/histogram.h"
 

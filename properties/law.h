@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/compare.h"
-#include "harness/device.h"
-#include "harness/property.h"
+#include "harness/property/compare.h"
+#include "harness/device/device.h"
+#include "harness/property/property.h"
 
 namespace lockstep::properties {
 

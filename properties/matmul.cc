@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/rows.h"
-#include "harness/values.h"
+#include "harness/property/rows.h"
+#include "harness/property/values.h"
 #include "properties/contract_laws.h"
 #include "reference/matmul.h"
 

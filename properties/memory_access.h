@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/compare.h"
-#include "harness/device_array.h"
-#include "harness/field.h"
+#include "harness/property/compare.h"
+#include "harness/device/device_array.h"
+#include "harness/property/field.h"
 #include "kernels/memory_access.h"
 #include "properties/law.h"
 #include "reference/transactions.h"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <memory>
 
-#include "harness/values.h"
+#include "harness/property/values.h"
 #include "properties/contract_laws.h"
 #include "reference/memory_spaces.h"
 

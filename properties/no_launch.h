@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "harness/compare.h"
+#include "harness/property/compare.h"
 
 namespace lockstep::properties {
 

@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-#include "harness/rows.h"
+#include "harness/property/rows.h"
 #include "properties/contract_laws.h"
 #include "properties/scenes.h"
 #include "reference/ray_tracer.h"

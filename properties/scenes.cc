@@ -1,6 +1,6 @@
 #include "properties/scenes.h"
 
-#include "harness/field.h"
+#include "harness/property/field.h"
 
 namespace lockstep::properties {
 

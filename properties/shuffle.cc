@@ -4,8 +4,8 @@
 #include <limits>
 #include <numeric>
 
-#include "harness/half.h"
-#include "harness/values.h"
+#include "harness/property/half.h"
+#include "harness/property/values.h"
 #include "properties/contract_laws.h"
 #include "reference/shuffle.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "harness/device.h"
-#include "harness/values.h"
+#include "harness/device/device.h"
+#include "harness/property/values.h"
 #include "properties/contract_laws.h"
 #include "reference/staging.h"
 

@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "harness/compare.h"
-#include "harness/contract.h"
-#include "harness/device_array.h"
-#include "harness/field.h"
-#include "harness/values.h"
+#include "harness/property/compare.h"
+#include "harness/property/contract.h"
+#include "harness/device/device_array.h"
+#include "harness/property/field.h"
+#include "harness/property/values.h"
 #include "kernels/stencil.h"
 #include "properties/law.h"
 

@@ -1,5 +1,5 @@
 // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same numbers wherever this is compiled. The harness has its own
-// (harness/splitmix64.h): neither knows the other.
+// (harness/property/splitmix64.h): neither knows the other.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/passport_diff.h"
+#include "harness/report/passport_diff.h"
 #include "tests/end_to_end/run.h"
 #include "tests/made_passport.h"
 
@@ -151,7 +151,7 @@ TEST(DiffProgram, ExitStatusIs0TheSame1Worse2NotComparable) {
   single.options["case"] = "Made.Holds: n=33";
   single.write(other);
   const auto diffed = [](const std::string& a, const std::string& b) {
-    return end_to_end::run("harness/passport_tool", {"diff", a, b});
+    return end_to_end::run("harness/report/passport_tool", {"diff", a, b});
   };
   EXPECT_EQ(diffed(same, same).status, 0) << diffed(same, same).output;
   const end_to_end::Ended red = diffed(same, worse);
@@ -160,7 +160,7 @@ TEST(DiffProgram, ExitStatusIs0TheSame1Worse2NotComparable) {
   EXPECT_EQ(diffed(worse, same).status, 0);
   EXPECT_EQ(diffed(same, other).status, 2);
   EXPECT_EQ(diffed(same, "/nonexistent").status, 2);
-  EXPECT_EQ(end_to_end::run("harness/passport_tool", {"diff", same}).status, 2);
+  EXPECT_EQ(end_to_end::run("harness/report/passport_tool", {"diff", same}).status, 2);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "harness/property.h"
+#include "harness/property/property.h"
 #include "properties/law.h"
 
 namespace lockstep {

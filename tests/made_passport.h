@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/run_report.h"
+#include "harness/report/run_report.h"
 
 namespace lockstep {
 

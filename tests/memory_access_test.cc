@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "harness/case.h"
-#include "harness/property.h"
-#include "harness/session.h"
+#include "harness/property/case.h"
+#include "harness/property/property.h"
+#include "harness/ledger/session.h"
 #include "properties/memory_access.h"
 #include "tests/law_coverage.h"
 

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <regex>
 
-#include "harness/html.h"
-#include "harness/report_html.h"
+#include "harness/report/html.h"
+#include "harness/report/report_html.h"
 #include "tests/end_to_end/run.h"
 #include "tests/made_passport.h"
 
@@ -123,12 +123,12 @@ TEST(ReportProgram, WritesThePageIntoTheRunsFolder) {
   fs::create_directories(folder + "/outputs/made");
   MadeRun().write(folder + "/passport.json");
   std::ofstream(folder + "/outputs/made/golden.field.png") << "png bytes";
-  const end_to_end::Ended made = end_to_end::run("harness/passport_tool", {"report", folder});
+  const end_to_end::Ended made = end_to_end::run("harness/report/passport_tool", {"report", folder});
   EXPECT_EQ(made.status, 0) << made.output;
   std::ifstream in(folder + "/report.html");
   const std::string text(std::istreambuf_iterator<char>(in), {});
   EXPECT_THAT(text, HasSubstr("</html>"));
-  EXPECT_EQ(end_to_end::run("harness/passport_tool", {"report", folder + "/outputs"}).status, 2);
+  EXPECT_EQ(end_to_end::run("harness/report/passport_tool", {"report", folder + "/outputs"}).status, 2);
 }
 
 }  // namespace

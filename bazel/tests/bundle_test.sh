@@ -12,7 +12,7 @@ echo "$* | ${RUNFILES_DIR##*/} | $LOCKSTEP_COMMIT | ${LOCKSTEP_COMMAND##*/} | ${
 SCRIPT
 chmod +x "$scratch/conform"
 cp "$(type -P true)" "$scratch/true"
-printf 'lockstep/harness/conform\t%s\nlockstep/tests/true\t%s\ncuda/harness/silicon/libcudart.so.13\t%s\n' \
+printf 'lockstep/harness/conform/conform\t%s\nlockstep/tests/true\t%s\ncuda/harness/silicon/libcudart.so.13\t%s\n' \
   "$scratch/conform" "$scratch/true" "$scratch/true" > "$scratch/listing"
 pack() { ./bundle_pack.sh "$1" bundle_entry.sh bundle_readme.txt /usr/bin/gcc "$scratch/listing"; }
 
@@ -33,7 +33,7 @@ expect "NVIDIA's library goes as it is" \
   "$(cmp "$scratch/true" "$top/runfiles/cuda/harness/silicon/libcudart.so.13" && echo yes)" yes
 
 # The stand-in is a script, which packing does not mark as a program.
-chmod +x "$top/runfiles/lockstep/harness/conform"
+chmod +x "$top/runfiles/lockstep/harness/conform/conform"
 echo 0123abcd > "$top/COMMIT"
 run() { (cd "$scratch" && lockstep-bundle/lockstep "$@" 2>&1); }
 expect "a bundle runs on the GPU unless told otherwise" "$(run run --cases=5)" \
@@ -44,7 +44,7 @@ expect_match "list" "$(run list)" '^list  *\|'
 expect_match "help" "$(run help)" 'Exit status: 0 all green'
 run frobnicate > /dev/null
 expect "an unknown command is wrong usage" "$?" 2
-rm "$top/runfiles/lockstep/harness/conform"
+rm "$top/runfiles/lockstep/harness/conform/conform"
 expect_match "half an archive is told" "$(run run)" 'unpack the whole archive'
 run run > /dev/null
 expect "with a status of its own" "$?" 3

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/runfiles.h"
+#include "harness/ledger/runfiles.h"
 #include "tests/end_to_end/run.h"
 
 namespace lockstep::end_to_end {
@@ -71,7 +71,7 @@ Table read_table(const std::string& page) {
 
 // Of the suites that a run has when none is named, as `list` tells them: those that time nothing.
 std::size_t families() {
-  const Ended listed = run("harness/conform", {"--list"});
+  const Ended listed = run("harness/conform/conform", {"--list"});
   EXPECT_EQ(listed.status, 0) << listed.output;
   std::size_t count = 0;
   std::istringstream in(listed.output);
@@ -87,7 +87,7 @@ TEST(Capabilities, WhatIsNotApplicableIsWhatTheTableSays) {
   for (const auto& [device, expected] : table.not_applicable) {
     const std::string out = fresh_file(device);
     const Ended ended =
-        run("harness/conform", {"--device=" + device, "--cases=1", "--jobs=2", "--out=" + out}, {}, 250);
+        run("harness/conform/conform", {"--device=" + device, "--cases=1", "--jobs=2", "--out=" + out}, {}, 250);
     // A family that is not written yet is red, which its own test says.
     ASSERT_TRUE(ended.status == 0 || ended.status == 1) << device << "\n" << ended.output;
     const auto passport = nlohmann::json::parse(text_of(out + "/passport.json"), nullptr, false);

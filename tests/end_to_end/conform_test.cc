@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/runfiles.h"
+#include "harness/ledger/runfiles.h"
 #include "tests/end_to_end/run.h"
 
 namespace lockstep::end_to_end {
@@ -47,7 +47,7 @@ Conformed conform(const std::vector<std::string>& programs, std::vector<std::str
   list.close();
   arguments.push_back("--manifest=" + manifest);
   arguments.push_back("--out=" + c.out);
-  const Ended ended = run("harness/conform", arguments, environment, 120);
+  const Ended ended = run("harness/conform/conform", arguments, environment, 120);
   c.status = ended.status;
   c.output = ended.output;
   c.passport = nlohmann::json::parse(read(c.out + "/passport.json"), nullptr, false);
@@ -226,7 +226,7 @@ TEST(Conform, ListsTheSuites) {
   EXPECT_EQ(c.status, 0);
   EXPECT_THAT(c.output,
               AllOf(ContainsRegex("right +//tests/end_to_end:right"), HasSubstr("leaves"), Not(HasSubstr("planned"))));
-  const Ended built_in = run("harness/conform", {"--list"});
+  const Ended built_in = run("harness/conform/conform", {"--list"});
   EXPECT_EQ(built_in.status, 0) << built_in.output;
   EXPECT_THAT(built_in.output, ContainsRegex("stencil +//tests:stencil_test"));
 }

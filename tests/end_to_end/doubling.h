@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/compare.h"
-#include "harness/device_array.h"
-#include "harness/field.h"
-#include "harness/values.h"
+#include "harness/property/compare.h"
+#include "harness/device/device_array.h"
+#include "harness/property/field.h"
+#include "harness/property/values.h"
 #include "tests/end_to_end/faults.h"
 
 namespace lockstep::end_to_end {

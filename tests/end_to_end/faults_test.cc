@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/runfiles.h"
+#include "harness/ledger/runfiles.h"
 #include "tests/end_to_end/run.h"
 
 namespace lockstep::end_to_end {

@@ -10,7 +10,7 @@
 
 #include "golden/image.h"
 #include "golden/manifest.h"
-#include "harness/runfiles.h"
+#include "harness/ledger/runfiles.h"
 #include "tests/end_to_end/run.h"
 
 namespace lockstep::end_to_end {

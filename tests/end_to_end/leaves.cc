@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "harness/property.h"
+#include "harness/property/property.h"
 #include "tests/end_to_end/doubling.h"
 
 namespace lockstep::end_to_end {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "harness/property.h"
-#include "harness/session.h"
+#include "harness/property/property.h"
+#include "harness/ledger/session.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/subprocess.h"
+#include "harness/conform/subprocess.h"
 #include "tests/end_to_end/run.h"
 
 namespace lockstep::end_to_end {

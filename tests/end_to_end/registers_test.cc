@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "harness/passport_diff.h"
+#include "harness/report/passport_diff.h"
 #include "tests/end_to_end/run.h"
 
 namespace lockstep::end_to_end {
@@ -12,7 +12,7 @@ namespace {
 
 Passport passport_of(const std::string& registers) {
   const std::string out = fresh_file(registers);
-  const Ended ended = run("harness/conform", {"--cases=5", "--jobs=2", "--out=" + out}, {{"LOCKSTEP_REGISTERS", registers}}, 250);
+  const Ended ended = run("harness/conform/conform", {"--cases=5", "--jobs=2", "--out=" + out}, {{"LOCKSTEP_REGISTERS", registers}}, 250);
   EXPECT_TRUE(ended.status == 0 || ended.status == 1) << ended.output;  // whether a family is right is for its own test to say
   Passport passport;
   std::string error;

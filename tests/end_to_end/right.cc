@@ -1,7 +1,7 @@
 // Properties that hold.
 #include <gtest/gtest.h>
 
-#include "harness/property.h"
+#include "harness/property/property.h"
 #include "tests/end_to_end/doubling.h"
 
 namespace lockstep::end_to_end {

@@ -11,8 +11,8 @@
 #include <iterator>
 #include <utility>
 
-#include "harness/runfiles.h"
-#include "harness/subprocess.h"
+#include "harness/ledger/runfiles.h"
+#include "harness/conform/subprocess.h"
 
 namespace lockstep::end_to_end {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/ledger_file.h"
+#include "harness/ledger/ledger_file.h"
 
 namespace lockstep::end_to_end {
 

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "harness/property.h"
+#include "harness/property/property.h"
 #include "tests/end_to_end/doubling.h"
 
 namespace lockstep::end_to_end {

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "harness/session.h"
+#include "harness/ledger/session.h"
 
 namespace lockstep::known_bad {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/device.h"
-#include "harness/property.h"
+#include "harness/device/device.h"
+#include "harness/property/property.h"
 #include "properties/law.h"
 #include "tests/known_bad/mutant.h"
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "harness/device.h"
-#include "harness/session.h"
+#include "harness/device/device.h"
+#include "harness/ledger/session.h"
 #include "tests/timing/timing.h"
 
 namespace lockstep::timing {

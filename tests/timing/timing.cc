@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "harness/device.h"
-#include "harness/session.h"
-#include "harness/splitmix64.h"
+#include "harness/device/device.h"
+#include "harness/ledger/session.h"
+#include "harness/property/splitmix64.h"
 
 namespace lockstep::timing {
 namespace {

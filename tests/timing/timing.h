@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/stopwatch.h"
-#include "harness/timing_verdict.h"
+#include "harness/timing/stopwatch.h"
+#include "harness/timing/timing_verdict.h"
 #include "kernels/launch_status.h"
 
 namespace lockstep::timing {

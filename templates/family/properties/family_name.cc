@@ -1,6 +1,6 @@
 #include "properties/family_name.h"
 
-#include "harness/values.h"
+#include "harness/property/values.h"
 #include "properties/contract_laws.h"
 #include "reference/family_name.h"
 

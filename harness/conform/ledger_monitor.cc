@@ -1,0 +1,178 @@
+#include "harness/conform/ledger_monitor.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "harness/ledger/session.h"
+
+namespace lockstep {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Follows the ledger that a running program keeps: which property runs, and since when.
+class LedgerMonitor {
+ public:
+  explicit LedgerMonitor(fs::path ledger) : path_(std::move(ledger)) {}
+
+  // `seconds` since the program began.
+  void look(double seconds) {
+    std::error_code error;
+    const auto written = fs::last_write_time(path_, error);
+    if (error || written == seen_) return;
+    std::string unreadable;
+    if (!read_ledger(path_.string(), file_, unreadable)) return;
+    seen_ = written;
+    if (file_.running == running_) return;
+    running_ = file_.running;
+    since_ = seconds;
+  }
+
+  const LedgerFile& file() const { return file_; }
+  // How long the running property has run; 0 between properties.
+  double property_seconds(double seconds) const { return running_.empty() ? 0 : seconds - since_; }
+
+ private:
+  fs::path path_;
+  fs::file_time_type seen_{};
+  LedgerFile file_;
+  std::string running_;
+  double since_ = 0;
+};
+
+struct Attempt {
+  ProcessEnd end;
+  LedgerFile file;
+  std::string ledger_error;
+
+  bool died() const { return ledger_error.empty() && !file.complete; }
+};
+
+// One process: all of the suite, or of a later one the properties `only`.
+Attempt attempt(const Suite& suite, const SuiteProcesses& processes, int number, const std::vector<std::string>& only,
+                const std::function<void(const LedgerFile&, double)>& tick) {
+  const std::string stem = number == 1 ? suite.family : fmt::format("{}.{}", suite.family, number);
+  const fs::path ledger = processes.ledgers / (stem + ".json");
+  Command c = processes.command;
+  c.argv.push_back("--ledger=" + ledger.string());
+  if (!only.empty()) {
+    c.argv.push_back(fmt::format("--gtest_filter={}", fmt::join(only, ":")));
+    c.set["LOCKSTEP_EXPECT_KERNELS"] = "0";  // what is left may be properties that launch none
+  }
+  c.output = (processes.logs / (stem + ".log")).string();
+  LedgerMonitor monitor(ledger);
+  c.overrun = [&](double seconds) {
+    return monitor.property_seconds(seconds) > processes.property_limit
+               ? fmt::format("the limit of {:g} s for one property", processes.property_limit)
+               : "";
+  };
+  Attempt a;
+  a.end = run_process(c, [&](double seconds) {
+    monitor.look(seconds);
+    if (tick) tick(monitor.file(), seconds);
+  });
+  read_ledger(ledger.string(), a.file, a.ledger_error);
+  return a;
+}
+
+void remove_earlier(const fs::path& folder, const std::string& family) {
+  std::error_code error;
+  for (const fs::directory_entry& e : fs::directory_iterator(folder, error)) {
+    const std::string name = e.path().filename().string();
+    if (name.starts_with(family + ".")) fs::remove(e.path(), error);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> left_over(const LedgerFile& file, bool died) {
+  std::set<std::string> has_verdict;
+  for (const Record& r : file.records) {
+    if (r.verdict != Verdict::kNotRun || !r.reason.starts_with(kDeviceLostAfter)) has_verdict.insert(r.property);
+  }
+  if (died && !file.running.empty()) has_verdict.insert(file.running);
+  std::vector<std::string> left;
+  for (const std::string& property : file.planned) {
+    const bool recorded = std::any_of(file.records.begin(), file.records.end(),
+                                      [&](const Record& r) { return r.property == property; });
+    // A program that reached its end and left a property open has a fault, which running it anew would hide.
+    if (!has_verdict.contains(property) && (died || recorded)) left.push_back(property);
+  }
+  // No property got a verdict: the next process would fare the same.
+  return has_verdict.empty() ? std::vector<std::string>{} : left;
+}
+
+void add_later(LedgerFile& whole, const LedgerFile& later) {
+  for (const Record& r : later.records) {
+    const auto old = std::find_if(whole.records.begin(), whole.records.end(),
+                                  [&](const Record& o) { return o.property == r.property; });
+    if (old == whole.records.end()) {
+      whole.records.push_back(r);
+    } else {
+      *old = r;
+    }
+  }
+  // What the first process said of properties that were still to be run no longer holds.
+  std::erase_if(whole.problems, [](const std::string& p) { return p.find(kDeviceLostAfter) != p.npos; });
+  for (const std::string& p : later.problems) {
+    if (std::find(whole.problems.begin(), whole.problems.end(), p) == whole.problems.end()) whole.problems.push_back(p);
+  }
+}
+
+SuiteResult run_in_processes(const Suite& suite, const SuiteProcesses& processes, const std::function<void(const SuiteProgress&)>& tick) {
+  remove_earlier(processes.ledgers, suite.family);
+  remove_earlier(processes.logs, suite.family);
+  Attempt whole;
+  double before = 0;  // seconds of earlier processes
+  const auto report = [&](const LedgerFile& now, double seconds) {
+    if (!tick) return;
+    // A later process plans only what the earlier ones left.
+    const std::size_t planned = std::max(whole.file.planned.size(), now.planned.size());
+    const std::size_t open = now.planned.size() - std::min(now.planned.size(), now.records.size());
+    tick({planned - open, planned, now.running, before + seconds});
+  };
+  whole = attempt(suite, processes, 1, {}, report);
+
+  Attempt last = whole;
+  ProcessEnd first_bad = whole.end;
+  std::vector<std::string> cut_short;
+  // Each process gives at least one property a verdict, so this ends.
+  for (int number = 2; last.ledger_error.empty(); ++number) {
+    const std::vector<std::string> left = left_over(last.file, last.died());
+    if (last.died() && !last.file.running.empty()) {
+      Record r;
+      r.property = last.file.running;
+      r.reason = fmt::format("the process ended while it ran: {}", last.end.describe());
+      LedgerFile culprit;
+      culprit.records.push_back(std::move(r));
+      add_later(whole.file, culprit);
+      cut_short.push_back(fmt::format("{} ended before its end: {}", suite.family, last.end.describe()));
+    }
+    if (left.empty()) break;
+    before += last.end.seconds;
+    last = attempt(suite, processes, number, left, report);
+    add_later(whole.file, last.file);
+    whole.end.seconds += last.end.seconds;
+    if (first_bad.succeeded()) first_bad = last.end;
+  }
+  first_bad.seconds = whole.end.seconds;
+  // Where later processes gave verdicts to all that the first left, the ledger is complete after all.
+  const bool ended = last.ledger_error.empty() && (last.file.complete || !last.file.running.empty());
+  if (ended && whole.file.records.size() == whole.file.planned.size()) whole.file.complete = true;
+  for (const std::string& p : cut_short) {
+    if (std::find(whole.file.problems.begin(), whole.file.problems.end(), p) == whole.file.problems.end())
+      whole.file.problems.push_back(p);
+  }
+  SuiteResult result = assess(suite, std::move(first_bad), std::move(whole.file), whole.ledger_error);
+  result.log = (processes.logs / (suite.family + ".log")).string();
+  return result;
+}
+
+}  // namespace lockstep

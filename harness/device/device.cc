@@ -1,0 +1,170 @@
+#include "harness/device/device.h"
+
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace lockstep {
+namespace {
+
+std::string describe(cudaError_t error) {
+  return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
+}
+
+int attribute(cudaDeviceAttr which) {
+  int value = 0;
+  if (cudaDeviceGetAttribute(&value, which, 0) != cudaSuccess)
+    cudaGetLastError();  // an attribute that the device does not know counts as 0
+  return value;
+}
+
+std::string text_of_uuid(const cudaUUID_t& uuid) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    char hex[3];
+    std::snprintf(hex, sizeof hex, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += hex;
+  }
+  return text;
+}
+
+DeviceProperties make_device_properties() {
+  if (const std::string error = device_error(); !error.empty()) throw std::runtime_error("no GPU answers: " + error);
+  cudaDeviceProp p{};
+  if (const cudaError_t error = cudaGetDeviceProperties(&p, 0); error != cudaSuccess)
+    throw std::runtime_error("cudaGetDeviceProperties: " + describe(error));
+  DeviceProperties d;
+  d.name = p.name;
+  d.major = p.major;
+  d.minor = p.minor;
+  d.uuid = text_of_uuid(p.uuid);
+  cudaDriverGetVersion(&d.driver_version);
+  cudaRuntimeGetVersion(&d.runtime_version);
+  d.global_bytes = p.totalGlobalMem;
+  d.shared_bytes_per_block = p.sharedMemPerBlock;
+  d.shared_bytes_per_block_optin = p.sharedMemPerBlockOptin;
+  d.shared_bytes_per_sm = p.sharedMemPerMultiprocessor;
+  d.constant_bytes = p.totalConstMem;
+  d.sms = p.multiProcessorCount;
+  d.warp_size = p.warpSize;
+  d.max_threads_per_block = p.maxThreadsPerBlock;
+  d.max_threads_per_sm = p.maxThreadsPerMultiProcessor;
+  d.registers_per_block = p.regsPerBlock;
+  // 8 is the portable size wherever clusters exist; compute capability 9.0 and 10.x let a kernel opt in to 16 (CUDA C++
+  // programming guide, thread block clusters). No attribute tells.
+  if (attribute(cudaDevAttrClusterLaunch)) d.max_cluster_blocks = d.major == 9 || d.major == 10 ? 16 : 8;
+  d.clock_khz = attribute(cudaDevAttrClockRate);
+  d.memory_clock_khz = attribute(cudaDevAttrMemoryClockRate);
+  d.memory_bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth);
+  d.l2_bytes = p.l2CacheSize;
+  d.ecc = attribute(cudaDevAttrEccEnabled);
+  char pci[32];
+  std::snprintf(pci, sizeof pci, "%04x:%02x:%02x.0", static_cast<unsigned>(p.pciDomainID),
+                static_cast<unsigned>(p.pciBusID), static_cast<unsigned>(p.pciDeviceID));
+  d.pci = pci;
+  d.cooperative_launch = attribute(cudaDevAttrCooperativeLaunch);
+  d.managed_memory = attribute(cudaDevAttrManagedMemory);
+  d.simulated = is_simulator();
+  return d;
+}
+
+template <class F>
+void resolve(F& function, const char* symbol) {
+  function = reinterpret_cast<F>(dlsym(RTLD_DEFAULT, symbol));
+}
+
+Extension resolve_all() {
+  Extension e;
+  resolve(e.version, "lockstepExtensionVersion");
+  if (!e.version || e.version() < LOCKSTEP_EXTENSION_VERSION) return Extension{};
+  resolve(e.name_buffer, "lockstepNameBuffer");
+  resolve(e.mark_unwritten, "lockstepMarkUnwritten");
+  resolve(e.take_findings, "lockstepTakeFindings");
+  resolve(e.clear_error, "lockstepClearError");
+  resolve(e.reset_counters, "lockstepResetCounters");
+  resolve(e.read_counters, "lockstepReadCounters");
+  resolve(e.set_schedule, "lockstepSetSchedule");
+  resolve(e.set_checks, "lockstepSetChecks");
+  resolve(e.set_quiet, "lockstepSetQuiet");
+  return e;
+}
+
+}  // namespace
+
+std::string device_error() {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    return describe(error);
+  }
+  return count > 0 ? "" : describe(cudaErrorNoDevice);
+}
+
+const DeviceProperties& device_properties() {
+  static const DeviceProperties kProperties = make_device_properties();
+  return kProperties;
+}
+
+std::map<std::string, std::string> DeviceProperties::entries() const {
+  const auto flag = [](bool b) { return std::string(b ? "true" : "false"); };
+  return {{"name", name},
+          {"compute_capability", std::to_string(major) + "." + std::to_string(minor)},
+          {"uuid", uuid},
+          {"driver_version", std::to_string(driver_version)},
+          {"runtime_version", std::to_string(runtime_version)},
+          {"global_bytes", std::to_string(global_bytes)},
+          {"shared_bytes_per_block", std::to_string(shared_bytes_per_block)},
+          {"shared_bytes_per_block_optin", std::to_string(shared_bytes_per_block_optin)},
+          {"shared_bytes_per_sm", std::to_string(shared_bytes_per_sm)},
+          {"constant_bytes", std::to_string(constant_bytes)},
+          {"sms", std::to_string(sms)},
+          {"warp_size", std::to_string(warp_size)},
+          {"max_threads_per_block", std::to_string(max_threads_per_block)},
+          {"max_threads_per_sm", std::to_string(max_threads_per_sm)},
+          {"registers_per_block", std::to_string(registers_per_block)},
+          {"max_cluster_blocks", std::to_string(max_cluster_blocks)},
+          {"clock_khz", std::to_string(clock_khz)},
+          {"memory_clock_khz", std::to_string(memory_clock_khz)},
+          {"memory_bus_bits", std::to_string(memory_bus_bits)},
+          {"l2_bytes", std::to_string(l2_bytes)},
+          {"ecc", flag(ecc)},
+          {"pci", pci},
+          {"cooperative_launch", flag(cooperative_launch)},
+          {"managed_memory", flag(managed_memory)},
+          {"simulated", flag(simulated)}};
+}
+
+const Extension& extension() {
+  static const Extension kExtension = resolve_all();
+  return kExtension;
+}
+
+bool is_simulator() { return extension().version != nullptr; }
+
+std::vector<ReportedFinding> take_findings() {
+  std::vector<ReportedFinding> out;
+  if (!extension().take_findings) return out;
+  char* const json = extension().take_findings();
+  if (!json) return out;
+  const std::string text = json;
+  std::free(json);
+  const nlohmann::json findings = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!findings.is_array()) {
+    // Never lose a finding because its report is unreadable.
+    out.push_back({"unreadable", "the simulator's findings are not a JSON array: " + text});
+    return out;
+  }
+  for (const auto& finding : findings) {
+    if (finding.value("severity", "error") == "information") continue;
+    out.push_back({finding.value("kind", "unnamed"), finding.value("text", finding.dump())});
+  }
+  return out;
+}
+
+}  // namespace lockstep

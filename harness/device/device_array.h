@@ -1,0 +1,149 @@
+// Device buffers under the memory contract: guard bytes on both sides, a chosen misalignment, outputs poisoned before
+// the launch, inputs checked untouched afterwards. Only the harness makes device buffers.
+//
+// Buffers belong to the running case. When its body ends, every buffer's guards and every input's bytes are verified,
+// whether the body asked or not. On the simulated GPU the guards are out of bounds for kernels (extension.h,
+// lockstepNameBuffer), so reads of them are caught too; on silicon a read of a guard gives poison, and the result shows
+// it.
+//
+// Errors: no device memory left ends the property as NOT_RUN; any other CUDA error fails the case.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "harness/property/case.h"
+#include "harness/property/element.h"
+#include "harness/property/field.h"
+
+namespace lockstep {
+
+// What an output (and every guard) holds before the launch. Each is a pattern of the element's scalar size (1, 2, 4 or
+// 8 bytes).
+enum class Poison : std::uint8_t {
+  kNaN,    // a quiet NaN that no arithmetic makes: 0x7ffa5a5a for float; for integers the same bits, for bytes 0xa5
+  kHuge,   // finite and near the top of the range: 0x7f5a5a5a for float (2.9e38)
+  kZeros,  // all bits 0: shows reads and gaps that NaN would hide in integer code
+  kOnes,   // all bits 1
+};
+Domain<Poison> poisons();  // "nan", "huge", "zeros", "ones"; shrinks toward nan
+
+struct Layout {
+  int misalignment = 0;  // elements past a 256-byte boundary, 0 ... 31 and more
+  Poison poison = Poison::kNaN;
+  std::size_t guard_bytes = 4096;  // on each side, at least; never less than 256
+};
+
+enum class Role : std::uint8_t { kInput, kOutput, kInOut };
+
+// The bits of a poison for a scalar of 1, 2, 4 or 8 bytes, repeated to fill 64 bits.
+std::uint64_t poison_word(Poison poison, std::size_t scalar_bytes);
+
+namespace detail {
+
+// The part of a device array that does not depend on its element type.
+class DeviceBuffer final : public Buffer {
+ public:
+  struct Element {
+    std::size_t bytes, scalar_bytes;
+    std::string (*text)(const void* element);
+  };
+  // `host` holds count elements; null for an output.
+  DeviceBuffer(std::string name, Role role, const void* host, std::size_t count, Element element, const Layout& layout);
+  ~DeviceBuffer() override;
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+  std::optional<Failure> check() override;
+  void fetch(void* host) const;
+  void reset();  // an output is poisoned again; an in-out buffer gets its first contents again
+  bool holds_poison(const void* element) const;
+
+  const std::string& name() const { return name_; }
+  Role role() const { return role_; }
+  Poison poison() const { return poison_; }
+  std::size_t size() const { return count_; }
+  void* data() const { return data_; }
+
+ private:
+  void write_all();
+  void forget_poison();
+  std::optional<Failure> compare_guard(const unsigned char* begin, std::size_t bytes, bool right) const;
+  std::optional<Failure> compare_input(const unsigned char* now) const;
+
+  std::string name_;
+  Role role_;
+  Poison poison_;
+  Element element_;
+  std::size_t count_ = 0, bytes_ = 0;
+  std::size_t left_ = 0, right_ = 0;  // bytes of the guards; left_ includes the misalignment
+  std::uint64_t pattern_ = 0;         // of the poison; byte k of it is at data_ + k
+  unsigned char* base_ = nullptr;     // what cudaMalloc gave
+  void* data_ = nullptr;
+  std::vector<unsigned char> contents_;  // an input's or in-out buffer's bytes as they were given
+};
+
+}  // namespace detail
+
+template <class T>
+class DeviceArray {
+  static_assert(std::is_trivially_copyable_v<T>, "device arrays hold plain data");
+
+ public:
+  static DeviceArray input(std::string name, std::span<const T> host, const Layout& layout) {
+    return DeviceArray(std::move(name), Role::kInput, host.data(), host.size(), layout);
+  }
+  static DeviceArray output(std::string name, std::size_t count, const Layout& layout) {
+    return DeviceArray(std::move(name), Role::kOutput, nullptr, count, layout);
+  }
+  static DeviceArray in_out(std::string name, std::span<const T> host, const Layout& layout) {
+    return DeviceArray(std::move(name), Role::kInOut, host.data(), host.size(), layout);
+  }
+
+  // Device pointer; valid (and misaligned as asked) for size() == 0 too.
+  T* data() const { return static_cast<T*>(buffer_->data()); }
+  std::size_t size() const { return buffer_->size(); }
+  // Synchronises, and copies to the host.
+  std::vector<T> fetch() const {
+    std::vector<T> host(size());
+    buffer_->fetch(host.data());
+    return host;
+  }
+  // Whether an element of an output with this value looks unwritten: its bytes are the poison (a written one may equal
+  // it by chance).
+  bool holds_poison(std::size_t /*index*/, const T& value) const { return buffer_->holds_poison(&value); }
+  // Whether that is proof in an element that is wrong: no kernel computes the pattern by chance, as it may compute zeros.
+  bool poison_is_proof() const {
+    return buffer_->role() == Role::kOutput && kScalarBytes<T> > 1 &&
+           (buffer_->poison() == Poison::kNaN || buffer_->poison() == Poison::kHuge);
+  }
+  // Whether it is proof in any element: a right result can be any finite value, kHuge's too, once in some 10^10 of them.
+  bool poison_is_no_result() const { return poison_is_proof() && buffer_->poison() == Poison::kNaN; }
+  const std::string& name() const { return buffer_->name(); }
+  // An output, before a second launch of the same case; an in-out array gets its first contents again.
+  void repoison() { buffer_->reset(); }
+
+  DeviceArray(DeviceArray&&) noexcept = default;
+  DeviceArray& operator=(DeviceArray&&) noexcept = default;
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+ private:
+  DeviceArray(std::string name, Role role, const T* host, std::size_t count, const Layout& layout)
+      : buffer_(std::make_shared<detail::DeviceBuffer>(
+            std::move(name), role, host, count,
+            detail::DeviceBuffer::Element{sizeof(T), kScalarBytes<T>, &detail::text_of<T>}, layout)) {
+    own_buffer(buffer_);
+  }
+
+  std::shared_ptr<detail::DeviceBuffer> buffer_;
+};
+
+}  // namespace lockstep

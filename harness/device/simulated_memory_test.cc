@@ -1,0 +1,72 @@
+// The memory contract on the simulated GPU's own runtime, without a kernel: the host writes where a kernel should not.
+// A host copy may reach all of an allocation (extension.h), so that what is planted here is for the harness to find.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "harness/property/case.h"
+#include "harness/property/compare.h"
+#include "harness/device/device.h"
+#include "harness/device/device_array.h"
+
+namespace lockstep {
+namespace {
+
+void poke(float* address, float value) {
+  REQUIRE_CUDA(cudaMemcpy(address, &value, sizeof value, cudaMemcpyHostToDevice));
+}
+
+TEST(SimulatedMemory, TheSimulatorAnswers) {
+  ASSERT_EQ(device_error(), "");
+  EXPECT_TRUE(is_simulator());
+  EXPECT_TRUE(device_properties().simulated);
+  EXPECT_GE(device_properties().major, 7);
+  EXPECT_EQ(device_properties().warp_size, 32);
+  const Extension& e = extension();
+  EXPECT_TRUE(e.name_buffer && e.take_findings && e.clear_error && e.reset_counters && e.read_counters);
+  EXPECT_TRUE(e.set_schedule && e.set_checks && e.set_quiet);
+}
+
+TEST(SimulatedMemory, BuffersComeAndGo) {
+  for (int round = 0; round < 200; ++round) {
+    const CaseOutcome outcome = run_case([&] {
+      const Layout layout{round % 40, static_cast<Poison>(round % 4)};
+      std::vector<float> x(static_cast<std::size_t>(round) * 37);
+      std::iota(x.begin(), x.end(), 0.0f);
+      const auto in = DeviceArray<float>::input("x", x, layout);
+      const auto out = DeviceArray<float>::output("y", x.size(), layout);
+      EXPECT_EQ(in.fetch(), x);
+      for (const float& v : out.fetch()) EXPECT_TRUE(out.holds_poison(0, v));
+      if (!x.empty())
+        REQUIRE_CUDA(cudaMemcpy(out.data(), in.data(), x.size() * sizeof(float), cudaMemcpyDeviceToDevice));
+      REQUIRE_BITWISE_EQUAL(out, x);
+    });
+    EXPECT_TRUE(outcome.held()) << outcome.failure.label() << ": " << outcome.failure.message;
+  }
+}
+
+TEST(SimulatedMemory, ChangedGuardsAndInputsAreFound) {
+  for (int at : {-1024, -1, 33, 34, 1056}) {
+    const CaseOutcome outcome = run_case([&] {
+      const auto out = DeviceArray<float>::output("y", 33, Layout{});
+      poke(out.data() + at, 1);
+    });
+    EXPECT_EQ(outcome.failure.label(), "guard") << at;
+  }
+  const CaseOutcome outcome = run_case([&] {
+    const auto in = DeviceArray<float>::input("x", std::vector<float>(5), Layout{});
+    poke(in.data() + 4, 1);
+  });
+  EXPECT_EQ(outcome.failure.label(), "input-changed");
+}
+
+TEST(SimulatedMemory, TooMuchIsNotRun) {
+  const CaseOutcome outcome = run_case([] { DeviceArray<float>::output("huge", std::size_t{1} << 43, Layout{}); });
+  EXPECT_TRUE(outcome.not_run.has_value());
+  EXPECT_TRUE(run_case([] { DeviceArray<float>::output("small", 1, Layout{}); }).held()) << "and the next case is well";
+}
+
+}  // namespace
+}  // namespace lockstep

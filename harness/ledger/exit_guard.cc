@@ -1,0 +1,121 @@
+#include "harness/ledger/exit_guard.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace lockstep::exit_guard {
+namespace {
+
+// Written by one thread while handlers may read: bytes may be torn, never out of range.
+std::array<char, 512> g_running{};
+std::atomic<pid_t> g_armed_in{0};
+
+bool armed() { return g_armed_in.load() != 0 && g_armed_in.load() == getpid(); }
+
+// Only async-signal-safe calls from here on.
+void say(const char* text) { [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, text, std::strlen(text)); }
+
+void say_what_ran() {
+  if (g_running[0] != '\0') {
+    say(" while ");
+    say(g_running.data());
+    say(" was running");
+  } else {
+    say(" between properties");
+  }
+}
+
+[[noreturn]] void leave(int status) {
+  syscall(SYS_exit_group, status);
+  __builtin_unreachable();
+}
+
+// `how` is what the program called.
+[[noreturn]] void report_early_exit(const char* how) {
+  g_armed_in = 0;
+  say("\n[ LEDGER ] The process called ");
+  say(how);
+  say_what_ran();
+  say(": what it had not reached is NOT RUN.\n");
+  leave(kEarlyExit);
+}
+
+void on_exit_called() {
+  if (!armed()) return;
+  std::fflush(nullptr);
+  report_early_exit("exit");
+}
+
+void on_quick_exit_called() {
+  if (armed()) report_early_exit("quick_exit");
+}
+
+void on_signal(int signal) {
+  if (armed()) {
+    say("\n[ LEDGER ] ");
+    say(signal == SIGTERM ? "The runner ended the process (time limit?)" : "The process was hit by the signal SIG");
+    if (signal != SIGTERM) say(sigabbrev_np(signal));
+    say_what_ran();
+    say(": what it had not reached is NOT RUN.\n");
+  }
+  // The handler was installed for one delivery; the second one ends the process with the status that the signal gives.
+  raise(signal);
+}
+
+void install_signal_handlers() {
+  // A stack of its own, so that a stack overflow still names its property.
+  static std::array<char, 64 * 1024> stack;
+  stack_t alternative{};
+  alternative.ss_sp = stack.data();
+  alternative.ss_size = stack.size();
+  sigaltstack(&alternative, nullptr);
+  for (int signal : {SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND) | SA_NODEFER;
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+}  // namespace
+
+void arm() {
+  std::atexit(on_exit_called);
+  std::at_quick_exit(on_quick_exit_called);
+  install_signal_handlers();
+  g_armed_in = getpid();
+}
+
+void running(std::string_view property) {
+  g_running[0] = '\0';
+  const std::size_t n = std::min(property.size(), g_running.size() - 1);
+  std::copy_n(property.data() + (n > 0 ? 1 : 0), n > 0 ? n - 1 : 0, g_running.data() + 1);
+  g_running[std::max<std::size_t>(n, 1)] = '\0';
+  if (n > 0) g_running[0] = property[0];  // last, so that a handler sees nothing or a name
+}
+
+void disarm() { g_armed_in = 0; }
+
+}  // namespace lockstep::exit_guard
+
+// _exit and _Exit run no handlers, so these stand before the C library's for calls from the program and its libraries.
+// The guard being off, or in a forked child, they do what the originals do.
+extern "C" {
+[[noreturn]] void _exit(int status) {
+  if (lockstep::exit_guard::armed()) lockstep::exit_guard::report_early_exit("_exit");
+  lockstep::exit_guard::leave(status);
+}
+[[noreturn]] void _Exit(int status) {
+  if (lockstep::exit_guard::armed()) lockstep::exit_guard::report_early_exit("_Exit");
+  lockstep::exit_guard::leave(status);
+}
+}

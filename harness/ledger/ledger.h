@@ -1,0 +1,58 @@
+// The ledger: which properties were planned, and what became of each.
+//
+// A run is green only if it closes: every planned property has exactly one verdict, none failed, none is NOT_RUN, and at least
+// one was planned. Anything else (a property recorded twice, or one never planned) is an error of its own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/ledger/verdict.h"
+
+namespace lockstep {
+
+// One line of the ledger.
+struct Record {
+  std::string property;          // "Stencil.EveryVariantMatchesTheReference"
+  Verdict verdict = Verdict::kNotRun;
+  std::string reason;            // FAIL: label; NOT_APPLICABLE: the capability clause and the device's value; NOT_RUN: why; WAIVED: url, expiry
+  std::uint64_t cases = 0;       // generated cases that ran
+  double budget = 0;             // largest error/bound met; 0 when nothing was compared with a bound
+  double seconds = 0;
+  std::uint64_t seed = 0;
+  std::string minimal_case;      // failing: text of the smallest case found
+  std::string replay;            // failing: one line that runs exactly that case again
+  std::string message;
+  std::map<std::string, std::string> notes;  // output digests and the like
+};
+
+// What is wrong with a record, in a sentence; empty unless it failed or did not run.
+std::string problem_of(const Record& record);
+
+struct Tally {
+  std::uint64_t planned = 0, passed = 0, failed = 0, waived = 0, not_applicable = 0, not_run = 0, cases = 0;
+  double budget = 0, seconds = 0;
+};
+
+class Ledger {
+ public:
+  void plan(std::string property);
+  // Records the verdict of a planned property. Recording twice or unplanned is kept as a closure error.
+  void record(Record record);
+  const std::vector<Record>& records() const { return records_; }
+  // Planned properties without a record.
+  std::vector<std::string> open() const;
+  Tally tally() const;  // counts open ones as NOT_RUN
+  // Empty when the ledger closes and all is green; else one sentence a problem.
+  std::vector<std::string> problems() const;
+  bool green() const { return problems().empty(); }
+
+ private:
+  std::map<std::string, int> planned_;
+  std::vector<Record> records_;
+  std::vector<std::string> errors_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,42 @@
+#include "harness/ledger/runfiles.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+namespace lockstep {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> roots() {
+  std::vector<fs::path> roots;
+  // The program's own folder first: the variables may be those of a parent process.
+  std::array<char, PATH_MAX> self{};
+  const ssize_t n = readlink("/proc/self/exe", self.data(), self.size() - 1);
+  if (n > 0) roots.push_back(std::string(self.data(), static_cast<std::size_t>(n)) + ".runfiles");
+  for (const char* variable : {"RUNFILES_DIR", "TEST_SRCDIR"}) {
+    if (const char* value = std::getenv(variable)) roots.push_back(value);
+  }
+  return roots;
+}
+
+}  // namespace
+
+std::string runfile(std::string_view path) {
+  for (const fs::path& root : roots()) {
+    // The workspace's folder: its name under WORKSPACE, _main under MODULE.bazel.
+    for (const char* workspace : {"lockstep", "_main"}) {
+      std::error_code error;
+      const fs::path candidate = root / workspace / path;
+      if (fs::exists(candidate, error)) return fs::absolute(candidate).string();
+    }
+  }
+  return "";
+}
+
+}  // namespace lockstep

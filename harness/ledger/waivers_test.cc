@@ -1,0 +1,110 @@
+// Waivers excuse exactly the failures they name, for exactly as long as they say.
+#include "harness/ledger/waivers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace lockstep {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr char kGood[] =
+    R"([{"property": "Stencil.Edges", "url": "https://example.org/7", "expires": "2027-01-31", "reason": "Reads one halo too far."}])";
+
+Record record(Verdict v, std::string reason) {
+  Record r;
+  r.property = "Stencil.Edges";
+  r.verdict = v;
+  r.reason = std::move(reason);
+  return r;
+}
+
+std::vector<Waiver> good() { return parse_waivers(kGood, "w.json").waivers; }
+
+TEST(Waivers, ReadsAFileOfOne) {
+  const Waivers w = parse_waivers(kGood, "w.json");
+  EXPECT_THAT(w.errors, IsEmpty());
+  ASSERT_THAT(w.waivers, SizeIs(1));
+  EXPECT_EQ(w.waivers[0].property, "Stencil.Edges");
+  EXPECT_EQ(w.waivers[0].expires, "2027-01-31");
+}
+
+TEST(Waivers, ReadsAnEmptyArray) { EXPECT_THAT(parse_waivers("[]", "w.json").errors, IsEmpty()); }
+
+TEST(Waivers, RefusesWhatIsNotAWaiver) {
+  const struct {
+    const char* json;
+    const char* says;
+  } cases[] = {
+      {"", "not a JSON array"},
+      {"{}", "not a JSON array"},
+      {"[1]", "is not an object"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-01-31"}])", "needs 'reason'"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": 2027, "reason": "r"}])", "needs 'expires'"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-02-30", "reason": "r"}])", "not a date"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "never", "reason": "r"}])", "not a date"},
+      {R"([{"property": "A.b", "url": "see chat", "expires": "2027-01-31", "reason": "r"}])", "not an http(s) address"},
+      {R"([{"property": "A.*", "url": "https://e.org/1", "expires": "2027-01-31", "reason": "r"}])",
+       "not a full property name"},
+      {R"([{"property": "Ab", "url": "https://e.org/1", "expires": "2027-01-31", "reason": "r"}])",
+       "not a full property name"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-01-31", "reason": "r", "sm": 90}])",
+       "unknown key 'sm'"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-01-31", "reason": "r"},
+           {"property": "A.b", "url": "https://e.org/1", "expires": "2027-01-31", "reason": "r"}])",
+       "waived twice"},
+  };
+  for (const auto& c : cases) {
+    const Waivers w = parse_waivers(c.json, "w.json");
+    EXPECT_THAT(w.errors, Contains(HasSubstr(c.says))) << c.json;
+    EXPECT_THAT(w.waivers, IsEmpty()) << "a file with errors must excuse nothing: " << c.json;
+  }
+}
+
+TEST(Waivers, AFileThatIsNotThereIsAnError) {
+  EXPECT_THAT(read_waivers("/nonexistent/waivers.json").errors, Contains(HasSubstr("cannot be read")));
+}
+
+TEST(Waivers, ExcuseAFailureThroughTheirLastDay) {
+  const Record r = apply_waivers(record(Verdict::kFail, "mismatch"), good(), "2027-01-31");
+  EXPECT_EQ(r.verdict, Verdict::kWaived);
+  EXPECT_THAT(r.reason, HasSubstr("https://example.org/7 until 2027-01-31"));
+  EXPECT_THAT(r.reason, HasSubstr("mismatch"));
+}
+
+TEST(Waivers, NoLongerExcuseOnceExpired) {
+  const Record r = apply_waivers(record(Verdict::kFail, "mismatch"), good(), "2027-02-01");
+  EXPECT_EQ(r.verdict, Verdict::kFail);
+  EXPECT_THAT(r.reason, HasSubstr("expired on 2027-01-31"));
+}
+
+TEST(Waivers, TurnAnUnexpectedPassRed) {
+  for (const char* today : {"2027-01-31", "2027-02-01"}) {
+    const Record r = apply_waivers(record(Verdict::kPass, ""), good(), today);
+    EXPECT_EQ(r.verdict, Verdict::kFail);
+    EXPECT_THAT(r.message, HasSubstr("unexpected pass: remove the waiver"));
+  }
+}
+
+TEST(Waivers, LeaveOtherPropertiesAndVerdictsAlone) {
+  EXPECT_EQ(apply_waivers(record(Verdict::kNotRun, "out of memory"), good(), "2027-01-01").verdict, Verdict::kNotRun);
+  EXPECT_EQ(apply_waivers(record(Verdict::kNotApplicable, "clusters"), good(), "2027-01-01").verdict,
+            Verdict::kNotApplicable);
+  Record other = record(Verdict::kFail, "mismatch");
+  other.property = "Stencil.EdgesToo";
+  EXPECT_EQ(apply_waivers(other, good(), "2027-01-01").verdict, Verdict::kFail);
+}
+
+TEST(Waivers, TodayIsADate) {
+  EXPECT_THAT(today_utc(), SizeIs(10));
+  EXPECT_GT(today_utc(), "2026-01-01");
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,140 @@
+#include "harness/property/contract.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lockstep {
+namespace {
+
+std::string text(Whole value) {
+  if (value < 0) return "-" + text(-value);  // no 64-bit integer's magnitude is too large
+  const std::string last(1, static_cast<char>('0' + static_cast<int>(value % 10)));
+  return value < 10 ? last : text(value / 10) + last;
+}
+
+}  // namespace
+
+bool Range::contains(Whole value) const {
+  if (!only.empty()) return std::ranges::find(only, value) != only.end();
+  return value >= least && value <= most && (value - least) % step == 0;
+}
+
+void IntegerArgument::set(Whole value) const {
+  // The low bytes come first in memory, on every machine that CUDA runs on.
+  for (const Place& place : places) std::memcpy(place.at, &value, place.bytes);
+}
+
+std::vector<Whole> IntegerArgument::refused() const {
+  std::vector<Whole> candidates;
+  if (legal.only.empty()) {
+    candidates = {legal.least - 1, legal.least - legal.step, legal.least + 1, legal.most + 1, legal.most + legal.step};
+  } else {
+    for (const Whole value : legal.only) candidates.insert(candidates.end(), {value - 1, value + 1});
+  }
+  candidates.insert(candidates.end(), {-1, type_least, type_most});
+  std::vector<Whole> values;
+  for (const Whole value : candidates) {
+    const bool fits = value >= type_least && value <= type_most;
+    if (fits && !legal.contains(value) && std::ranges::find(values, value) == values.end()) values.push_back(value);
+  }
+  return values;
+}
+
+std::uintptr_t ArrayArgument::get() const {
+  std::uintptr_t address;
+  std::memcpy(&address, place, sizeof address);
+  return address;
+}
+void ArrayArgument::set(std::uintptr_t address) const { std::memcpy(place, &address, sizeof address); }
+std::uintptr_t ArrayArgument::begin() const { return get() - footprint.before * element_bytes; }
+std::uintptr_t ArrayArgument::end() const { return get() + (footprint.count + footprint.after) * element_bytes; }
+
+const ArrayArgument& Contract::array_named(std::string_view name) const {
+  const auto at = std::ranges::find(arrays_, name, &ArrayArgument::name);
+  if (at == arrays_.end()) throw std::logic_error(launcher_ + " has no array '" + std::string(name) + "'");
+  return *at;
+}
+
+void Contract::apart(std::string_view one, std::string_view other) {
+  apart_.emplace_back(&array_named(one) - arrays_.data(), &array_named(other) - arrays_.data());
+}
+
+void Contract::allocate(bool null_where_empty) {
+  for (ArrayArgument& array : arrays_) {
+    if (null_where_empty && array.footprint.count == 0) continue;
+    auto [held, data] = array.make();
+    array.held = std::move(held);
+    array.set(reinterpret_cast<std::uintptr_t>(data));
+  }
+}
+
+void Contract::require_untouched(const Site& site) const {
+  for (const ArrayArgument& array : arrays_) {
+    if (array.held) array.held->require_untouched(site);
+  }
+}
+
+// The smallest overlaps at either end that the alignment of the array that moves allows: of arrays of one type, an
+// element. Every value of every argument that is legal but for the mistake stays as it is, so that nothing else
+// explains the refusal.
+std::vector<Contract::Mistake> Contract::all_mistakes() const {
+  std::vector<Mistake> all;
+  for (const IntegerArgument& argument : integers_) {
+    for (const Whole value : argument.refused()) {
+      all.push_back({argument.name + ":" + text(value), [&argument, value] { argument.set(value); }});
+    }
+  }
+  for (const ArrayArgument& array : arrays_) {
+    if (array.footprint.count == 0) continue;
+    all.push_back({array.name + ":null", [&array] { array.set(0); }});
+    for (std::size_t bytes = 1; bytes < array.footprint.alignment; ++bytes) {
+      all.push_back({array.name + ":misaligned_by_" + std::to_string(bytes),
+                     [&array, bytes] { array.set(array.get() + bytes); }});
+    }
+  }
+  for (const auto& [one, other] : apart_) {
+    const ArrayArgument &still = arrays_[one], &moved = arrays_[other];
+    if (still.footprint.count == 0 || moved.footprint.count == 0) continue;
+    const std::uintptr_t mask = ~(std::uintptr_t{moved.footprint.alignment} - 1);
+    all.push_back({moved.name + ":at_" + still.name, [&still, &moved, mask] { moved.set(still.get() & mask); }});
+    all.push_back({moved.name + ":begins_in_" + still.name,
+                   [&still, &moved, mask] { moved.set((still.end() - 1 + (moved.get() - moved.begin())) & mask); }});
+    all.push_back({moved.name + ":ends_in_" + still.name, [&still, &moved, mask] {
+                     moved.set((still.begin() + 1 - (moved.end() - moved.get()) + ~mask) & mask);
+                   }});
+  }
+  all.insert(all.end(), named_.begin(), named_.end());
+  return all;
+}
+
+std::vector<std::string> Contract::mistakes() const {
+  std::vector<std::string> names;
+  for (Mistake& mistake : all_mistakes()) names.push_back(std::move(mistake.name));
+  return names;
+}
+
+void Contract::make(std::string_view name) {
+  for (const Mistake& mistake : all_mistakes()) {
+    if (mistake.name == name) return mistake.make();
+  }
+  throw std::logic_error(launcher_ + " has no mistake '" + std::string(name) + "'");
+}
+
+Domain<std::string> detail::each_or_one_of(std::vector<std::string> names) {
+  names.push_back(kEach);
+  Domain<std::string> d;
+  for (const std::string& name : names) d.describe.append(d.describe.empty() ? "one of " : ", ").append(name);
+  d.sample = [](Bits&) { return std::string(kEach); };
+  d.shrink = [names](const std::string& name) {
+    return std::vector<std::string>(names.begin(), std::ranges::find(names, name));
+  };
+  d.print = [](const std::string& name) { return name; };
+  d.parse = [names](std::string_view text, std::string& name) {
+    if (std::ranges::find(names, text) == names.end()) return false;
+    name = text;
+    return true;
+  };
+  return d;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,328 @@
+// On a fake runtime, with a launcher whose checks can be left out one by one: the mistakes that follow from a contract
+// must tell each of them, and none but that.
+#include "harness/property/contract.h"
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/property/case.h"
+#include "harness/property/property.h"
+#include "harness/testing/fake_runtime.h"
+
+namespace lockstep {
+namespace {
+
+enum class Mode : std::uint8_t { kPlain, kFast };
+
+struct Status {
+  cudaError_t error = cudaSuccess;
+  std::string message;
+};
+
+// y[i] = x[i - 1] + x[i + 1] in 8-byte elements, x with a halo of one; n < 1000, a side of 1 ... 1024 in steps of 32.
+using Launcher = Status(Mode, const std::int64_t* x, std::int64_t n, std::int64_t* y, unsigned side, int width,
+                        cudaStream_t);
+using Launch = std::function<Launcher>;
+
+constexpr std::int64_t kMax = 999;
+
+struct SumCase {
+  std::int64_t n = 1;
+  int offset = 0;
+  static void fields(SumCase& c, FieldVisitor& field) {
+    field("n", c.n, sizes(0, 40));
+    field("offset", c.offset, range(0, 3));
+  }
+};
+
+Call<Launch> sum_call(const SumCase& c) {
+  Call<Launch> call("sum");
+  auto& [mode, x, n, y, side, width] = call.arguments(Mode::kPlain, nullptr, c.n, nullptr, 64u, 4);
+  call.choice("mode", Mode::kFast, mode);
+  call.integer("n", {0, kMax}, n);
+  call.integer("side", {32, 1024, 32}, side);
+  call.integer("width", {.only = {1, 2, 4, 8}}, width);
+  call.input("x", x, {.count = c.n, .before = 1, .after = 1}, {.misalignment = c.offset},
+             [&c] { return std::vector<std::int64_t>(c.n + 2, 7); });
+  call.output<std::int64_t>("y", y, {.count = c.n}, {});
+  call.apart("x", "y");
+  call.mistake("odd_pair", [&side = side, &width = width] { side = 32, width = 8; });
+  return call;
+}
+
+// Its checks, each of which can be left out.
+enum Check {
+  kMode,
+  kNegativeN,
+  kHugeN,
+  kNoSide,
+  kHugeSide,
+  kOddSide,
+  kWidth,
+  kNullX,
+  kNullY,
+  kAlignedX,
+  kAlignedY,
+  kOverlap,
+  kPair,
+  kAllChecks
+};
+
+Launch launcher_without(int left_out, bool writes = false) {
+  return [left_out, writes](Mode mode, const std::int64_t* x, std::int64_t n, std::int64_t* y, unsigned side, int width,
+                            cudaStream_t) -> Status {
+    std::string why;
+    const auto check = [&](Check which, bool met) {
+      if (which != left_out && !met) why = "check " + std::to_string(which);
+    };
+    check(kMode, mode <= Mode::kFast);
+    check(kNegativeN, n >= 0);
+    check(kHugeN, n <= kMax);
+    check(kNoSide, side >= 32);
+    check(kHugeSide, side <= 1024);
+    check(kOddSide, side % 32 == 0);
+    check(kWidth, width == 1 || width == 2 || width == 4 || width == 8);
+    check(kPair, side != 32 || width != 8);
+    if (n > 0) {
+      const auto from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
+      check(kNullX, x != nullptr);
+      check(kNullY, y != nullptr);
+      check(kAlignedX, from % 8 == 0);
+      check(kAlignedY, to % 8 == 0);
+      if (n <= kMax) check(kOverlap, from - 8 >= to + 8 * n || to >= from + 8 * n + 8);
+    }
+    if (writes && y != nullptr) *y = 3;
+    return {why.empty() ? cudaSuccess : cudaErrorInvalidValue, why};
+  };
+}
+
+using RefusedSum = Refused<sum_call, SumCase>;
+
+// Which mistakes of a case with n elements the launcher does not refuse.
+std::set<std::string> told(const Launch& launch, std::int64_t n) {
+  std::set<std::string> names;
+  RefusedSum c;
+  c.n = n;
+  for (const std::string& name : sum_call(c).mistakes()) {
+    c.mistake = name;
+    const CaseOutcome outcome = run_case([&] { require_refusal(launch, c); });
+    if (outcome.held()) continue;
+    EXPECT_EQ(outcome.failure.label(), "law") << outcome.failure.message;
+    EXPECT_NE(outcome.failure.message.find("sum with " + name + ": must be refused"), std::string::npos)
+        << outcome.failure.message;
+    names.insert(name);
+  }
+  return names;
+}
+
+TEST(Contract, NamesAValueOnEitherSideOfEveryRangeAndFarOnes) {
+  SumCase c;
+  c.n = 0;  // no elements, so that there is nothing wrong about the arrays
+  const std::vector<std::string> wanted = {"mode:2",
+                                           "mode:255",
+                                           "n:-1",
+                                           "n:1000",
+                                           "n:-9223372036854775808",
+                                           "n:9223372036854775807",
+                                           "side:31",
+                                           "side:0",
+                                           "side:33",
+                                           "side:1025",
+                                           "side:1056",
+                                           "side:4294967295",
+                                           "width:0",
+                                           "width:3",
+                                           "width:5",
+                                           "width:7",
+                                           "width:9",
+                                           "width:-1",
+                                           "width:-2147483648",
+                                           "width:2147483647",
+                                           "odd_pair"};
+  EXPECT_EQ(sum_call(c).mistakes(), wanted);
+}
+
+TEST(Contract, NamesWhatCanBeWrongAboutArraysWithElements) {
+  const std::vector<std::string> all = sum_call(SumCase{}).mistakes();
+  const std::set<std::string> names(all.begin(), all.end());
+  EXPECT_EQ(names.size(), all.size()) << "no name twice";
+  for (const std::string array : {"x", "y"}) {
+    EXPECT_TRUE(names.contains(array + ":null"));
+    for (int bytes = 1; bytes < 8; ++bytes)
+      EXPECT_TRUE(names.contains(array + ":misaligned_by_" + std::to_string(bytes)));
+    EXPECT_FALSE(names.contains(array + ":misaligned_by_8"));
+  }
+  for (const char* overlap : {"y:at_x", "y:begins_in_x", "y:ends_in_x"}) EXPECT_TRUE(names.contains(overlap));
+}
+
+TEST(Contract, HasNothingAgainstALauncherThatKeepsIt) {
+  for (const std::int64_t n : {0, 1, 2, 40}) EXPECT_EQ(told(launcher_without(kAllChecks), n), std::set<std::string>());
+}
+
+TEST(Contract, TellsEveryCheckThatIsLeftOut) {
+  const std::vector<std::pair<Check, std::set<std::string>>> wanted = {
+      {kMode, {"mode:2", "mode:255"}},
+      {kNegativeN, {"n:-1", "n:-9223372036854775808"}},
+      {kHugeN, {"n:1000", "n:9223372036854775807"}},
+      {kNoSide, {"side:0"}},  // 31 is odd as well
+      {kHugeSide, {"side:1056"}},
+      {kOddSide, {"side:33"}},
+      {kWidth,
+       {"width:0", "width:3", "width:5", "width:7", "width:9", "width:-1", "width:-2147483648", "width:2147483647"}},
+      {kPair, {"odd_pair"}},
+      {kNullX, {"x:null"}},
+      {kNullY, {"y:null"}},
+      {kOverlap, {"y:at_x", "y:begins_in_x", "y:ends_in_x"}}};
+  for (const auto& [check, names] : wanted) EXPECT_EQ(told(launcher_without(check), 5), names) << "check " << check;
+  EXPECT_EQ(told(launcher_without(kAlignedX), 5).size(), 7u);
+  EXPECT_EQ(told(launcher_without(kAlignedY), 5).size(), 7u);
+}
+
+TEST(Contract, OverlapsByOneElementAtEitherEndOfWhatIsTouched) {
+  for (const std::int64_t n : {1, 2, 9}) {
+    SumCase c;
+    c.n = n;
+    const CaseOutcome outcome = run_case([&] {
+      for (const char* name : {"y:begins_in_x", "y:ends_in_x"}) {
+        auto call = sum_call(c);
+        call.allocate();
+        call.make(name);
+        const ArrayArgument &x = call.arrays()[0], &y = call.arrays()[1];
+        EXPECT_EQ(x.end() - x.begin(), 8u * (n + 2)) << "the halo counts";
+        EXPECT_EQ(y.get() % 8, 0u);
+        EXPECT_EQ(std::min(x.end(), y.end()) - std::max(x.begin(), y.begin()), 8u) << name << ", n = " << n;
+      }
+    });
+    EXPECT_TRUE(outcome.held()) << outcome.failure.message;
+  }
+}
+
+TEST(Contract, RejectsARefusalThatWrites) {
+  RefusedSum c;
+  c.n = 5;
+  c.mistake = "side:33";
+  const CaseOutcome outcome = run_case([&] { require_refusal(launcher_without(kAllChecks, true), c); });
+  EXPECT_EQ(outcome.failure.label(), "law");
+  EXPECT_NE(outcome.failure.message.find("nothing may be written, but y[0] was"), std::string::npos)
+      << outcome.failure.message;
+}
+
+TEST(Contract, RefusesANameThatItDoesNotHave) {
+  EXPECT_THROW(sum_call(SumCase{}).make("n:5"), std::logic_error);
+  EXPECT_THROW(sum_call(SumCase{}).take<std::int64_t>("z"), std::logic_error);
+  EXPECT_THROW(sum_call(SumCase{}).take<float>("y"), std::logic_error);
+}
+
+TEST(Contract, RunsALegalCallOnArraysOfTheCase) {
+  SumCase c;
+  c.n = 3;
+  c.offset = 2;
+  const CaseOutcome outcome = run_case([&] {
+    const Launch sum = [](Mode, const std::int64_t* x, std::int64_t n, std::int64_t* y, unsigned, int, cudaStream_t) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(x) % 256, 24u) << "two elements past a boundary, and past the halo";
+      for (std::int64_t i = 0; i < n; ++i) y[i] = x[i - 1] + x[i + 1];
+      return Status{};
+    };
+    REQUIRE_BITWISE_EQUAL(sum_call(c).run(sum).take<std::int64_t>("y"), std::vector<std::int64_t>(3, 14));
+  });
+  EXPECT_TRUE(outcome.held()) << outcome.failure.message;
+}
+
+TEST(Contract, LeavesArraysWithoutElementsNullWhereThatIsAsked) {
+  SumCase c;
+  c.n = 0;
+  const CaseOutcome outcome = run_case([&] {
+    auto call = sum_call(c);
+    call.allocate(/*null_where_empty=*/true);
+    EXPECT_EQ(call.arrays()[0].get(), 0u);
+    EXPECT_EQ(call.arrays()[1].get(), 0u);
+  });
+  EXPECT_TRUE(outcome.held()) << outcome.failure.message;
+}
+
+// ---- Refused as a case.
+
+TEST(Refused, ReadsBackWhatItPrintsAndShrinksToLegalCases) {
+  Bits bits(1);
+  for (int i = 0; i < 20; ++i) {
+    const auto c = sample_case<RefusedSum>(bits);
+    EXPECT_EQ(c.mistake, "each");
+    RefusedSum again;
+    ASSERT_EQ(parse_case(print_case(c), again), "") << print_case(c);
+    EXPECT_EQ(print_case(again), print_case(c));
+    std::set<std::string> mistakes;
+    for (const RefusedSum& simpler : simpler_cases(c)) {
+      ASSERT_EQ(parse_case(print_case(simpler), again), "") << print_case(simpler);
+      mistakes.insert(simpler.mistake);
+    }
+    EXPECT_EQ(mistakes.size(), sum_call(c).mistakes().size() + (c.n + c.offset > 0)) << "one at a time, or each";
+  }
+}
+
+TEST(Refused, CommitsEachMistakeOfACase) {
+  for (int check = 0; check < kAllChecks; ++check) {
+    RefusedSum c;
+    c.n = 5;
+    EXPECT_EQ(run_case([&] { require_refusal(launcher_without(check), c); }).failure.label(), "law") << check;
+  }
+  RefusedSum c;
+  c.n = 5;
+  EXPECT_TRUE(run_case([&] { require_refusal(launcher_without(kAllChecks), c); }).held());
+}
+
+TEST(Refused, SaysWhichMistakesThereAre) {
+  RefusedSum c;
+  EXPECT_NE(parse_case("n=3 offset=0 mistake=n:5", c).find("field 'mistake' cannot be 'n:5'"), std::string::npos);
+  EXPECT_NE(parse_case("n=0 offset=0 mistake=x:null", c).find("cannot be 'x:null'"), std::string::npos);
+}
+
+TEST(Refused, ShrinksToTheSmallestCaseThatShowsIt) {
+  PropertyOptions options;
+  options.cases = 500;
+  const auto result = run_property<RefusedSum>(
+      "Contract.Overlap", [](const RefusedSum& c) { require_refusal(launcher_without(kOverlap), c); }, options);
+  EXPECT_FALSE(result.held);
+  EXPECT_EQ(result.minimal_case, "n=1 offset=0 mistake=y:at_x");
+}
+
+// ---- Several launchers in one struct.
+
+struct Pair {
+  Status (*first)(int n, cudaStream_t) = nullptr;
+  Status (*second)(int n) = nullptr;
+};
+
+Calls<Pair> pair_calls(const SumCase& c) {
+  Calls<Pair> calls;
+  for (const bool first : {true, false}) {
+    Call<Pair> call(first ? "first" : "second");
+    auto& [n] = first ? call.arguments(&Pair::first, static_cast<int>(c.n))
+                      : call.arguments(&Pair::second, static_cast<int>(c.n));
+    call.integer("n", {0, 10}, n);
+    calls.push_back(std::move(call));
+  }
+  return calls;
+}
+
+TEST(Refused, NamesTheLauncherAndJudgesThatAlone) {
+  using Case = Refused<pair_calls, SumCase>;
+  Case c;
+  c.mistake = "first.n:-1";
+  const Pair second_accepts = {[](int, cudaStream_t) -> Status {
+                                 return {cudaErrorInvalidValue, "no"};
+                               },
+                               [](int) -> Status { return {}; }};
+  EXPECT_TRUE(run_case([&] { require_refusal(second_accepts, c); }).held());
+  c.mistake = "second.n:11";
+  const CaseOutcome outcome = run_case([&] { require_refusal(second_accepts, c); });
+  EXPECT_NE(outcome.failure.message.find("second with n:11"), std::string::npos) << outcome.failure.message;
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,287 @@
+#include "harness/property/field.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+
+namespace lockstep {
+namespace {
+
+enum class Edge { kZero, kClamp };
+
+struct Sample {
+  std::int64_t n = 0;
+  int block = 32;
+  Edge edge = Edge::kZero;
+  int shift = 0;
+  std::uint64_t seed = 0;
+  bool reversed = false;
+  static void fields(Sample& c, FieldVisitor& field) {
+    field("n", c.n, sizes(0, 1 << 20));
+    field("block", c.block, one_of({32, 64, 1024}));
+    field("edge", c.edge, choice<Edge>({{"zero", Edge::kZero}, {"clamp", Edge::kClamp}}));
+    field("shift", c.shift, range(-20, 31));
+    field("seed", c.seed, seeds());
+    field("reversed", c.reversed, booleans());
+  }
+  // An empty array has nothing to reverse.
+  void normalise() {
+    if (n == 0) reversed = false;
+  }
+};
+
+// The smallest case that a greedy shrinker reaches: what RapidCheck does, with the property runner's memory of what was
+// tried.
+template <class Case, class Fails>
+Case shrunk(Case c, const Fails& fails, int* runs = nullptr) {
+  std::set<std::string> tried;
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (const Case& candidate : simpler_cases(c)) {
+      if (!tried.insert(print_case(candidate)).second) continue;
+      if (runs) ++*runs;
+      if (!fails(candidate)) continue;
+      c = candidate;
+      smaller = true;
+      break;
+    }
+  }
+  return c;
+}
+
+TEST(Bits, BelowStaysBelowAndMeetsEveryValue) {
+  Bits bits(1);
+  std::array<int, 7> met{};
+  for (int i = 0; i < 7000; ++i) ++met.at(bits.below(7));
+  for (int count : met) EXPECT_NEAR(count, 1000, 200);
+  EXPECT_EQ(bits.below(1), 0u);
+}
+
+TEST(Bits, SameSeedSameWords) {
+  Bits a(7), b(7), c(8);
+  const std::uint64_t first = a.next();
+  EXPECT_EQ(first, b.next());
+  EXPECT_NE(first, c.next());
+  EXPECT_NE(first, a.next());
+}
+
+TEST(Sizes, StayInTheirRange) {
+  for (auto [lo, hi] : {std::pair<std::int64_t, std::int64_t>{0, 0},
+                        {0, 1},
+                        {1, 1},
+                        {5, 9},
+                        {0, 40},
+                        {33, 35},
+                        {1, 70000},
+                        {100000, 100001},
+                        {1 << 20, 1 << 21},
+                        {0, std::int64_t{1} << 33}}) {
+    Bits bits(3);
+    const Domain<std::int64_t> d = sizes(lo, hi);
+    bool met_lo = false, met_hi = false;
+    for (int i = 0; i < 20000; ++i) {
+      const std::int64_t n = d.sample(bits);
+      ASSERT_GE(n, lo);
+      ASSERT_LE(n, hi);
+      met_lo |= n == lo;
+      met_hi |= n == hi;
+    }
+    EXPECT_TRUE(met_lo && met_hi) << lo << " ... " << hi;
+  }
+}
+
+TEST(Sizes, TenThousandDrawsMeetEveryBoundaryAndStayCheap) {
+  Bits bits(11);
+  const Domain<std::int64_t> d = sizes(0, 1 << 20);
+  std::set<std::int64_t> met;
+  double sum = 0;
+  int large = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const std::int64_t n = d.sample(bits);
+    met.insert(n);
+    sum += static_cast<double>(n);
+    large += n > 65535;
+  }
+  for (std::int64_t centre : {1, 8, 16, 32, 64, 96, 128, 256, 512, 1024, 2048, 4096, 8192}) {
+    for (std::int64_t n : {centre - 1, centre, centre + 1}) EXPECT_TRUE(met.contains(n)) << n;
+  }
+  EXPECT_TRUE(met.contains(1 << 20));
+  EXPECT_GE(large, 20);
+  EXPECT_LT(sum, 4e7) << "elements of ten thousand cases";
+}
+
+TEST(Sizes, RefusesWhatIsNoSize) {
+  EXPECT_THROW(sizes(-1, 4), std::invalid_argument);
+  EXPECT_THROW(sizes(4, 3), std::invalid_argument);
+  EXPECT_THROW(range(4, 3), std::invalid_argument);
+  EXPECT_THROW(choice<int>({}), std::invalid_argument);
+}
+
+TEST(Shrinking, CandidatesAreInTheDomainDistinctAndNeverTheValueItself) {
+  for (auto [lo, hi] : {std::pair<std::int64_t, std::int64_t>{0, 1000},
+                        {-1000, 1000},
+                        {-1000, -3},
+                        {17, 100000},
+                        {INT64_MIN, INT64_MAX}}) {
+    Bits bits(5);
+    const Domain<std::int64_t> d = range(lo, hi);
+    for (int i = 0; i < 300; ++i) {
+      const std::int64_t v = d.sample(bits);
+      std::set<std::int64_t> seen{v};
+      for (std::int64_t s : d.shrink(v)) {
+        EXPECT_TRUE(s >= lo && s <= hi) << s;
+        EXPECT_TRUE(seen.insert(s).second) << s << " from " << v;
+      }
+    }
+    EXPECT_TRUE(d.shrink(std::clamp<std::int64_t>(0, lo, hi)).empty());
+  }
+}
+
+TEST(Shrinking, FindsTheLeastFailingSizeForEveryThreshold) {
+  for (std::int64_t threshold :
+       {0, 1, 2, 5, 31, 32, 33, 37, 100, 255, 256, 257, 1000, 1025, 5000, 65536, 65537, 70001, 1000000}) {
+    Sample c;
+    c.n = 1 << 20;
+    int runs = 0;
+    const Sample least = shrunk(
+        c, [&](const Sample& s) { return s.n >= threshold; }, &runs);
+    EXPECT_EQ(least.n, threshold);
+    EXPECT_LT(runs, 250) << threshold;
+  }
+}
+
+TEST(Shrinking, IsQuickAtBoundaries) {
+  Sample c;
+  c.n = 1 << 20;
+  for (auto [threshold, most] : {std::pair{33, 25}, {257, 50}, {1025, 75}}) {
+    int runs = 0;
+    EXPECT_EQ(shrunk(
+                  c, [&](const Sample& s) { return s.n >= threshold; }, &runs)
+                  .n,
+              threshold);
+    EXPECT_LT(runs, most) << threshold;
+  }
+}
+
+TEST(Shrinking, GoesToTheNearestOfBothSignsAndPrefersPositive) {
+  Sample c;
+  c.shift = -20;
+  EXPECT_EQ(shrunk(c, [](const Sample& s) { return s.shift <= -7; }).shift, -7);
+  EXPECT_EQ(shrunk(c, [](const Sample& s) { return s.shift * s.shift >= 49; }).shift, 7);
+  EXPECT_EQ(shrunk(c, [](const Sample&) { return true; }).shift, 0);
+}
+
+TEST(Shrinking, ShapeComesBeforeTheRest) {
+  const Sample c{1000, 1024, Edge::kClamp, 31, 99, true};
+  const std::vector<Sample> candidates = simpler_cases(c);
+  ASSERT_FALSE(candidates.empty());
+  EXPECT_EQ(candidates.front().n, 0);
+  EXPECT_FALSE(candidates.front().reversed) << "normalise() mends a candidate";
+  EXPECT_EQ(candidates.back().n, 1000);
+  EXPECT_EQ(print_case(shrunk(c, [](const Sample& s) { return s.n > 40 && s.edge == Edge::kClamp; })),
+            "n=41 block=32 edge=clamp shift=0 seed=0 reversed=false");
+}
+
+TEST(Shrinking, EndsForEveryCaseWhateverFails) {
+  Bits bits(17);
+  for (int i = 0; i < 50; ++i) {
+    const Sample c = sample_case<Sample>(bits);
+    std::uint64_t coin = bits.next();
+    int runs = 0;
+    shrunk(
+        c, [&](const Sample& s) { return (mix(coin ^ static_cast<std::uint64_t>(s.n) ^ s.seed) & 3) == 0; }, &runs);
+    EXPECT_LT(runs, 2000);
+  }
+}
+
+TEST(Text, PrintsReadsAndPrintsTheSame) {
+  Bits bits(23);
+  for (int i = 0; i < 2000; ++i) {
+    const Sample c = sample_case<Sample>(bits);
+    EXPECT_FALSE(c.n == 0 && c.reversed) << "normalise() after sampling";
+    Sample read;
+    ASSERT_EQ(parse_case(print_case(c), read), "");
+    EXPECT_EQ(print_case(read), print_case(c));
+    EXPECT_EQ(read.n, c.n);
+    EXPECT_EQ(read.edge, c.edge);
+    EXPECT_EQ(read.seed, c.seed);
+  }
+}
+
+// Fields of every width keep to their bytes and their sign.
+TEST(Text, ReadsEveryWidth) {
+  enum class Narrow : std::int8_t { kLow = -7, kHigh = 5 };
+  struct Widths {
+    std::int8_t a = 0;
+    std::uint8_t b = 0, after_b = 0x5a;
+    std::int16_t c = 0;
+    std::int64_t d = 0;
+    Narrow e = Narrow::kHigh;
+    static void fields(Widths& w, FieldVisitor& field) {
+      field("a", w.a, range(-128, 127));
+      field("b", w.b, range(0, 255));
+      field("c", w.c, one_of({3, -32768}));
+      field("d", w.d, range(INT64_MIN, INT64_MAX));
+      field("e", w.e, choice<Narrow>({{"high", Narrow::kHigh}, {"low", Narrow::kLow}}));
+    }
+  };
+  const char* text = "a=-128 b=255 c=-32768 d=-9223372036854775808 e=low";
+  Widths w;
+  ASSERT_EQ(parse_case(text, w), "");
+  EXPECT_EQ(w.a, -128);
+  EXPECT_EQ(w.b, 255);
+  EXPECT_EQ(w.after_b, 0x5a);
+  EXPECT_EQ(w.c, -32768);
+  EXPECT_EQ(w.d, INT64_MIN);
+  EXPECT_EQ(w.e, Narrow::kLow);
+  EXPECT_EQ(print_case(w), text);
+  EXPECT_NE(parse_case("a=-129 b=255 c=3 d=0 e=low", w), "");
+  EXPECT_NE(parse_case("a=0 b=255 c=4 d=0 e=low", w), "");
+}
+
+TEST(Text, TheOrderOfTheFieldsIsFreeWhenRead) {
+  Sample c;
+  EXPECT_EQ(parse_case("reversed=true   seed=18446744073709551615 shift=-3 edge=clamp block=64 n=7 ", c), "");
+  EXPECT_EQ(print_case(c), "n=7 block=64 edge=clamp shift=-3 seed=18446744073709551615 reversed=true");
+}
+
+struct Bad {
+  const char* text;
+  const char* error;
+};
+class BadText : public testing::TestWithParam<Bad> {};
+TEST_P(BadText, SaysWhatIsWrongAndWhatIsAccepted) {
+  Sample c;
+  EXPECT_EQ(parse_case(GetParam().text, c), GetParam().error);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Each, BadText,
+    testing::Values(Bad{"", "field 'n' is missing (0 ... 1048576)"},
+                    Bad{"block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' is missing (0 ... 1048576)"},
+                    Bad{"n=1 block=33 edge=zero shift=0 seed=0 reversed=false",
+                        "field 'block' cannot be '33': it takes one of 32, 64, 1024"},
+                    Bad{"n=-1 block=32 edge=zero shift=0 seed=0 reversed=false",
+                        "field 'n' cannot be '-1': it takes 0 ... 1048576"},
+                    Bad{"n=1048577 block=32 edge=zero shift=0 seed=0 reversed=false",
+                        "field 'n' cannot be '1048577': it takes 0 ... 1048576"},
+                    Bad{"n=1x block=32 edge=zero shift=0 seed=0 reversed=false",
+                        "field 'n' cannot be '1x': it takes 0 ... 1048576"},
+                    Bad{"n= block=32 edge=zero shift=0 seed=0 reversed=false",
+                        "field 'n' cannot be '': it takes 0 ... 1048576"},
+                    Bad{"n=99999999999999999999 block=32 edge=zero shift=0 seed=0 reversed=false",
+                        "field 'n' cannot be '99999999999999999999': it takes 0 ... 1048576"},
+                    Bad{"n=1 block=32 edge=wrap shift=0 seed=0 reversed=false",
+                        "field 'edge' cannot be 'wrap': it takes one of zero, clamp"},
+                    Bad{"n=1 block=32 edge=zero shift=0 seed=0 reversed=1",
+                        "field 'reversed' cannot be '1': it takes one of false, true"},
+                    Bad{"n=1 blok=32 edge=zero shift=0 seed=0 reversed=false",
+                        "there is no field 'blok'; the fields are n, block, edge, shift, seed, reversed"},
+                    Bad{"n=1 n=1 block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' is given twice"},
+                    Bad{"33", "'33' is not of the form name=value"},
+                    Bad{"n=0 block=32 edge=zero shift=0 seed=0 reversed=true",
+                        "these fields do not go together; the nearest case is 'n=0 block=32 edge=zero shift=0 seed=0 "
+                        "reversed=false'"}));
+
+}  // namespace
+}  // namespace lockstep

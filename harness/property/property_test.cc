@@ -1,0 +1,410 @@
+#include "harness/property/property.h"
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "harness/property/compare.h"
+#include "harness/device/device.h"
+#include "harness/device/device_array.h"
+#include "harness/ledger/session.h"
+#include "harness/testing/fake_runtime.h"
+#include "harness/property/values.h"
+
+namespace lockstep {
+namespace {
+
+using testing::fake;
+
+struct Sample {
+  std::int64_t n = 0;
+  int block = 32;
+  Layout layout;
+  Values values;
+  static void fields(Sample& c, FieldVisitor& field) {
+    field("n", c.n, sizes(0, 1 << 16));
+    field("block", c.block, one_of({32, 64, 1024}));
+    field("misalignment", c.layout.misalignment, range(0, 31));
+    field("poison", c.layout.poison, poisons());
+    field("values", c.values, values_of({ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide}));
+  }
+};
+
+struct Reference {
+  std::vector<double> value, bound;
+};
+
+// A kernel that doubles, on the fake runtime; `missed` is an element that it leaves out.
+void doubles(const Sample& c, std::int64_t missed = -1) {
+  const std::vector<float> x = make_values<float>(c.values, static_cast<std::size_t>(c.n));
+  const auto in = DeviceArray<float>::input("x", x, c.layout);
+  const auto out = DeviceArray<float>::output("y", x.size(), c.layout);
+  Reference reference;
+  for (std::int64_t i = 0; i < c.n; ++i) {
+    if (i != missed) out.data()[i] = 2 * in.data()[i];
+    reference.value.push_back(2.0 * x[static_cast<std::size_t>(i)]);
+    reference.bound.push_back(0);
+  }
+  REQUIRE_WITHIN_BOUND(out, reference, one_thread_per_element(static_cast<std::uint32_t>(c.block)));
+}
+
+PropertyResult run(const std::function<void(const Sample&)>& check, const PropertyOptions& options = {}) {
+  return run_property<Sample>("Property.OfTheTest", check, options);
+}
+
+TEST(Property, HoldsOnEveryCaseItRan) {
+  std::set<std::string> texts;
+  int runs = 0;
+  const PropertyResult result = run([&](const Sample& c) {
+    ++runs;
+    texts.insert(print_case(c));
+    doubles(c);
+  });
+  EXPECT_TRUE(result.held);
+  EXPECT_EQ(result.cases, static_cast<std::uint64_t>(kDefaultCases));
+  EXPECT_EQ(runs, kDefaultCases);
+  EXPECT_GT(texts.size(), 190u) << "cases differ";
+  EXPECT_EQ(result.failure.reason, Reason::kNone);
+  EXPECT_EQ(fake().live, 0);
+}
+
+TEST(Property, RunsAsManyCasesAsAsked) {
+  PropertyOptions options;
+  options.cases = 1000;
+  EXPECT_EQ(run([](const Sample&) {}, options).cases, 1000u);
+}
+
+TEST(Property, FindsAndShrinksToTheLeastCase) {
+  const PropertyResult result = run([](const Sample& c) { doubles(c, 40); });
+  EXPECT_FALSE(result.held);
+  EXPECT_EQ(result.failure.label(), "unwritten");
+  EXPECT_EQ(result.minimal_case, "n=41 block=32 misalignment=0 poison=nan values=integers:0");
+  EXPECT_NE(result.failure.message.find("[40] is nan (0x7ffa5a5a)"), std::string::npos)
+      << "of the minimal case: " << result.failure.message;
+  EXPECT_GT(result.shrinks, 0);
+}
+
+TEST(Property, ShrinksWhateverBreaksIt) {
+  const std::map<std::string, std::function<void(const Sample&)>> bodies = {
+      {"expectation", [](const Sample& c) { EXPECT_LT(c.n, 33); }},
+      {"exception",
+       [](const Sample& c) {
+         if (c.n >= 33) throw std::runtime_error("too large");
+       }},
+      {"law", [](const Sample& c) { REQUIRE_LAW(c.n < 33, "n is {}", c.n); }},
+      {"cuda-error", [](const Sample& c) { REQUIRE_CUDA(c.n < 33 ? cudaSuccess : cudaErrorInvalidConfiguration); }},
+      {"guard",
+       [](const Sample& c) {
+         const auto y = DeviceArray<int>::output("y", 33, c.layout);
+         y.data()[c.n < 33 ? 0 : 33] = 1234;
+       }},
+      {"input-changed",
+       [](const Sample& c) {
+         const auto x = DeviceArray<float>::input("x", std::vector<float>(40), c.layout);
+         if (c.n >= 33) x.data()[3] = 1;
+       }},
+  };
+  for (const auto& [label, body] : bodies) {
+    const PropertyResult result = run(body);
+    EXPECT_EQ(result.failure.label(), label);
+    EXPECT_EQ(result.minimal_case, "n=33 block=32 misalignment=0 poison=nan values=integers:0") << label;
+  }
+}
+
+TEST(Property, SameSeedSameCounterexampleAndSameNumberOfRuns) {
+  const auto body = [](const Sample& c) { REQUIRE_LAW(c.n % 97 != 5, "n={}", c.n); };
+  const PropertyResult a = run(body), b = run(body);
+  EXPECT_EQ(a.minimal_case, b.minimal_case);
+  EXPECT_EQ(a.cases, b.cases);
+  EXPECT_EQ(a.shrink_runs, b.shrink_runs);
+  EXPECT_EQ(a.seed, b.seed);
+  PropertyOptions other;
+  other.seed = a.seed + 1;
+  EXPECT_EQ(run(body, other).seed, a.seed + 1) << "a given seed is used as it is";
+}
+
+TEST(Property, NoCaseIsTriedTwiceOnceOneHasFailed) {
+  std::map<std::string, int> runs;
+  std::uint64_t before = 0;
+  bool failed = false;
+  const PropertyResult result = run([&](const Sample& c) {
+    const bool breaks = c.n >= 1000 && c.block > 32;
+    if (!failed) ++before;
+    failed |= breaks;
+    if (failed) ++runs[print_case(c)];
+    REQUIRE_LAW(!breaks, "large");
+  });
+  EXPECT_EQ(result.minimal_case, "n=1000 block=64 misalignment=0 poison=nan values=integers:0");
+  for (const auto& [text, count] : runs) EXPECT_EQ(count, 1) << text;
+  EXPECT_EQ(runs.size(), static_cast<std::size_t>(result.shrink_runs) + 1) << "and the one that failed first";
+  EXPECT_EQ(before, result.cases);
+}
+
+TEST(Property, TheBudgetIsTheLargestOfItsCases) {
+  const PropertyResult result = run([](const Sample& c) {
+    REQUIRE_WITHIN_BOUND((std::vector<float>{c.block == 1024 ? 0.75f : 0.25f}), (Reference{{0}, {1}}));
+  });
+  EXPECT_TRUE(result.held);
+  EXPECT_EQ(result.budget, 0.75);
+}
+
+TEST(Property, ShrinkingStopsWhenItsRunsAreSpent) {
+  PropertyOptions options;
+  options.max_shrinks = 7;
+  int runs = 0;
+  const PropertyResult result = run(
+      [&](const Sample& c) {
+        ++runs;
+        REQUIRE_LAW(c.n < 5000, "large");
+      },
+      options);
+  EXPECT_EQ(result.shrink_runs, 7);
+  EXPECT_EQ(static_cast<std::uint64_t>(runs), result.cases + 7);
+  Sample c;
+  ASSERT_EQ(parse_case(result.minimal_case, c), "");
+  EXPECT_GE(c.n, 5000) << "what is reported did fail";
+  options.max_shrinks = 0;
+  EXPECT_EQ(run([&](const Sample& s) { REQUIRE_LAW(s.n < 5000, "large"); }, options).shrink_runs, 0);
+}
+
+TEST(Property, ShrinkingStopsWhenItsTimeIsSpent) {
+  PropertyOptions options;
+  const auto slow = [](const Sample& c) {
+    if (c.n < 5000) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    REQUIRE_LAW(false, "large");
+  };
+  options.max_shrink_seconds = 0.1;
+  const PropertyResult result = run(slow, options);
+  EXPECT_FALSE(result.held);
+  EXPECT_LE(result.shrinks, 5);
+  options.max_shrink_seconds = 0;
+  EXPECT_EQ(run(slow, options).shrink_runs, 0);
+}
+
+TEST(Property, ReplayRunsThatCaseAlone) {
+  PropertyOptions options;
+  options.replay = "n=77 block=64 misalignment=3 poison=ones values=wide:9";
+  int runs = 0;
+  const PropertyResult good = run(
+      [&](const Sample& c) {
+        ++runs;
+        EXPECT_EQ(print_case(c), "n=77 block=64 misalignment=3 poison=ones values=wide:9");
+      },
+      options);
+  EXPECT_TRUE(good.held) << good.failure.message;
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(good.cases, 1u);
+  const PropertyResult bad = run(
+      [&](const Sample&) {
+        ++runs;
+        REQUIRE_LAW(false, "no");
+      },
+      options);
+  EXPECT_EQ(runs, 2) << "a replayed case is not shrunk";
+  EXPECT_EQ(bad.minimal_case, *options.replay);
+}
+
+TEST(Property, AReportedCaseFailsAgainForTheSameReason) {
+  const auto body = [](const Sample& c) { doubles(c, 40); };
+  const PropertyResult found = run(body);
+  PropertyOptions options;
+  options.replay = found.minimal_case;
+  const PropertyResult again = run(body, options);
+  EXPECT_EQ(again.minimal_case, found.minimal_case);
+  EXPECT_EQ(again.failure.message, found.failure.message);
+}
+
+TEST(Property, ACaseThatCannotBeReadIsNotRun) {
+  PropertyOptions options;
+  options.replay = "n=77 block=65 misalignment=3 poison=ones values=wide:9";
+  const PropertyResult result = run([](const Sample&) { FAIL() << "must not run"; }, options);
+  EXPECT_FALSE(result.held);
+  EXPECT_EQ(result.not_run, "--case: field 'block' cannot be '65': it takes one of 32, 64, 1024");
+  EXPECT_EQ(result.cases, 0u);
+}
+
+TEST(Property, WhatCannotRunIsNotAPass) {
+  const PropertyResult result = run([](const Sample& c) {
+    if (c.n > 1000) not_run("no memory for that");
+  });
+  EXPECT_FALSE(result.held);
+  ASSERT_TRUE(result.not_run);
+  EXPECT_EQ(result.not_run->find("no memory for that (case: n="), 0u);
+  EXPECT_FALSE(run([](const Sample&) { not_run("never"); }).held);
+}
+
+TEST(Property, ACandidateThatCannotRunDoesNotEndShrinking) {
+  bool failed = false;
+  int refused = 0;
+  const PropertyResult result = run([&](const Sample& c) {
+    if (failed && c.n < 15) {
+      ++refused;
+      not_run("no memory for that");
+    }
+    failed |= c.n >= 20;
+    REQUIRE_LAW(c.n < 20, "large");
+  });
+  EXPECT_EQ(result.minimal_case, "n=20 block=32 misalignment=0 poison=nan values=integers:0");
+  EXPECT_GT(refused, 0);
+  EXPECT_FALSE(result.not_run);
+}
+
+TEST(Property, ARequirementThatTheDeviceDoesNotMeetIsNotApplicable) {
+  int beyond = 0;
+  const PropertyResult result = run([&](const Sample&) {
+    require_capability({Capability::kClusters});
+    ++beyond;
+  });
+  EXPECT_FALSE(result.held);
+  EXPECT_FALSE(result.not_run);
+  EXPECT_EQ(result.not_applicable,
+            "needs thread-block clusters; the device has none (Fake GPU, compute capability 8.6)");
+  EXPECT_EQ(beyond, 0);
+  EXPECT_EQ(run([](const Sample&) {
+              require_capability({Capability::kGlobalBytes, std::uint64_t{1} << 40});
+            }).not_applicable,
+            "needs 1099511627776 bytes of global memory; the device has 8589934592 (Fake GPU, compute capability 8.6)");
+  EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kManagedMemory}); }).held);
+  EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kGlobalBytes, std::uint64_t{1} << 30}); }).held);
+}
+
+TEST(Property, ARequirementOfSomeCasesOnlyIsNotRun) {
+  const PropertyResult result = run([](const Sample& c) {
+    if (c.n > 200) require_capability({Capability::kClusters});
+  });
+  EXPECT_FALSE(result.held);
+  EXPECT_FALSE(result.not_applicable);
+  ASSERT_TRUE(result.not_run);
+  EXPECT_NE(result.not_run->find("move what needs it to a property of its own"), std::string::npos) << *result.not_run;
+}
+
+TEST(Seed, ComesFromTheNameAndTheRunOfBazel) {
+  unsetenv("TEST_RANDOM_SEED");
+  EXPECT_EQ(seed_of(""), 0xcbf29ce484222325u) << "FNV-1a";
+  EXPECT_EQ(seed_of("a"), 0xaf63dc4c8601ec8cu) << "FNV-1a";
+  EXPECT_NE(seed_of("Stencil.A"), seed_of("Stencil.B"));
+  const std::uint64_t first = seed_of("Stencil.A");
+  setenv("TEST_RANDOM_SEED", "1", 1);
+  EXPECT_EQ(seed_of("Stencil.A"), first) << "a single run is the first of many";
+  setenv("TEST_RANDOM_SEED", "2", 1);
+  const std::uint64_t second = seed_of("Stencil.A");
+  EXPECT_NE(second, first);
+  setenv("TEST_RANDOM_SEED", "3", 1);
+  EXPECT_NE(seed_of("Stencil.A"), second);
+  unsetenv("TEST_RANDOM_SEED");
+}
+
+TEST(Options, ComeFromTheSession) {
+  session_options() = SessionOptions{};
+  EXPECT_EQ(detail::session_property_options("A.B", 50).cases, 50);
+  session_options().scale = 0.001;
+  EXPECT_EQ(detail::session_property_options("A.B", 50).cases, 1) << "never none";
+  session_options().scale = 2;
+  EXPECT_EQ(detail::session_property_options("A.B", 50).cases, 100);
+  session_options().cases = 7;
+  session_options().seed = 9;
+  EXPECT_EQ(detail::session_property_options("A.B", 50).cases, 7);
+  EXPECT_EQ(detail::session_property_options("A.B", 50).seed, 9u);
+  session_options().replay_property = "A.B";
+  session_options().replay_case = "n=1";
+  EXPECT_EQ(detail::session_property_options("A.B", 50).replay, "n=1");
+  EXPECT_FALSE(detail::session_property_options("A.C", 50).replay);
+  session_options() = SessionOptions{};
+}
+
+// What a property tells gtest and the record.
+struct Reported {
+  Record record;
+  std::string text;
+  int failed = 0, skipped = 0;
+};
+Reported report(void (*check)(const Sample&)) {
+  begin_property("Suite.Name");
+  ::testing::TestPartResultArray parts;
+  {
+    const ::testing::ScopedFakeTestPartResultReporter intercept(
+        ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &parts);
+    detail::check_property<const Sample&>("Suite.Name", check, 100, "file.cc", 12);
+  }
+  Reported r;
+  r.record = end_property();
+  for (int i = 0; i < parts.size(); ++i) {
+    r.failed += parts.GetTestPartResult(i).failed();
+    r.skipped += parts.GetTestPartResult(i).skipped();
+    r.text += parts.GetTestPartResult(i).message();
+  }
+  return r;
+}
+
+TEST(Report, APassIsQuiet) {
+  const Reported r = report([](const Sample& c) { doubles(c); });
+  EXPECT_EQ(r.text, "");
+  EXPECT_EQ(r.record.verdict, Verdict::kPass);
+  EXPECT_EQ(r.record.property, "Suite.Name");
+  EXPECT_EQ(r.record.cases, 100u);
+  EXPECT_EQ(r.record.seed, seed_of("Suite.Name"));
+}
+
+TEST(Report, AFailureIsOneCounterexampleWithItsReplayLine) {
+  const Reported r = report([](const Sample& c) { doubles(c, 40); });
+  EXPECT_EQ(r.failed, 1);
+  EXPECT_EQ(r.record.verdict, Verdict::kFail);
+  EXPECT_EQ(r.record.reason, "unwritten");
+  EXPECT_EQ(r.record.minimal_case, "n=41 block=32 misalignment=0 poison=nan values=integers:0");
+  for (const char* part :
+       {"Suite.Name fails: unwritten", "case:   n=41 block=32", "1 of 41 elements wrong",
+        "block 1, thread 8 (warp 0, lane 8)", "replay: ", "--case=Suite.Name: n=41 block=32", "seed "}) {
+    EXPECT_NE(r.text.find(part), std::string::npos) << part << " in\n" << r.text;
+  }
+  EXPECT_EQ(r.record.replay.find('\n'), std::string::npos) << "one line";
+}
+
+TEST(Report, NotApplicableIsASkipWithItsClause) {
+  const Reported r = report([](const Sample&) { require_capability({Capability::kSimulator}); });
+  EXPECT_EQ(r.failed, 0);
+  EXPECT_EQ(r.skipped, 1);
+  EXPECT_EQ(r.record.verdict, Verdict::kNotApplicable);
+  EXPECT_EQ(r.record.reason, "needs the simulated GPU; the device has none (Fake GPU, compute capability 8.6)");
+}
+
+TEST(Report, NotRunIsRed) {
+  const Reported r = report([](const Sample&) { not_run("because"); });
+  EXPECT_EQ(r.failed, 1);
+  EXPECT_EQ(r.record.verdict, Verdict::kNotRun);
+  EXPECT_EQ(r.record.reason.find("because"), 0u);
+}
+
+PROPERTY(Macro, TakesACaseByReference, const Sample& c) { doubles(c); }
+PROPERTY_CASES(Macro, TakesANumberOfCasesAndACaseByValue, 30, Sample c) {
+  c.n %= 10;
+  doubles(c);
+}
+
+// Last: from here on the process has no device.
+TEST(ZLost, AStickyErrorEndsShrinkingAndWhatComesAfterIsNotRun) {
+  int runs = 0;
+  const PropertyResult result = run([&](const Sample& c) {
+    ++runs;
+    const auto out = DeviceArray<float>::output("y", 1, c.layout);
+    if (c.n > 40) fake().sticky = cudaErrorIllegalAddress;
+  });
+  EXPECT_EQ(result.failure.label(), "cuda-error");
+  EXPECT_EQ(result.shrink_runs, 0);
+  EXPECT_EQ(static_cast<std::uint64_t>(runs), result.cases);
+  EXPECT_NE(device_lost().find("Property.OfTheTest with n="), std::string::npos) << device_lost();
+  const Reported later = report([](const Sample&) { FAIL() << "must not run"; });
+  EXPECT_EQ(later.failed, 1);
+  EXPECT_EQ(later.record.verdict, Verdict::kNotRun);
+  EXPECT_EQ(later.record.reason, "device lost after " + device_lost());
+  fake() = testing::Fake{};
+}
+
+}  // namespace
+}  // namespace lockstep

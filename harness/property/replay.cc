@@ -1,0 +1,76 @@
+#include "harness/property/replay.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstdlib>
+#include <string>
+
+namespace lockstep {
+namespace {
+
+// What changes a simulated run's outcome besides the case itself.
+constexpr std::array<const char*, 2> kSettings = {"LOCKSTEP_DEVICE", "LOCKSTEP_SCHEDULE"};
+
+std::string environment(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+std::string program_path() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t n = readlink("/proc/self/exe", path.data(), path.size() - 1);
+  return n > 0 ? std::string(path.data(), static_cast<std::size_t>(n)) : "";
+}
+
+}  // namespace
+
+bool parse_case_name(std::string_view name, CaseName& out, std::string& error) {
+  const auto colon = name.find(": ");
+  const std::string_view property = name.substr(0, colon);
+  const auto dot = property.find('.');
+  if (colon == name.npos || dot == property.npos || dot == 0 || dot + 1 == property.size() ||
+      property.find(' ') != property.npos || colon + 2 == name.size()) {
+    error = fmt::format("'{}' does not name a case; the form is  Suite.Name: field=value field=value", name);
+    return false;
+  }
+  out = {std::string(property), std::string(name.substr(colon + 2))};
+  return true;
+}
+
+std::string shell_quoted(std::string_view text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return std::string(text);
+  std::string out = "'";
+  for (char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+std::string replay_line(std::string_view property, std::string_view case_text) {
+  const std::string argument = fmt::format("--case={}: {}", property, case_text);
+  const std::string target = environment("TEST_TARGET"), conform = environment("LOCKSTEP_REPLAY");
+  if (conform.empty() && !target.empty()) {
+    std::string line = "bazel test " + target + " " + shell_quoted("--test_arg=" + argument);
+    for (const char* setting : kSettings) {
+      const std::string value = environment(setting);
+      if (!value.empty()) line += " " + shell_quoted(fmt::format("--test_env={}={}", setting, value));
+    }
+    return line;
+  }
+  std::string line;
+  for (const char* setting : kSettings) {
+    const std::string value = environment(setting);
+    if (!value.empty()) line += fmt::format("{}={} ", setting, shell_quoted(value));
+  }
+  return line + (conform.empty() ? shell_quoted(program_path()) : conform) + " " + shell_quoted(argument);
+}
+
+}  // namespace lockstep

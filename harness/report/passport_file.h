@@ -1,0 +1,71 @@
+// Reading passports (docs/passport.md): what comparing them and showing them needs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/ledger/verdict.h"
+
+namespace lockstep {
+
+// One measured duration.
+struct Timing {
+  std::string name;              // "stencil.constant n=16777216"
+  double median = 0;             // microseconds
+  double low = 0, high = 0;      // 95 % confidence interval of the median
+  std::uint64_t samples = 0;
+};
+
+// Two durations measured interleaved, and what was made of them (docs/timing.md).
+struct TimingVerdict {
+  std::string name;              // "global against constant, n=16777216"
+  std::string verdict;           // FASTER, SAME, SLOWER, INCONCLUSIVE: the second against the first
+  double ratio = 1;              // second / first
+  double low = 1, high = 1;      // its confidence interval
+  double minimum_effect = 0;     // the band around 1 that counts as the same: 0.02 is 2 %
+};
+
+struct PassportProperty {
+  Verdict verdict = Verdict::kNotRun;
+  std::string reason, minimal_case, replay, message;
+  std::uint64_t cases = 0;
+  double budget = 0, seconds = 0;  // a budget may be infinite or NaN
+  std::string seed;
+  std::string digest;                         // of all outputs; empty where none was kept
+  std::map<std::string, std::string> golden;  // scene, and "same" or how it differs
+  std::map<std::string, std::string> tables;  // title, and lines of cells between tabs, the first their heads
+  std::vector<Timing> timings;
+  std::vector<TimingVerdict> timing_verdicts;
+};
+
+struct PassportSuite {
+  std::string family, end;
+  double seconds = 0;
+  std::vector<std::string> problems;
+  std::vector<std::string> order;  // of the properties
+  std::map<std::string, PassportProperty> properties;
+};
+
+struct Passport {
+  std::string created, commit;
+  bool modified = false, green = false;
+  std::map<std::string, std::string> options, device;
+  std::map<std::string, std::uint64_t> counts;
+  double budget = 0, seconds = 0;
+  std::vector<std::string> problems;
+  std::vector<PassportSuite> suites;
+
+  // For people: "NVIDIA H100 80GB HBM3, 9.0".
+  std::string device_text() const;
+  const PassportProperty* find(std::string_view property) const;
+};
+
+// False, with a sentence in `error`, if the text is no passport of a schema that is understood (1 or 2).
+bool parse_passport(std::string_view text, Passport& out, std::string& error);
+// `path` is the file, or a folder with a passport.json in it.
+bool read_passport(const std::string& path, Passport& out, std::string& error);
+
+}  // namespace lockstep
