@@ -31,13 +31,13 @@ TEST(Compile, AKernelsStackHoldsThatOfWhatItCalls) {
 
 TEST(Compile, AnErrorNamesTheFunctionAndTheLineAndFreesTheVariables) {
   memory::DeviceMemory memory;
-  const ptx::Module module = testing::parsed(".visible .global .b32 x;\n.entry good()\n{\nret;\n}\n.entry bad()\n{\ncall g, ();\nret;\n}\n");
+  const ptx::Module module = testing::parsed(".extern .func g ();\n.visible .global .b32 x;\n.entry good()\n{\nret;\n}\n.entry bad()\n{\ncall g, ();\nret;\n}\n");
   const testing::FakeHandlers handlers;
   const auto result = compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kShared, handlers);
   const auto* error = std::get_if<program::LoadError>(&result);
   ASSERT_NE(error, nullptr);
   EXPECT_EQ(error->function, "bad");
-  EXPECT_EQ(error->ptx_line, 11);
+  EXPECT_EQ(error->ptx_line, 12);
   EXPECT_THAT(error->message, HasSubstr("kernel bad: 'call' calls 'g', which nothing in the program defines"));
 }
 

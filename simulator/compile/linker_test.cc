@@ -46,7 +46,7 @@ TEST(Linker, InitialisesVariablesAndAddressesInThem) {
 }
 
 TEST(Linker, ANameThatNothingDefinesIsAnErrorByName) {
-  EXPECT_THAT(Linked({".visible .global .u64 p = missing;\n"}).error, HasSubstr("'missing'"));
+  EXPECT_THAT(Linked({".extern .global .align 4 .b8 missing[4];\n.visible .global .u64 p = missing;\n"}).error, HasSubstr("'missing'"));
 }
 
 TEST(Linker, KnowsWhatAFunctionMayCallAndWhichSharedVariablesItReaches) {
