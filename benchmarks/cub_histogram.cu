@@ -1,6 +1,6 @@
-#include "benchmarks/cub_histogram.h"
-
 #include <cub/device/device_histogram.cuh>
+
+#include "benchmarks/cub_histogram.h"
 
 namespace lockstep::benchmarks {
 

@@ -1,7 +1,7 @@
 // The benchmark's kernels as a CUDA program: `cuda_kernels [launches] [kernel]` prints the seconds of every launch.
 //
-// Two further kernels have to be asked for by name: `launch` prints the seconds of a tiny launch among 10^4, `memory` the bytes of host memory that a
-// byte of device memory takes once a kernel has read and written all of it.
+// Two further kernels have to be asked for by name: `launch` prints the seconds of a tiny launch among 10^4, `memory`
+// the bytes of host memory that a byte of device memory takes once a kernel has read and written all of it.
 #include <unistd.h>
 
 #include <chrono>
@@ -130,16 +130,14 @@ int main(int argc, char** argv) {
     float *dx = upload(x), *dy = upload(std::vector<float>(x.size()));
     const auto seconds = time_launches(
         launches, [&] { stencil<<<lb::kStencilSize / lb::kBlock, lb::kBlock>>>(dx, dy, lb::kStencilSize); });
-    right &= lb::same(download(dy, x.size()), lb::stencil(x), "stencil") &&
-             lb::report("stencil", seconds);
+    right &= lb::same(download(dy, x.size()), lb::stencil(x), "stencil") && lb::report("stencil", seconds);
   }
   if (wanted("matmul")) {
     const auto a = lb::floats(lb::kMatrix * lb::kMatrix, 2), b = lb::floats(lb::kMatrix * lb::kMatrix, 3);
     float *da = upload(a), *db = upload(b), *dc = upload(std::vector<float>(a.size()));
     const dim3 grid(lb::kMatrix / lb::kTile, lb::kMatrix / lb::kTile), block(lb::kTile, lb::kTile);
     const auto seconds = time_launches(launches, [&] { matmul<<<grid, block>>>(da, db, dc, lb::kMatrix); });
-    right &= lb::same(download(dc, a.size()), lb::matmul(a, b), "matmul") &&
-             lb::report("matmul", seconds);
+    right &= lb::same(download(dc, a.size()), lb::matmul(a, b), "matmul") && lb::report("matmul", seconds);
   }
   if (wanted("histogram")) {
     const auto values = lb::ints(lb::kHistogramSize, 4);
@@ -149,8 +147,8 @@ int main(int argc, char** argv) {
       check(cudaMemset(bins, 0, lb::kBins * sizeof(int)), "cudaMemset");
       histogram<<<lb::kHistogramBlocks, lb::kBlock>>>(dv, lb::kHistogramSize, bins);
     });
-    right &= lb::same(download(bins, lb::kBins), lb::histogram(values), "histogram") &&
-             lb::report("histogram", seconds);
+    right &=
+        lb::same(download(bins, lb::kBins), lb::histogram(values), "histogram") && lb::report("histogram", seconds);
   }
   if (asked_for("launch")) {
     constexpr int kLaunches = 10000;

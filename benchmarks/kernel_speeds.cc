@@ -75,26 +75,30 @@ void memory_kernels() {
   for (const auto& [name, variant] : {std::pair{"constant", kernels::StencilVariant::kConstant},
                                       {"read-only", kernels::StencilVariant::kReadOnly},
                                       {"global", kernels::StencilVariant::kGlobal}}) {
-    memory_row(fmt::format("stencil, {} coefficients, 1 GiB", name), 2.0 * kGiB, copy, [&, v = variant](cudaStream_t s) {
-      return text(kernels::stencil_1d(v, x.as<float>(), words, y.as<float>(), c, kernels::StencilBoundary::kZero, {}, s));
-    });
+    memory_row(
+        fmt::format("stencil, {} coefficients, 1 GiB", name), 2.0 * kGiB, copy, [&, v = variant](cudaStream_t s) {
+          return text(
+              kernels::stencil_1d(v, x.as<float>(), words, y.as<float>(), c, kernels::StencilBoundary::kZero, {}, s));
+        });
   }
   memory_row("staging: thread_map, 1 GiB", 2.0 * kGiB, copy, [&](cudaStream_t s) {
     return text(kernels::thread_map(x.as<std::uint32_t>(), words, y.as<std::uint32_t>(), 3, 5, {}, s));
   });
   memory_row("staging: tile_map, reverse, 1 GiB", 2.0 * kGiB, copy, [&](cudaStream_t s) {
-    return text(kernels::tile_map(kernels::TileMap::kReverse, x.as<std::uint32_t>(), words, y.as<std::uint32_t>(), {}, s));
+    return text(
+        kernels::tile_map(kernels::TileMap::kReverse, x.as<std::uint32_t>(), words, y.as<std::uint32_t>(), {}, s));
   });
   constexpr std::int64_t kSide = 1 << 14;
-  for (const auto& [name, variant] : {std::pair{"padded", kernels::TransposeVariant::kPadded},
-                                      {"unpadded", kernels::TransposeVariant::kUnpadded}}) {
-    memory_row(fmt::format("staging: transpose, {}, 16384 x 16384", name), 2.0 * kGiB, copy, [&, v = variant](cudaStream_t s) {
-      return text(kernels::transpose(v, x.as<std::uint32_t>(), kSide, kSide, y.as<std::uint32_t>(), s));
-    });
+  for (const auto& [name, variant] :
+       {std::pair{"padded", kernels::TransposeVariant::kPadded}, {"unpadded", kernels::TransposeVariant::kUnpadded}}) {
+    memory_row(fmt::format("staging: transpose, {}, 16384 x 16384", name), 2.0 * kGiB, copy,
+               [&, v = variant](cudaStream_t s) {
+                 return text(kernels::transpose(v, x.as<std::uint32_t>(), kSide, kSide, y.as<std::uint32_t>(), s));
+               });
   }
   for (const int bytes : {1, 2, 4, 8, 16}) {
-    memory_row(fmt::format("memory_access: copy, elements of {} byte{}, 1 GiB", bytes, bytes == 1 ? "" : "s"), 2.0 * kGiB,
-               copy, [&, bytes](cudaStream_t s) {
+    memory_row(fmt::format("memory_access: copy, elements of {} byte{}, 1 GiB", bytes, bytes == 1 ? "" : "s"),
+               2.0 * kGiB, copy, [&, bytes](cudaStream_t s) {
                  return text(kernels::gather(kernels::LoadPath::kDefault, {}, bytes, x.as<void>(), kGiB / bytes,
                                              y.as<void>(), kGiB / bytes, {}, s));
                });
@@ -122,7 +126,8 @@ void histograms() {
         return text(kernels::histogram(kernels::HistogramPath::kAutomatic, values.as<int>(), kElements,
                                        counts.as<unsigned long long>(), bins, {.max_blocks = blocks}, nullptr, s));
       });
-      rows.push_back({fmt::format("{}, {}", what, name), fmt::format("{:.1f} G elements/s", kElements / us.median * 1e-3),
+      rows.push_back({fmt::format("{}, {}", what, name),
+                      fmt::format("{:.1f} G elements/s", kElements / us.median * 1e-3),
                       fmt::format("{:.3f} of CUB", cub.median / us.median), us});
     }
     if (counts.read<std::uint64_t>() != theirs.read<std::uint64_t>()) errors.push_back(what + ": CUB counts otherwise");
@@ -136,8 +141,8 @@ void ray_tracer() {
     std::vector<kernels::Sphere> field;
     for (int i = 0; i < count; ++i) {
       const float* v = u.data() + 7 * i;
-      field.push_back({v[0] - 1, v[1] - 1, v[2] - 1, 160 * (v[3] - 1) + 40, kSide * (v[4] - 1.5f), kSide * (v[5] - 1.5f),
-                       kSide * (v[6] - 1.5f)});
+      field.push_back({v[0] - 1, v[1] - 1, v[2] - 1, 160 * (v[3] - 1) + 40, kSide * (v[4] - 1.5f),
+                       kSide * (v[5] - 1.5f), kSide * (v[6] - 1.5f)});
     }
     DeviceMemory spheres(field.size() * sizeof field[0]), image(std::size_t{4} * kSide * kSide);
     spheres.write(field.data(), spheres.bytes());
@@ -176,12 +181,13 @@ void matmul() {
                                       {"tiles of 32", kernels::MatmulVariant::kTiled32}}) {
     const std::string what = fmt::format("matmul, 4096 x 4096 x 4096, {}", name);
     const Estimate us = timed(what, [&, v = variant](cudaStream_t s) {
-      return text(kernels::matmul(v, {a.as<const float>(), kSide, kSide, kSide}, {b.as<const float>(), kSide, kSide, kSide},
-                                  {c.as<float>(), kSide, kSide, kSide}, s));
+      return text(kernels::matmul(v, {a.as<const float>(), kSide, kSide, kSide},
+                                  {b.as<const float>(), kSide, kSide, kSide}, {c.as<float>(), kSide, kSide, kSide}, s));
     });
     const double rate = 2.0 * kSide * kSide * kSide / us.median * 1e-6;  // TFLOP/s
     rows.push_back({what, fmt::format("{:.2f} TFLOP/s", rate),
-                    fmt::format("{:.3f} of {:.1f} TFLOP/s at {} MHz", rate / ceiling, ceiling, d.clock_khz / 1000), us});
+                    fmt::format("{:.3f} of {:.1f} TFLOP/s at {} MHz", rate / ceiling, ceiling, d.clock_khz / 1000),
+                    us});
   }
 }
 
@@ -195,8 +201,8 @@ int run() {
     return 1;
   }
   const DeviceProperties& d = device_properties();
-  fmt::print("{}, compute capability {}.{}, {} SMs, {} MHz, driver API {}, runtime {}\n\n", d.name, d.major, d.minor, d.sms,
-             d.clock_khz / 1000, d.driver_version, d.runtime_version);
+  fmt::print("{}, compute capability {}.{}, {} SMs, {} MHz, driver API {}, runtime {}\n\n", d.name, d.major, d.minor,
+             d.sms, d.clock_khz / 1000, d.driver_version, d.runtime_version);
   for (const auto& [name, part] : std::vector<std::pair<std::string, std::function<void()>>>{
            {"memory", memory_kernels}, {"histogram", histograms}, {"ray tracer", ray_tracer}, {"matmul", matmul}}) {
     try {
@@ -207,8 +213,8 @@ int run() {
   }
   fmt::print("| kernel | median | 95 % interval | speed | of the ceiling |\n| --- | ---: | --- | ---: | ---: |\n");
   for (const Row& r : rows) {
-    fmt::print("| {} | {:.1f} us | {:.1f} ... {:.1f} us | {} | {} |\n", r.kernel, r.us.median, r.us.low, r.us.high, r.speed,
-               r.ceiling);
+    fmt::print("| {} | {:.1f} us | {:.1f} ... {:.1f} us | {} | {} |\n", r.kernel, r.us.median, r.us.low, r.us.high,
+               r.speed, r.ceiling);
   }
   for (const std::string& e : errors) fmt::print(stderr, "error: {}\n", e);
   return errors.empty() ? 0 : 1;

@@ -4,7 +4,8 @@
 // PLATFORM is a part of the platform's name: "Portable" for PoCL, "Oclgrind" for Oclgrind.
 #define CL_TARGET_OPENCL_VERSION 120
 #if !__has_include(<CL/cl.h>)
-#error "This benchmark needs the Debian packages ocl-icd-opencl-dev, pocl-opencl-icd and oclgrind: apt-get install them."
+#error \
+    "This benchmark needs the Debian packages ocl-icd-opencl-dev, pocl-opencl-icd and oclgrind: apt-get install them."
 #endif
 #include <CL/cl.h>
 
@@ -168,8 +169,7 @@ int main(int argc, char** argv) {
                               cl_int{lb::kStencilSize});
     const std::size_t global = lb::kStencilSize, local = lb::kBlock;
     const auto seconds = time_launches(d, launches, k, 1, &global, &local);
-    right &= lb::same(download<float>(d, y, x.size()), lb::stencil(x), "stencil") &&
-             lb::report("stencil", seconds);
+    right &= lb::same(download<float>(d, y, x.size()), lb::stencil(x), "stencil") && lb::report("stencil", seconds);
   }
   if (wanted("matmul")) {
     const auto a = lb::floats(lb::kMatrix * lb::kMatrix, 2), b = lb::floats(lb::kMatrix * lb::kMatrix, 3);
@@ -177,8 +177,7 @@ int main(int argc, char** argv) {
     cl_kernel k = make_kernel(d, "matmul", upload(d, a), upload(d, b), c, cl_int{lb::kMatrix});
     const std::size_t global[2] = {lb::kMatrix, lb::kMatrix}, local[2] = {lb::kTile, lb::kTile};
     const auto seconds = time_launches(d, launches, k, 2, global, local);
-    right &= lb::same(download<float>(d, c, a.size()), lb::matmul(a, b), "matmul") &&
-             lb::report("matmul", seconds);
+    right &= lb::same(download<float>(d, c, a.size()), lb::matmul(a, b), "matmul") && lb::report("matmul", seconds);
   }
   if (wanted("histogram")) {
     const auto values = lb::ints(lb::kHistogramSize, 4);

@@ -1,5 +1,5 @@
-// Laws that follow from a launcher's contract (harness/property/contract.h) or from a case's launch(), and take no words of a
-// family's own.
+// Laws that follow from a launcher's contract (harness/property/contract.h) or from a case's launch(), and take no
+// words of a family's own.
 #pragma once
 
 #include <source_location>

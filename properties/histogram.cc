@@ -324,8 +324,8 @@ void counts_past_31_bits_in_clusters(const Histogram& histogram, const HugeHisto
 void takes_the_first_path_that_holds_the_bins(const Histogram& histogram, const CapacityHistogramCase& c) {
   const std::int64_t a_block = bins_a_block();
   const auto fits = [&](HistogramPath path) {
-    const int cluster =
-        c.cluster == 0 ? device_properties().max_cluster_blocks : std::min(c.cluster, device_properties().max_cluster_blocks);
+    const int cluster = c.cluster == 0 ? device_properties().max_cluster_blocks
+                                       : std::min(c.cluster, device_properties().max_cluster_blocks);
     return path == HistogramPath::kGlobal || (path == HistogramPath::kShared && c.bins <= a_block) ||
            (path == HistogramPath::kCluster && cluster > 1 && c.bins <= a_block * cluster);
   };

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/property/compare.h"
 #include "harness/device/device.h"
+#include "harness/property/compare.h"
 #include "harness/property/property.h"
 
 namespace lockstep::properties {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/property/compare.h"
 #include "harness/device/device_array.h"
+#include "harness/property/compare.h"
 #include "harness/property/field.h"
 #include "kernels/memory_access.h"
 #include "properties/law.h"

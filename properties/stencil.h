@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "harness/device/device_array.h"
 #include "harness/property/compare.h"
 #include "harness/property/contract.h"
-#include "harness/device/device_array.h"
 #include "harness/property/field.h"
 #include "harness/property/values.h"
 #include "kernels/stencil.h"

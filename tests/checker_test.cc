@@ -1,7 +1,9 @@
-// Every checker against every planted mistake: each is found with its kind and its source line, and no correct negative control is accused, whatever the order in
-// which blocks, warps and lanes run.
-#include <gtest/gtest.h>
+// Every checker against every planted mistake: each is found with its kind and its source line, and no correct negative
+// control is accused, whatever the order in which blocks, warps and lanes run.
+#include "tests/checker/checker.h"
+
 #include <dlfcn.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,7 +14,6 @@
 #include <string>
 
 #include "simulator/extension.h"
-#include "tests/checker/checker.h"
 
 namespace lockstep::checker {
 
@@ -68,7 +69,8 @@ std::string base_name(const std::string& path) { return path.substr(path.rfind('
 std::set<int> marked_lines(const std::string& file, const std::string& name) {
   const char* const root = std::getenv("TEST_SRCDIR");
   const char* const workspace = std::getenv("TEST_WORKSPACE");
-  std::ifstream source(root && workspace ? std::string(root) + "/" + workspace + "/tests/checker/" + base_name(file) : file);
+  std::ifstream source(root && workspace ? std::string(root) + "/" + workspace + "/tests/checker/" + base_name(file)
+                                         : file);
   EXPECT_TRUE(source) << file;
   std::set<int> lines;
   std::string line;
@@ -147,7 +149,8 @@ TEST_P(Checker, AccusesNoCorrectTwin) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Checker, testing::ValuesIn([] {
-                           std::sort(pairs().begin(), pairs().end(), [](const Pair& a, const Pair& b) { return std::string(a.name) < b.name; });
+                           std::sort(pairs().begin(), pairs().end(),
+                                     [](const Pair& a, const Pair& b) { return std::string(a.name) < b.name; });
                            return pairs();
                          }()),
                          [](const auto& info) { return std::string(info.param.name); });
@@ -158,7 +161,8 @@ TEST(CheckerSuite, HasEnoughPairs) { EXPECT_GE(pairs().size(), 200u); }
 TEST(CheckerSuite, TheMemoryModelsPairsExist) {
   const char* const root = std::getenv("TEST_SRCDIR");
   const char* const workspace = std::getenv("TEST_WORKSPACE");
-  std::ifstream page(root && workspace ? std::string(root) + "/" + workspace + "/docs/memory_model.md" : "docs/memory_model.md");
+  std::ifstream page(root && workspace ? std::string(root) + "/" + workspace + "/docs/memory_model.md"
+                                       : "docs/memory_model.md");
   ASSERT_TRUE(page);
   std::set<std::string> there;
   for (const Pair& p : pairs()) there.insert(p.name);
@@ -184,14 +188,16 @@ TEST(CheckerSuite, CoversEveryKindOfFinding) {
   }
   // Host access ends the process, and an incomplete check is information: program_test and checks_test have these.
   for (const char* kind :
-       {"out-of-bounds", "misaligned", "use-after-free", "read-only-write", "uninitialised", "race", "barrier-divergence", "invalid-mask", "inactive-lane",
-        "deadlock", "time-limit", "trap", "assert", "invalid-instruction", "stack-overflow", "invalid-program-counter", "mbarrier-misuse", "leak"}) {
+       {"out-of-bounds", "misaligned", "use-after-free", "read-only-write", "uninitialised", "race",
+        "barrier-divergence", "invalid-mask", "inactive-lane", "deadlock", "time-limit", "trap", "assert",
+        "invalid-instruction", "stack-overflow", "invalid-program-counter", "mbarrier-misuse", "leak"}) {
     EXPECT_GE(kinds[kind], 1) << kind;
   }
 }
 
 std::string where(const char* pair_name) {
-  const auto pair = std::find_if(pairs().begin(), pairs().end(), [&](const Pair& p) { return std::string(p.name) == pair_name; });
+  const auto pair =
+      std::find_if(pairs().begin(), pairs().end(), [&](const Pair& p) { return std::string(p.name) == pair_name; });
   if (pair == pairs().end()) return "there is no such pair";
   const nlohmann::json findings = run(pair->faulty, 0);
   return findings.empty() ? "nothing was found" : findings[0]["where"].get<std::string>();
@@ -200,13 +206,16 @@ std::string where(const char* pair_name) {
 TEST(CheckerSuite, MemoryIsCalledAsInTheSource) {
   EXPECT_EQ(where("shared_past_a_variable"), "just past the end of 's' (128 bytes)");
   EXPECT_EQ(where("device_variable_past_the_end"), "just past the end of 'counters' (32 bytes, __device__ variable)");
-  EXPECT_NE(where("device_variable").find("bytes into 'shared_by_all' (128 bytes"), std::string::npos) << where("device_variable");
-  EXPECT_EQ(where("host_pointer").find("an address outside device memory: of host memory"), 0u) << where("host_pointer");
+  EXPECT_NE(where("device_variable").find("bytes into 'shared_by_all' (128 bytes"), std::string::npos)
+      << where("device_variable");
+  EXPECT_EQ(where("host_pointer").find("an address outside device memory: of host memory"), 0u)
+      << where("host_pointer");
 }
 
 // A finding says where every lane is that can go on no longer.
 TEST(CheckerSuite, ADeadlockNamesEveryGroupOfLanes) {
-  const auto pair = std::find_if(pairs().begin(), pairs().end(), [](const Pair& p) { return std::string(p.name) == "barriers_crossed"; });
+  const auto pair = std::find_if(pairs().begin(), pairs().end(),
+                                 [](const Pair& p) { return std::string(p.name) == "barriers_crossed"; });
   ASSERT_NE(pair, pairs().end());
   const nlohmann::json findings = run(pair->faulty, 0);
   ASSERT_EQ(findings.size(), 1u);
@@ -215,7 +224,9 @@ TEST(CheckerSuite, ADeadlockNamesEveryGroupOfLanes) {
   ASSERT_EQ(lines.size(), 2u);
   int warp = 0;
   for (const int line : lines) {
-    const std::string group = "warp " + std::to_string(warp++) + " lanes 0xffffffff wait at the barrier tests/checker/synchronisation.cu:" + std::to_string(line);
+    const std::string group =
+        "warp " + std::to_string(warp++) +
+        " lanes 0xffffffff wait at the barrier tests/checker/synchronisation.cu:" + std::to_string(line);
     EXPECT_NE(text.find(group), std::string::npos) << group << "\nis missing in\n" << text;
   }
 }

@@ -21,7 +21,9 @@ Passport passport(const MadeRun& run) {
   return p;
 }
 
-PassportDiff diff(const MadeRun& before, const MadeRun& after) { return diff_passports(passport(before), passport(after)); }
+PassportDiff diff(const MadeRun& before, const MadeRun& after) {
+  return diff_passports(passport(before), passport(after));
+}
 
 TEST(Diff, OfARunWithItselfIsNothing) {
   const PassportDiff d = diff({}, {});
@@ -62,7 +64,8 @@ TEST(Diff, APropertyThatIsGoneIsWorseAndANewOneIsNot) {
 
 TEST(Diff, WhatMeasuresAGpuIsNotMissedOnTheSimulatedOne) {
   Passport gpu = passport({}), simulated = passport({});
-  gpu.suites.push_back({.family = "made_timing", .order = {"MadeTiming.Holds"}, .properties = {{"MadeTiming.Holds", {}}}});
+  gpu.suites.push_back(
+      {.family = "made_timing", .order = {"MadeTiming.Holds"}, .properties = {{"MadeTiming.Holds", {}}}});
   EXPECT_THAT(diff_passports(gpu, simulated).verdicts_worse, ElementsAre("suite made_timing is gone"));
   simulated.device["simulated"] = "true";
   const PassportDiff d = diff_passports(gpu, simulated);
@@ -117,7 +120,8 @@ TEST(Diff, ComparesGoldens) {
   MadeRun before, after;
   before.records[0].notes["golden.field"] = "same";
   after.records[0].notes["golden.field"] = "another picture";
-  EXPECT_THAT(diff(before, after).verdicts_worse, ElementsAre(HasSubstr("the golden 'field': same -> another picture")));
+  EXPECT_THAT(diff(before, after).verdicts_worse,
+              ElementsAre(HasSubstr("the golden 'field': same -> another picture")));
   EXPECT_THAT(diff(before, {}).verdicts_worse, ElementsAre(HasSubstr("was not drawn")));
 }
 

@@ -37,9 +37,8 @@ struct MadeRun {
 
   // Of Made.IsTimed, in microseconds.
   void time(double us) {
-    records[2].notes["timing.copy"] =
-        fmt::format(R"({{"name": "copy", "median_us": {}, "low_us": {}, "high_us": {}, "samples": 60}})", us, 0.99 * us,
-                    1.01 * us);
+    records[2].notes["timing.copy"] = fmt::format(
+        R"({{"name": "copy", "median_us": {}, "low_us": {}, "high_us": {}, "samples": 60}})", us, 0.99 * us, 1.01 * us);
   }
 
   void fail(std::size_t i, const std::string& message) {

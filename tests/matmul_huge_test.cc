@@ -1,7 +1,6 @@
 // Matrix products whose sides are all 2,048; minutes on the simulated GPU, so that it runs there in the nightly
 // configuration alone.
 #include "properties/matmul.h"
-
 #include "tests/law_coverage.h"
 
 namespace lockstep::properties {

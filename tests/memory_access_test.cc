@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "harness/ledger/session.h"
 #include "harness/property/case.h"
 #include "harness/property/property.h"
-#include "harness/ledger/session.h"
 #include "properties/memory_access.h"
 #include "tests/law_coverage.h"
 
@@ -133,9 +133,9 @@ TEST(MemoryAccess, TransactionTable) {
           fmt::format("{:<40}{:>7}{:>8}{:>9.3f}%{:>9}{:>8.1f}%{:>9}{:>10}{:>7}\n", row.pattern, row.c.offset,
                       t.model.lines, 100 * t.model.line_efficiency(), t.model.sectors,
                       100 * t.model.sector_efficiency(), t.counted.lines, t.counted.sectors, equal ? "yes" : "NO");
-      cells += fmt::format("\n{}\t{}\t{}\t{:.3f} %\t{}\t{:.1f} %\t{}\t{}\t{}", row.pattern, row.c.offset,
-                           t.model.lines, 100 * t.model.line_efficiency(), t.model.sectors,
-                           100 * t.model.sector_efficiency(), t.counted.lines, t.counted.sectors, equal ? "yes" : "NO");
+      cells += fmt::format("\n{}\t{}\t{}\t{:.3f} %\t{}\t{:.1f} %\t{}\t{}\t{}", row.pattern, row.c.offset, t.model.lines,
+                           100 * t.model.line_efficiency(), t.model.sectors, 100 * t.model.sector_efficiency(),
+                           t.counted.lines, t.counted.sectors, equal ? "yes" : "NO");
       EXPECT_TRUE(equal) << row.pattern << ", offset " << row.c.offset << ": " << row.lines << " lines and "
                          << row.sectors << " sectors expected";
     }

@@ -11,10 +11,10 @@
 
 #include "golden/image.h"
 #include "golden/manifest.h"
-#include "harness/property/case.h"
-#include "harness/property/property.h"
 #include "harness/ledger/runfiles.h"
 #include "harness/ledger/session.h"
+#include "harness/property/case.h"
+#include "harness/property/property.h"
 #include "properties/ray_tracer.h"
 #include "properties/scenes.h"
 #include "tests/law_coverage.h"

@@ -96,7 +96,8 @@ TEST(Report, HasPicturesChartsAndTables) {
 TEST(Report, NumbersInNamesCountAsNumbers) {
   MadeRun run;
   for (const char* bins : {"1024", "256", "64"}) {
-    run.records[2].notes[std::string("timing_verdict.") + bins] = std::string(R"({"name": "histogram, )") + bins +
+    run.records[2].notes[std::string("timing_verdict.") + bins] =
+        std::string(R"({"name": "histogram, )") + bins +
         R"( bins", "verdict": "FASTER", "ratio": 0.0123, "low": 0.0122, "high": 0.0124, "minimum_effect": 0.02})";
   }
   const std::string text = page(run, {});

@@ -5,7 +5,8 @@
 #include <fmt/format-inl.h>
 
 #if FMT_VERSION / 10000 != 9
-#error "bazel/system/fmt.cc knows fmt 9, as in Debian 12. For another, define FMT_HEADER_ONLY in fmt.BUILD, or extend it."
+#error \
+    "bazel/system/fmt.cc knows fmt 9, as in Debian 12. For another, define FMT_HEADER_ONLY in fmt.BUILD, or extend it."
 #endif
 
 FMT_BEGIN_NAMESPACE

@@ -18,20 +18,20 @@
 #include <thread>
 #include <vector>
 
-#include "harness/conform/thread_pool.h"
-#include "harness/ledger/options.h"
-#include "harness/report/passport_file.h"
 #include "harness/conform/repeat.h"
-#include "harness/property/replay.h"
-#include "harness/report/report_html.h"
-#include "harness/report/run_report.h"
-#include "harness/ledger/runfiles.h"
 #include "harness/conform/sanitizer.h"
 #include "harness/conform/subprocess.h"
 #include "harness/conform/suite_result.h"
 #include "harness/conform/suite_run.h"
 #include "harness/conform/suites.h"
 #include "harness/conform/target.h"
+#include "harness/conform/thread_pool.h"
+#include "harness/ledger/options.h"
+#include "harness/ledger/runfiles.h"
+#include "harness/property/replay.h"
+#include "harness/report/passport_file.h"
+#include "harness/report/report_html.h"
+#include "harness/report/run_report.h"
 
 namespace lockstep {
 namespace {
@@ -238,7 +238,8 @@ bool save_page(const std::string& passport_text, const fs::path& out) {
 
 bool save_report(const RunReport& report, const fs::path& out) {
   const std::string passport = passport_json(report);
-  return save(out / "passport.json", passport) && save(out / "junit.xml", junit_xml(report)) && save_page(passport, out);
+  return save(out / "passport.json", passport) && save(out / "junit.xml", junit_xml(report)) &&
+         save_page(passport, out);
 }
 
 // All suites on one target; results in the order of the suites, whichever end first.
@@ -288,12 +289,13 @@ bool sanitizer_lives(const Arguments& a, const std::vector<Target>& targets) {
     if (!t.silicon) {
       why = "--sanitizer needs a GPU; the simulated GPU has checks of its own, all on";
     } else if (why = make_run_folder(from_user(a.out)); why.empty()) {
-      why = proof_of_life(sanitizer, runfile("harness/conform/sanitizer_probe"), base, [](const Command& c) { return run_process(c); });
+      why = proof_of_life(sanitizer, runfile("harness/conform/sanitizer_probe"), base,
+                          [](const Command& c) { return run_process(c); });
     }
   }
   if (why.empty()) {
-    fmt::print("{} --tool {} found the fault planted for it, and did not accuse its negative control\n", sanitizer.program,
-               sanitizer.tool);
+    fmt::print("{} --tool {} found the fault planted for it, and did not accuse its negative control\n",
+               sanitizer.program, sanitizer.tool);
   } else {
     refuse(why);
   }
@@ -351,7 +353,8 @@ int main(int argc, char** argv) {
   Arguments a;
   CLI::App app(
       "Runs the conformance suites and writes a table, passport.json and junit.xml. Exit status: 0 all green, 1 not, 2 "
-      "wrong usage, 5 the GPU that was asked for is not there, 6 the sanitizer that was asked for is not there or blind.",
+      "wrong usage, 5 the GPU that was asked for is not there, 6 the sanitizer that was asked for is not there or "
+      "blind.",
       "conform");
   app.add_option("command", a.command, "run (the default), or list the suites");
   app.add_flag("--list", a.list, "list the suites");
@@ -359,8 +362,10 @@ int main(int argc, char** argv) {
   app.add_option("--cases", a.cases, "cases of each property, in place of its own number");
   app.add_option("--seed", a.seed, "seed of each property, in place of one from its name");
   app.add_option("--out", a.out, "folder for passport.json, junit.xml, ledgers and logs")->capture_default_str();
-  app.add_option("--device", a.device, "simulator (the default), sm_NN (the simulated GPU as that one), gpu (the first GPU), all, or the numbers of "
-                 "GPUs such as 0 or 0,1");
+  app.add_option(
+      "--device", a.device,
+      "simulator (the default), sm_NN (the simulated GPU as that one), gpu (the first GPU), all, or the numbers of "
+      "GPUs such as 0 or 0,1");
   app.add_option("--case", a.replay,
                  "run this case alone, 'Suite.Name: field=value ...', of the one suite that --suite names");
   app.add_option("--random-seed", a.random_seed, "mixed with each property's name into a seed of its own");
@@ -370,9 +375,10 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", a.jobs,
                  "suites that run at the same time (default: as many as processors on the simulated GPU, 1 on a GPU)");
   app.add_option("--time-limit", a.time_limit, "seconds that a suite's process may take")->capture_default_str();
-  app.add_option("--sanitizer", a.sanitizer,
-                 "run the suites under this tool of compute-sanitizer: memcheck, racecheck, initcheck or synccheck; a planted "
-                 "fault must be found first");
+  app.add_option(
+      "--sanitizer", a.sanitizer,
+      "run the suites under this tool of compute-sanitizer: memcheck, racecheck, initcheck or synccheck; a planted "
+      "fault must be found first");
   app.add_option("--property-limit", a.property_limit, "seconds that one property may take")->capture_default_str();
   app.add_option("--manifest", a.manifest, "list of suites in place of the built-in one");
   try {

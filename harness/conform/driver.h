@@ -1,5 +1,5 @@
-// NVIDIA's driver on this machine, asked without a CUDA runtime: whether there is a GPU that a CUDA 13 program can use, and
-// which. Nothing links libcuda; it is looked for at run time.
+// NVIDIA's driver on this machine, asked without a CUDA runtime: whether there is a GPU that a CUDA 13 program can use,
+// and which. Nothing links libcuda; it is looked for at run time.
 #pragma once
 
 #include <string>

@@ -100,8 +100,8 @@ std::vector<std::string> left_over(const LedgerFile& file, bool died) {
   if (died && !file.running.empty()) has_verdict.insert(file.running);
   std::vector<std::string> left;
   for (const std::string& property : file.planned) {
-    const bool recorded = std::any_of(file.records.begin(), file.records.end(),
-                                      [&](const Record& r) { return r.property == property; });
+    const bool recorded =
+        std::any_of(file.records.begin(), file.records.end(), [&](const Record& r) { return r.property == property; });
     // A program that reached its end and left a property open has a fault, which running it anew would hide.
     if (!has_verdict.contains(property) && (died || recorded)) left.push_back(property);
   }
@@ -126,7 +126,8 @@ void add_later(LedgerFile& whole, const LedgerFile& later) {
   }
 }
 
-SuiteResult run_in_processes(const Suite& suite, const SuiteProcesses& processes, const std::function<void(const SuiteProgress&)>& tick) {
+SuiteResult run_in_processes(const Suite& suite, const SuiteProcesses& processes,
+                             const std::function<void(const SuiteProgress&)>& tick) {
   remove_earlier(processes.ledgers, suite.family);
   remove_earlier(processes.logs, suite.family);
   Attempt whole;

@@ -1,4 +1,5 @@
-// A suite in one process after another, monitored by its ledger: as many as it takes to give every property a verdict of its own.
+// A suite in one process after another, monitored by its ledger: as many as it takes to give every property a verdict
+// of its own.
 //
 // A sticky CUDA error, a crash or a hang takes the process with it, and must cost the one property that it happened in:
 // those that the process had not run yet are run in a new one.
@@ -9,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/ledger/ledger_file.h"
 #include "harness/conform/subprocess.h"
 #include "harness/conform/suite_result.h"
 #include "harness/conform/suites.h"
+#include "harness/ledger/ledger_file.h"
 
 namespace lockstep {
 
@@ -30,8 +31,8 @@ struct SuiteProcesses {
   double property_limit = 300;    // seconds that one property may take
 };
 
-// The properties that a process left without a verdict of their own and that a new one can run: in the order of the plan.
-// `died` says that the process did not reach its end: the property that ran then is the one it cost.
+// The properties that a process left without a verdict of their own and that a new one can run: in the order of the
+// plan. `died` says that the process did not reach its end: the property that ran then is the one it cost.
 std::vector<std::string> left_over(const LedgerFile& file, bool died);
 
 // Puts the verdicts of a later process, which ran what `left_over` named, into the ledger of the first.

@@ -91,8 +91,9 @@ class RunInProcesses : public ::testing::Test {
   SuiteResult run(const std::string& steps) {
     const std::string program = (folder_ / "program").string();
     std::ofstream script(program);
-    script << "#!/bin/sh\nfor a; do case $a in --ledger=*) ledger=${a#*=};; --gtest_filter=*) only=${a#*=};; esac; done\n"
-           << steps;
+    script
+        << "#!/bin/sh\nfor a; do case $a in --ledger=*) ledger=${a#*=};; --gtest_filter=*) only=${a#*=};; esac; done\n"
+        << steps;
     script.close();
     fs::permissions(program, fs::perms::owner_all);
     processes_.command.argv = {program};
@@ -116,9 +117,10 @@ TEST_F(RunInProcesses, GoesOnInANewProcessAfterOneThatDied) {
   second.records = {record("A.D", Verdict::kPass)};
   ledger("first", first);
   ledger("second", second);
-  const SuiteResult r = run("dir=${0%/*}\necho \"only=$only\"\n"
-                            "if [ -z \"$only\" ]; then cp $dir/first $ledger; kill -SEGV $$; fi\n"
-                            "[ \"$only\" = A.D ] && cp $dir/second $ledger\n");
+  const SuiteResult r =
+      run("dir=${0%/*}\necho \"only=$only\"\n"
+          "if [ -z \"$only\" ]; then cp $dir/first $ledger; kill -SEGV $$; fi\n"
+          "[ \"$only\" = A.D ] && cp $dir/second $ledger\n");
   const Tally t = r.ledger.tally();
   EXPECT_EQ(t.planned, 3u);
   EXPECT_EQ(t.passed, 2u);

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/report/run_report.h"
 #include "harness/conform/suite_run.h"
+#include "harness/report/run_report.h"
 
 namespace lockstep {
 

@@ -85,7 +85,8 @@ std::string proof_of_life(const Sanitizer& sanitizer, const std::string& probe, 
       return fmt::format(
           "{} --tool {} answers {} on the {}, where it should answer {}: what "
           "it says of the suites would mean nothing (its own words are in {})",
-          sanitizer.program, sanitizer.tool, got, variant == std::string_view("faulty") ? "planted fault" : "negative control", expected, base.output);
+          sanitizer.program, sanitizer.tool, got,
+          variant == std::string_view("faulty") ? "planted fault" : "negative control", expected, base.output);
     }
   }
   return "";

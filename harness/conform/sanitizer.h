@@ -29,8 +29,9 @@ struct Sanitizer {
 // CUDA_PATH or CUDA_HOME, or in /usr/local/cuda.
 Sanitizer find_sanitizer(std::string_view tool);
 
-// Runs `probe` (harness/conform/sanitizer_probe.cu) with and without its fault under the tool. Empty when the first is found
-// and the second is not; else a sentence. `run` is run_process, but in tests. `base` is the environment of the suites.
+// Runs `probe` (harness/conform/sanitizer_probe.cu) with and without its fault under the tool. Empty when the first is
+// found and the second is not; else a sentence. `run` is run_process, but in tests. `base` is the environment of the
+// suites.
 std::string proof_of_life(const Sanitizer& sanitizer, const std::string& probe, const Command& base,
                           const std::function<ProcessEnd(const Command&)>& run);
 

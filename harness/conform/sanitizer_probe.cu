@@ -44,7 +44,8 @@ int main(int argc, char** argv) {
   const bool faulty = std::strcmp(argv[2], "faulty") == 0;
   const auto tool = [&](const char* name) { return std::strcmp(argv[1], name) == 0; };
   int *x = nullptr, *y = nullptr;
-  if (cudaMalloc(&x, kThreads * sizeof *x) != cudaSuccess || cudaMalloc(&y, kThreads * sizeof *y) != cudaSuccess) return 3;
+  if (cudaMalloc(&x, kThreads * sizeof *x) != cudaSuccess || cudaMalloc(&y, kThreads * sizeof *y) != cudaSuccess)
+    return 3;
   if (!tool("initcheck") || !faulty) cudaMemset(x, 0, kThreads * sizeof *x);
   if (tool("memcheck")) {
     store<<<1, kThreads>>>(y, faulty ? 1 : 0);

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/ledger/ledger.h"
-#include "harness/ledger/ledger_file.h"
 #include "harness/conform/subprocess.h"
 #include "harness/conform/suites.h"
+#include "harness/ledger/ledger.h"
+#include "harness/ledger/ledger_file.h"
 
 namespace lockstep {
 

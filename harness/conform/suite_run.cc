@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "harness/property/replay.h"
 #include "harness/ledger/runfiles.h"
+#include "harness/property/replay.h"
 
 namespace lockstep {
 namespace {
@@ -80,11 +80,11 @@ SuiteResult run_suite(const Suite& suite, const SuiteOptions& options, const fs:
     return assess(suite, std::move(end), LedgerFile{}, "no program");
   }
   return run_in_processes(suite,
-                   {.command = command_for(suite, options, program, fs::absolute(out)),
-                    .ledgers = out / "ledgers",
-                    .logs = out / "logs",
-                    .property_limit = options.property_limit},
-                   tick);
+                          {.command = command_for(suite, options, program, fs::absolute(out)),
+                           .ledgers = out / "ledgers",
+                           .logs = out / "logs",
+                           .property_limit = options.property_limit},
+                          tick);
 }
 
 }  // namespace lockstep

@@ -17,12 +17,13 @@ namespace lockstep {
 struct SuiteOptions {
   std::string cases, seed, replay;  // as the user wrote them; empty: not given
   Target target;
-  std::string replay_command;       // what replay lines begin with, up to the suite's name
-  std::vector<std::string> prefix = {};  // words that start the program that starts a suite's: a sanitizer and its options
-  std::uint64_t random_seed = 0;    // mixed into the seed of every property; 0: seeds from names alone
-  int host_threads = 0;             // of the simulated GPU; 0: as the caller's environment says
-  double time_limit = 900;          // seconds that a process may take
-  double property_limit = 300;      // and one property in it
+  std::string replay_command;  // what replay lines begin with, up to the suite's name
+  std::vector<std::string> prefix =
+      {};                         // words that start the program that starts a suite's: a sanitizer and its options
+  std::uint64_t random_seed = 0;  // mixed into the seed of every property; 0: seeds from names alone
+  int host_threads = 0;           // of the simulated GPU; 0: as the caller's environment says
+  double time_limit = 900;        // seconds that a process may take
+  double property_limit = 300;    // and one property in it
 };
 
 // The environment of a program on that device: the CUDA runtime that it loads, and its options.

@@ -8,13 +8,14 @@
 namespace lockstep {
 
 struct Suite {
-  std::string family;   // "stencil": what --suite= names
-  std::string program;  // path among the runfiles, or absolute
-  std::string label;    // "//tests:stencil_test"
+  std::string family;    // "stencil": what --suite= names
+  std::string program;   // path among the runfiles, or absolute
+  std::string label;     // "//tests:stencil_test"
   bool silicon = false;  // it measures a GPU: nothing for the simulated one, and nothing may run beside it
 };
 
-// Lines of "family<TAB>program<TAB>label", and "<TAB>silicon" for a suite that needs a GPU. On an error `suites` is empty and `error` a sentence.
+// Lines of "family<TAB>program<TAB>label", and "<TAB>silicon" for a suite that needs a GPU. On an error `suites` is
+// empty and `error` a sentence.
 struct Manifest {
   std::vector<Suite> suites;
   std::string error;

@@ -80,8 +80,8 @@ Targets choose_targets(std::string_view device, const Driver& driver) {
   }
   const auto wanted = ordinals(device, driver.gpus.size());
   if (!wanted) {
-    out.error = fmt::format("--device={} is none of simulator, sm_NN, gpu, all, or the numbers of GPUs such as 0 or 0,1",
-                            device);
+    out.error = fmt::format(
+        "--device={} is none of simulator, sm_NN, gpu, all, or the numbers of GPUs such as 0 or 0,1", device);
     return out;
   }
   if (!driver.error.empty()) {

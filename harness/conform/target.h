@@ -14,7 +14,7 @@ namespace lockstep {
 struct Target {
   std::string device;  // as --device= names it again: "simulator", "sm_80", "0"; empty: the simulator, as it is set up
   bool silicon = false;
-  std::string name;                             // for people: "the simulated GPU", "GPU 0, NVIDIA H100 80GB HBM3"
+  std::string name;                              // for people: "the simulated GPU", "GPU 0, NVIDIA H100 80GB HBM3"
   std::map<std::string, std::string> variables;  // what its suites' environment needs: LOCKSTEP_GPU, ...
 };
 

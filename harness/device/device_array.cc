@@ -158,7 +158,8 @@ void DeviceBuffer::reset() {
   forget_poison();
 }
 
-// Poison is there to be overwritten: to the simulator an output is memory that nobody has written, so that a kernel which reads it first is found.
+// Poison is there to be overwritten: to the simulator an output is memory that nobody has written, so that a kernel
+// which reads it first is found.
 void DeviceBuffer::forget_poison() {
   if (role_ != Role::kOutput || bytes_ == 0 || !extension().mark_unwritten) return;
   if (extension().mark_unwritten(data_, bytes_) != 0) {

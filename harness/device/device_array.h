@@ -119,12 +119,14 @@ class DeviceArray {
   // Whether an element of an output with this value looks unwritten: its bytes are the poison (a written one may equal
   // it by chance).
   bool holds_poison(std::size_t /*index*/, const T& value) const { return buffer_->holds_poison(&value); }
-  // Whether that is proof in an element that is wrong: no kernel computes the pattern by chance, as it may compute zeros.
+  // Whether that is proof in an element that is wrong: no kernel computes the pattern by chance, as it may compute
+  // zeros.
   bool poison_is_proof() const {
     return buffer_->role() == Role::kOutput && kScalarBytes<T> > 1 &&
            (buffer_->poison() == Poison::kNaN || buffer_->poison() == Poison::kHuge);
   }
-  // Whether it is proof in any element: a right result can be any finite value, kHuge's too, once in some 10^10 of them.
+  // Whether it is proof in any element: a right result can be any finite value, kHuge's too, once in some 10^10 of
+  // them.
   bool poison_is_no_result() const { return poison_is_proof() && buffer_->poison() == Poison::kNaN; }
   const std::string& name() const { return buffer_->name(); }
   // An output, before a second launch of the same case; an in-out array gets its first contents again.

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <vector>
 
-#include "harness/property/case.h"
-#include "harness/property/compare.h"
 #include "harness/device/device.h"
 #include "harness/device/device_array.h"
+#include "harness/property/case.h"
+#include "harness/property/compare.h"
 
 namespace lockstep {
 namespace {

@@ -1,7 +1,7 @@
 // The ledger: which properties were planned, and what became of each.
 //
-// A run is green only if it closes: every planned property has exactly one verdict, none failed, none is NOT_RUN, and at least
-// one was planned. Anything else (a property recorded twice, or one never planned) is an error of its own.
+// A run is green only if it closes: every planned property has exactly one verdict, none failed, none is NOT_RUN, and
+// at least one was planned. Anything else (a property recorded twice, or one never planned) is an error of its own.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,16 @@ namespace lockstep {
 
 // One line of the ledger.
 struct Record {
-  std::string property;          // "Stencil.EveryVariantMatchesTheReference"
+  std::string property;  // "Stencil.EveryVariantMatchesTheReference"
   Verdict verdict = Verdict::kNotRun;
-  std::string reason;            // FAIL: label; NOT_APPLICABLE: the capability clause and the device's value; NOT_RUN: why; WAIVED: url, expiry
-  std::uint64_t cases = 0;       // generated cases that ran
-  double budget = 0;             // largest error/bound met; 0 when nothing was compared with a bound
+  std::string reason;       // FAIL: label; NOT_APPLICABLE: the capability clause and the device's value; NOT_RUN: why;
+                            // WAIVED: url, expiry
+  std::uint64_t cases = 0;  // generated cases that ran
+  double budget = 0;        // largest error/bound met; 0 when nothing was compared with a bound
   double seconds = 0;
   std::uint64_t seed = 0;
-  std::string minimal_case;      // failing: text of the smallest case found
-  std::string replay;            // failing: one line that runs exactly that case again
+  std::string minimal_case;  // failing: text of the smallest case found
+  std::string replay;        // failing: one line that runs exactly that case again
   std::string message;
   std::map<std::string, std::string> notes;  // output digests and the like
 };

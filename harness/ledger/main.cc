@@ -1,4 +1,5 @@
-// main() of every test binary: //harness/ledger:main. docs/test_protocol.md says what it promises to users and to Bazel.
+// main() of every test binary: //harness/ledger:main. docs/test_protocol.md says what it promises to users and to
+// Bazel.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -11,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/ledger/bazel_protocol.h"
 #include "harness/device/device.h"
-#include "harness/ledger/exit_guard.h"
 #include "harness/device/gpu_policy.h"
+#include "harness/ledger/bazel_protocol.h"
+#include "harness/ledger/exit_guard.h"
 #include "harness/ledger/options.h"
 #include "harness/ledger/recorder.h"
 #include "harness/ledger/runfiles.h"
@@ -103,8 +104,8 @@ void print_end(const Recorder& recorder, const std::vector<std::string>& problem
   std::fflush(stdout);
 }
 
-// Each case makes and drops the same large vectors. Kept pages spare a suite up to a tenth of its time, which the kernel would
-// take to map and clear them again.
+// Each case makes and drops the same large vectors. Kept pages spare a suite up to a tenth of its time, which the
+// kernel would take to map and clear them again.
 void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 256 << 20);

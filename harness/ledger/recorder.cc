@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "harness/device/device.h"
-#include "harness/ledger/exit_guard.h"
 #include "harness/device/gpu_policy.h"
-#include "harness/property/replay.h"
+#include "harness/ledger/exit_guard.h"
 #include "harness/ledger/selection.h"
 #include "harness/ledger/session.h"
+#include "harness/property/replay.h"
 
 namespace lockstep {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <vector>
 
-#include "harness/property/compare.h"
 #include "harness/device/device.h"
 #include "harness/device/device_array.h"
+#include "harness/property/compare.h"
 #include "harness/property/schedule.h"
 #include "harness/testing/fake_extension.h"
 #include "harness/testing/fake_runtime.h"

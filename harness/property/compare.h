@@ -18,11 +18,11 @@
 #include <utility>
 #include <vector>
 
-#include "harness/property/case.h"
 #include "harness/device/device.h"
 #include "harness/device/device_array.h"
-#include "harness/property/schedule.h"
 #include "harness/ledger/verdict.h"
+#include "harness/property/case.h"
+#include "harness/property/schedule.h"
 
 namespace lockstep {
 

@@ -36,8 +36,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/property/compare.h"
 #include "harness/device/device_array.h"
+#include "harness/property/compare.h"
 #include "harness/property/field.h"
 #include "harness/property/refusal.h"
 

@@ -10,11 +10,11 @@
 #include <set>
 #include <unordered_map>
 
-#include "harness/property/case.h"
 #include "harness/device/device.h"
+#include "harness/ledger/session.h"
+#include "harness/property/case.h"
 #include "harness/property/digest.h"
 #include "harness/property/replay.h"
-#include "harness/ledger/session.h"
 #include "rapidcheck/detail/TestListenerAdapter.h"
 
 namespace lockstep {

@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/property/field.h"
 #include "harness/ledger/verdict.h"
+#include "harness/property/field.h"
 
 namespace lockstep {
 
@@ -42,7 +42,7 @@ struct PropertyResult {
   std::uint64_t seed = 0;
   double budget = 0;         // largest error/bound among the cases that held
   std::uint64_t digest = 0;  // of their outputs, in order; 0 when nothing was fetched
-  Failure failure;    // of the minimal case
+  Failure failure;           // of the minimal case
   std::string minimal_case;
   int shrinks = 0;                     // steps from the first failing case to the minimal one
   int shrink_runs = 0;                 // cases run for that
@@ -85,7 +85,6 @@ struct CaseType {
   std::function<void(const AnyCase&)> check;
 };
 PropertyResult run_property(std::string_view name, const CaseType& type, const PropertyOptions& options);
-
 
 }  // namespace detail
 

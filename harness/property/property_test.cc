@@ -10,12 +10,12 @@
 #include <set>
 #include <thread>
 
-#include "harness/property/compare.h"
 #include "harness/device/device.h"
 #include "harness/device/device_array.h"
 #include "harness/ledger/session.h"
-#include "harness/testing/fake_runtime.h"
+#include "harness/property/compare.h"
 #include "harness/property/values.h"
+#include "harness/testing/fake_runtime.h"
 
 namespace lockstep {
 namespace {

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <string>
 
-#include "harness/property/compare.h"
 #include "harness/device/device_array.h"
+#include "harness/property/compare.h"
 
 namespace lockstep {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/property/case.h"
 #include "harness/device/device_array.h"
 #include "harness/ledger/verdict.h"
+#include "harness/property/case.h"
 
 namespace lockstep {
 

@@ -13,9 +13,9 @@ std::string escape(std::string_view text);
 std::string script(std::string_view program);
 std::string base64(std::string_view bytes);
 
-// A table that scrolls sideways where it is too wide. Cells are HTML. Columns are aligned by `align`, one letter each: l
-// left, n right (numbers), and a capital where a phone leaves the column out. A table of class "named" has long first cells,
-// which have a line of their own on a phone.
+// A table that scrolls sideways where it is too wide. Cells are HTML. Columns are aligned by `align`, one letter each:
+// l left, n right (numbers), and a capital where a phone leaves the column out. A table of class "named" has long first
+// cells, which have a line of their own on a phone.
 class Table {
  public:
   Table(std::string_view align, const std::vector<std::string>& heads, std::string_view css_class = "");

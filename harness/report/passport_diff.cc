@@ -36,8 +36,8 @@ std::string reason_of(const PassportProperty& p) { return p.reason.empty() ? "" 
 
 void compare_verdicts(const std::string& name, const PassportProperty& a, const PassportProperty& b, PassportDiff& d) {
   if (a.verdict == b.verdict && (a.verdict != Verdict::kFail || a.reason == b.reason)) return;
-  std::string sentence = fmt::format("{}: {} -> {}{}", name, lockstep::name(a.verdict), lockstep::name(b.verdict),
-                                     reason_of(b));
+  std::string sentence =
+      fmt::format("{}: {} -> {}{}", name, lockstep::name(a.verdict), lockstep::name(b.verdict), reason_of(b));
   (is_step_back(a.verdict, b.verdict) ? d.verdicts_worse : d.verdicts_other).push_back(std::move(sentence));
 }
 
@@ -50,8 +50,8 @@ void compare_bits(const std::string& name, const PassportProperty& a, const Pass
   }
   ++d.digests_compared;
   if (a.digest != b.digest)
-    d.bits.push_back(fmt::format("{}: the outputs of {} cases are not the same ({} -> {})", name, a.cases, a.digest,
-                                 b.digest));
+    d.bits.push_back(
+        fmt::format("{}: the outputs of {} cases are not the same ({} -> {})", name, a.cases, a.digest, b.digest));
 }
 
 void compare_budgets(const std::string& name, const PassportProperty& a, const PassportProperty& b, PassportDiff& d) {
@@ -79,13 +79,13 @@ void compare_goldens(const std::string& name, const PassportProperty& a, const P
 
 void compare_timings(const PassportProperty& a, const PassportProperty& b, bool one_gpu, PassportDiff& d) {
   for (const Timing& before : a.timings) {
-    const auto after = std::find_if(b.timings.begin(), b.timings.end(),
-                                    [&](const Timing& t) { return t.name == before.name; });
+    const auto after =
+        std::find_if(b.timings.begin(), b.timings.end(), [&](const Timing& t) { return t.name == before.name; });
     if (after == b.timings.end() || !(before.median > 0) || !(after->median > 0)) continue;
     const double ratio = after->median / before.median;
-    const std::string sentence = fmt::format("{}: {:.2f} us [{:.2f}, {:.2f}] -> {:.2f} us [{:.2f}, {:.2f}], x{:.3f}",
-                                             before.name, before.median, before.low, before.high, after->median,
-                                             after->low, after->high, ratio);
+    const std::string sentence =
+        fmt::format("{}: {:.2f} us [{:.2f}, {:.2f}] -> {:.2f} us [{:.2f}, {:.2f}], x{:.3f}", before.name, before.median,
+                    before.low, before.high, after->median, after->low, after->high, ratio);
     if (ratio > kTimingFactor && after->low > before.high) {
       (one_gpu ? d.timing_worse : d.timing_other).push_back("slower  " + sentence);
     } else if (ratio < 1 / kTimingFactor && after->high < before.low) {

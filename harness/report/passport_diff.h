@@ -14,11 +14,11 @@ struct PassportDiff {
 
   // A sentence each. `worse` are reasons to look before going on; `other` are changes that are no step back.
   std::vector<std::string> verdicts_worse, verdicts_other;
-  std::vector<std::string> bits;                         // outputs that are not the same, bit for bit
-  std::vector<std::string> budget_worse, budget_other;   // properties that use more of their error bound on the same
-                                                         // cases; less, or more on other cases
+  std::vector<std::string> bits;                        // outputs that are not the same, bit for bit
+  std::vector<std::string> budget_worse, budget_other;  // properties that use more of their error bound on the same
+                                                        // cases; less, or more on other cases
   std::vector<std::string> timing_worse, timing_other;
-  std::vector<std::string> not_compared;                 // what could not be held against each other, and why
+  std::vector<std::string> not_compared;  // what could not be held against each other, and why
 
   std::size_t compared = 0;          // properties in both
   std::size_t digests_compared = 0;  // and outputs of theirs

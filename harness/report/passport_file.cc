@@ -28,7 +28,8 @@ double number(const json& j) {
 }
 
 std::map<std::string, std::string> texts(const json& j, const char* field) {
-  return j.contains(field) ? j.at(field).get<std::map<std::string, std::string>>() : std::map<std::string, std::string>();
+  return j.contains(field) ? j.at(field).get<std::map<std::string, std::string>>()
+                           : std::map<std::string, std::string>();
 }
 
 PassportProperty property_from(const json& j) {

@@ -13,19 +13,19 @@ namespace lockstep {
 
 // One measured duration.
 struct Timing {
-  std::string name;              // "stencil.constant n=16777216"
-  double median = 0;             // microseconds
-  double low = 0, high = 0;      // 95 % confidence interval of the median
+  std::string name;          // "stencil.constant n=16777216"
+  double median = 0;         // microseconds
+  double low = 0, high = 0;  // 95 % confidence interval of the median
   std::uint64_t samples = 0;
 };
 
 // Two durations measured interleaved, and what was made of them (docs/timing.md).
 struct TimingVerdict {
-  std::string name;              // "global against constant, n=16777216"
-  std::string verdict;           // FASTER, SAME, SLOWER, INCONCLUSIVE: the second against the first
-  double ratio = 1;              // second / first
-  double low = 1, high = 1;      // its confidence interval
-  double minimum_effect = 0;     // the band around 1 that counts as the same: 0.02 is 2 %
+  std::string name;           // "global against constant, n=16777216"
+  std::string verdict;        // FASTER, SAME, SLOWER, INCONCLUSIVE: the second against the first
+  double ratio = 1;           // second / first
+  double low = 1, high = 1;   // its confidence interval
+  double minimum_effect = 0;  // the band around 1 that counts as the same: 0.02 is 2 %
 };
 
 struct PassportProperty {

@@ -23,7 +23,8 @@ constexpr char kHelp[] =
     "usage: diff BEFORE AFTER      what changed between two passports (files, or folders with a passport.json)\n"
     "       report FOLDER          writes FOLDER/report.html from what a run left there\n"
     "\n"
-    "Exit status of diff: 0 the second is not worse; 1 worse: a verdict, other bits, more of an error bound, slower; 2 the\n"
+    "Exit status of diff: 0 the second is not worse; 1 worse: a verdict, other bits, more of an error bound, slower; 2 "
+    "the\n"
     "two cannot be compared, or wrong usage. Of report: 0, or 2 when there is nothing to make it from.\n";
 
 int refuse(const std::string& sentence) {

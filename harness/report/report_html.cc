@@ -9,8 +9,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "harness/report/html.h"
 #include "harness/ledger/runfiles.h"
+#include "harness/report/html.h"
 
 namespace lockstep {
 namespace {
@@ -70,7 +70,8 @@ std::string summary(const Passport& p) {
   if (p.problems.empty()) {
     body += "<p>Every ledger closes and all is green.</p>\n";
   } else {
-    body += fmt::format("<h3 class=\"fail\">{} problem{}</h3>\n<ul>\n", p.problems.size(), p.problems.size() == 1 ? "" : "s");
+    body += fmt::format("<h3 class=\"fail\">{} problem{}</h3>\n<ul>\n", p.problems.size(),
+                        p.problems.size() == 1 ? "" : "s");
     for (const std::string& problem : p.problems) body += fmt::format("<li>{}</li>\n", escape(problem));
     body += "</ul>\n";
   }
@@ -87,7 +88,8 @@ std::string failures(const Passport& p) {
                           escape(r.reason));
       body += pre("smallest case", r.minimal_case) + pre("what was seen", r.message) + pre("replay", r.replay);
       if (r.cases > 0)
-        body += fmt::format("<p class=\"soft\">{} case{}, seed {}</p>\n", r.cases, r.cases == 1 ? "" : "s", escape(r.seed));
+        body +=
+            fmt::format("<p class=\"soft\">{} case{}, seed {}</p>\n", r.cases, r.cases == 1 ? "" : "s", escape(r.seed));
       body += "</div>\n";
     }
   }
@@ -100,7 +102,8 @@ std::string properties(const PassportSuite& s) {
     const PassportProperty& r = s.properties.at(name);
     const auto dot = name.find('.');
     std::string verdict = badge(r.verdict);
-    if (!r.reason.empty() && !is_red(r.verdict)) verdict += fmt::format("<br><span class=\"soft\">{}</span>", escape(r.reason));
+    if (!r.reason.empty() && !is_red(r.verdict))
+      verdict += fmt::format("<br><span class=\"soft\">{}</span>", escape(r.reason));
     t.row({escape(name.substr(dot == name.npos ? 0 : dot + 1)), verdict, std::to_string(r.cases),
            fmt::format("{:.3f}", r.budget), fmt::format("{:.2f}", r.seconds),
            r.digest.empty() ? "" : "<code>" + escape(r.digest) + "</code>"});
@@ -109,14 +112,22 @@ std::string properties(const PassportSuite& s) {
 }
 
 std::string ledger(const Passport& p) {
-  Table t("lnnnNNnNNN", {"family", "planned", "pass", "fail", "waived", "n/a", "not run", "cases", "budget", "seconds"});
+  Table t("lnnnNNnNNN",
+          {"family", "planned", "pass", "fail", "waived", "n/a", "not run", "cases", "budget", "seconds"});
   std::string details;
   const auto cells = [](std::map<Verdict, std::uint64_t>& n, const std::string& who, std::uint64_t planned,
                         std::uint64_t cases, double budget, double seconds) {
     const auto of = [&](Verdict v) { return std::to_string(n[v]); };
-    return std::vector<std::string>{escape(who), std::to_string(planned), of(Verdict::kPass), of(Verdict::kFail),
-                                    of(Verdict::kWaived), of(Verdict::kNotApplicable), of(Verdict::kNotRun),
-                                    std::to_string(cases), fmt::format("{:.3f}", budget), fmt::format("{:.1f}", seconds)};
+    return std::vector<std::string>{escape(who),
+                                    std::to_string(planned),
+                                    of(Verdict::kPass),
+                                    of(Verdict::kFail),
+                                    of(Verdict::kWaived),
+                                    of(Verdict::kNotApplicable),
+                                    of(Verdict::kNotRun),
+                                    std::to_string(cases),
+                                    fmt::format("{:.3f}", budget),
+                                    fmt::format("{:.1f}", seconds)};
   };
   for (const PassportSuite& s : p.suites) {
     std::map<Verdict, std::uint64_t> n;
@@ -129,9 +140,9 @@ std::string ledger(const Passport& p) {
     }
     const bool red = !s.problems.empty();
     t.row(cells(n, s.family, s.properties.size(), cases, budget, s.seconds), red ? "bad" : "");
-    details += fmt::format("<details{}><summary>{}{}</summary>\n{}</details>\n", red ? " open" : "", escape(s.family),
-                           red ? fmt::format(" <span class=\"fail\">not green: {}</span>", escape(s.end)) : "",
-                           properties(s));
+    details +=
+        fmt::format("<details{}><summary>{}{}</summary>\n{}</details>\n", red ? " open" : "", escape(s.family),
+                    red ? fmt::format(" <span class=\"fail\">not green: {}</span>", escape(s.end)) : "", properties(s));
   }
   std::map<Verdict, std::uint64_t> all = {{Verdict::kPass, count(p, "pass")},
                                           {Verdict::kFail, count(p, "fail")},
@@ -139,9 +150,11 @@ std::string ledger(const Passport& p) {
                                           {Verdict::kNotApplicable, count(p, "not_applicable")},
                                           {Verdict::kNotRun, count(p, "not_run")}};
   t.row(cells(all, "all", count(p, "planned"), count(p, "cases"), p.budget, p.seconds), "sum");
-  return section("ledger", "Ledger",
-                 "<p class=\"soft\">Every planned property has exactly one verdict. The budget is the largest error divided "
-                 "by its bound.</p>\n" + t.end() + details);
+  return section(
+      "ledger", "Ledger",
+      "<p class=\"soft\">Every planned property has exactly one verdict. The budget is the largest error divided "
+      "by its bound.</p>\n" +
+          t.end() + details);
 }
 
 std::string goldens(const Passport& p, const std::vector<Picture>& pictures) {
@@ -149,22 +162,25 @@ std::string goldens(const Passport& p, const std::vector<Picture>& pictures) {
   for (const PassportSuite& s : p.suites) {
     for (const std::string& name : s.order) {
       for (const auto& [scene, how] : s.properties.at(name).golden) {
-        const auto picture = std::find_if(pictures.begin(), pictures.end(), [&](const Picture& x) { return x.scene == scene; });
+        const auto picture =
+            std::find_if(pictures.begin(), pictures.end(), [&](const Picture& x) { return x.scene == scene; });
         const bool same = how == "same";
-        body += fmt::format("<figure class=\"{}\">{}<figcaption><b>{}</b> <span class=\"{}\">{}</span></figcaption></figure>\n",
-                            same ? "" : "bad",
-                            picture == pictures.end()
-                                ? ""
-                                : fmt::format("<img alt=\"golden, actual and difference of {}\" src=\"data:image/png;base64,{}\">",
-                                              escape(scene), html::base64(picture->png)),
-                            escape(scene), same ? "pass" : "fail", same ? "equal, pixel for pixel" : escape(how));
+        body += fmt::format(
+            "<figure class=\"{}\">{}<figcaption><b>{}</b> <span class=\"{}\">{}</span></figcaption></figure>\n",
+            same ? "" : "bad",
+            picture == pictures.end()
+                ? ""
+                : fmt::format("<img alt=\"golden, actual and difference of {}\" src=\"data:image/png;base64,{}\">",
+                              escape(scene), html::base64(picture->png)),
+            escape(scene), same ? "pass" : "fail", same ? "equal, pixel for pixel" : escape(how));
       }
     }
   }
   if (body.empty()) return "";
   return section("goldens", "Golden images",
                  "<p class=\"soft\">Left to right: the golden, the picture of this run, and their difference, 32 times "
-                 "as bright.</p>\n<div class=\"goldens\">\n" + body + "</div>\n");
+                 "as bright.</p>\n<div class=\"goldens\">\n" +
+                     body + "</div>\n");
 }
 
 std::string budgets(const Passport& p) {
@@ -183,13 +199,16 @@ std::string budgets(const Passport& p) {
     if (rows.empty()) continue;
     body += fmt::format("<h3>{}</h3>\n", escape(s.family));
     body += chart("budget", "share of the error bound that " + s.family + " uses, by property", rows);
-    if (exact > 0) body += fmt::format("<p class=\"soft\">{} more propert{}: nothing rounded, or equal to the last bit.</p>\n",
-                                       exact, exact == 1 ? "y is exact" : "ies are exact");
+    if (exact > 0)
+      body += fmt::format("<p class=\"soft\">{} more propert{}: nothing rounded, or equal to the last bit.</p>\n",
+                          exact, exact == 1 ? "y is exact" : "ies are exact");
   }
   if (body.empty()) return "";
-  return section("budgets", "Error budgets",
-                 "<p class=\"soft\">The largest error of each property as a share of its derived bound; what passes stays "
-                 "left of the dashed line. Families that are not here are exact.</p>\n" + body);
+  return section(
+      "budgets", "Error budgets",
+      "<p class=\"soft\">The largest error of each property as a share of its derived bound; what passes stays "
+      "left of the dashed line. Families that are not here are exact.</p>\n" +
+          body);
 }
 
 // Whether a stands before b where numbers in them count as numbers: "256 bins" before "1024 bins".
@@ -215,7 +234,8 @@ bool natural_order(const std::string& a, const std::string& b) {
 // Copies, since a ledger keeps them by name.
 template <class Named>
 std::vector<Named> in_natural_order(std::vector<Named> all) {
-  std::stable_sort(all.begin(), all.end(), [](const Named& a, const Named& b) { return natural_order(a.name, b.name); });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Named& a, const Named& b) { return natural_order(a.name, b.name); });
   return all;
 }
 
@@ -229,10 +249,14 @@ std::string timings(const Passport& p) {
   for (const PassportSuite& s : p.suites) {
     for (const std::string& name : s.order) {
       for (const TimingVerdict& v : in_natural_order(s.properties.at(name).timing_verdicts)) {
-        verdicts.row({escape(v.name), escape(v.verdict), "&times;" + ratio(v.ratio), ratio(v.low) + " &hellip; " + ratio(v.high),
-                      fmt::format("{:g} %", 100 * v.minimum_effect)});
+        verdicts.row({escape(v.name), escape(v.verdict), "&times;" + ratio(v.ratio),
+                      ratio(v.low) + " &hellip; " + ratio(v.high), fmt::format("{:g} %", 100 * v.minimum_effect)});
         if (!(v.low > 0) || !std::isfinite(v.high)) continue;
-        ratios.push_back({{"name", v.name}, {"verdict", v.verdict}, {"ratio", v.ratio}, {"low", v.low}, {"high", v.high},
+        ratios.push_back({{"name", v.name},
+                          {"verdict", v.verdict},
+                          {"ratio", v.ratio},
+                          {"low", v.low},
+                          {"high", v.high},
                           {"band", v.minimum_effect}});
       }
       for (const Timing& t : in_natural_order(s.properties.at(name).timings)) {
@@ -245,12 +269,14 @@ std::string timings(const Passport& p) {
   }
   if (ratios.empty() && durations.empty()) return "";
   std::string body =
-      "<p class=\"soft\">The second against the first, measured in turn on this GPU: below 1 it is faster. Within the grey "
+      "<p class=\"soft\">The second against the first, measured in turn on this GPU: below 1 it is faster. Within the "
+      "grey "
       "band a difference counts as none. Intervals miss the median at most once in a thousand times.</p>\n";
   if (!ratios.empty()) body += chart("ratio", "ratios of durations with their intervals", ratios) + verdicts.end();
   // Long and short ones need scales of their own.
   std::map<int, ordered_json> by_scale;
-  for (const ordered_json& d : durations) by_scale[static_cast<int>(std::floor(std::log10(d["high"].get<double>())))].push_back(d);
+  for (const ordered_json& d : durations)
+    by_scale[static_cast<int>(std::floor(std::log10(d["high"].get<double>())))].push_back(d);
   if (!durations.empty()) body += "<h3>Durations</h3>\n";
   for (const auto& [scale, rows] : by_scale) body += chart("duration", "durations with their intervals", rows);
   return section("timings", "Timings", body + times.end());
@@ -353,7 +379,8 @@ std::string report_html(const Passport& p, const std::vector<Picture>& pictures,
   add(device_properties(p), "device", "Device");
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\">\n<title>Lockstep: {0}, {1}</title>\n<style>\n{2}</style>\n</head>\n"
+      "content=\"width=device-width, initial-scale=1\">\n<title>Lockstep: {0}, "
+      "{1}</title>\n<style>\n{2}</style>\n</head>\n"
       "<body>\n<header>\n<h1>Lockstep <span class=\"verdict {3}\">{1}</span></h1>\n<p class=\"soft\">{4}</p>\n"
       "<nav>\n{5}</nav>\n</header>\n<main>\n{6}</main>\n<footer><p>Charts by d3.</p></footer>\n"
       "<script>\n{7}\n</script>\n<script>\n{8}</script>\n</body>\n</html>\n",

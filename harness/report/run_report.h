@@ -13,9 +13,9 @@ namespace lockstep {
 inline constexpr int kPassportSchema = 2;
 
 struct RunReport {
-  std::string commit;     // hash of the tree that was built; empty when unknown
-  bool modified = false;  // and whether it had changes beyond that commit
-  std::string created;    // "2026-11-21T11:30:00Z"
+  std::string commit;         // hash of the tree that was built; empty when unknown
+  bool modified = false;      // and whether it had changes beyond that commit
+  std::string created;        // "2026-11-21T11:30:00Z"
   int driver_version = 0;     // of NVIDIA's driver, 13000: CUDA 13.0; 0 on the simulated GPU
   std::string driver_module;  // and of its kernel module, "580.65.06"; empty when unknown
   std::map<std::string, std::string>

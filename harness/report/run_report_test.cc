@@ -110,7 +110,9 @@ TEST(RunReport, OneReasonForAllIsToldOnceWithTheExplanationInTheLog) {
   }
   r.suites.erase(r.suites.begin(), r.suites.end() - 2);
   const std::string text = failures(r.suites);
-  EXPECT_THAT(text, HasSubstr("none of its 2 properties ran: The simulated GPU does not answer\n    LOCKSTEP_DEVICE='sm_50' is not"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("none of its 2 properties ran: The simulated GPU does not answer\n    LOCKSTEP_DEVICE='sm_50' is not"));
   EXPECT_THAT(text, HasSubstr("none of its 2 properties ran: the same reason"));
   EXPECT_THAT(text, Not(HasSubstr("X.A")));
 }

@@ -16,15 +16,15 @@ namespace lockstep {
 using Work = std::function<std::string(cudaStream_t)>;
 
 struct StopwatchRules {
-  int pairs = 60;            // measured
-  int warm_up = 3;           // runs of each before the first pair
-  double sample_us = 1000;   // a sample is as many runs back to back as take about this long, at least one
+  int pairs = 60;           // measured
+  int warm_up = 3;          // runs of each before the first pair
+  double sample_us = 1000;  // a sample is as many runs back to back as take about this long, at least one
 };
 
 struct Measured {
-  std::vector<Pair> pairs;  // microseconds a run
+  std::vector<Pair> pairs;     // microseconds a run
   int a_runs = 1, b_runs = 1;  // runs a sample
-  std::string error;        // a sentence; then the pairs say nothing
+  std::string error;           // a sentence; then the pairs say nothing
 };
 
 // A B, B A, A B, ...: whichever is second finds the GPU as the other left it, so each is second equally often.

@@ -39,10 +39,10 @@ struct Estimate {
 
 struct SpeedComparison {
   Speed speed = Speed::kInconclusive;
-  Estimate ratio;        // of b to a
-  Estimate a_us, b_us;   // of the pairs that were kept
+  Estimate ratio;       // of b to a
+  Estimate a_us, b_us;  // of the pairs that were kept
   std::size_t pairs = 0, throttled = 0;
-  std::string why;       // of an inconclusive one: a sentence
+  std::string why;  // of an inconclusive one: a sentence
 };
 
 // The fewest values whose extremes hold the median with probability 1 - alpha.

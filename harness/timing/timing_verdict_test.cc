@@ -23,7 +23,8 @@ double quiet(Random& r, int) { return 100 * lognormal(r, 0.002); }
 // Wide, and now and then much longer: other work on the GPU.
 double spiky(Random& r, int) {
   const double d = 100 * lognormal(r, 0.03);
-  return std::uniform_real_distribution<double>(0, 1)(r) < 0.05 ? d * (1 + std::exponential_distribution<double>(1)(r)) : d;
+  return std::uniform_real_distribution<double>(0, 1)(r) < 0.05 ? d * (1 + std::exponential_distribution<double>(1)(r))
+                                                                : d;
 }
 // Two clocks that the GPU jumps between, 12 % apart.
 double bimodal(Random& r, int) {

@@ -46,12 +46,12 @@ class BlockOrder {
   std::uint32_t epoch_number_ = 0;
   std::uint32_t clock_[32] = {};
   std::uint32_t all_lanes_[32] = {};          // clock at the last synchronisation of all lanes of the warp
-  std::vector<std::uint32_t> warp_clock_;          // [warp][other warp]: clock of the other that is ordered before now
+  std::vector<std::uint32_t> warp_clock_;     // [warp][other warp]: clock of the other that is ordered before now
   std::vector<std::uint32_t> lane_clock_;     // [warp][lane][other lane]
   std::vector<std::uint32_t> barrier_clock_;  // [barrier][warp]
   std::uint32_t fence_clock_[32] = {};
-  bool partial_ = false;                      // some order between warps within this epoch
-  bool lanes_used_ = false;                   // some order between single lanes within this epoch
+  bool partial_ = false;     // some order between warps within this epoch
+  bool lanes_used_ = false;  // some order between single lanes within this epoch
 
  private:
   void use_partial();

@@ -17,9 +17,7 @@ std::string format(const char* pattern, ...) {
   return buffer;
 }
 
-std::string place(const Access& a) {
-  return format("block (%u,%u,%u) thread (%u,%u,%u)", a.block.x, a.block.y, a.block.z, a.thread.x, a.thread.y, a.thread.z);
-}
+std::string place(const Access& a) { return format("block (%u,%u,%u) thread (%u,%u,%u)", a.block.x, a.block.y, a.block.z, a.thread.x, a.thread.y, a.thread.z); }
 
 const char* direction(const Access& a) { return a.is_atomic ? "atomic access" : a.is_write ? "write" : "read"; }
 
@@ -57,8 +55,10 @@ const char* name(Kind kind) {
 // The codes are those the hardware gives where it notices at all (driver_types.h); what only a checker notices is a launch failure.
 int cuda_error(Kind kind) {
   switch (kind) {
-    case Kind::kOutOfBounds: case Kind::kUseAfterFree: case Kind::kReadOnlyWrite: case Kind::kHostAccess:
-      return 700;  // cudaErrorIllegalAddress
+    case Kind::kOutOfBounds:
+    case Kind::kUseAfterFree:
+    case Kind::kReadOnlyWrite:
+    case Kind::kHostAccess: return 700;             // cudaErrorIllegalAddress
     case Kind::kMisaligned: return 716;             // cudaErrorMisalignedAddress
     case Kind::kTimeLimit: return 702;              // cudaErrorLaunchTimeout
     case Kind::kUnsupported: return 801;            // cudaErrorNotSupported
@@ -67,10 +67,17 @@ int cuda_error(Kind kind) {
     case Kind::kInvalidInstruction: return 715;     // cudaErrorIllegalInstruction
     case Kind::kStackOverflow: return 714;          // cudaErrorHardwareStackError
     case Kind::kInvalidProgramCounter: return 718;  // cudaErrorInvalidPc
-    case Kind::kUninitialised: case Kind::kRace: case Kind::kBarrierDivergence: case Kind::kInvalidMask: case Kind::kInactiveLane:
-    case Kind::kDeadlock: case Kind::kMbarrierMisuse:
-      return 719;
-    case Kind::kLeak: case Kind::kIncompleteCheck: case Kind::kRefused: case Kind::kApiError: return 0;  // no kernel fails of them
+    case Kind::kUninitialised:
+    case Kind::kRace:
+    case Kind::kBarrierDivergence:
+    case Kind::kInvalidMask:
+    case Kind::kInactiveLane:
+    case Kind::kDeadlock:
+    case Kind::kMbarrierMisuse: return 719;
+    case Kind::kLeak:
+    case Kind::kIncompleteCheck:
+    case Kind::kRefused:
+    case Kind::kApiError: return 0;  // no kernel fails of them
   }
   return 719;
 }

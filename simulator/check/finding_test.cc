@@ -66,8 +66,9 @@ TEST(Finding, OfACallNamesItAndNoThread) {
   EXPECT_EQ(f.to_string(), "refused: the launch of store(int*) answered cudaErrorInvalidValue\n  by the host, a call at ./program+0x10");
   f.severity = Severity::kInformation;
   f.occurrences = 3;
-  EXPECT_EQ(f.to_string(), "refused (information): the launch of store(int*) answered cudaErrorInvalidValue\n  by the host, a call at ./program+0x10\n"
-                           "  3 times\n  The program asked for it with cudaGetLastError.");
+  EXPECT_EQ(f.to_string(),
+            "refused (information): the launch of store(int*) answered cudaErrorInvalidValue\n  by the host, a call at ./program+0x10\n"
+            "  3 times\n  The program asked for it with cudaGetLastError.");
 }
 
 TEST(Finding, OfARefusedModuleNamesItsLine) {

@@ -59,8 +59,8 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
 }
 
 GlobalRaces::Record GlobalRaces::record_of(const Side& side) {
-  return Record{side.block, side.order->epoch(), side.pc, static_cast<std::uint16_t>(side.order->clock(side.warp)), static_cast<std::uint8_t>(side.warp),
-          side.strong, side.write, side.scope};
+  return Record{side.block,  side.order->epoch(), side.pc,   static_cast<std::uint16_t>(side.order->clock(side.warp)), static_cast<std::uint8_t>(side.warp),
+                side.strong, side.write,          side.scope};
 }
 
 template <class T>
@@ -157,9 +157,7 @@ bool GlobalRaces::split(RaceCell& cell, Memo& memo) {
   }
   // What a half says of some bytes, the cells of these say.
   const auto wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);
-  const auto of_byte = [](std::uint32_t h, int byte) {
-    return (kMaskOf[bytes_of(h)] >> byte & 1) != 0 ? h | kAllBytes << kBytesShift : 0;
-  };
+  const auto of_byte = [](std::uint32_t h, int byte) { return (kMaskOf[bytes_of(h)] >> byte & 1) != 0 ? h | kAllBytes << kBytesShift : 0; };
   cell = RaceCell{base_ << kNumberShift} << 32 | i;
   Split& s = split_of(cell);
   for (int byte = 0; byte < 4; ++byte) s.byte[byte] = RaceCell{of_byte(wr, byte)} << 32 | of_byte(rd, byte);
@@ -201,7 +199,8 @@ bool GlobalRaces::unordered(std::uint32_t h, std::uint32_t lane, const Side& sid
   return true;
 }
 
-inline __attribute__((always_inline)) bool GlobalRaces::races_with_write(std::uint32_t wr, std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const {
+inline __attribute__((always_inline)) bool GlobalRaces::races_with_write(std::uint32_t wr, std::uint32_t rd, std::uint32_t lane, const Side& side,
+                                                                         Conflict& conflict) const {
   const Record& w = at(number_of(wr));
   if (both_strong(w, side)) return false;
   Conflict other;
@@ -278,7 +277,8 @@ inline __attribute__((always_inline)) void GlobalRaces::follow(std::uint32_t& h,
   }
 }
 
-inline __attribute__((always_inline)) void GlobalRaces::write_strongly(std::uint32_t& wr, std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& me) {
+inline __attribute__((always_inline)) void GlobalRaces::write_strongly(std::uint32_t& wr, std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane,
+                                                                       Access& me) {
   const Side& side = me.side();
   const Record* const r = rd == 0 ? nullptr : &at(number_of(rd));
   const bool weak_read = r != nullptr && !r->write && !r->strong;
@@ -414,8 +414,8 @@ bool GlobalRaces::row_of(RaceCell* __restrict cells, std::uint32_t lane, std::ui
   Conflict conflict;
   if (access(changed, 15, lane, me, conflict)) return false;
   if (changed == first) return true;
-  const RaceCell new_step = ((changed >> 32) != 0 ? RaceCell{1} << (32 + kLaneShift) : 0) |
-                            (static_cast<std::uint32_t>(changed) != 0 ? RaceCell{1} << kLaneShift : 0);
+  const RaceCell new_step =
+      ((changed >> 32) != 0 ? RaceCell{1} << (32 + kLaneShift) : 0) | (static_cast<std::uint32_t>(changed) != 0 ? RaceCell{1} << kLaneShift : 0);
   for (std::uint32_t i = 0; i < n; ++i) cells[i] = changed + (i / kWidth) * new_step;
   return true;
 }

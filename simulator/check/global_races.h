@@ -43,7 +43,7 @@ using RaceCell = std::uint64_t;
 class GlobalRaces {
  public:
   struct Record {
-    std::uint32_t block = 0;     // number in the schedule
+    std::uint32_t block = 0;  // number in the schedule
     std::uint32_t epoch = 0;
     std::uint32_t pc = 0;
     std::uint16_t clock = 0;
@@ -61,10 +61,10 @@ class GlobalRaces {
     std::uint32_t block = 0, warp = 0, pc = 0;
     bool strong = false, write = false;
     Scope scope = Scope::kGrid;
-    bool observes = false;       // an atomic whose thread goes on with the value that it read
+    bool observes = false;  // an atomic whose thread goes on with the value that it read
   };
   struct Conflict {
-    Record other;                // never of the thread that accesses
+    Record other;  // never of the thread that accesses
     std::uint32_t other_lane = 0;
   };
 
@@ -106,7 +106,7 @@ class GlobalRaces {
     };
     Entry entries_[kSlots];
     Pair pairs_[kSlots];
-    std::uint32_t next_ = 0, end_ = 0;  // numbers set aside for this thread
+    std::uint32_t next_ = 0, end_ = 0;              // numbers set aside for this thread
     std::uint32_t next_split_ = 0, end_split_ = 0;  // the same of split granules
     std::vector<std::uint32_t> joined_;             // and those that are no longer split
   };
@@ -245,8 +245,8 @@ class GlobalRaces {
   memory::DeviceMemory* memory_ = nullptr;
   std::uint32_t cluster_ = 1;
   bool parallel_ = false;
-  std::uint32_t base_ = 1;                    // numbers below are of earlier launches
-  std::uint32_t limit_ = kRecords;            // numbers that are not reached
+  std::uint32_t base_ = 1;          // numbers below are of earlier launches
+  std::uint32_t limit_ = kRecords;  // numbers that are not reached
   std::uint32_t split_limit_ = kSplits;
   std::atomic<bool> exhausted_{false};
   Record first_unrecorded_;

@@ -59,8 +59,7 @@ class BlockClock {
   void start(std::uint32_t block);
   bool empty() const { return known_.empty() && fresh_.empty(); }
   // Whether what `warp` does now is ordered after an access of another block.
-  bool happens_before(const GridOrder& order, std::uint32_t warp, std::uint32_t block, std::uint32_t epoch, std::uint32_t at_warp,
-              std::uint32_t clock) const {
+  bool happens_before(const GridOrder& order, std::uint32_t warp, std::uint32_t block, std::uint32_t epoch, std::uint32_t at_warp, std::uint32_t clock) const {
     return known_.happens_before(order, block, epoch, at_warp, clock) ||
            ((fresh_warps_ >> warp & 1) && fresh_.happens_before(order, block, epoch, at_warp, clock));
   }
@@ -90,10 +89,10 @@ class BlockClock {
   friend class GridOrder;
   ReleaseClock mine_;
   bool has_released_ = false;
-  VectorClock known_;                // by every warp
-  VectorClock fresh_;                // since the last barrier, by fresh_warps_
+  VectorClock known_;  // by every warp
+  VectorClock fresh_;  // since the last barrier, by fresh_warps_
   std::uint32_t fresh_warps_ = 0;
-  VectorClock pending_;              // found by strong reads that no fence has followed yet
+  VectorClock pending_;  // found by strong reads that no fence has followed yet
 };
 
 // What a launch shares. Thread-safe.
@@ -116,12 +115,12 @@ class GridOrder {
  private:
   struct Part {
     mutable std::mutex mutex;
-    std::unordered_map<std::uint64_t, VectorClock> left;       // by address
+    std::unordered_map<std::uint64_t, VectorClock> left;  // by address
     struct First {
       std::uint64_t time;
       ReleaseClock all;
     };
-    std::unordered_map<std::uint32_t, First> released;      // by block
+    std::unordered_map<std::uint32_t, First> released;  // by block
   };
   static constexpr std::size_t kParts = 16;
   std::array<Part, kParts> parts_;

@@ -92,9 +92,7 @@ class GlobalSearch : public Search {
     fence_of_block(block, warp);
     if (scope != Scope::kBlock) block_clocks_[block].fence(*orders_[block], warp, races_->grid());
   }
-  void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) override {
-    orders_[block]->warp_sync(warp, lanes, lanes == kAllLanes);
-  }
+  void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) override { orders_[block]->warp_sync(warp, lanes, lanes == kAllLanes); }
   void block_barrier(std::uint32_t block) override {
     orders_[block]->block_barrier();
     block_clocks_[block].barrier(races_->grid());
@@ -113,13 +111,13 @@ class GlobalSearch : public Search {
   }
   bool check(const Instruction& i) {
     const RaceJudge::Access& a = i.access;
-    GlobalRaces::Access me(*races_, {orders_[i.block].get(), &block_clocks_[i.block], i.block, i.warp, i.pc, a.strong, a.writes, a.scope, a.reads && a.writes}, memo_);
+    GlobalRaces::Access me(*races_, {orders_[i.block].get(), &block_clocks_[i.block], i.block, i.warp, i.pc, a.strong, a.writes, a.scope, a.reads && a.writes},
+                           memo_);
     const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(i.lanes)), lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
     RaceCell* const cells = memory_.race_shadow(place_ + a.first + lane * i.step);
     if (a.size >= 4 && i.lanes >> lane == (1u << count) - 1) {
       const bool together = i.step == 0 && (!a.writes || a.reads || a.reduces);
-      if (together ? races_->together(cells, a.size / 4, lane, lane + count - 1, me)
-                   : i.step == a.size && races_->row(cells, a.size / 4, lane, count, me)) {
+      if (together ? races_->together(cells, a.size / 4, lane, lane + count - 1, me) : i.step == a.size && races_->row(cells, a.size / 4, lane, count, me)) {
         return false;
       }
     }
@@ -201,8 +199,8 @@ class SharedSearch : public Search {
 
 struct Shape {
   std::uint32_t blocks = 3, cluster = 1;
-  std::uint32_t least = 1;   // bytes of an access
-  bool fences = true;        // and accesses that acquire or release
+  std::uint32_t least = 1;  // bytes of an access
+  bool fences = true;       // and accesses that acquire or release
 };
 
 std::uint32_t thread_of(std::uint32_t block, std::uint32_t warp, std::uint32_t lane) { return (block * kWarps + warp) * kLanes + lane; }
@@ -307,8 +305,11 @@ void random_order(Random& random, const Shape& s, RaceJudge& judge, Search& sear
 std::string describe(const Instruction& i) {
   const RaceJudge::Access& a = i.access;
   return "block " + std::to_string(i.block) + " warp " + std::to_string(i.warp) + " lanes " + std::to_string(i.lanes) + (a.strong ? " strong" : " weak") +
-         (a.reads ? a.writes ? " update" : " read" : a.reduces ? " reduction" : " write") + " of " + std::to_string(a.size) + " bytes at " + std::to_string(a.first) + " step " +
-         std::to_string(i.step) + " scope " + std::to_string(static_cast<int>(a.scope)) + (a.acquires ? " acquire" : "") + (a.releases ? " release" : "");
+         (a.reads     ? a.writes ? " update" : " read"
+          : a.reduces ? " reduction"
+                      : " write") +
+         " of " + std::to_string(a.size) + " bytes at " + std::to_string(a.first) + " step " + std::to_string(i.step) + " scope " +
+         std::to_string(static_cast<int>(a.scope)) + (a.acquires ? " acquire" : "") + (a.releases ? " release" : "");
 }
 
 struct Counts {

@@ -1,11 +1,10 @@
 // Two accesses to global memory: which pairs race, which do not, and what is said of the other side.
-#include "simulator/check/global_races.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <optional>
 
+#include "simulator/check/global_races.h"
 #include "simulator/check/shared_races.h"
 
 namespace lockstep::check {
@@ -40,8 +39,12 @@ class Races : public ::testing::Test {
     if (!races.access(*memory.race_shadow(word + at), bytes, thread % 32, me, conflict)) return std::nullopt;
     return conflict;
   }
-  bool reads(std::uint32_t block, std::uint32_t thread, Strength s = kWeak, std::uint32_t bytes = 15) { return access(block, thread, false, s, bytes).has_value(); }
-  bool writes(std::uint32_t block, std::uint32_t thread, Strength s = kWeak, std::uint32_t bytes = 15) { return access(block, thread, true, s, bytes).has_value(); }
+  bool reads(std::uint32_t block, std::uint32_t thread, Strength s = kWeak, std::uint32_t bytes = 15) {
+    return access(block, thread, false, s, bytes).has_value();
+  }
+  bool writes(std::uint32_t block, std::uint32_t thread, Strength s = kWeak, std::uint32_t bytes = 15) {
+    return access(block, thread, true, s, bytes).has_value();
+  }
   // An atomic that goes on with what it read.
   bool updates(std::uint32_t block, std::uint32_t thread) {
     GlobalRaces::Side s = side(block, thread / 32, true, kStrongGrid);

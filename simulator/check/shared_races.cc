@@ -24,8 +24,7 @@ void SharedRaces::start(std::uint32_t bytes, int shift) {
   // Rows are read past the last granule by whole vectors.
   const std::size_t granules = (static_cast<std::size_t>(bytes) >> shift) + 33;
   if (shift != shift_ || written_.size() < granules) {
-    for (std::vector<std::uint32_t>* words :
-         {&written_, &read_, &written_at_, &read_at_, &lane_read_, &lane_read_at_, &warp_read_, &warp_read_at_}) {
+    for (std::vector<std::uint32_t>* words : {&written_, &read_, &written_at_, &read_at_, &lane_read_, &lane_read_at_, &warp_read_, &warp_read_at_}) {
       words->assign(granules, 0);
     }
     epoch_ = 0;
@@ -80,8 +79,8 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
   const Vector of_warps = all_lanes(kOfAll & ~kManyLanes), by_warps = all_lanes(partial_ ? ~0u : read_by_all(strong) & ~kManyLanes);
   for (std::uint32_t i = 0; i < count; i += 8) {
     const Vector before = load(rd + i), inside = below(count - i);
-    const Vector enough = _mm256_or_si256(_mm256_cmpeq_epi32(_mm256_and_si256(before, of_lanes), by_lanes),
-                                          _mm256_cmpeq_epi32(_mm256_and_si256(before, of_warps), by_warps));
+    const Vector enough =
+        _mm256_or_si256(_mm256_cmpeq_epi32(_mm256_and_si256(before, of_lanes), by_lanes), _mm256_cmpeq_epi32(_mm256_and_si256(before, of_warps), by_warps));
     if (_mm256_testc_si256(enough, inside)) continue;
     // Readers of this warp at this clock differ from `fresh` in lane only.
     const Vector fresh = consecutive(mine + i), differ = _mm256_xor_si256(before, fresh);

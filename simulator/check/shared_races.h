@@ -23,7 +23,7 @@ namespace lockstep::check {
 class SharedRaces : public BlockOrder {
  public:
   struct Conflict {
-    std::uint32_t other_thread = 0;   // linear in the block; never the one that accesses
+    std::uint32_t other_thread = 0;  // linear in the block; never the one that accesses
     std::uint32_t other_pc = 0;
     bool other_is_write = false;
     bool other_is_strong = false;
@@ -33,8 +33,7 @@ class SharedRaces : public BlockOrder {
   void start(std::uint32_t bytes, int shift);
 
   // One thread's access to [offset, offset + size). True and `conflict` when it races; the access is recorded either way.
-  bool access(std::uint32_t offset, std::uint32_t size, std::uint32_t thread, std::uint32_t pc, bool write, bool strong,
-              Conflict& conflict) {
+  bool access(std::uint32_t offset, std::uint32_t size, std::uint32_t thread, std::uint32_t pc, bool write, bool strong, Conflict& conflict) {
     bool found = false;
     const std::uint32_t last = (offset + size - 1) >> shift_;
     for (std::uint32_t g = offset >> shift_; g <= last; ++g) found |= one(g, thread, pc, write, strong, conflict);
@@ -59,8 +58,7 @@ class SharedRaces : public BlockOrder {
     if (!partial_ && !lanes_used_ && !now(written_[granule]) && (read_[granule] & kOfAll) == read_by_all(strong)) return true;
     // What is recorded after two lanes of a warp, others change no more.
     Conflict conflict;
-    return !one(granule, warp * 32 + lane, pc, false, strong, conflict) &&
-           (lane == last || !one(granule, warp * 32 + last, pc, false, strong, conflict));
+    return !one(granule, warp * 32 + lane, pc, false, strong, conflict) && (lane == last || !one(granule, warp * 32 + last, pc, false, strong, conflict));
   }
   // Reads of one granule each by any lanes of a warp, wherever they are. False as above.
   bool read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc, bool strong);

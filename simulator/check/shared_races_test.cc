@@ -106,14 +106,14 @@ TEST_F(Races, ABarrierOfSomeWarpsOrdersThem) {
   races.arrive(0, 1);
   races.arrive(1, 1);
   races.complete(1, 0b11);
-  EXPECT_FALSE(read(40));   // warp 1 was there
-  EXPECT_TRUE(read(70));    // warp 2 was not
+  EXPECT_FALSE(read(40));  // warp 1 was there
+  EXPECT_TRUE(read(70));   // warp 2 was not
 }
 TEST_F(Races, WhoOnlyArrivesLearnsNothing) {
   EXPECT_FALSE(write(0, 0));
   EXPECT_FALSE(write(40, 4));
-  races.arrive(0, 1);       // producer
-  races.arrive(1, 1);       // consumer
+  races.arrive(0, 1);  // producer
+  races.arrive(1, 1);  // consumer
   races.complete(1, 0b10);
   EXPECT_FALSE(read(40, 0));
   EXPECT_TRUE(read(0, 4));
@@ -141,7 +141,7 @@ TEST_F(Races, FencesOnBothSidesOrder) {
 TEST_F(Races, RowsSayTheSameAsSingleAccesses) {
   EXPECT_TRUE(races.write_row(0, 0, 32, 0, 5, false));
   EXPECT_TRUE(races.read_row(0, 0, 32, 0, 6, false));
-  EXPECT_FALSE(races.read_row(1, 0, 32, 0, 7, false));   // lane 0 would read lane 1's word
+  EXPECT_FALSE(races.read_row(1, 0, 32, 0, 7, false));  // lane 0 would read lane 1's word
   EXPECT_FALSE(races.write_row(0, 0, 32, 1, 8, false));
   EXPECT_TRUE(races.access(0, 4, 33, 9, false, false, conflict));
   EXPECT_EQ(conflict.other_pc, 5u);

@@ -45,9 +45,9 @@ std::uint32_t stack_of(const program::Program& program, const Linker& linker, st
 
 }  // namespace
 
-std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std::span<const ptx::Module> modules, memory::DeviceMemory& memory,
-                                                                            int device, const program::ManagedVariables& managed,
-                                                                            program::RegisterPlaces places, const program::Handlers& handlers) {
+std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
+                                                                            const program::ManagedVariables& managed, program::RegisterPlaces places,
+                                                                            const program::Handlers& handlers) {
   auto program = std::make_unique<program::Program>();
   const auto fail = [&](std::string message) {
     for (const auto& [name, allocation] : program->variables) {

@@ -18,8 +18,8 @@
 namespace lockstep::compile {
 
 // `managed`: the managed variables of an earlier load of the same texts, which this one takes as they are; empty: it makes them.
-std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std::span<const ptx::Module> modules, memory::DeviceMemory& memory,
-                                                                            int device, const program::ManagedVariables& managed,
-                                                                            program::RegisterPlaces places, const program::Handlers& handlers);
+std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
+                                                                            const program::ManagedVariables& managed, program::RegisterPlaces places,
+                                                                            const program::Handlers& handlers);
 
 }  // namespace lockstep::compile

@@ -31,7 +31,8 @@ TEST(Compile, AKernelsStackHoldsThatOfWhatItCalls) {
 
 TEST(Compile, AnErrorNamesTheFunctionAndTheLineAndFreesTheVariables) {
   memory::DeviceMemory memory;
-  const ptx::Module module = testing::parsed(".extern .func g ();\n.visible .global .b32 x;\n.entry good()\n{\nret;\n}\n.entry bad()\n{\ncall g, ();\nret;\n}\n");
+  const ptx::Module module =
+      testing::parsed(".extern .func g ();\n.visible .global .b32 x;\n.entry good()\n{\nret;\n}\n.entry bad()\n{\ncall g, ();\nret;\n}\n");
   const testing::FakeHandlers handlers;
   const auto result = compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kShared, handlers);
   const auto* error = std::get_if<program::LoadError>(&result);

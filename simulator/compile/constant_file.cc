@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-
 namespace lockstep::compile {
 
 using program::kWarpSize;

@@ -40,8 +40,8 @@ std::optional<std::uint32_t> Frame::local_variable(const std::string& name) cons
 program::Storage Frame::add(const ptx::Variable& v, const char* what) {
   if (v.size == 0) throw CompileError{std::string(what) + " '" + v.name + "' of function " + out_.demangled + " has no size"};
   if (v.size > kParameterBytes) {
-    throw CompileError{std::string(what) + " '" + v.name + "' of function " + out_.demangled + " has " + std::to_string(v.size) +
-                       " bytes; the limit is " + std::to_string(kParameterBytes)};
+    throw CompileError{std::string(what) + " '" + v.name + "' of function " + out_.demangled + " has " + std::to_string(v.size) + " bytes; the limit is " +
+                       std::to_string(kParameterBytes)};
   }
   const program::Storage s{v.name, file_bytes_, static_cast<std::uint32_t>(v.size)};
   check_file_bytes(file_bytes_, out_);
@@ -74,9 +74,8 @@ void Frame::lay_out_local() {
     const std::uint64_t alignment = std::max(v.alignment, 16u);
     const std::uint64_t begin = (at + alignment - 1) / alignment * alignment;
     if (begin > kLocalBytes || v.size > kLocalBytes - begin) {
-      throw CompileError{"no room for the local variable '" + v.name + "' of " + out_.demangled + " (" + std::to_string(v.size) +
-                         " bytes, aligned to " + std::to_string(v.alignment) + "): a thread has " + std::to_string(kLocalBytes) +
-                         " bytes of local memory"};
+      throw CompileError{"no room for the local variable '" + v.name + "' of " + out_.demangled + " (" + std::to_string(v.size) + " bytes, aligned to " +
+                         std::to_string(v.alignment) + "): a thread has " + std::to_string(kLocalBytes) + " bytes of local memory"};
     }
     at = static_cast<std::uint32_t>(begin);
     local_[v.name] = at;

@@ -36,8 +36,8 @@ class Frame {
   const ptx::Function& function_;
   program::Function& out_;
   std::uint32_t file_bytes_ = 0;
-  std::unordered_map<std::string, program::Storage> storage_;         // .param variables of a function and of its calls
-  std::unordered_map<std::string, std::uint32_t> local_;              // .local variables
+  std::unordered_map<std::string, program::Storage> storage_;  // .param variables of a function and of its calls
+  std::unordered_map<std::string, std::uint32_t> local_;       // .local variables
   std::unordered_map<std::string, std::uint32_t> kernel_parameters_;
 };
 

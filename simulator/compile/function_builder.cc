@@ -20,8 +20,15 @@ std::int64_t sum(std::uint32_t base, std::int64_t offset) { return static_cast<s
 
 FunctionBuilder::FunctionBuilder(const Linker& linker, std::uint32_t index, const program::Handlers& handlers, ConstantFile& constants,
                                  program::Program& program, program::RegisterPlaces places)
-    : linker_(linker), ref_(linker.functions()[index]), function_(*ref_.function), index_(index), handlers_(handlers), constants_(constants),
-      program_(program), out_(program.functions[index]), frame_(function_, out_) {
+    : linker_(linker),
+      ref_(linker.functions()[index]),
+      function_(*ref_.function),
+      index_(index),
+      handlers_(handlers),
+      constants_(constants),
+      program_(program),
+      out_(program.functions[index]),
+      frame_(function_, out_) {
   RegisterAllocation a = allocate_registers(function_, places);
   slots_ = std::move(a.slots);
   for (Slot& s : slots_) {
@@ -34,9 +41,9 @@ FunctionBuilder::FunctionBuilder(const Linker& linker, std::uint32_t index, cons
 }
 
 void FunctionBuilder::refuse(const Instruction& i, const std::string& why) const {
-  throw CompileError{"PTX line " + std::to_string(i.ptx_line) + ", " + (function_.is_kernel ? "kernel " : "function ") + out_.demangled + ": '" +
-                         i.text + "' " + why,
-                     i.ptx_line};
+  throw CompileError{
+      "PTX line " + std::to_string(i.ptx_line) + ", " + (function_.is_kernel ? "kernel " : "function ") + out_.demangled + ": '" + i.text + "' " + why,
+      i.ptx_line};
 }
 
 void FunctionBuilder::begin(const Instruction& i) {
@@ -101,16 +108,14 @@ std::uint8_t FunctionBuilder::register_bytes_of(const Instruction& i, const Oper
   return bytes != 0 ? bytes : width;
 }
 
-Slot FunctionBuilder::optional_destination(const Operand& o) const {
-  return o.kind == Operand::Kind::kRegister ? register_slot(o) : kNoSlot;
-}
+Slot FunctionBuilder::optional_destination(const Operand& o) const { return o.kind == Operand::Kind::kRegister ? register_slot(o) : kNoSlot; }
 
 std::uint32_t FunctionBuilder::mentions(std::uint32_t reg) {
   if (mentions_.empty()) {
     mentions_.resize(function_.registers.size());
     const auto count = [&](const auto& self, const Operand& o) -> void {
-      const bool names = o.kind == Operand::Kind::kRegister || o.kind == Operand::Kind::kNegatedPredicate ||
-                         (o.kind == Operand::Kind::kAddress && o.has_register);
+      const bool names =
+          o.kind == Operand::Kind::kRegister || o.kind == Operand::Kind::kNegatedPredicate || (o.kind == Operand::Kind::kAddress && o.has_register);
       if (names) ++mentions_[o.index];
       for (const Operand& e : o.elements) self(self, e);
     };
@@ -163,7 +168,8 @@ Slot FunctionBuilder::source(const Instruction& i, const Operand& o, int bytes) 
       emit(i, op, ValidityTransfer::kFresh, {{op.dst, Role::kWrite}});
       return op.dst;
     }
-    case Kind::kSymbol: case Kind::kAddress: {
+    case Kind::kSymbol:
+    case Kind::kAddress: {
       if (o.kind == Kind::kAddress && o.has_register) break;
       if (const auto parameter = kernel_parameter(o.symbol)) {
         out_.parameters_in_memory = true;

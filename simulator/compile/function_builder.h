@@ -23,8 +23,8 @@ namespace lockstep::compile {
 using program::Action;
 using program::kNoSlot;
 using program::Op;
-using program::OpKind;
 using program::OperandUse;
+using program::OpKind;
 using program::Slot;
 using program::ValidityTransfer;
 using ptx::Instruction;
@@ -67,7 +67,7 @@ class FunctionBuilder {
   // A source of `bytes` bytes (0: predicate); special registers and function-relative addresses are computed into a scratch place first.
   Slot source(const Instruction& i, const Operand& o, int bytes);
   bool predicate_source(const Instruction& i, const Operand& o, Slot& slot);  // true when negated
-  Slot scratch(int bytes);  // of this instruction alone; 0: a predicate
+  Slot scratch(int bytes);                                                    // of this instruction alone; 0: a predicate
   // Address operand into src[0], immediate and flags of `op`.
   void address(const Instruction& i, const Operand& o, isa::Space space, Op& op);
   // An address operand beside the first.
@@ -100,7 +100,12 @@ class FunctionBuilder {
   };
   std::map<int, Scratch> scratch_;  // by bytes of a value
   std::uint32_t scratch_end_ = 0;
-  struct Fixup { std::uint32_t pc; std::uint32_t table; std::uint32_t entry; std::uint32_t instruction; };
+  struct Fixup {
+    std::uint32_t pc;
+    std::uint32_t table;
+    std::uint32_t entry;
+    std::uint32_t instruction;
+  };
   std::vector<Fixup> fixups_;  // table kNoTable: Op::target
   static constexpr std::uint32_t kNoTable = ~0u;
 };

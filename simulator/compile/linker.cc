@@ -8,10 +8,10 @@
 
 namespace lockstep::compile {
 
+using isa::Space;
 using program::kCodeBase;
 using program::kCodeStep;
 using ptx::Operand;
-using isa::Space;
 
 namespace {
 
@@ -67,9 +67,8 @@ std::optional<std::string> Linker::place(program::Program& program) {
       return "the module's constant variables have " + std::to_string(constant_bytes) + " bytes; there are " + std::to_string(kConstantBytes);
     }
     const bool known = kind == memory::Kind::kManaged && program.managed.size() < managed_.size();
-    const memory::Allocation* a =
-        known ? managed_[program.managed.size()].get()
-              : memory_.allocate(size, std::max<std::uint64_t>(256, v.alignment), kind, device_, variable_name(v.name));
+    const memory::Allocation* a = known ? managed_[program.managed.size()].get()
+                                        : memory_.allocate(size, std::max<std::uint64_t>(256, v.alignment), kind, device_, variable_name(v.name));
     if (a == nullptr) return "no device memory for the variable '" + v.name + "' (" + std::to_string(v.size) + " bytes)";
     if (known) {
       program.managed.push_back(managed_[program.managed.size()]);
@@ -157,8 +156,10 @@ void Linker::call_graph() {
           if (const Symbol* s = find(f.module_index, f.function, o.symbol)) {
             if (s->kind == Symbol::Kind::kShared) shared[i].insert(s->index);
             if (s->kind == Symbol::Kind::kFunction) {
-              if (call) direct[i].insert(s->index);
-              else address_taken.insert(s->index);
+              if (call)
+                direct[i].insert(s->index);
+              else
+                address_taken.insert(s->index);
             }
           }
         }

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "simulator/program/program.h"
 #include "simulator/memory/device_memory.h"
+#include "simulator/program/program.h"
 #include "simulator/ptx/ir.h"
 
 namespace lockstep::compile {
@@ -23,16 +23,16 @@ struct FunctionRef {
 
 struct SharedVariable {
   std::string name;
-  std::uint32_t begin = 0;      // offset in the shared space
+  std::uint32_t begin = 0;  // offset in the shared space
   std::uint64_t size = 0;
   std::uint32_t alignment = 1;
-  bool dynamic = false;         // extern: what the launch adds
+  bool dynamic = false;  // extern: what the launch adds
 };
 
 struct Symbol {
   enum class Kind { kFunction, kVariable, kShared };
   Kind kind = Kind::kVariable;
-  std::uint32_t index = 0;                        // function or shared variable
+  std::uint32_t index = 0;  // function or shared variable
   const memory::Allocation* variable = nullptr;
 };
 
@@ -69,8 +69,8 @@ class Linker {
   const program::ManagedVariables& managed_;  // of an earlier load
   std::vector<FunctionRef> functions_;
   std::vector<SharedVariable> shared_;
-  std::unordered_map<std::string, Symbol> global_;                       // visible everywhere
-  std::vector<std::unordered_map<std::string, Symbol>> local_;           // by module
+  std::unordered_map<std::string, Symbol> global_;              // visible everywhere
+  std::vector<std::unordered_map<std::string, Symbol>> local_;  // by module
   std::map<const ptx::Function*, std::unordered_map<std::string, Symbol>> scoped_;
   std::vector<std::vector<std::uint32_t>> callees_, reaches_;
   std::vector<bool> recursive_, indirect_;

@@ -50,10 +50,11 @@ TEST(Linker, ANameThatNothingDefinesIsAnErrorByName) {
 }
 
 TEST(Linker, KnowsWhatAFunctionMayCallAndWhichSharedVariablesItReaches) {
-  const Linked l({".shared .b8 a[16];\n.shared .b8 b[16];\n"
-                  ".func leaf()\n{\n.reg .b32 r<2>;\nmov.u32 r1, b;\nret;\n}\n"
-                  ".func loop()\n{\ncall loop, ();\nret;\n}\n"
-                  ".entry k()\n{\n.reg .b32 r<2>;\nmov.u32 r1, a;\ncall leaf, ();\nret;\n}\n"});
+  const Linked l(
+      {".shared .b8 a[16];\n.shared .b8 b[16];\n"
+       ".func leaf()\n{\n.reg .b32 r<2>;\nmov.u32 r1, b;\nret;\n}\n"
+       ".func loop()\n{\ncall loop, ();\nret;\n}\n"
+       ".entry k()\n{\n.reg .b32 r<2>;\nmov.u32 r1, a;\ncall leaf, ();\nret;\n}\n"});
   ASSERT_EQ(l.error, "");
   ASSERT_EQ(l.linker->functions().size(), 3u);
   EXPECT_THAT(l.linker->callees_of()[2], UnorderedElementsAre(0u, 2u));

@@ -33,9 +33,7 @@ TEST(Liveness, WhatIsReadBeforeItIsWrittenIsUndefined) {
   EXPECT_THAT(undefined("setp.eq.u32 p1, r0, 0; @p1 bra L; mov.u32 r1, 0; L: add.u32 r2, r1, 1;"), ElementsAre("r0", "r1"));
 }
 
-TEST(Liveness, AGuardedWriteDefinesForItsGuardsSake) {
-  EXPECT_THAT(undefined("setp.eq.u32 p1, 1, 0; @p1 mov.u32 r1, 0; @p1 add.u32 r2, r1, 1;"), IsEmpty());
-}
+TEST(Liveness, AGuardedWriteDefinesForItsGuardsSake) { EXPECT_THAT(undefined("setp.eq.u32 p1, 1, 0; @p1 mov.u32 r1, 0; @p1 add.u32 r2, r1, 1;"), IsEmpty()); }
 
 TEST(Liveness, AGuardedWriteKillsNothing) {
   const ptx::Module m = testing::parsed(kernel("mov.u32 r1, 1; setp.eq.u32 p1, r1, 0; bra L; L: @p1 mov.u32 r1, 2; add.u32 r2, r1, 1;"));

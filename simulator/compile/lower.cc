@@ -23,9 +23,15 @@ void lower(FunctionBuilder& b, const Instruction& i) {
   using isa::Category;
   b.begin(i);
   switch (isa::category_of(i.opcode)) {
-    case Category::kArithmetic: case Category::kIntegerArithmetic: case Category::kCarry: case Category::kApproximate: case Category::kBits:
-    case Category::kCompare: case Category::kMove: case Category::kConvert: case Category::kVideo:
-      return lower_compute(b, i);
+    case Category::kArithmetic:
+    case Category::kIntegerArithmetic:
+    case Category::kCarry:
+    case Category::kApproximate:
+    case Category::kBits:
+    case Category::kCompare:
+    case Category::kMove:
+    case Category::kConvert:
+    case Category::kVideo: return lower_compute(b, i);
     case Category::kLoadStore: return lower_load_store(b, i);
     case Category::kAtomic: return lower_atomic(b, i);
     case Category::kAddress: return lower_address(b, i);

@@ -46,14 +46,16 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
     } else if (target.symbol == "__assertfail") {
       call.builtin = program::Builtin::kAssertFail;
     } else if (target.symbol.starts_with("__cudaCDP2")) {
-      b.refuse(i, "calls '" + target.symbol + "' of the device runtime (libcudadevrt): the simulated GPU has no kernels that launch kernels (dynamic "
-                "parallelism), nor the runtime API within kernels");
+      b.refuse(i, "calls '" + target.symbol +
+                      "' of the device runtime (libcudadevrt): the simulated GPU has no kernels that launch kernels (dynamic "
+                      "parallelism), nor the runtime API within kernels");
     } else {
       b.refuse(i, "calls '" + target.symbol + "', which nothing in the program defines");
     }
-    const std::size_t wanted = call.builtin == program::Builtin::kVprintf ? 2
+    const std::size_t wanted = call.builtin == program::Builtin::kVprintf      ? 2
                                : call.builtin == program::Builtin::kAssertFail ? 5
-                               : call.builtin != program::Builtin::kNone ? 1 : call.arguments.size();
+                               : call.builtin != program::Builtin::kNone       ? 1
+                                                                               : call.arguments.size();
     if (call.arguments.size() != wanted) b.refuse(i, "passes another number of arguments than '" + target.symbol + "' takes");
   }
   op.target = static_cast<std::uint32_t>(b.program().calls.size());

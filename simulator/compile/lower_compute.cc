@@ -76,8 +76,7 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
     Slot* const places[4] = {&op.dst, &op.dst2, &op.src[1], &op.src[2]};
     for (std::size_t n = 0; n < parts.size(); ++n) {
       *places[n] = b.optional_destination(parts[n]);
-      key.register_bytes[key.operand_count++] =
-          static_cast<std::uint8_t>(parts[n].kind == Operand::Kind::kRegister ? b.register_bytes(parts[n]) : bytes);
+      key.register_bytes[key.operand_count++] = static_cast<std::uint8_t>(parts[n].kind == Operand::Kind::kRegister ? b.register_bytes(parts[n]) : bytes);
       uses.push_back({*places[n], Role::kWrite});
     }
     put_source(operands[1], bytes_of(i.modifiers.type));
@@ -90,8 +89,7 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
     } else {
       op.dst = b.destination(i, first, bytes);
     }
-    key.register_bytes[key.operand_count++] =
-        static_cast<std::uint8_t>(first.kind == Operand::Kind::kRegister ? b.register_bytes(first) : bytes);
+    key.register_bytes[key.operand_count++] = static_cast<std::uint8_t>(first.kind == Operand::Kind::kRegister ? b.register_bytes(first) : bytes);
     uses.push_back({op.dst, Role::kWrite});
     if (d.kind == Operand::Kind::kPair) {
       key.has_second_destination = true;

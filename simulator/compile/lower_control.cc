@@ -33,7 +33,8 @@ void lower_control(FunctionBuilder& b, const Instruction& i) {
       op.run = b.handlers().of(Action::kExit);
       b.emit(i, op, ValidityTransfer::kControl, {});
       return;
-    case Opcode::k_trap: case Opcode::k_brkpt:
+    case Opcode::k_trap:
+    case Opcode::k_brkpt:
       op.run = b.handlers().of(Action::kTrap);
       b.emit(i, op, ValidityTransfer::kControl, {});
       return;

@@ -78,7 +78,8 @@ void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
       op.run = b.handlers().of(Action::kCopyWait);
       op.immediate = -1;
       break;
-    case Opcode::k_cp_async_wait_group: case Opcode::k_cp_async_bulk_wait_group:
+    case Opcode::k_cp_async_wait_group:
+    case Opcode::k_cp_async_bulk_wait_group:
       op.run = b.handlers().of(i.opcode == Opcode::k_cp_async_wait_group ? Action::kCopyWait : Action::kBulkWait);
       op.immediate = static_cast<std::int64_t>(i.operands[0].bits);
       if (op.immediate < 0) b.refuse(i, "leaves a negative number of groups");

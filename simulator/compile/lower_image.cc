@@ -83,7 +83,10 @@ void lower_surface(FunctionBuilder& b, const Instruction& i) {
   Op op;
   std::vector<OperandUse> uses;
   lower_coordinates(b, i, i.operands[load ? 1 : 0], op, uses);
-  op.run = b.handlers().of(load ? Action::kSurfaceLoad : reduces ? Action::kSurfaceReduce : m.formatted ? Action::kSurfaceStoreFormatted : Action::kSurfaceStore);
+  op.run = b.handlers().of(load          ? Action::kSurfaceLoad
+                           : reduces     ? Action::kSurfaceReduce
+                           : m.formatted ? Action::kSurfaceStoreFormatted
+                                         : Action::kSurfaceStore);
   op.width = static_cast<std::uint8_t>(isa::size_of(m.type));
   op.elements = m.vector;
   op.space = static_cast<std::uint8_t>(isa::Space::kGlobal);

@@ -36,7 +36,8 @@ void lower_operation(FunctionBuilder& b, const Instruction& i) {
     case Opcode::k_mbarrier_inval: what = MbarrierOp::kInvalidate; break;
     case Opcode::k_mbarrier_expect_tx: what = MbarrierOp::kExpectTx; break;
     case Opcode::k_mbarrier_complete_tx: what = MbarrierOp::kCompleteTx; break;
-    case Opcode::k_mbarrier_arrive: case Opcode::k_mbarrier_arrive_drop:
+    case Opcode::k_mbarrier_arrive:
+    case Opcode::k_mbarrier_arrive_drop:
       has_result = releases = true;
       if (m.expect_tx) op.target |= program::kWithTx;
       if (i.opcode == Opcode::k_mbarrier_arrive_drop) op.target |= program::kDropped;

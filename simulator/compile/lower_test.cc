@@ -29,8 +29,8 @@ using ::testing::HasSubstr;
 
 std::string kernel(const std::string& body) {
   return ".extern .func g ();\n.global .align 16 .b8 variable[64];\n.shared .align 16 .b8 s[64];\n.func f(.param .b32 a)\n{\nret;\n}\n"
-         ".entry k(.param .u64 x, .param .u32 n)\n{\n.reg .pred p<8>; .reg .b16 h<8>; .reg .b32 r<8>; .reg .b64 d<8>; .reg .b128 q<4>; .local .b8 l[16];\n" + body +
-         "\nret;\n}\n";
+         ".entry k(.param .u64 x, .param .u32 n)\n{\n.reg .pred p<8>; .reg .b16 h<8>; .reg .b32 r<8>; .reg .b64 d<8>; .reg .b128 q<4>; .local .b8 l[16];\n" +
+         body + "\nret;\n}\n";
 }
 
 // The operations of one instruction in a kernel. Registers have places of their own.

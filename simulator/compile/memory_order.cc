@@ -9,10 +9,12 @@ using isa::Semantics;
 
 std::uint8_t ordering(const isa::Modifiers& m) {
   switch (m.semantics) {
-    case Semantics::kNone: case Semantics::kWeak: return 0;
+    case Semantics::kNone:
+    case Semantics::kWeak: return 0;
     case Semantics::kAcquire: return program::kStrong | program::kAcquire;
     case Semantics::kRelease: return program::kStrong | program::kRelease;
-    case Semantics::kAcqRel: case Semantics::kSc: return program::kStrong | program::kAcquire | program::kRelease;
+    case Semantics::kAcqRel:
+    case Semantics::kSc: return program::kStrong | program::kAcquire | program::kRelease;
     default: return program::kStrong;
   }
 }

@@ -13,9 +13,7 @@ namespace {
 class RegisterFile {
  public:
   static constexpr std::uint32_t kPredicate = 4;
-  static std::uint32_t bytes_of(isa::Type t) {
-    return t == isa::Type::kPred ? kPredicate : static_cast<std::uint32_t>(program::kWarpSize * isa::size_of(t));
-  }
+  static std::uint32_t bytes_of(isa::Type t) { return t == isa::Type::kPred ? kPredicate : static_cast<std::uint32_t>(program::kWarpSize * isa::size_of(t)); }
 
   program::Slot take(std::uint32_t bytes) {
     auto& pool = free_[bytes];

@@ -51,9 +51,8 @@ class FakeHandlers final : public program::Handlers {
 
  private:
   static const std::array<program::Handler, kHandlers>& table() {
-    static const auto table = []<int... N>(std::integer_sequence<int, N...>) {
-      return std::array<program::Handler, kHandlers>{&fake_handler<N>...};
-    }(std::make_integer_sequence<int, kHandlers>());
+    static const auto table = []<int... N>(std::integer_sequence<int, N...>) { return std::array<program::Handler, kHandlers>{&fake_handler<N>...}; }
+    (std::make_integer_sequence<int, kHandlers>());
     return table;
   }
 };

@@ -2,12 +2,12 @@
 
 namespace lockstep::compile {
 
-using program::Decides;
-using program::ValidityTransfer;
-using program::Op;
-using program::Selects;
 using isa::Opcode;
 using isa::Type;
+using program::Decides;
+using program::Op;
+using program::Selects;
+using program::ValidityTransfer;
 
 namespace {
 
@@ -22,7 +22,8 @@ Selects what_selects(const isa::Modifiers& m, Opcode opcode) {
 }
 
 ValidityTransfer conversion(const isa::Modifiers& m) {
-  if (is_integer(m.type) && is_integer(m.source_type) && !m.sat) return isa::is_signed(m.source_type) ? ValidityTransfer::kConvertSigned : ValidityTransfer::kConvert;
+  if (is_integer(m.type) && is_integer(m.source_type) && !m.sat)
+    return isa::is_signed(m.source_type) ? ValidityTransfer::kConvertSigned : ValidityTransfer::kConvert;
   const bool plain = m.type == m.source_type && m.rounding == isa::Rounding::kNone && !m.sat && !m.ftz;
   return plain ? ValidityTransfer::kCopy : ValidityTransfer::kConvertFrom;
 }
@@ -34,12 +35,17 @@ ValidityTransfer validity_transfer(const ptx::Instruction& i, Op& op) {
   op.register_bytes = static_cast<std::uint8_t>(bytes_of(m.type));
   switch (i.opcode) {
     case Opcode::k_mov: return ValidityTransfer::kCopy;
-    case Opcode::k_selp: case Opcode::k_slct:
-      op.mode = static_cast<std::uint8_t>(what_selects(m, i.opcode));
-      return ValidityTransfer::kSelect;
+    case Opcode::k_selp:
+    case Opcode::k_slct: op.mode = static_cast<std::uint8_t>(what_selects(m, i.opcode)); return ValidityTransfer::kSelect;
     case Opcode::k_shl: return is_constant(op.src[1]) ? ValidityTransfer::kShiftLeft : ValidityTransfer::kCompute;
-    case Opcode::k_shr: return !is_constant(op.src[1]) ? ValidityTransfer::kCompute : isa::is_signed(m.type) ? ValidityTransfer::kShiftRightSigned : ValidityTransfer::kShiftRight;
-    case Opcode::k_and: case Opcode::k_or: case Opcode::k_xor: case Opcode::k_not:
+    case Opcode::k_shr:
+      return !is_constant(op.src[1])  ? ValidityTransfer::kCompute
+             : isa::is_signed(m.type) ? ValidityTransfer::kShiftRightSigned
+                                      : ValidityTransfer::kShiftRight;
+    case Opcode::k_and:
+    case Opcode::k_or:
+    case Opcode::k_xor:
+    case Opcode::k_not:
       if (m.type == Type::kPred) {
         op.mode = static_cast<std::uint8_t>(i.opcode == Opcode::k_and ? Decides::kFalse : Decides::kTrue);
         return i.opcode == Opcode::k_and || i.opcode == Opcode::k_or ? ValidityTransfer::kLogic : ValidityTransfer::kCompute;

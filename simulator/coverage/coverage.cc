@@ -9,9 +9,7 @@
 namespace lockstep::coverage {
 namespace {
 
-std::string target_of(const isa::FormRow& row) {
-  return "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : std::string());
-}
+std::string target_of(const isa::FormRow& row) { return "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : std::string()); }
 
 // The decoder's message, empty when it takes all of them.
 std::string refusal(std::span<const isa::Example> examples, memory::DeviceMemory& memory) {

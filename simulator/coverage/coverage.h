@@ -14,10 +14,10 @@ namespace lockstep::coverage {
 // A row of the table with what became of its examples.
 struct RowCoverage {
   const isa::FormRow* row = nullptr;
-  std::size_t spellings = 0;         // different opcodes that the row stands for
-  std::size_t examples = 0;          // of these with every operand list, as far as they were tried: form_examples.h
-  std::size_t executed = 0;          // examples that the decoder gave a handler
-  std::string first_refusal;         // its message for the first of the others
+  std::size_t spellings = 0;  // different opcodes that the row stands for
+  std::size_t examples = 0;   // of these with every operand list, as far as they were tried: form_examples.h
+  std::size_t executed = 0;   // examples that the decoder gave a handler
+  std::string first_refusal;  // its message for the first of the others
 };
 
 // In the order of the table.

@@ -93,9 +93,9 @@ std::string coverage_page(const std::string& recording, const std::vector<Judge>
       "- **Vectors**: spellings with results recorded on an NVIDIA H100 (`golden/instructions/h100.zst`) that `//simulator/vectors:replay_test`\n"
       "  replays. Spellings that differ in cache hints, scope or memory order only are recorded once.\n\n";
   s += "Rows: " + std::to_string(rows.size()) + ", executed completely: " + std::to_string(whole) + ". Spellings: " + std::to_string(spellings) +
-       ". Examples tried: " + std::to_string(examples) + ", executed: " + std::to_string(executed) + ". Rows with recorded vectors: " +
-       std::to_string(with_vectors) + ", spellings recorded: " + std::to_string(vector_spellings) + ". Rows judged by no test: " +
-       std::to_string(unjudged) + ".\n";
+       ". Examples tried: " + std::to_string(examples) + ", executed: " + std::to_string(executed) +
+       ". Rows with recorded vectors: " + std::to_string(with_vectors) + ", spellings recorded: " + std::to_string(vector_spellings) +
+       ". Rows judged by no test: " + std::to_string(unjudged) + ".\n";
   bool any = false;
   for (const RowCoverage& r : rows) {
     if (r.executed == r.examples) continue;

@@ -1,7 +1,7 @@
 // lockstep-exec exec|counters [OPTION...] -- PROGRAM [ARGUMENT...]: runs a CUDA program on the simulated GPU. docs/exec.md is its manual.
-#include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -54,9 +54,11 @@ std::string library_folder(const char* self) {
 
 void add_options(CLI::App& app, Options& options) {
   const auto setting = [&](const char* flag, const char* variable, const char* help) {
-    app.add_option_function<std::string>(flag, [&options, variable](const std::string& value) { options.set[variable] = value; }, help);
+    app.add_option_function<std::string>(
+        flag, [&options, variable](const std::string& value) { options.set[variable] = value; }, help);
   };
-  setting("--check", "LOCKSTEP_CHECKS", "which checks run: all, none, or some of bounds, initialisation, races, synchronisation, leaks; -races: all but races; all,leaks: all, and leaks");
+  setting("--check", "LOCKSTEP_CHECKS",
+          "which checks run: all, none, or some of bounds, initialisation, races, synchronisation, leaks; -races: all but races; all,leaks: all, and leaks");
   setting("--device", "LOCKSTEP_DEVICE", "which device is simulated: sm_75, sm_80, sm_90, sm_100, sm_120");
   setting("--devices", "LOCKSTEP_DEVICES", "how many of them");
   setting("--memory", "LOCKSTEP_MEMORY", "GiB of memory of each device");
@@ -77,8 +79,10 @@ class Scratch {
     std::error_code error;
     path_ = (fs::temp_directory_path(error) / "lockstep-record.XXXXXX").string();
     const int file = mkstemp(path_.data());
-    if (file >= 0) close(file);
-    else path_.clear();
+    if (file >= 0)
+      close(file);
+    else
+      path_.clear();
   }
   ~Scratch() {
     if (!path_.empty()) unlink(path_.c_str());

@@ -25,8 +25,8 @@ constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
 constexpr std::string_view kRuntime = "libcudart.so.13";
 
 // Libraries of NVIDIA's that launch kernels of their own, by the beginning of their names.
-constexpr std::array<std::string_view, 14> kVendorLibraries = {"libcublas",   "libcufft",  "libcurand", "libcusparse", "libcusolver", "libcudnn",  "libnccl",
-                                                               "libnpp",      "libnvjpeg", "libcufile", "libcutensor", "libnvrtc",    "libcupti",  "libnvJitLink"};
+constexpr std::array<std::string_view, 14> kVendorLibraries = {"libcublas", "libcufft",  "libcurand", "libcusparse", "libcusolver", "libcudnn", "libnccl",
+                                                               "libnpp",    "libnvjpeg", "libcufile", "libcutensor", "libnvrtc",    "libcupti", "libnvJitLink"};
 
 std::string find_program(const std::string& name) {
   const auto runnable = [](const std::string& path) { return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path); };
@@ -60,7 +60,8 @@ std::string about_library(const std::string& soname, bool found) {
   }
   const bool vendors = std::any_of(kVendorLibraries.begin(), kVendorLibraries.end(), [&](std::string_view l) { return soname.starts_with(l); });
   if (vendors) {
-    return "needs " + soname + (found ? "" : ", which is not on this machine") + ". NVIDIA's libraries reach the driver by themselves, past the simulated GPU: " +
+    return "needs " + soname + (found ? "" : ", which is not on this machine") +
+           ". NVIDIA's libraries reach the driver by themselves, past the simulated GPU: " +
            (found ? "calls into it will fail. Check" : "having it would not help. Build") + " the program's own kernels without it.";
   }
   if (!found) return "needs " + soname + ", which is not found: install it, or add its folder to LD_LIBRARY_PATH.";
@@ -101,8 +102,7 @@ Preflight look_at(const std::string& name, const std::string& library_folder, in
   if (own.needed.empty()) return result;
 
   // What ldd does: with this variable the loader lists what it would load, and runs nothing.
-  const std::string list =
-      output_of({kLoader, result.program}, {{"LD_TRACE_LOADED_OBJECTS", "1"}, {"LD_LIBRARY_PATH", with_folder_first(library_folder)}});
+  const std::string list = output_of({kLoader, result.program}, {{"LD_TRACE_LOADED_OBJECTS", "1"}, {"LD_LIBRARY_PATH", with_folder_first(library_folder)}});
   std::vector<std::string> warnings;
   for (const Needed& library : parse_library_list(list)) {
     const bool found = !library.path.empty();

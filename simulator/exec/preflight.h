@@ -8,9 +8,9 @@ namespace lockstep::exec {
 
 struct Preflight {
   enum class Verdict {
-    kGo,         // it can run
-    kRefused,    // it cannot be served; `sentences` say why and what to change
-    kNotFound,   // there is no such program
+    kGo,        // it can run
+    kRefused,   // it cannot be served; `sentences` say why and what to change
+    kNotFound,  // there is no such program
   };
   Verdict verdict = Verdict::kGo;
   std::string program;                 // its path

@@ -49,9 +49,7 @@ std::string_view description_of(std::string_view kind) {
   return kind;
 }
 
-std::string count(std::size_t n, std::string_view one, std::string_view many) {
-  return std::to_string(n) + " " + std::string(n == 1 ? one : many);
-}
+std::string count(std::size_t n, std::string_view one, std::string_view many) { return std::to_string(n) + " " + std::string(n == 1 ? one : many); }
 
 // A path as a URI reference: what is no letter, digit or harmless sign is escaped.
 std::string uri(std::string_view path) {
@@ -149,10 +147,9 @@ json json_report(const ProgramRun& run) {
     }
     kernels.push_back(std::move(kernel));
   }
-  return {{"command", run.command},           {"exit_status", run.exit_status},
-          {"device", run.record.device},      {"schedule", run.record.schedule},
-          {"kernels", std::move(kernels)},    {"refused_launches", run.record.refused_launches},
-          {"findings", run.record.findings},  {"suppressed", run.record.suppressed}};
+  return {{"command", run.command},          {"exit_status", run.exit_status},     {"device", run.record.device},
+          {"schedule", run.record.schedule}, {"kernels", std::move(kernels)},      {"refused_launches", run.record.refused_launches},
+          {"findings", run.record.findings}, {"suppressed", run.record.suppressed}};
 }
 
 json sarif_report(const ProgramRun& run) {

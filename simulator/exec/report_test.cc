@@ -130,8 +130,13 @@ TEST(Sarif, NamesBothThreadsOfARace) {
 
 TEST(Reports, TellOfRefusedLaunches) {
   ProgramRun run = sample();
-  run.record.findings = json::array({{{"kind", "refused"}, {"severity", "error"}, {"kernel", "f(int*)"}, {"call", "cudaLaunchKernel"},
-                                      {"error", "cudaErrorInvalidValue"}, {"text", "refused: ..."}, {"file", ""}}});
+  run.record.findings = json::array({{{"kind", "refused"},
+                                      {"severity", "error"},
+                                      {"kernel", "f(int*)"},
+                                      {"call", "cudaLaunchKernel"},
+                                      {"error", "cudaErrorInvalidValue"},
+                                      {"text", "refused: ..."},
+                                      {"file", ""}}});
   run.record.suppressed = json::array();
   run.record.refused_launches = 1;
   EXPECT_EQ(summary(run.record), "2 kernels launched on a simulated sm_90, 1 launch refused: 1 error, 0 for information, 0 suppressed");

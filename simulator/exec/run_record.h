@@ -15,17 +15,17 @@ struct KernelTotals {
 };
 
 struct RunRecord {
-  std::string device;                           // "sm_90"; empty when no process reached a simulated device
+  std::string device;  // "sm_90"; empty when no process reached a simulated device
   std::uint64_t schedule = 0;
-  nlohmann::json findings = nlohmann::json::array();    // as extension.h describes them, in order
+  nlohmann::json findings = nlohmann::json::array();  // as extension.h describes them, in order
   nlohmann::json suppressed = nlohmann::json::array();
-  std::vector<std::string> kernels;             // launched at least once, in order
-  std::map<std::string, KernelTotals> totals;   // by kernel, over devices and processes
-  std::uint64_t refused_launches = 0;           // launches that the simulated GPU did not take, of processes that ended normally
-  int unfinished = 0;                           // processes whose totals are missing: they crashed, or left by _exit
-  bool untaken_errors = false;                  // an error that its process did not take
+  std::vector<std::string> kernels;            // launched at least once, in order
+  std::map<std::string, KernelTotals> totals;  // by kernel, over devices and processes
+  std::uint64_t refused_launches = 0;          // launches that the simulated GPU did not take, of processes that ended normally
+  int unfinished = 0;                          // processes whose totals are missing: they crashed, or left by _exit
+  bool untaken_errors = false;                 // an error that its process did not take
 
-  std::size_t errors() const;                   // of the findings; the others are information
+  std::size_t errors() const;  // of the findings; the others are information
 };
 
 // Lines that cannot be read (a process died while it wrote) are left out.

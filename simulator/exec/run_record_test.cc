@@ -13,15 +13,23 @@ RunRecord read(const std::string& lines) {
   return read_run_record(path);
 }
 
-constexpr const char* kStart = R"x({"pid":1,"device":"sm_80","schedule":7,"checks":3})x" "\n";
-constexpr const char* kError = R"x({"pid":1,"finding":{"kind":"race","severity":"error"},"suppressed":false})x" "\n";
+constexpr const char* kStart = R"x({"pid":1,"device":"sm_80","schedule":7,"checks":3})x"
+                               "\n";
+constexpr const char* kError = R"x({"pid":1,"finding":{"kind":"race","severity":"error"},"suppressed":false})x"
+                               "\n";
 
 TEST(RunRecord, GathersWhatAProcessDid) {
-  const RunRecord r = read(std::string(kStart) + R"x({"pid":1,"kernel":"f(int*)"})x" "\n" + kError +
-                           R"x({"pid":1,"finding":{"kind":"race","severity":"information"},"suppressed":false})x" "\n"
-                           R"x({"pid":1,"finding":{"kind":"misaligned","severity":"error"},"suppressed":true})x" "\n"
+  const RunRecord r = read(std::string(kStart) +
+                           R"x({"pid":1,"kernel":"f(int*)"})x"
+                           "\n" +
+                           kError +
+                           R"x({"pid":1,"finding":{"kind":"race","severity":"information"},"suppressed":false})x"
+                           "\n"
+                           R"x({"pid":1,"finding":{"kind":"misaligned","severity":"error"},"suppressed":true})x"
+                           "\n"
                            R"x({"pid":1,"totals":[{"kernel":"f(int*)","device":0,"launches":2,"atomics":5},)x"
-                           R"x({"kernel":"f(int*)","device":1,"launches":1,"atomics":1}]})x" "\n");
+                           R"x({"kernel":"f(int*)","device":1,"launches":1,"atomics":1}]})x"
+                           "\n");
   EXPECT_EQ(r.device, "sm_80");
   EXPECT_EQ(r.schedule, 7u);
   EXPECT_EQ(r.kernels, std::vector<std::string>{"f(int*)"});
@@ -36,27 +44,47 @@ TEST(RunRecord, GathersWhatAProcessDid) {
 }
 
 TEST(RunRecord, ErrorsThatTheirProcessTookAreItsOwn) {
-  EXPECT_FALSE(read(std::string(kError) + R"x({"pid":1,"taken":true})x" "\n").untaken_errors);
-  EXPECT_TRUE(read(std::string(kError) + R"x({"pid":2,"taken":true})x" "\n").untaken_errors);
-  EXPECT_TRUE(read(std::string(R"x({"pid":1,"taken":true})x" "\n") + kError).untaken_errors);
+  EXPECT_FALSE(read(std::string(kError) + R"x({"pid":1,"taken":true})x"
+                                          "\n")
+                   .untaken_errors);
+  EXPECT_TRUE(read(std::string(kError) + R"x({"pid":2,"taken":true})x"
+                                         "\n")
+                  .untaken_errors);
+  EXPECT_TRUE(read(std::string(R"x({"pid":1,"taken":true})x"
+                               "\n") +
+                   kError)
+                  .untaken_errors);
 }
 
 TEST(RunRecord, OfAFindingTheLastLineCounts) {
-  const std::string first = R"x({"pid":1,"finding":{"kind":"api-error","severity":"error","occurrences":1},"number":4,"suppressed":false})x" "\n";
-  const std::string later = R"x({"pid":1,"finding":{"kind":"api-error","severity":"information","occurrences":9},"number":4,"suppressed":false})x" "\n";
-  const RunRecord looked_at = read(first + later + R"x({"pid":1,"totals":[],"refused_launches":2})x" "\n");
+  const std::string first = R"x({"pid":1,"finding":{"kind":"api-error","severity":"error","occurrences":1},"number":4,"suppressed":false})x"
+                            "\n";
+  const std::string later = R"x({"pid":1,"finding":{"kind":"api-error","severity":"information","occurrences":9},"number":4,"suppressed":false})x"
+                            "\n";
+  const RunRecord looked_at = read(first + later +
+                                   R"x({"pid":1,"totals":[],"refused_launches":2})x"
+                                   "\n");
   ASSERT_EQ(looked_at.findings.size(), 1u);
   EXPECT_EQ(looked_at.findings[0]["occurrences"], 9);
   EXPECT_FALSE(looked_at.untaken_errors);
   EXPECT_EQ(looked_at.refused_launches, 2u);
   EXPECT_TRUE(read(later + first).untaken_errors);
   // Numbers are a process's own, and 0 is none.
-  EXPECT_EQ(read(first + R"x({"pid":2,"finding":{"severity":"error"},"number":4,"suppressed":false})x" "\n").findings.size(), 2u);
+  EXPECT_EQ(read(first + R"x({"pid":2,"finding":{"severity":"error"},"number":4,"suppressed":false})x"
+                         "\n")
+                .findings.size(),
+            2u);
   EXPECT_EQ(read(std::string(kError) + kError).findings.size(), 2u);
 }
 
 TEST(RunRecord, ACrashLeavesItsKernelsWithoutTotals) {
-  const RunRecord r = read(R"x({"pid":1,"kernel":"f"})x" "\n" R"x({"pid":2,"kernel":"f"})x" "\n" R"x({"pid":2,"totals":[]})x" "\n" R"x({"pid":1,"find)x");
+  const RunRecord r = read(R"x({"pid":1,"kernel":"f"})x"
+                           "\n"
+                           R"x({"pid":2,"kernel":"f"})x"
+                           "\n"
+                           R"x({"pid":2,"totals":[]})x"
+                           "\n"
+                           R"x({"pid":1,"find)x");
   EXPECT_EQ(r.unfinished, 1);
   EXPECT_EQ(r.kernels.size(), 1u);
   EXPECT_TRUE(r.totals.empty());

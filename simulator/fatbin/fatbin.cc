@@ -33,8 +33,8 @@ constexpr std::uint64_t kLargestText = 1ull << 30;
 
 // Where the fields stand, in bytes from the start of an entry.
 namespace at {
-constexpr std::size_t kKind = 0, kVersion = 2, kHeaderSize = 4, kStoredSize = 8, kCompressedSize = 16, kOptionBlock = 20,
-                      kPtxMinor = 24, kPtxMajor = 26, kArch = 28, kName = 32, kNameLength = 36, kFlags = 40, kRawSize = 56;
+constexpr std::size_t kKind = 0, kVersion = 2, kHeaderSize = 4, kStoredSize = 8, kCompressedSize = 16, kOptionBlock = 20, kPtxMinor = 24, kPtxMajor = 26,
+                      kArch = 28, kName = 32, kNameLength = 36, kFlags = 40, kRawSize = 56;
 }
 
 // Little-endian, as the field stands in the file; the caller has checked that it lies inside.
@@ -99,8 +99,8 @@ std::vector<std::uint8_t> decompress(Bytes stored, std::uint64_t flags, std::uin
       why = "an LZ4 block too large for its decoder";
       return {};
     }
-    const int n = LZ4_decompress_safe(reinterpret_cast<const char*>(stored.data()), reinterpret_cast<char*>(out.data()),
-                                      static_cast<int>(stored.size()), static_cast<int>(raw_size));
+    const int n = LZ4_decompress_safe(reinterpret_cast<const char*>(stored.data()), reinterpret_cast<char*>(out.data()), static_cast<int>(stored.size()),
+                                      static_cast<int>(raw_size));
     if (n < 0) {
       why = "the LZ4 block is damaged";
     } else if (static_cast<std::uint64_t>(n) != raw_size) {
@@ -119,12 +119,10 @@ std::variant<Image, Error> read_entry(Bytes bytes, std::size_t start, std::size_
   const auto version = read<std::uint16_t>(entry, at::kVersion);
   if (version != kEntryVersion) return error_at(start + at::kVersion, "image header version " + hex(version) + ", known is 0x101");
   const auto header = read<std::uint32_t>(entry, at::kHeaderSize);
-  if (header < kEntryHeader || header > room)
-    return error_at(start + at::kHeaderSize, "image header of " + std::to_string(header) + " bytes");
+  if (header < kEntryHeader || header > room) return error_at(start + at::kHeaderSize, "image header of " + std::to_string(header) + " bytes");
   const auto stored_size = read<std::uint64_t>(entry, at::kStoredSize);
   if (stored_size > room - header)
-    return error_at(start + at::kStoredSize, "an image of " + std::to_string(stored_size) + " bytes where " +
-                                                 std::to_string(room - header) + " are left");
+    return error_at(start + at::kStoredSize, "an image of " + std::to_string(stored_size) + " bytes where " + std::to_string(room - header) + " are left");
 
   Image image;
   image.kind = static_cast<Kind>(read<std::uint16_t>(entry, at::kKind));
@@ -142,8 +140,7 @@ std::variant<Image, Error> read_entry(Bytes bytes, std::size_t start, std::size_
     image.name = *name;
   }
   if (const auto block = read<std::uint32_t>(entry, at::kOptionBlock); block != 0) {
-    if (block > header || header - block < 8)
-      return error_at(start + at::kOptionBlock, "the image's options lie outside its header");
+    if (block > header || header - block < 8) return error_at(start + at::kOptionBlock, "the image's options lie outside its header");
     const auto options = header_text(entry, header, read<std::uint32_t>(entry, block), read<std::uint32_t>(entry, block + 4));
     if (!options) return error_at(start + block, "the image's options lie outside its header");
     image.options = *options;
@@ -157,8 +154,7 @@ std::variant<Image, Error> read_entry(Bytes bytes, std::size_t start, std::size_
   } else {
     const auto compressed = read<std::uint32_t>(entry, at::kCompressedSize);
     if (compressed > stored_size)
-      return error_at(start + at::kCompressedSize, "compressed text of " + std::to_string(compressed) + " bytes in an image of " +
-                                                       std::to_string(stored_size));
+      return error_at(start + at::kCompressedSize, "compressed text of " + std::to_string(compressed) + " bytes in an image of " + std::to_string(stored_size));
     std::string why;
     image.data = decompress(stored.first(compressed), flags, read<std::uint64_t>(entry, at::kRawSize), why);
     if (!why.empty()) return error_at(start + header, "the PTX cannot be decompressed: " + why);
@@ -170,9 +166,7 @@ std::variant<Image, Error> read_entry(Bytes bytes, std::size_t start, std::size_
   return image;
 }
 
-std::string architecture(const Image& image) {
-  return std::to_string(image.arch) + (image.suffix != 0 ? std::string(1, image.suffix) : std::string());
-}
+std::string architecture(const Image& image) { return std::to_string(image.arch) + (image.suffix != 0 ? std::string(1, image.suffix) : std::string()); }
 
 bool can_run(const Image& image, int capability) {
   switch (image.suffix) {
@@ -185,15 +179,13 @@ bool can_run(const Image& image, int capability) {
 }  // namespace
 
 std::variant<std::vector<Image>, Error> read_container(std::span<const std::uint8_t> bytes) {
-  if (bytes.size() < kContainerHeader)
-    return error_at(0, "a container header needs 16 bytes, " + std::to_string(bytes.size()) + " are there");
+  if (bytes.size() < kContainerHeader) return error_at(0, "a container header needs 16 bytes, " + std::to_string(bytes.size()) + " are there");
   if (const auto magic = read<std::uint32_t>(bytes, 0); magic != kMagic)
     return error_at(0, "no container: it would begin with " + hex(kMagic) + ", this begins with " + hex(magic));
   if (const auto version = read<std::uint16_t>(bytes, 4); version != kContainerVersion)
     return error_at(4, "container version " + std::to_string(version) + ", known is 1");
   const auto header = read<std::uint16_t>(bytes, 6);
-  if (header < kContainerHeader || header > bytes.size())
-    return error_at(6, "container header of " + std::to_string(header) + " bytes");
+  if (header < kContainerHeader || header > bytes.size()) return error_at(6, "container header of " + std::to_string(header) + " bytes");
   const auto body = read<std::uint64_t>(bytes, 8);
   if (body > bytes.size() - header)
     return error_at(8, "a container of " + std::to_string(body) + " bytes where " + std::to_string(bytes.size() - header) + " are left");
@@ -243,12 +235,9 @@ std::string explain_no_ptx(const std::vector<Image>& images, int compute_capabil
   const std::string device = "sm_" + std::to_string(compute_capability);
   const std::string number = std::to_string(compute_capability);
   const std::string flag = "-gencode arch=compute_" + number + ",code=compute_" + number;
-  if (!ptx.empty())
-    return "the program holds PTX for " + ptx + " only, which a device of " + device + " cannot run; compile with " + flag + " as well";
-  if (!machine_code.empty())
-    return "the program holds machine code (" + machine_code + ") but no PTX to simulate; add " + flag + " to nvcc's command line";
-  if (lto)
-    return "the program holds link-time intermediate code but no PTX to simulate; compile without -dlto and with " + flag;
+  if (!ptx.empty()) return "the program holds PTX for " + ptx + " only, which a device of " + device + " cannot run; compile with " + flag + " as well";
+  if (!machine_code.empty()) return "the program holds machine code (" + machine_code + ") but no PTX to simulate; add " + flag + " to nvcc's command line";
+  if (lto) return "the program holds link-time intermediate code but no PTX to simulate; compile without -dlto and with " + flag;
   return "the program holds no device code; compile it with nvcc and " + flag;
 }
 

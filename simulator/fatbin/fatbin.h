@@ -16,12 +16,12 @@ enum class Kind : std::uint16_t { kPtx = 1, kElf = 2, kLtoIr = 8 };
 
 struct Image {
   Kind kind = Kind::kPtx;
-  int arch = 0;            // 90 for sm_90 / compute_90
-  char suffix = 0;         // 'a' (this architecture only), 'f' (its family) or 0
+  int arch = 0;     // 90 for sm_90 / compute_90
+  char suffix = 0;  // 'a' (this architecture only), 'f' (its family) or 0
   int ptx_major = 0, ptx_minor = 0;
   bool debug = false;
-  std::string name;        // identifier given by nvcc, often empty
-  std::string options;     // e.g. "--generate-line-info"
+  std::string name;                // identifier given by nvcc, often empty
+  std::string options;             // e.g. "--generate-line-info"
   std::vector<std::uint8_t> data;  // decompressed; PTX text without its trailing NUL
 };
 

@@ -36,8 +36,8 @@ Bytes compress(const std::string& text, std::uint64_t flags) {
   }
   if (flags & kLz4) {
     Bytes out(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(text.size()))));
-    out.resize(static_cast<std::size_t>(LZ4_compress_default(text.data(), reinterpret_cast<char*>(out.data()), static_cast<int>(text.size()),
-                                                             static_cast<int>(out.size()))));
+    out.resize(static_cast<std::size_t>(
+        LZ4_compress_default(text.data(), reinterpret_cast<char*>(out.data()), static_cast<int>(text.size()), static_cast<int>(out.size()))));
     return out;
   }
   return Bytes(text.begin(), text.end());
@@ -222,7 +222,10 @@ TEST(Container, ASizeThatTheTextDoesNotHaveIsRefused) {
 TEST(Container, OtherKindsKeepTheirBytes) {
   EntrySpec elf;
   elf.kind = 2;
-  elf.text = std::string("\x7f" "ELF\0\0\0\0", 8);
+  elf.text = std::string(
+      "\x7f"
+      "ELF\0\0\0\0",
+      8);
   EntrySpec packed = elf;
   packed.flags |= kZstd;
   const auto images = images_of(container({elf, EntrySpec{}, packed}));
@@ -283,7 +286,8 @@ TEST(DeviceRuntime, IsWhatDefinesLaunchesFromKernels) {
     return std::vector<Image>{image};
   };
   EXPECT_TRUE(is_device_runtime(with(".version 9.0\n.visible .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(\n.param .b64 p)\n")));
-  EXPECT_FALSE(is_device_runtime(with(".version 9.0\n.extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2\n(.param .b64 p);\n"))) << "a program that calls it";
+  EXPECT_FALSE(is_device_runtime(with(".version 9.0\n.extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2\n(.param .b64 p);\n")))
+      << "a program that calls it";
   EXPECT_FALSE(is_device_runtime(with(".version 9.0\n")));
   EXPECT_FALSE(is_device_runtime({}));
 }

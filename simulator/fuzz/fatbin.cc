@@ -1,8 +1,9 @@
+#include "simulator/fatbin/fatbin.h"
+
 #include <cstdlib>
 #include <cstring>
 #include <variant>
 
-#include "simulator/fatbin/fatbin.h"
 #include "simulator/fuzz/targets.h"
 
 namespace lockstep::fuzz {

@@ -72,11 +72,27 @@ constexpr std::size_t kGroups = 5;
 // What addresses begin with; declared and set by the prologue.
 constexpr const char* kGlobalBases[] = {"written", "variable", "unwritten", "freed"};
 constexpr const char* kGenericBases[] = {"written", "shared_generic", "local_generic", "variable", "remote_generic", "unwritten"};
-constexpr const char* kAnyBases[] = {"shared", "local", "constant", "written", "shared_generic", "local_generic", "remote", "remote_generic",
-                                     "barrier", "freed", "thread", "function"};
+constexpr const char* kAnyBases[] = {"shared", "local",          "constant", "written", "shared_generic", "local_generic",
+                                     "remote", "remote_generic", "barrier",  "freed",   "thread",         "function"};
 constexpr std::string_view kStrides[] = {"4", "0", "8", "16", "1", "3", "128", "-4", "4096", "0x100000000"};
-constexpr std::string_view kOffsets[] = {"0", "8", "16", "1", "-1", "60", "64", "256", "1020", "4095", "4096", "-16", "0x100000", "0x7fffffff",
-                                         "0xffffffff", "-0x200000000", "0x7fffffffffffffff", "0xfffffffffffffff8"};
+constexpr std::string_view kOffsets[] = {"0",
+                                         "8",
+                                         "16",
+                                         "1",
+                                         "-1",
+                                         "60",
+                                         "64",
+                                         "256",
+                                         "1020",
+                                         "4095",
+                                         "4096",
+                                         "-16",
+                                         "0x100000",
+                                         "0x7fffffff",
+                                         "0xffffffff",
+                                         "-0x200000000",
+                                         "0x7fffffffffffffff",
+                                         "0xfffffffffffffff8"};
 constexpr std::string_view kValues[] = {"0", "1", "16", "32", "0xffffffff", "2", "31", "33", "4", "64", "255", "0x80000000", "0x7fffffff", "48", "0x10001"};
 
 class Writer {
@@ -93,8 +109,8 @@ class Writer {
     p.cooperative = choose_.one_in(4);
     constexpr std::uint32_t kDynamic[] = {0, 64, 1000};
     p.dynamic_shared = choose_.of(kDynamic);
-    constexpr std::uint32_t kChecks[] = {check::kAllChecks, check::kAllChecks & ~std::uint32_t{check::kInitialisation}, 0, check::kBounds,
-                                         check::kRaces, check::kSynchronisation};
+    constexpr std::uint32_t kChecks[] = {check::kAllChecks,      check::kAllChecks & ~std::uint32_t{check::kInitialisation}, 0, check::kBounds, check::kRaces,
+                                         check::kSynchronisation};
     p.checks = choose_.of(kChecks);
     p.schedule_seed = choose_.below(3);
     prologue(choose_.one_in(3));
@@ -160,8 +176,12 @@ class Writer {
 
   void step() {
     switch (choose_.below(8)) {
-      case 0: case 1: case 2: case 3: form(forms().memory); break;
-      case 4: case 5: form(forms().all); break;
+      case 0:
+      case 1:
+      case 2:
+      case 3: form(forms().memory); break;
+      case 4:
+      case 5: form(forms().all); break;
       case 6: branch(); break;
       default: call(); break;
     }
@@ -252,15 +272,14 @@ class Writer {
         break;
       case 1:
         line("mov.b64 " + a + ", " + std::string(choose_.of(kOffsets)) + ";");
-        line("{ .param .b64 bytes, result; st.param.b64 [bytes], " + a + ";\n" + guard() + "call (result), malloc, (bytes); ld.param.b64 " + b + ", [result]; }");
+        line("{ .param .b64 bytes, result; st.param.b64 [bytes], " + a + ";\n" + guard() + "call (result), malloc, (bytes); ld.param.b64 " + b +
+             ", [result]; }");
         break;
       case 2:
         if (choose_.one_in(2)) address(b, Space::kNone);
         line("{ .param .b64 pointer; st.param.b64 [pointer], " + b + ";\n" + guard() + "call free, (pointer); }");
         break;
-      case 3:
-        line("mov.b64 " + a + ", 5; st.param.b64 [outgoing+8], " + a + ";\n" + guard() + "call callee, (outgoing);");
-        break;
+      case 3: line("mov.b64 " + a + ", 5; st.param.b64 [outgoing+8], " + a + ";\n" + guard() + "call callee, (outgoing);"); break;
       default:
         line("mov.b64 " + a + ", " + (choose_.one_in(2) ? b : "function") + ";");
         line("prototype" + std::to_string(prototypes_) + ": .callprototype _ (.param .align 16 .b8 _[64]);");

@@ -55,20 +55,26 @@ enum class Flow : std::uint8_t {
 
 constexpr Category category_of(Opcode opcode) {
   switch (opcode) {
-#define LOCKSTEP_OPCODE(name, category, flow) case Opcode::k_##name: return Category::category;
+#define LOCKSTEP_OPCODE(name, category, flow) \
+  case Opcode::k_##name:                      \
+    return Category::category;
 #include "simulator/isa/opcodes.inc"
 #undef LOCKSTEP_OPCODE
-    case Opcode::kInvalid: case Opcode::kCount: break;
+    case Opcode::kInvalid:
+    case Opcode::kCount: break;
   }
   return Category::kHint;
 }
 
 constexpr Flow flow_of(Opcode opcode) {
   switch (opcode) {
-#define LOCKSTEP_OPCODE(name, category, flow) case Opcode::k_##name: return Flow::flow;
+#define LOCKSTEP_OPCODE(name, category, flow) \
+  case Opcode::k_##name:                      \
+    return Flow::flow;
 #include "simulator/isa/opcodes.inc"
 #undef LOCKSTEP_OPCODE
-    case Opcode::kInvalid: case Opcode::kCount: break;
+    case Opcode::kInvalid:
+    case Opcode::kCount: break;
   }
   return Flow::kNext;
 }

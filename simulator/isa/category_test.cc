@@ -12,9 +12,8 @@ namespace {
 using Role = OperandRule::Role;
 
 bool has_operand(const Form& form, Role role) {
-  return std::ranges::any_of(form.operands, [&](const auto& list) {
-    return std::ranges::any_of(list, [&](const OperandRule& rule) { return rule.role == role; });
-  });
+  return std::ranges::any_of(form.operands,
+                             [&](const auto& list) { return std::ranges::any_of(list, [&](const OperandRule& rule) { return rule.role == role; }); });
 }
 
 TEST(Category, WhatHasALabelBranches) {

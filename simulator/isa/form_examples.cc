@@ -143,8 +143,7 @@ std::vector<Example> pairwise_examples() {
   return chosen;
 }
 
-std::string example_module(std::span<const Example> examples, const std::string& version, const std::string& target,
-                           std::vector<int>* line_of) {
+std::string example_module(std::span<const Example> examples, const std::string& version, const std::string& target, std::vector<int>* line_of) {
   std::string text = ".version " + version + "\n.target " + target + "\n.address_size 64\n.func callee(.param .align 16 .b8 in[64])\n{\nret;\n}\n";
   int line = 8;
   if (line_of) line_of->clear();

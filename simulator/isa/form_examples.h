@@ -27,7 +27,6 @@ std::vector<Example> pairwise_examples();
 
 // A module for `target` ("sm_90") with the examples in kernels of a few hundred. Lines hold one example each; line_of[i] is the line of
 // the i-th, from 1.
-std::string example_module(std::span<const Example> examples, const std::string& version, const std::string& target,
-                           std::vector<int>* line_of = nullptr);
+std::string example_module(std::span<const Example> examples, const std::string& version, const std::string& target, std::vector<int>* line_of = nullptr);
 
 }  // namespace lockstep::isa

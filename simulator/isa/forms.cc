@@ -21,8 +21,7 @@ constexpr FormRow kRows[] = {
 #undef LOCKSTEP_FORM
 
 [[noreturn]] void reject(const FormRow& row, std::string_view why) {
-  std::fprintf(stderr, "form_rows.inc: %.*s: %.*s\n", static_cast<int>(row.syntax.size()), row.syntax.data(),
-               static_cast<int>(why.size()), why.data());
+  std::fprintf(stderr, "form_rows.inc: %.*s: %.*s\n", static_cast<int>(row.syntax.size()), row.syntax.data(), static_cast<int>(why.size()), why.data());
   std::abort();
 }
 
@@ -65,9 +64,7 @@ std::vector<std::string_view> choices_for(const FormRow& row, std::string_view w
 // An optional group of several words ("{.sem.scope}") stands or falls together: such a row becomes several lists of slots.
 std::vector<std::vector<ModifierSlot>> parse_slots(const FormRow& row, std::string_view text) {
   std::vector<std::vector<ModifierSlot>> lists(1);
-  auto append = [&](std::vector<ModifierSlot>& list, std::string_view word, bool optional) {
-    list.push_back({choices_for(row, word), optional});
-  };
+  auto append = [&](std::vector<ModifierSlot>& list, std::string_view word, bool optional) { list.push_back({choices_for(row, word), optional}); };
   std::size_t i = 0;
   while (i < text.size()) {
     if (text[i] == '{') {
@@ -173,8 +170,7 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
 }
 
 // All lists that "d, a{, b}, c" stands for, the longest first.
-void expand_operands(const FormRow& row, std::string_view rest, std::vector<OperandRule> so_far,
-                     std::vector<std::vector<OperandRule>>& out) {
+void expand_operands(const FormRow& row, std::string_view rest, std::vector<OperandRule> so_far, std::vector<std::vector<OperandRule>>& out) {
   rest = trim(rest);
   if (rest.starts_with(",")) rest = trim(rest.substr(1));
   if (rest.empty()) {
@@ -241,8 +237,8 @@ void enumerate(const Form& form, std::size_t slot, std::string& text, Modifiers 
   }
 }
 
-bool match_slots(const Form& form, std::size_t slot, const std::vector<std::string_view>& words, std::size_t word,
-                 Modifiers m, int types, int spaces, Modifiers& result) {
+bool match_slots(const Form& form, std::size_t slot, const std::vector<std::string_view>& words, std::size_t word, Modifiers m, int types, int spaces,
+                 Modifiers& result) {
   if (slot == form.slots.size()) {
     if (word != words.size()) return false;
     result = m;
@@ -275,8 +271,8 @@ bool is_next_of_its_kind(const std::vector<std::string_view>& words, const std::
 
 // ptxas takes the words of most opcodes in any order, and nvcc uses that (atom.global.cta.add.u32): each slot takes the first word left that
 // it knows.
-bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::string_view>& words, std::size_t left, Modifiers m,
-                        int types, int spaces, Modifiers& result) {
+bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::string_view>& words, std::size_t left, Modifiers m, int types, int spaces,
+                        Modifiers& result) {
   if (slot == form.slots.size()) {
     if (left != 0) return false;
     result = m;
@@ -399,9 +395,7 @@ std::vector<Match> match_opcode(std::string_view opcode) {
   try_all([&](const Form& form, const Modifiers& m, Modifiers& result) { return match_slots(form, 0, words, 0, m, 0, 0, result); });
   if (matches.empty()) {
     auto rest = words;
-    try_all([&](const Form& form, const Modifiers& m, Modifiers& result) {
-      return match_in_any_order(form, 0, rest, rest.size(), m, 0, 0, result);
-    });
+    try_all([&](const Form& form, const Modifiers& m, Modifiers& result) { return match_in_any_order(form, 0, rest, rest.size(), m, 0, 0, result); });
   }
   return matches;
 }

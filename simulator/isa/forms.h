@@ -52,18 +52,31 @@ struct FormRow {
 // What one operand of a form may be.
 struct OperandRule {
   enum class Role : std::uint8_t {
-    kDestination, kDestinationPredicate, kDestinationPair, kDestinationVector,
-    kSource, kSourcePredicate, kSourceVector, kAddress, kImage, kGradient, kInteger, kLabel, kLabelList, kFunction, kSink,
+    kDestination,
+    kDestinationPredicate,
+    kDestinationPair,
+    kDestinationVector,
+    kSource,
+    kSourcePredicate,
+    kSourceVector,
+    kAddress,
+    kImage,
+    kGradient,
+    kInteger,
+    kLabel,
+    kLabelList,
+    kFunction,
+    kSink,
   };
   Role role = Role::kSource;
   bool is_destination() const {
     return role == Role::kDestination || role == Role::kDestinationPredicate || role == Role::kDestinationPair || role == Role::kDestinationVector;
   }
-  std::string_view name;     // as in the row
-  Type fixed = Type::kNone;  // a type of its own; else type_slot says which of the opcode's types
-  std::uint8_t type_slot = 0;  // 0 first, 1 second, 2 third
-  bool twice = false;          // twice the width
-  bool may_negate = false;     // source predicate
+  std::string_view name;         // as in the row
+  Type fixed = Type::kNone;      // a type of its own; else type_slot says which of the opcode's types
+  std::uint8_t type_slot = 0;    // 0 first, 1 second, 2 third
+  bool twice = false;            // twice the width
+  bool may_negate = false;       // source predicate
   bool second_optional = false;  // pair
   Type second = Type::kNone;     // pair: type of the second
   bool follows_vector = false;   // a vector when the opcode carries .vN
@@ -78,9 +91,9 @@ struct ModifierSlot {
 // A row, understood.
 struct Form {
   const FormRow* row = nullptr;
-  std::string_view first_word;                      // "ld", "cp"
-  std::vector<ModifierSlot> slots;                  // after the first word
-  std::vector<std::vector<OperandRule>> operands;   // every legal operand list, longest first
+  std::string_view first_word;                     // "ld", "cp"
+  std::vector<ModifierSlot> slots;                 // after the first word
+  std::vector<std::vector<OperandRule>> operands;  // every legal operand list, longest first
 };
 
 // All forms. Built once; ends the program with the row at fault if a row cannot be understood.

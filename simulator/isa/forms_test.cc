@@ -17,9 +17,7 @@
 namespace lockstep::isa {
 namespace {
 
-std::string target_of(const FormRow& row) {
-  return "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : std::string());
-}
+std::string target_of(const FormRow& row) { return "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : std::string()); }
 
 struct Assembled {
   bool ok = false;
@@ -32,8 +30,7 @@ Assembled assemble(const std::string& text, const std::string& target) {
   const char* folder = std::getenv("TEST_TMPDIR");
   const std::string base = std::string(folder ? folder : "/tmp") + "/forms";
   std::ofstream(base + ".ptx") << text;
-  const std::string command =
-      std::string(LOCKSTEP_PTXAS) + " -O0 -arch=" + target + " " + base + ".ptx -o /dev/null > " + base + ".log 2>&1";
+  const std::string command = std::string(LOCKSTEP_PTXAS) + " -O0 -arch=" + target + " " + base + ".ptx -o /dev/null > " + base + ".log 2>&1";
   Assembled result;
   result.ok = std::system(command.c_str()) == 0;
   std::ifstream log(base + ".log");
@@ -89,8 +86,8 @@ TEST(Forms, PtxasRefusesEveryRowBelowTheTargetItClaims) {
     std::vector<int> lines;
     const Assembled result = assemble(example_module(examples, "9.0", target, &lines), target);
     for (std::size_t i = 0; i < lines.size(); ++i)
-      EXPECT_TRUE(result.wrong_lines.contains(lines[i])) << target << " accepts " << examples[i].text << ", the table claims "
-                                                         << target_of(*examples[i].spelling.form->row);
+      EXPECT_TRUE(result.wrong_lines.contains(lines[i]))
+          << target << " accepts " << examples[i].text << ", the table claims " << target_of(*examples[i].spelling.form->row);
     count += examples.size();
   }
   EXPECT_GT(count, 100u);
@@ -137,9 +134,9 @@ std::string without_synonyms(std::string text) {
   auto replace = [&](const std::string& from, const std::string& to) {
     for (std::size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
   };
-  for (const char* hint : {".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate",
-                           ".L2::evict_last", ".L2::evict_normal", ".L2::evict_first", ".L2::evict_unchanged", ".L2::cache_hint",
-                           ".L2::64B", ".L2::128B", ".L2::256B", ".L1", ".L2", "::entry"})
+  for (const char* hint :
+       {".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate", ".L2::evict_last", ".L2::evict_normal",
+        ".L2::evict_first", ".L2::evict_unchanged", ".L2::cache_hint", ".L2::64B", ".L2::128B", ".L2::256B", ".L1", ".L2", "::entry"})
     replace(hint, "");
   replace(".shared::cta", ".shared");
   if (text.starts_with("bar.cta")) replace("bar.cta", "bar");
@@ -185,8 +182,8 @@ TEST(Forms, TwoTypesKeepTheirOrder) {
 }
 
 TEST(Forms, NothingMatchesWhatIsNotInTheTable) {
-  for (const char* opcode : {"add.f33", "add", "add.rn.s32", "mul.u32", "ld.global", "ld.global.nc.local.f32", "fma.f32", "add.f32.f32",
-                             "setp.num.u32", "st.const.u32", "cvt.f32.f64", "atom.add.s64", "shfl.idx.b32", "bar", "frobnicate.u32", "", "."})
+  for (const char* opcode : {"add.f33", "add", "add.rn.s32", "mul.u32", "ld.global", "ld.global.nc.local.f32", "fma.f32", "add.f32.f32", "setp.num.u32",
+                             "st.const.u32", "cvt.f32.f64", "atom.add.s64", "shfl.idx.b32", "bar", "frobnicate.u32", "", "."})
     EXPECT_TRUE(match_opcode(opcode).empty()) << opcode;
 }
 

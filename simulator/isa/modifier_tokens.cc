@@ -1,8 +1,9 @@
 // What each word of an opcode means: one place, for all rows of the table.
+#include "simulator/isa/modifier_tokens.h"
+
 #include <string_view>
 #include <unordered_map>
 
-#include "simulator/isa/modifier_tokens.h"
 #include "simulator/isa/names.h"
 
 namespace lockstep::isa {
@@ -15,18 +16,14 @@ bool is_multiply(Opcode op) {
     case Opcode::k_madc:
     case Opcode::k_mul24:
     case Opcode::k_mad24:
-    case Opcode::k_dp2a:
-      return true;
-    default:
-      return false;
+    case Opcode::k_dp2a: return true;
+    default: return false;
   }
 }
 
 bool is_compare(Opcode op) { return op == Opcode::k_set || op == Opcode::k_setp; }
 
-bool is_atomic(Opcode op) {
-  return op == Opcode::k_atom || op == Opcode::k_red || op == Opcode::k_redux_sync || op == Opcode::k_sured;
-}
+bool is_atomic(Opcode op) { return op == Opcode::k_atom || op == Opcode::k_red || op == Opcode::k_redux_sync || op == Opcode::k_sured; }
 
 struct Field {
   enum class Kind { kRounding, kSemantics, kScope, kCache, kShfl, kVote, kPrmt, kTestp, kFlag, kWord } kind = Kind::kWord;
@@ -141,11 +138,9 @@ const std::unordered_map<std::string_view, Field>& plain_tokens() {
 
 Compare compare_from(std::string_view w) {
   static const auto* const m = new std::unordered_map<std::string_view, Compare>{
-      {"eq", Compare::kEq},   {"ne", Compare::kNe},   {"lt", Compare::kLt},   {"le", Compare::kLe},
-      {"gt", Compare::kGt},   {"ge", Compare::kGe},   {"lo", Compare::kLo},   {"ls", Compare::kLs},
-      {"hi", Compare::kHi},   {"hs", Compare::kHs},   {"equ", Compare::kEqu}, {"neu", Compare::kNeu},
-      {"ltu", Compare::kLtu}, {"leu", Compare::kLeu}, {"gtu", Compare::kGtu}, {"geu", Compare::kGeu},
-      {"num", Compare::kNum}, {"nan", Compare::kNan}};
+      {"eq", Compare::kEq},   {"ne", Compare::kNe},   {"lt", Compare::kLt},   {"le", Compare::kLe},   {"gt", Compare::kGt},   {"ge", Compare::kGe},
+      {"lo", Compare::kLo},   {"ls", Compare::kLs},   {"hi", Compare::kHi},   {"hs", Compare::kHs},   {"equ", Compare::kEqu}, {"neu", Compare::kNeu},
+      {"ltu", Compare::kLtu}, {"leu", Compare::kLeu}, {"gtu", Compare::kGtu}, {"geu", Compare::kGeu}, {"num", Compare::kNum}, {"nan", Compare::kNan}};
   const auto it = m->find(w);
   return it == m->end() ? Compare::kNone : it->second;
 }
@@ -159,17 +154,21 @@ BoolOp bool_op_from(std::string_view w) {
 
 AtomOp atom_from(std::string_view w) {
   static const auto* const m = new std::unordered_map<std::string_view, AtomOp>{
-      {"and", AtomOp::kAnd}, {"or", AtomOp::kOr},   {"xor", AtomOp::kXor}, {"cas", AtomOp::kCas},
-      {"exch", AtomOp::kExch}, {"add", AtomOp::kAdd}, {"inc", AtomOp::kInc}, {"dec", AtomOp::kDec},
-      {"min", AtomOp::kMin}, {"max", AtomOp::kMax}, {"popc", AtomOp::kPopc}};
+      {"and", AtomOp::kAnd}, {"or", AtomOp::kOr},   {"xor", AtomOp::kXor}, {"cas", AtomOp::kCas}, {"exch", AtomOp::kExch}, {"add", AtomOp::kAdd},
+      {"inc", AtomOp::kInc}, {"dec", AtomOp::kDec}, {"min", AtomOp::kMin}, {"max", AtomOp::kMax}, {"popc", AtomOp::kPopc}};
   const auto it = m->find(w);
   return it == m->end() ? AtomOp::kNone : it->second;
 }
 
 bool is_image(Opcode op) {
   switch (op) {
-    case Opcode::k_tex: case Opcode::k_tld4: case Opcode::k_txq: case Opcode::k_suld: case Opcode::k_sust: case Opcode::k_sured: case Opcode::k_suq:
-      return true;
+    case Opcode::k_tex:
+    case Opcode::k_tld4:
+    case Opcode::k_txq:
+    case Opcode::k_suld:
+    case Opcode::k_sust:
+    case Opcode::k_sured:
+    case Opcode::k_suq: return true;
     default: return false;
   }
 }
@@ -178,17 +177,16 @@ bool is_image(Opcode op) {
 bool apply_image_word(Opcode opcode, std::string_view w, Modifiers& m) {
   static const auto* const geometries = new std::unordered_map<std::string_view, Geometry>{
       {"1d", Geometry::k1d}, {"2d", Geometry::k2d}, {"3d", Geometry::k3d}, {"a1d", Geometry::kA1d}, {"a2d", Geometry::kA2d}};
-  static const auto* const queries = new std::unordered_map<std::string_view, ImageQuery>{
-      {"width", ImageQuery::kWidth},
-      {"height", ImageQuery::kHeight},
-      {"depth", ImageQuery::kDepth},
-      {"channel_data_type", ImageQuery::kChannelDataType},
-      {"channel_order", ImageQuery::kChannelOrder},
-      {"normalized_coords", ImageQuery::kNormalizedCoords},
-      {"array_size", ImageQuery::kArraySize},
-      {"num_mipmap_levels", ImageQuery::kNumMipmapLevels},
-      {"num_samples", ImageQuery::kNumSamples},
-      {"memory_layout", ImageQuery::kMemoryLayout}};
+  static const auto* const queries = new std::unordered_map<std::string_view, ImageQuery>{{"width", ImageQuery::kWidth},
+                                                                                          {"height", ImageQuery::kHeight},
+                                                                                          {"depth", ImageQuery::kDepth},
+                                                                                          {"channel_data_type", ImageQuery::kChannelDataType},
+                                                                                          {"channel_order", ImageQuery::kChannelOrder},
+                                                                                          {"normalized_coords", ImageQuery::kNormalizedCoords},
+                                                                                          {"array_size", ImageQuery::kArraySize},
+                                                                                          {"num_mipmap_levels", ImageQuery::kNumMipmapLevels},
+                                                                                          {"num_samples", ImageQuery::kNumSamples},
+                                                                                          {"memory_layout", ImageQuery::kMemoryLayout}};
   if (const auto it = geometries->find(w); it != geometries->end()) return m.geometry = it->second, true;
   if (const auto it = queries->find(w); it != queries->end()) return m.query = it->second, true;
   if (w == "base") return m.level = Level::kBase, true;
@@ -247,9 +245,7 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
 }
 
 // Performance hints: they choose no other result, so no field keeps them.
-bool is_hint(std::string_view w) {
-  return w.starts_with("L1::") || w.starts_with("L2::") || w == "level::cache_hint";
-}
+bool is_hint(std::string_view w) { return w.starts_with("L1::") || w.starts_with("L2::") || w == "level::cache_hint"; }
 
 }  // namespace
 

@@ -10,25 +10,75 @@
 namespace lockstep::isa {
 
 enum class Type : std::uint8_t {
-  kNone, kPred,
-  kB8, kB16, kB32, kB64, kB128,
-  kU8, kU16, kU32, kU64,
-  kS8, kS16, kS32, kS64,
-  kF16, kF16x2, kBF16, kBF16x2, kTF32, kF32, kF32x2, kF64,
-  kU16x2, kS16x2,
-  kE4M3, kE5M2, kE4M3x2, kE5M2x2, kE2M3x2, kE3M2x2, kE2M1x2, kUE8M0x2,
+  kNone,
+  kPred,
+  kB8,
+  kB16,
+  kB32,
+  kB64,
+  kB128,
+  kU8,
+  kU16,
+  kU32,
+  kU64,
+  kS8,
+  kS16,
+  kS32,
+  kS64,
+  kF16,
+  kF16x2,
+  kBF16,
+  kBF16x2,
+  kTF32,
+  kF32,
+  kF32x2,
+  kF64,
+  kU16x2,
+  kS16x2,
+  kE4M3,
+  kE5M2,
+  kE4M3x2,
+  kE5M2x2,
+  kE2M3x2,
+  kE3M2x2,
+  kE2M1x2,
+  kUE8M0x2,
 };
 
 // Bytes of a value of this type in a register or in memory; predicates count 1.
 constexpr int size_of(Type t) {
   switch (t) {
-    case Type::kPred: case Type::kB8: case Type::kU8: case Type::kS8: case Type::kE4M3: case Type::kE5M2:
+    case Type::kPred:
+    case Type::kB8:
+    case Type::kU8:
+    case Type::kS8:
+    case Type::kE4M3:
+    case Type::kE5M2:
     case Type::kE2M1x2: return 1;
-    case Type::kB16: case Type::kU16: case Type::kS16: case Type::kF16: case Type::kBF16: case Type::kE4M3x2:
-    case Type::kE5M2x2: case Type::kE2M3x2: case Type::kE3M2x2: case Type::kUE8M0x2: return 2;
-    case Type::kB32: case Type::kU32: case Type::kS32: case Type::kF32: case Type::kF16x2: case Type::kBF16x2:
-    case Type::kTF32: case Type::kU16x2: case Type::kS16x2: return 4;
-    case Type::kB64: case Type::kU64: case Type::kS64: case Type::kF64: case Type::kF32x2: return 8;
+    case Type::kB16:
+    case Type::kU16:
+    case Type::kS16:
+    case Type::kF16:
+    case Type::kBF16:
+    case Type::kE4M3x2:
+    case Type::kE5M2x2:
+    case Type::kE2M3x2:
+    case Type::kE3M2x2:
+    case Type::kUE8M0x2: return 2;
+    case Type::kB32:
+    case Type::kU32:
+    case Type::kS32:
+    case Type::kF32:
+    case Type::kF16x2:
+    case Type::kBF16x2:
+    case Type::kTF32:
+    case Type::kU16x2:
+    case Type::kS16x2: return 4;
+    case Type::kB64:
+    case Type::kU64:
+    case Type::kS64:
+    case Type::kF64:
+    case Type::kF32x2: return 8;
     case Type::kB128: return 16;
     case Type::kNone: return 0;
   }
@@ -36,20 +86,23 @@ constexpr int size_of(Type t) {
 }
 
 // Signed integers, and pairs of such.
-constexpr bool is_signed(Type t) {
-  return t == Type::kS8 || t == Type::kS16 || t == Type::kS32 || t == Type::kS64 || t == Type::kS16x2;
-}
+constexpr bool is_signed(Type t) { return t == Type::kS8 || t == Type::kS16 || t == Type::kS32 || t == Type::kS64 || t == Type::kS16x2; }
 
 enum class Space : std::uint8_t {
-  kNone, kGeneric, kConst, kGlobal, kLocal, kParam, kShared, kSharedCluster,
+  kNone,
+  kGeneric,
+  kConst,
+  kGlobal,
+  kLocal,
+  kParam,
+  kShared,
+  kSharedCluster,
 };
 
-enum class Rounding : std::uint8_t { kNone, kNearestEven, kZero, kDown, kUp, kNearestAway, kStochastic,
-                                     kIntNearestEven, kIntZero, kIntDown, kIntUp };
-enum class Compare : std::uint8_t { kNone, kEq, kNe, kLt, kLe, kGt, kGe, kLo, kLs, kHi, kHs,
-                                    kEqu, kNeu, kLtu, kLeu, kGtu, kGeu, kNum, kNan };
+enum class Rounding : std::uint8_t { kNone, kNearestEven, kZero, kDown, kUp, kNearestAway, kStochastic, kIntNearestEven, kIntZero, kIntDown, kIntUp };
+enum class Compare : std::uint8_t { kNone, kEq, kNe, kLt, kLe, kGt, kGe, kLo, kLs, kHi, kHs, kEqu, kNeu, kLtu, kLeu, kGtu, kGeu, kNum, kNan };
 enum class BoolOp : std::uint8_t { kNone, kAnd, kOr, kXor };
-enum class Half : std::uint8_t { kNone, kLo, kHi, kWide };                     // mul, mad: .lo .hi .wide
+enum class Half : std::uint8_t { kNone, kLo, kHi, kWide };  // mul, mad: .lo .hi .wide
 enum class CacheOp : std::uint8_t { kNone, kCa, kCg, kCs, kLu, kCv, kWb, kWt };
 enum class Semantics : std::uint8_t { kNone, kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcqRel, kSc, kMmio };
 enum class Scope : std::uint8_t { kNone, kCta, kCluster, kGpu, kSys };
@@ -58,11 +111,21 @@ enum class ShflMode : std::uint8_t { kNone, kUp, kDown, kBfly, kIdx };
 enum class VoteMode : std::uint8_t { kNone, kAll, kAny, kUni, kBallot };
 enum class PrmtMode : std::uint8_t { kNone, kF4e, kB4e, kRc8, kEcl, kEcr, kRc16 };
 enum class BarMode : std::uint8_t { kNone, kSync, kArrive, kRed };
-enum class Geometry : std::uint8_t { kNone, k1d, k2d, k3d, kA1d, kA2d };       // tex, suld ..: of the image; a: layers of such
-enum class Border : std::uint8_t { kNone, kTrap, kClamp, kZero };             // suld, sust, sured: outside of the surface
-enum class Level : std::uint8_t { kNone, kBase, kLevel, kGrad };              // tex: how the mipmap level is chosen
-enum class ImageQuery : std::uint8_t {                                        // txq, suq
-  kNone, kWidth, kHeight, kDepth, kChannelDataType, kChannelOrder, kNormalizedCoords, kArraySize, kNumMipmapLevels, kNumSamples, kMemoryLayout,
+enum class Geometry : std::uint8_t { kNone, k1d, k2d, k3d, kA1d, kA2d };  // tex, suld ..: of the image; a: layers of such
+enum class Border : std::uint8_t { kNone, kTrap, kClamp, kZero };         // suld, sust, sured: outside of the surface
+enum class Level : std::uint8_t { kNone, kBase, kLevel, kGrad };          // tex: how the mipmap level is chosen
+enum class ImageQuery : std::uint8_t {                                    // txq, suq
+  kNone,
+  kWidth,
+  kHeight,
+  kDepth,
+  kChannelDataType,
+  kChannelOrder,
+  kNormalizedCoords,
+  kArraySize,
+  kNumMipmapLevels,
+  kNumSamples,
+  kMemoryLayout,
 };
 enum class TestpOp : std::uint8_t { kNone, kFinite, kInfinite, kNumber, kNotANumber, kNormal, kSubnormal };
 
@@ -71,7 +134,7 @@ struct Modifiers {
   Type type = Type::kNone;         // the (destination) type
   Type source_type = Type::kNone;  // second type: cvt, set, mul.wide's operands are `type`
   Type third_type = Type::kNone;
-  Space space = Space::kNone;      // ld, st, atom, red, cvta, isspacep ...
+  Space space = Space::kNone;         // ld, st, atom, red, cvta, isspacep ...
   Space source_space = Space::kNone;  // cp.async, mapa: second space
   Rounding rounding = Rounding::kNone;
   Compare compare = Compare::kNone;
@@ -90,35 +153,35 @@ struct Modifiers {
   Border border = Border::kNone;
   Level level = Level::kNone;
   ImageQuery query = ImageQuery::kNone;
-  std::uint8_t component = 0;      // tld4: 0 .r, 1 .g, 2 .b, 3 .a
-  std::uint8_t vector = 1;         // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
-  std::uint8_t variant = 0;        // distinguishes sub-forms that no other field tells apart; see forms.h
+  std::uint8_t component = 0;  // tld4: 0 .r, 1 .g, 2 .b, 3 .a
+  std::uint8_t vector = 1;     // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
+  std::uint8_t variant = 0;    // distinguishes sub-forms that no other field tells apart; see forms.h
   bool ftz = false;
   bool sat = false;
   bool relu = false;
-  bool nan = false;                // .NaN of min, max
-  bool xorsign_abs = false;        // .xorsign.abs of two-input min, max
-  bool abs = false;                // .abs alone: of three-input min, max and of redux
+  bool nan = false;          // .NaN of min, max
+  bool xorsign_abs = false;  // .xorsign.abs of two-input min, max
+  bool abs = false;          // .abs alone: of three-input min, max and of redux
   bool approx = false;
-  bool full = false;               // div.full
-  bool carry_out = false;          // .cc
-  bool carry_in = false;           // addc, subc, madc
-  bool uniform = false;            // bra.uni
-  bool non_coherent = false;       // ld.global.nc
-  bool shift_amount = false;       // bfind.shiftamt
-  bool clamp = false;              // shf.clamp, bmsk.clamp, szext.clamp (shf.wrap: false)
-  bool left = false;               // shf.l
-  bool to = false;                 // cvta.to
-  bool aligned = false;            // barrier.*.aligned, bar.* (always aligned)
+  bool full = false;          // div.full
+  bool carry_out = false;     // .cc
+  bool carry_in = false;      // addc, subc, madc
+  bool uniform = false;       // bra.uni
+  bool non_coherent = false;  // ld.global.nc
+  bool shift_amount = false;  // bfind.shiftamt
+  bool clamp = false;         // shf.clamp, bmsk.clamp, szext.clamp (shf.wrap: false)
+  bool left = false;          // shf.l
+  bool to = false;            // cvta.to
+  bool aligned = false;       // barrier.*.aligned, bar.* (always aligned)
   bool noftz = false;
-  bool oob = false;                // fma.oob
+  bool oob = false;  // fma.oob
   bool no_return = false;
-  bool parity = false;             // mbarrier.test_wait, try_wait: the phase is given by its parity
-  bool expect_tx = false;          // mbarrier.arrive.expect_tx
-  bool no_complete = false;        // mbarrier.arrive.noComplete
-  bool no_increment = false;       // cp.async.mbarrier.arrive.noinc
-  bool read = false;               // cp.async.bulk.wait_group.read
-  bool formatted = false;          // sust.p, sured.p: as the surface's format says
+  bool parity = false;        // mbarrier.test_wait, try_wait: the phase is given by its parity
+  bool expect_tx = false;     // mbarrier.arrive.expect_tx
+  bool no_complete = false;   // mbarrier.arrive.noComplete
+  bool no_increment = false;  // cp.async.mbarrier.arrive.noinc
+  bool read = false;          // cp.async.bulk.wait_group.read
+  bool formatted = false;     // sust.p, sured.p: as the surface's format says
 };
 
 // What the operands of an image instruction look like.
@@ -139,19 +202,63 @@ enum class Opcode : std::uint16_t {
 
 enum class SpecialRegister : std::uint8_t {
   kNone,
-  kTidX, kTidY, kTidZ, kNtidX, kNtidY, kNtidZ,
-  kCtaidX, kCtaidY, kCtaidZ, kNctaidX, kNctaidY, kNctaidZ,
-  kLaneid, kWarpid, kNwarpid, kSmid, kNsmid, kGridid,
-  kLanemaskEq, kLanemaskLe, kLanemaskLt, kLanemaskGe, kLanemaskGt,
-  kClock, kClockHi, kClock64, kGlobaltimer, kGlobaltimerLo, kGlobaltimerHi,
-  kTotalSmemSize, kAggrSmemSize, kDynamicSmemSize, kReservedSmemOffset,  // %reserved_smem_offset_0
-  kReservedSmemOffset1, kReservedSmemBegin, kReservedSmemEnd, kReservedSmemCap,
-  kIsExplicitCluster, kClusteridX, kClusteridY, kClusteridZ, kNclusteridX, kNclusteridY, kNclusteridZ,
-  kClusterCtaidX, kClusterCtaidY, kClusterCtaidZ, kClusterNctaidX, kClusterNctaidY, kClusterNctaidZ,
-  kClusterCtarank, kClusterNctarank, kCurrentGraphExec,
+  kTidX,
+  kTidY,
+  kTidZ,
+  kNtidX,
+  kNtidY,
+  kNtidZ,
+  kCtaidX,
+  kCtaidY,
+  kCtaidZ,
+  kNctaidX,
+  kNctaidY,
+  kNctaidZ,
+  kLaneid,
+  kWarpid,
+  kNwarpid,
+  kSmid,
+  kNsmid,
+  kGridid,
+  kLanemaskEq,
+  kLanemaskLe,
+  kLanemaskLt,
+  kLanemaskGe,
+  kLanemaskGt,
+  kClock,
+  kClockHi,
+  kClock64,
+  kGlobaltimer,
+  kGlobaltimerLo,
+  kGlobaltimerHi,
+  kTotalSmemSize,
+  kAggrSmemSize,
+  kDynamicSmemSize,
+  kReservedSmemOffset,  // %reserved_smem_offset_0
+  kReservedSmemOffset1,
+  kReservedSmemBegin,
+  kReservedSmemEnd,
+  kReservedSmemCap,
+  kIsExplicitCluster,
+  kClusteridX,
+  kClusteridY,
+  kClusteridZ,
+  kNclusteridX,
+  kNclusteridY,
+  kNclusteridZ,
+  kClusterCtaidX,
+  kClusterCtaidY,
+  kClusterCtaidZ,
+  kClusterNctaidX,
+  kClusterNctaidY,
+  kClusterNctaidZ,
+  kClusterCtarank,
+  kClusterNctarank,
+  kCurrentGraphExec,
   kEnvreg0,  // kEnvreg0 + n for %envreg<n>, n = 0..31
   kEnvregLast = kEnvreg0 + 31,
-  kPm0, kPmLast = kPm0 + 7,
+  kPm0,
+  kPmLast = kPm0 + 7,
   kCount
 };
 

@@ -44,8 +44,8 @@ void* at(Address address) { return reinterpret_cast<void*>(address); }
 void* map_addresses(Address hint, std::uint64_t bytes, int protection) {
   void* p = mmap(at(hint), bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return nullptr;
-  madvise(p, bytes, MADV_DONTDUMP);     // a core file of a crashing host program must not hold the window
-  madvise(p, bytes, MADV_NOHUGEPAGE);   // sparse use must stay sparse
+  madvise(p, bytes, MADV_DONTDUMP);    // a core file of a crashing host program must not hold the window
+  madvise(p, bytes, MADV_NOHUGEPAGE);  // sparse use must stay sparse
   return p;
 }
 
@@ -199,8 +199,7 @@ bool DeviceMemory::map_for_host(const Allocation& a) {
   if (!open_host_file()) return false;
   const std::uint64_t bytes = round_up(a.size, kPage);
   for (Address address : {a.base, a.base + static_cast<Address>(delta_)}) {
-    void* p = mmap(at(address), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, host_file_,
-                   static_cast<off_t>(a.base - begin_));
+    void* p = mmap(at(address), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, host_file_, static_cast<off_t>(a.base - begin_));
     if (p != MAP_FAILED) continue;
     give_back(a);
     return false;

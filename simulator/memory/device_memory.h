@@ -36,15 +36,15 @@ enum class Kind : std::uint8_t { kDevice, kManaged, kPinned, kVariable, kConstan
 
 struct Allocation {
   Address base = 0;
-  std::uint64_t size = 0;               // bytes as asked for
+  std::uint64_t size = 0;  // bytes as asked for
   // What kernels may touch; narrowed by extension.h's lockstepNameBuffer (guard bytes are outside), else all of it.
   Address begin = 0, end = 0;
   Kind kind = Kind::kDevice;
   int device = 0;
-  std::uint64_t id = 0;                 // "cudaMalloc #id", counted from 1
-  std::string name;                     // variable name, or as given through extension.h
-  std::int64_t alias_delta = 0;         // engine address = address + alias_delta
-  bool has_shadow = true;               // false for kRegistered: lies outside the window, counts as written
+  std::uint64_t id = 0;          // "cudaMalloc #id", counted from 1
+  std::string name;              // variable name, or as given through extension.h
+  std::int64_t alias_delta = 0;  // engine address = address + alias_delta
+  bool has_shadow = true;        // false for kRegistered: lies outside the window, counts as written
   std::atomic<bool> freed = false;
 };
 
@@ -84,16 +84,17 @@ class DeviceMemory {
   // The allocation, live or freed, whose [base, base + size) holds `address`; nullptr in a gap or outside the window.
   const Allocation* find(Address address) const;
   // The nearest allocation below and above an address that find() does not know, for messages; either may be nullptr.
-  struct Neighbours { const Allocation* below = nullptr; const Allocation* above = nullptr; };
+  struct Neighbours {
+    const Allocation* below = nullptr;
+    const Allocation* above = nullptr;
+  };
   Neighbours neighbours(Address address) const;
 
   // Narrows what kernels may touch to [begin, begin + size) of the live allocation that holds it, and names it.
   bool name_buffer(Address begin, std::uint64_t size, std::string name);
 
   // Host-side access to the bytes, after the caller has checked the range with find().
-  std::byte* host(const Allocation& a, Address address) const {
-    return reinterpret_cast<std::byte*>(address + static_cast<Address>(a.alias_delta));
-  }
+  std::byte* host(const Allocation& a, Address address) const { return reinterpret_cast<std::byte*>(address + static_cast<Address>(a.alias_delta)); }
 
   // The written-shadow: bit i of byte k stands for address window_begin() + 8 k + i. Bytes outside the window (registered host memory) have
   // no shadow and count as written. Bits that share a byte with others are changed atomically, so kernels may mark in parallel.
@@ -155,17 +156,17 @@ class DeviceMemory {
   std::uint8_t* written_ = nullptr;
   std::uint64_t* race_ = nullptr;
   std::atomic<std::uint32_t> race_records_{1};
-  Address generic_ = 0;                                         // what was mapped for the next two
+  Address generic_ = 0;  // what was mapped for the next two
   Address shared_window_ = 0, local_window_ = 0;
   Address next_ = 0;
-  int host_file_ = -1;                                          // memfd behind kManaged and kPinned; offset = address - begin_
+  int host_file_ = -1;  // memfd behind kManaged and kPinned; offset = address - begin_
   std::uint64_t ids_ = 0;
-  std::size_t placed_ = 0;                                      // allocations since the search last started at begin_
+  std::size_t placed_ = 0;  // allocations since the search last started at begin_
   std::atomic<std::uint64_t> generation_{0};
   mutable std::mutex mutex_;
-  Records records_;                                             // by base, freed ones included
+  Records records_;  // by base, freed ones included
   int holds_ = 0;
-  std::vector<std::unique_ptr<Record>> forgotten_;              // while there are holds
+  std::vector<std::unique_ptr<Record>> forgotten_;  // while there are holds
   std::map<int, std::uint64_t> capacity_, in_use_;
 };
 

@@ -184,9 +184,7 @@ std::uint32_t mix_integers(const float values[], const int weights[], int count,
 
 }  // namespace
 
-std::uint16_t to_half(std::uint32_t bits) {
-  return static_cast<std::uint16_t>(_cvtss_sh(std::bit_cast<float>(bits), _MM_FROUND_TO_NEAREST_INT));
-}
+std::uint16_t to_half(std::uint32_t bits) { return static_cast<std::uint16_t>(_cvtss_sh(std::bit_cast<float>(bits), _MM_FROUND_TO_NEAREST_INT)); }
 
 void Images::forget(Address allocation) {
   for (auto& [handle, texture] : textures_) texture.image.freed |= !texture.linear_memory && texture.image.allocation == allocation;

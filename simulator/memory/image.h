@@ -46,10 +46,10 @@ enum class AddressMode : std::uint8_t { kWrap, kClamp, kMirror, kBorder };
 struct Texture {
   Image image;
   std::array<AddressMode, 3> address{AddressMode::kClamp, AddressMode::kClamp, AddressMode::kClamp};
-  bool linear = false;             // filter
-  bool normalized_read = false;    // integers of 8 and 16 bits are read as floats in [0, 1] or [-1, 1]
+  bool linear = false;           // filter
+  bool normalized_read = false;  // integers of 8 and 16 bits are read as floats in [0, 1] or [-1, 1]
   bool normalized_coordinates = false;
-  bool linear_memory = false;      // not an array: fetched by integer coordinates only, no filter
+  bool linear_memory = false;  // not an array: fetched by integer coordinates only, no filter
   float border[4] = {0, 0, 0, 0};
 };
 
@@ -90,11 +90,11 @@ struct Sample {
   struct Tap {
     Address address = 0;
     int weight = 0;
-    bool outside = false;    // the border's colour instead, or 0
+    bool outside = false;  // the border's colour instead, or 0
   };
   std::array<Tap, 8> taps;
   int count = 0;
-  bool integers = false;     // coordinates: outside is 0, whatever the border
+  bool integers = false;  // coordinates: outside is 0, whatever the border
 };
 
 // A fetch by floating-point coordinates. `layer` counts only in layered images, and is clamped to those there are.

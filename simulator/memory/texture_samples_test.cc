@@ -119,10 +119,11 @@ TEST(Silicon, FetchesWhatWeFetch) {
     if (line.starts_with("set ")) {
       char name[64];
       set = {};
-      ASSERT_EQ(std::sscanf(line.c_str(),
-                            "set %63s op=%d shape=%d,%d,%d,%d kind=%d,%d,%d fill=%d hot=%d mode=%15s linear=%d norm=%d nread=%d srgb=%d border=%g,%g,%g,%g channels=%d", name,
-                            &set.op, &set.shape[0], &set.shape[1], &set.shape[2], &set.shape[3], &set.kind[0], &set.kind[1], &set.kind[2], &set.fill, &set.hot, set.mode,
-                            &set.linear, &set.norm, &set.nread, &set.srgb, &set.border[0], &set.border[1], &set.border[2], &set.border[3], &set.channels),
+      ASSERT_EQ(std::sscanf(
+                    line.c_str(),
+                    "set %63s op=%d shape=%d,%d,%d,%d kind=%d,%d,%d fill=%d hot=%d mode=%15s linear=%d norm=%d nread=%d srgb=%d border=%g,%g,%g,%g channels=%d",
+                    name, &set.op, &set.shape[0], &set.shape[1], &set.shape[2], &set.shape[3], &set.kind[0], &set.kind[1], &set.kind[2], &set.fill, &set.hot,
+                    set.mode, &set.linear, &set.norm, &set.nread, &set.srgb, &set.border[0], &set.border[1], &set.border[2], &set.border[3], &set.channels),
                 21)
           << line;
       set.name = name;

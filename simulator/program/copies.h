@@ -16,7 +16,7 @@ enum class CopyMode : std::uint8_t { kWhole, kSourceSize, kIgnoreSource };
 struct AddressOperand {
   Slot slot = kNoSlot;
   std::int64_t offset = 0;
-  bool narrow = false;          // a register of 32 bits
+  bool narrow = false;  // a register of 32 bits
 };
 
 // Action::kBulkCopy: cp.async.bulk. Op::target: index into Program::bulk_copies.
@@ -24,7 +24,7 @@ struct BulkCopy {
   AddressOperand to, from, mbarrier;
   isa::Space to_space = isa::Space::kNone, from_space = isa::Space::kNone;
   Slot size = kNoSlot;
-  Slot mask = kNoSlot;          // 16 bits: of blocks (to shared memory) or of bytes (to global memory)
+  Slot mask = kNoSlot;  // 16 bits: of blocks (to shared memory) or of bytes (to global memory)
 };
 
 }  // namespace lockstep::program

@@ -12,31 +12,58 @@ namespace lockstep::program {
 // it uses: memory_access.h, synchronisation.h, copies.h, images.h.
 enum class Action : std::uint8_t {
   // Control. kCall's target: index into Program::calls; kBranchTable's src[0]: index, target: index into Program::tables; kSleep's src[0]: nanoseconds.
-  kCall, kReturn, kExit, kBranchTable, kTrap, kSleep,
-  kHint,               // no effect that a program can see
-  kLineHint,           // a hint about global memory at src[0] + immediate, of which nothing is read. width: what the address must be a multiple of,
-                       // and so must src[1], the number of bytes, where there is one
-  kSpecialRegister,    // target: isa::SpecialRegister; width: bytes of the destination
+  kCall,
+  kReturn,
+  kExit,
+  kBranchTable,
+  kTrap,
+  kSleep,
+  kHint,             // no effect that a program can see
+  kLineHint,         // a hint about global memory at src[0] + immediate, of which nothing is read. width: what the address must be a multiple of,
+                     // and so must src[1], the number of bytes, where there is one
+  kSpecialRegister,  // target: isa::SpecialRegister; width: bytes of the destination
   kActiveMask,
   // The stack. kAlloca's src[0]: bytes, immediate: alignment.
-  kAlloca, kStackSave, kStackRestore,
+  kAlloca,
+  kStackSave,
+  kStackRestore,
   // Addresses; immediate: what is added. width: bytes of the destination and the source (4: a shared or local offset).
-  kConvertAddress,     // mode: AddressConversion
-  kIsSpace,            // space: which; dst: predicate
-  kLocalAddress,       // of a variable of a function's frame: base + immediate
-  kParameterAddress,   // of the parameters' copy in memory, plus immediate
-  kMapAddress, kRankOfAddress,  // src[0]: address of `width` bytes; space: kSharedCluster, or kGeneric; kMapAddress's src[1]: rank
+  kConvertAddress,    // mode: AddressConversion
+  kIsSpace,           // space: which; dst: predicate
+  kLocalAddress,      // of a variable of a function's frame: base + immediate
+  kParameterAddress,  // of the parameters' copy in memory, plus immediate
+  kMapAddress,
+  kRankOfAddress,  // src[0]: address of `width` bytes; space: kSharedCluster, or kGeneric; kMapAddress's src[1]: rank
   // Memory.
-  kAtomic, kLoadKernelParameter, kLoadStorage, kStoreStorage,
-  kDiscard,            // the 128 bytes at src[0] + immediate hold anything from now on
+  kAtomic,
+  kLoadKernelParameter,
+  kLoadStorage,
+  kStoreStorage,
+  kDiscard,  // the 128 bytes at src[0] + immediate hold anything from now on
   // Among threads.
-  kSync, kBarrier, kFence, kClusterArrive, kClusterWait, kMbarrier,
-  kPendingCount,       // src[0]: a state of an mbarrier
+  kSync,
+  kBarrier,
+  kFence,
+  kClusterArrive,
+  kClusterWait,
+  kMbarrier,
+  kPendingCount,  // src[0]: a state of an mbarrier
   // Asynchronous copies. kCopyWait's and kBulkWait's immediate: groups that may be left, -1 for wait_all; kCopyArrive's mode: 1 for .noinc.
-  kCopyAsync, kCopyCommit, kCopyWait, kCopyArrive, kBulkCopy, kBulkCommit, kBulkWait,
+  kCopyAsync,
+  kCopyCommit,
+  kCopyWait,
+  kCopyArrive,
+  kBulkCopy,
+  kBulkCommit,
+  kBulkWait,
   // Images. kTexture's and kSurfaceReduce's mode and src[1]: the level, or kNoSlot; isa::AtomOp. dst2: predicate that says whether the elements are
   // resident, which they always are. kImageQuery's immediate: isa::ImageQuery; mode: 1 of a surface, 0 of a texture.
-  kTexture, kSurfaceLoad, kSurfaceStore, kSurfaceStoreFormatted, kSurfaceReduce, kImageQuery,
+  kTexture,
+  kSurfaceLoad,
+  kSurfaceStore,
+  kSurfaceStoreFormatted,
+  kSurfaceReduce,
+  kImageQuery,
   kCount,
 };
 

@@ -15,12 +15,12 @@ namespace lockstep::program {
 // The modifiers that the handlers look at.
 struct ImageForm {
   isa::Geometry geometry = isa::Geometry::kNone;
-  isa::Type type = isa::Type::kNone;            // of an element in registers
-  isa::Border border = isa::Border::kNone;      // surfaces
-  std::uint8_t component = 0;                   // tld4
-  bool gathers = false;                         // tld4
-  bool float_coordinates = false;               // textures
-  bool formatted = false;                       // sust.p, sured.p
+  isa::Type type = isa::Type::kNone;        // of an element in registers
+  isa::Border border = isa::Border::kNone;  // surfaces
+  std::uint8_t component = 0;               // tld4
+  bool gathers = false;                     // tld4
+  bool float_coordinates = false;           // textures
+  bool formatted = false;                   // sust.p, sured.p
   std::uint8_t unused = 0;
 
   std::int64_t packed() const { return std::bit_cast<std::int64_t>(*this); }

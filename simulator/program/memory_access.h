@@ -19,13 +19,13 @@ namespace lockstep::program {
 
 // Op::flags of memory operations.
 enum MemoryFlags : std::uint8_t {
-  kSignExtend = 1,     // narrow load into a wider register; atomics: signed minimum or maximum
-  kNarrowAddress = 2,  // the address register has 32 bits
-  kFrameAddress = 4,   // an absolute local address that counts from the frame
-  kStrong = 8,         // volatile, relaxed, acquire, release or atomic: does not race with its like
-  kFloatResult = 16,   // atomics: floating-point addition
-  kAcquire = 32,       // orders what follows
-  kRelease = 64,       // orders what came before
+  kSignExtend = 1,      // narrow load into a wider register; atomics: signed minimum or maximum
+  kNarrowAddress = 2,   // the address register has 32 bits
+  kFrameAddress = 4,    // an absolute local address that counts from the frame
+  kStrong = 8,          // volatile, relaxed, acquire, release or atomic: does not race with its like
+  kFloatResult = 16,    // atomics: floating-point addition
+  kAcquire = 32,        // orders what follows
+  kRelease = 64,        // orders what came before
   kHalfElements = 128,  // atomics: every 16 bits are an f16, or with kSignExtend a bf16
 };
 

@@ -44,9 +44,9 @@ enum class OpKind : std::uint8_t {
 struct alignas(64) Op {
   Handler run = nullptr;
   Slot dst = kNoSlot;
-  Slot dst2 = kNoSlot;         // second destination: setp p|q, shfl d|p, add.cc's carry mask
+  Slot dst2 = kNoSlot;  // second destination: setp p|q, shfl d|p, add.cc's carry mask
   Slot src[4] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot};
-  Slot guard = kNoSlot;        // predicate slot; kNoSlot when unguarded
+  Slot guard = kNoSlot;  // predicate slot; kNoSlot when unguarded
   bool guard_negated = false;
   std::uint8_t width = 0;      // memory operations: bytes an element
   std::uint8_t elements = 1;   // memory operations: vector length

@@ -40,9 +40,9 @@ struct Range {
 
 // Where an operation came from, by Op::origin.
 struct Origin {
-  std::string text;             // "ld.global.f32"
+  std::string text;  // "ld.global.f32"
   ptx::SourceLocation source;
-  std::uint32_t module = 0;     // index into Program::sources
+  std::uint32_t module = 0;  // index into Program::sources
   int ptx_line = 0;
   std::uint32_t function = 0;
   const isa::FormRow* row = nullptr;  // of the table of instruction forms; nullptr for the end of a function
@@ -50,21 +50,27 @@ struct Origin {
 
 // What an operation does with the validity of its operands, by pc: for the checker of uninitialised values.
 enum class ValidityTransfer : std::uint8_t {
-  kCompute,   // the destination is derived from every source
-  kCopy,      // the destination is a source, bit for bit
-  kSelect,    // selp, slct: a copy of one of the first two sources; the last is a condition, Op::mode what it says (Selects)
+  kCompute,       // the destination is derived from every source
+  kCopy,          // the destination is a source, bit for bit
+  kSelect,        // selp, slct: a copy of one of the first two sources; the last is a condition, Op::mode what it says (Selects)
   kLogic,         // and, or of predicates: one operand may decide alone; Op::mode: Decides
   kCompareLogic,  // setp with and, or: the comparison or the predicate, its third source, may
   // Of these, only some bytes of the source count, or come to some bytes of the destination (byte_flow.h).
-  kShiftRight, kShiftRightSigned, kShiftLeft,  // by a constant, the second source
-  kMask,      // and a constant
-  kBitwise,   // each bit from bits in the same place
-  kTable,     // lop3
-  kExtract, kExtractSigned,  // bfe with constants
-  kPermute,   // prmt with a constant
-  kConvert, kConvertSigned,  // between integers, from an unsigned or a signed one
-  kConvertFrom,  // derived from the low Op::width bytes of the source
-  kLoad, kStore, kAtomic,
+  kShiftRight,
+  kShiftRightSigned,
+  kShiftLeft,  // by a constant, the second source
+  kMask,       // and a constant
+  kBitwise,    // each bit from bits in the same place
+  kTable,      // lop3
+  kExtract,
+  kExtractSigned,  // bfe with constants
+  kPermute,        // prmt with a constant
+  kConvert,
+  kConvertSigned,  // between integers, from an unsigned or a signed one
+  kConvertFrom,    // derived from the low Op::width bytes of the source
+  kLoad,
+  kStore,
+  kAtomic,
   kExchange,  // shfl: a copy from another lane
   kControl,   // sources decide what happens
   kFresh,     // writes without reading
@@ -72,9 +78,10 @@ enum class ValidityTransfer : std::uint8_t {
 
 // Which lanes of a ValidityTransfer::kSelect take the first source.
 enum class Selects : std::uint8_t {
-  kPredicate,            // where the predicate is true
-  kSign, kFloatSign,     // where the s32 or f32 is at least zero
-  kFlushedSign,          // where the f32 is, a subnormal being zero
+  kPredicate,  // where the predicate is true
+  kSign,
+  kFloatSign,    // where the s32 or f32 is at least zero
+  kFlushedSign,  // where the f32 is, a subnormal being zero
 };
 
 // Which value of one operand of a logical operation makes the other not count.
@@ -85,7 +92,7 @@ struct OperandUse {
   enum class Role : std::uint8_t { kWrite, kValue, kAddress, kCondition } role = Role::kValue;
 };
 
-struct Storage {            // a .param variable in a frame's register file: 32 lanes of `size` bytes side by side
+struct Storage {  // a .param variable in a frame's register file: 32 lanes of `size` bytes side by side
   std::string name;
   std::uint32_t offset = 0;
   std::uint32_t size = 0;
@@ -95,21 +102,21 @@ struct Function {
   std::string name;
   std::string demangled;
   bool is_kernel = false;
-  std::uint32_t entry = 0, end = 0;       // operations
-  std::uint32_t file_bytes = 0;           // of one frame
-  int registers = 0;                      // 32-bit registers live at most, an estimate
+  std::uint32_t entry = 0, end = 0;          // operations
+  std::uint32_t file_bytes = 0;              // of one frame
+  int registers = 0;                         // 32-bit registers live at most, an estimate
   std::vector<Storage> parameters, results;  // device functions
-  std::vector<Range> local;               // relative to the frame
-  std::uint32_t local_bytes = 0;          // of one frame, a multiple of 16
-  bool calls = false;                     // anything but built-in functions
+  std::vector<Range> local;                  // relative to the frame
+  std::uint32_t local_bytes = 0;             // of one frame, a multiple of 16
+  bool calls = false;                        // anything but built-in functions
   bool uses_alloca = false;
-  std::vector<Slot> undefined;            // registers that some path may read before it writes them
+  std::vector<Slot> undefined;  // registers that some path may read before it writes them
 
   // Kernels only.
   std::vector<std::uint32_t> parameter_offsets, parameter_sizes;
   std::vector<std::string> parameter_names;
-  bool parameters_in_memory = false;      // their address is taken: they need one
-  std::vector<Range> shared;              // static variables this kernel reaches
+  bool parameters_in_memory = false;  // their address is taken: they need one
+  std::vector<Range> shared;          // static variables this kernel reaches
   bool dynamic_shared = false;
   std::uint32_t dynamic_alignment = 16;
   std::uint32_t static_shared_bytes = 0;  // real bytes, without the gaps
@@ -122,10 +129,10 @@ struct Function {
 enum class Builtin : std::uint8_t { kNone, kVprintf, kMalloc, kFree, kAssertFail };
 
 struct Call {
-  std::int32_t function = -1;   // index, -1 when indirect or built in
+  std::int32_t function = -1;  // index, -1 when indirect or built in
   Builtin builtin = Builtin::kNone;
   std::string name;
-  Slot target = kNoSlot;        // indirect: 64-bit register
+  Slot target = kNoSlot;                    // indirect: 64-bit register
   std::vector<Storage> arguments, results;  // in the caller's register file
 };
 
@@ -139,13 +146,13 @@ struct Program {
   std::vector<Op> ops;
   std::vector<Origin> origins;
   std::vector<Source> sources;
-  std::vector<std::uint32_t> use_begin;     // by pc, one more than ops: range in `uses`
+  std::vector<std::uint32_t> use_begin;  // by pc, one more than ops: range in `uses`
   std::vector<OperandUse> uses;
-  std::vector<ValidityTransfer> transfers;              // by pc
+  std::vector<ValidityTransfer> transfers;  // by pc
   std::vector<Function> functions;
   std::vector<Call> calls;
   std::vector<BulkCopy> bulk_copies;
-  std::vector<Slot> slots;                  // operand lists of vector accesses
+  std::vector<Slot> slots;                         // operand lists of vector accesses
   std::vector<std::vector<std::uint32_t>> tables;  // brx targets
   // Weak loads whose value a compare-and-swap compares with: a stale one makes it fail and nothing worse (races.cc).
   std::unordered_set<std::uint32_t> guesses;
@@ -153,9 +160,9 @@ struct Program {
   std::size_t constant_bytes = 0;
   std::uint32_t dynamic_shared_begin = kSharedStart;
   std::unordered_map<std::string, const memory::Allocation*> variables;
-  ManagedVariables managed;                 // those of them that are
+  ManagedVariables managed;  // those of them that are
   std::uint32_t const_space_bytes = 0;
-  bool cluster_barriers = false;            // some function has barrier.cluster
+  bool cluster_barriers = false;  // some function has barrier.cluster
 
   const Origin& origin(std::uint32_t pc) const { return origins[ops[pc].origin]; }
   const Function& function_at(std::uint32_t pc) const { return functions[origin(pc).function]; }

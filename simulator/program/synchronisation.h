@@ -9,11 +9,28 @@ namespace lockstep::program {
 
 // Action::kSync. What a *.sync does (PTX ISA 9.7.9, 9.7.13); Op::flags. src[0..2]: the operation's own sources; src[3]: the member mask.
 enum class SyncKind : std::uint8_t {
-  kShflUp, kShflDown, kShflBfly, kShflIdx,
-  kVoteAll, kVoteAny, kVoteUni, kVoteBallot,
-  kMatchAny, kMatchAll,
-  kReduxAdd, kReduxMinU, kReduxMinS, kReduxMaxU, kReduxMaxS, kReduxAnd, kReduxOr, kReduxXor, kReduxMinF, kReduxMaxF,
-  kElect, kWarpBarrier,
+  kShflUp,
+  kShflDown,
+  kShflBfly,
+  kShflIdx,
+  kVoteAll,
+  kVoteAny,
+  kVoteUni,
+  kVoteBallot,
+  kMatchAny,
+  kMatchAll,
+  kReduxAdd,
+  kReduxMinU,
+  kReduxMinS,
+  kReduxMaxU,
+  kReduxMaxS,
+  kReduxAnd,
+  kReduxOr,
+  kReduxXor,
+  kReduxMinF,
+  kReduxMaxF,
+  kElect,
+  kWarpBarrier,
 };
 // Op::immediate of redux on f32.
 inline constexpr std::int64_t kReduxAbs = 1, kReduxNaN = 2;
@@ -26,10 +43,10 @@ enum BarFlags : std::uint8_t { kBarSync = 0, kBarArrive = 1, kBarRedAnd = 2, kBa
 enum class MbarrierOp : std::uint8_t { kInit, kInvalidate, kExpectTx, kCompleteTx, kArrive, kTestWait, kTryWait };
 // Op::target: bits that change the operation.
 enum MbarrierFlags : std::uint32_t {
-  kWithTx = 1,       // arrive.expect_tx: src[1] is a number of bytes
-  kDropped = 2,      // arrive_drop
-  kIncomplete = 4,   // arrive.noComplete
-  kByParity = 8,     // test_wait.parity, try_wait.parity
+  kWithTx = 1,      // arrive.expect_tx: src[1] is a number of bytes
+  kDropped = 2,     // arrive_drop
+  kIncomplete = 4,  // arrive.noComplete
+  kByParity = 8,    // test_wait.parity, try_wait.parity
 };
 
 }  // namespace lockstep::program

@@ -194,8 +194,7 @@ std::optional<Constant> parse_number(std::string_view text) {
       return Constant{Constant::Kind::kFloat, *v};
     }
   }
-  if (text.find('.') != std::string_view::npos ||
-      (text.find_first_of("xX") == std::string_view::npos && text.find_first_of("eE") != std::string_view::npos)) {
+  if (text.find('.') != std::string_view::npos || (text.find_first_of("xX") == std::string_view::npos && text.find_first_of("eE") != std::string_view::npos)) {
     double v = 0;
     const auto r = std::from_chars(text.data(), text.data() + text.size(), v);
     if (r.ptr != text.data() + text.size() || r.ec != std::errc()) return std::nullopt;
@@ -234,8 +233,6 @@ std::optional<std::uint64_t> bits_as(const Constant& c, Type type) {
   return bytes >= 8 || bytes == 0 ? c.bits : c.bits & ((1ull << (8 * bytes)) - 1);
 }
 
-std::optional<Constant> parse_constant_expression(Token& current, const std::function<Token()>& next) {
-  return Expression(current, next).conditional();
-}
+std::optional<Constant> parse_constant_expression(Token& current, const std::function<Token()>& next) { return Expression(current, next).conditional(); }
 
 }  // namespace lockstep::ptx

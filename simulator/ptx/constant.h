@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
-#include "simulator/ptx/lexer.h"
 #include "simulator/isa/opcode.h"
+#include "simulator/ptx/lexer.h"
 
 namespace lockstep::ptx {
 

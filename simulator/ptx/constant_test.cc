@@ -92,7 +92,8 @@ TEST(Constants, OperatorsBindAsInC) {
 }
 
 TEST(Constants, WhatIsNoConstantIsRefused) {
-  for (const char* text : {"", "x", "1 +", "(1", "1 2", "0x", "0xG", "08", "0b12", "0f3F80", "0f3F8000000", "0d3FF0", "1.5 + 1", "5 / 0", "5 % 0", "~1.0", "1 ? 2", "1e", "12abc"})
+  for (const char* text :
+       {"", "x", "1 +", "(1", "1 2", "0x", "0xG", "08", "0b12", "0f3F80", "0f3F8000000", "0d3FF0", "1.5 + 1", "5 / 0", "5 % 0", "~1.0", "1 ? 2", "1e", "12abc"})
     EXPECT_FALSE(evaluate(text)) << text;
 }
 

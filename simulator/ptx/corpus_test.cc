@@ -2,8 +2,8 @@
 // counted and compared with the instructions by a second, much simpler reader.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cctype>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -127,8 +127,8 @@ void registers_of(const Operand& o, const Function& f, std::vector<std::string>&
   auto add = [&](const std::string& name) {
     if (name[0] == '%') out.push_back(name);
   };
-  const bool indexed = o.kind == Operand::Kind::kRegister || o.kind == Operand::Kind::kNegatedPredicate ||
-                       (o.kind == Operand::Kind::kAddress && o.has_register);
+  const bool indexed =
+      o.kind == Operand::Kind::kRegister || o.kind == Operand::Kind::kNegatedPredicate || (o.kind == Operand::Kind::kAddress && o.has_register);
   if (indexed) add(f.registers[o.index].name);
   if (o.kind == Operand::Kind::kSpecialRegister) add(std::string(isa::special_register_name(o.special)));
   for (const Operand& e : o.elements) registers_of(e, f, out);
@@ -176,7 +176,7 @@ TEST(Corpus, ParsesWithNothingLost) {
     for (const InlineSite& site : m.inline_sites) EXPECT_FALSE(site.function.empty());
   }
   EXPECT_GT(instructions, 20000u);
-  EXPECT_GT(located, 5000u);   // from the texts with -lineinfo and -G
+  EXPECT_GT(located, 5000u);  // from the texts with -lineinfo and -G
   EXPECT_GT(inlined, 100u);
   RecordProperty("instructions", static_cast<int>(instructions));
 }

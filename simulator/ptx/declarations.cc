@@ -18,8 +18,8 @@ constexpr std::size_t kMaxDimensions = 32;
 
 struct Shape {
   Type type = Type::kNone;
-  std::uint64_t element = 0;               // bytes
-  std::vector<std::uint64_t> dimensions;   // empty for a scalar; the first may be 0, for "[]"
+  std::uint64_t element = 0;              // bytes
+  std::vector<std::uint64_t> dimensions;  // empty for a scalar; the first may be 0, for "[]"
 };
 
 std::uint64_t checked_size(Cursor& in, const Shape& shape) {
@@ -261,8 +261,7 @@ std::vector<Variable> parse_variables(Cursor& in, const Linkage& linkage) {
     v.is_weak = linkage.is_weak || linkage.is_common;  // several modules may define it, one survives
     v.is_visible = linkage.is_visible;
     if (in.accept('=')) {
-      if (space != Space::kGlobal && space != Space::kConst)
-        in.fail(line, "only .global and .const variables have initialisers: " + v.name);
+      if (space != Space::kGlobal && space != Space::kConst) in.fail(line, "only .global and .const variables have initialisers: " + v.name);
       Initialiser(in, shape, v).parse();
     }
     if (v.size == 0 && !v.is_extern && !shape.dimensions.empty() && space != Space::kShared && space != Space::kParam)

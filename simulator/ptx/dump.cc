@@ -43,14 +43,14 @@ std::string show(const Operand& o, const Function& f) {
 }
 
 void print(const Variable& v, const char* indent) {
-  std::printf("%s.%s %s: %llu bytes, aligned to %u%s%s, %zu addresses\n", indent, std::string(lockstep::isa::space_name(v.space)).c_str(),
-              v.name.c_str(), static_cast<unsigned long long>(v.size), v.alignment, v.is_extern ? ", extern" : "",
-              v.initial.empty() ? "" : ", initialised", v.relocations.size());
+  std::printf("%s.%s %s: %llu bytes, aligned to %u%s%s, %zu addresses\n", indent, std::string(lockstep::isa::space_name(v.space)).c_str(), v.name.c_str(),
+              static_cast<unsigned long long>(v.size), v.alignment, v.is_extern ? ", extern" : "", v.initial.empty() ? "" : ", initialised",
+              v.relocations.size());
 }
 
 void print(const Module& m, const Function& f) {
-  std::printf("%s %s%s: %zu registers, %zu instructions\n", f.is_kernel ? "kernel" : "function", f.name.c_str(),
-              f.is_declaration ? " (declared)" : "", f.registers.size(), f.body.size());
+  std::printf("%s %s%s: %zu registers, %zu instructions\n", f.is_kernel ? "kernel" : "function", f.name.c_str(), f.is_declaration ? " (declared)" : "",
+              f.registers.size(), f.body.size());
   for (const Variable& v : f.parameters) print(v, "  ");
   for (const Variable& v : f.variables) print(v, "    ");
   for (std::size_t i = 0; i < f.body.size(); ++i) {

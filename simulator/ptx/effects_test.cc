@@ -26,9 +26,11 @@ Module parsed(const std::string& text) {
 
 // The registers of one instruction, in order: "r1" read, "=r1" written.
 std::vector<std::string> accesses(const std::string& instruction) {
-  const Module m = parsed(".version 9.0\n.target sm_90\n.address_size 64\n.func (.param .b32 z) f(.param .b32 y)\n{\nret;\n}\n.entry k(.param .b64 x)\n{\n"
-                          ".reg .pred p<8>; .reg .b16 h<8>; .reg .b32 r<8>; .reg .b64 d<8>; .reg .b128 q<8>;\n"
-                          "t: .branchtargets L, M;\n" + instruction + "\nL: ret;\nM: ret;\n}\n");
+  const Module m = parsed(
+      ".version 9.0\n.target sm_90\n.address_size 64\n.func (.param .b32 z) f(.param .b32 y)\n{\nret;\n}\n.entry k(.param .b64 x)\n{\n"
+      ".reg .pred p<8>; .reg .b16 h<8>; .reg .b32 r<8>; .reg .b64 d<8>; .reg .b128 q<8>;\n"
+      "t: .branchtargets L, M;\n" +
+      instruction + "\nL: ret;\nM: ret;\n}\n");
   std::vector<std::string> all;
   if (m.functions.empty()) return all;
   const Function& f = m.functions.back();
@@ -59,9 +61,7 @@ TEST(Effects, AddressesAreRead) {
   EXPECT_THAT(accesses("applypriority.global.L2::evict_normal [d1], 128;"), ElementsAre("d1"));
 }
 
-TEST(Effects, CallsWriteTheirResultsAlone) {
-  EXPECT_THAT(accesses("call (r1), f, (r2);"), ElementsAre("r2", "=r1"));
-}
+TEST(Effects, CallsWriteTheirResultsAlone) { EXPECT_THAT(accesses("call (r1), f, (r2);"), ElementsAre("r2", "=r1")); }
 
 TEST(Effects, UnpackingWritesItsParts) {
   EXPECT_THAT(accesses("mov.b32 {h1, h2}, r1;"), ElementsAre("r1", "=h1", "=h2"));
@@ -102,8 +102,10 @@ TEST(Effects, OfEveryRowTheFirstOperandAloneIsWrittenAndOnlyWhenItIsADestination
 
 TEST(Effects, WhereExecutionGoesOn) {
   const auto after = [](const std::string& instruction) {
-    const Module m = parsed(".version 9.0\n.target sm_90\n.address_size 64\n.entry k()\n{\n.reg .pred p<8>; .reg .b32 r<8>;\n"
-                            "t: .branchtargets L, M;\n" + instruction + "\nL: ret;\nM: ret;\n}\n");
+    const Module m = parsed(
+        ".version 9.0\n.target sm_90\n.address_size 64\n.entry k()\n{\n.reg .pred p<8>; .reg .b32 r<8>;\n"
+        "t: .branchtargets L, M;\n" +
+        instruction + "\nL: ret;\nM: ret;\n}\n");
     return m.functions.empty() ? Successors{} : successors(m.functions.back().body.front());
   };
   EXPECT_TRUE(after("mov.b32 r1, r2;").next);

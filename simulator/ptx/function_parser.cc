@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "simulator/ptx/declarations.h"
 #include "simulator/isa/names.h"
+#include "simulator/ptx/declarations.h"
 #include "simulator/ptx/operand_check.h"
 #include "simulator/ptx/scope.h"
 
@@ -39,9 +39,7 @@ class BodyParser {
   }
 
  private:
-  [[noreturn]] void undefined_label(const Scopes::Pending& p) {
-    in_.fail(p.line, "undefined label '" + std::string(p.label) + "'");
-  }
+  [[noreturn]] void undefined_label(const Scopes::Pending& p) { in_.fail(p.line, "undefined label '" + std::string(p.label) + "'"); }
 
   void statement() {
     if (in_.at('{')) {
@@ -116,16 +114,13 @@ class BodyParser {
       if (in_.accept('<')) {
         // No expression here: its '>' would be taken for a comparison.
         const auto number = parse_number(in_.current().text);
-        if (in_.current().kind != Token::Kind::kNumber || !number || number->bits > kMaxRegisters)
-          in_.unexpected("a number of registers");
+        if (in_.current().kind != Token::Kind::kNumber || !number || number->bits > kMaxRegisters) in_.unexpected("a number of registers");
         const auto count = static_cast<std::uint32_t>(number->bits);
         in_.take();
         in_.expect('>');
         if (count > kMaxRegisters - first) in_.fail(line, "too many registers");
-        if (!scopes_.add_register_range(name, first, count))
-          in_.fail(line, "registers " + std::string(name) + "<> are declared twice");
-        for (std::uint32_t i = 0; i < count; ++i)
-          function_.registers.push_back({std::string(name) + std::to_string(i), type});
+        if (!scopes_.add_register_range(name, first, count)) in_.fail(line, "registers " + std::string(name) + "<> are declared twice");
+        for (std::uint32_t i = 0; i < count; ++i) function_.registers.push_back({std::string(name) + std::to_string(i), type});
       } else {
         if (!scopes_.add_register(name, first)) in_.fail(line, "register " + std::string(name) + " is declared twice");
         function_.registers.push_back({std::string(name), type});
@@ -207,8 +202,7 @@ class BodyParser {
         labels.push_back(prefix);
       } while (in_.accept(','));
       in_.expect(';');
-      if (!scopes_.add_targets(name.text, std::move(labels)))
-        in_.fail(name.line, "label '" + std::string(name.text) + "' is defined twice");
+      if (!scopes_.add_targets(name.text, std::move(labels))) in_.fail(name.line, "label '" + std::string(name.text) + "' is defined twice");
       return;
     }
     if (!scopes_.add_label(name.text, static_cast<std::uint32_t>(function_.body.size())))
@@ -333,8 +327,8 @@ class BodyParser {
     const std::vector<isa::Match>& matches = state_.matches(opcode.text);
     if (matches.empty()) {
       const std::string nearest = isa::explain_no_match(opcode.text);
-      in_.fail(opcode.line, nearest.empty() ? "unknown instruction '" + std::string(opcode.text) + "'"
-                                            : "no instruction '" + std::string(opcode.text) + "': " + nearest);
+      in_.fail(opcode.line,
+               nearest.empty() ? "unknown instruction '" + std::string(opcode.text) + "'" : "no instruction '" + std::string(opcode.text) + "': " + nearest);
     }
     Instruction i;
     i.guard = guard;
@@ -390,14 +384,12 @@ class BodyParser {
       }
     }
     if (too_new != nullptr) {
-      in_.fail(i.ptx_line, "'" + i.text + "' needs PTX ISA " + std::to_string(too_new->ptx / 10) + "." +
-                               std::to_string(too_new->ptx % 10) + " and sm_" + std::to_string(too_new->sm) +
-                               (too_new->suffix != 0 ? std::string(1, too_new->suffix) : std::string()) + "; this module is " +
-                               std::to_string(state_.module.version_major) + "." +
-                               std::to_string(state_.module.version_minor) + " for " + state_.module.target);
+      in_.fail(i.ptx_line, "'" + i.text + "' needs PTX ISA " + std::to_string(too_new->ptx / 10) + "." + std::to_string(too_new->ptx % 10) + " and sm_" +
+                               std::to_string(too_new->sm) + (too_new->suffix != 0 ? std::string(1, too_new->suffix) : std::string()) + "; this module is " +
+                               std::to_string(state_.module.version_major) + "." + std::to_string(state_.module.version_minor) + " for " +
+                               state_.module.target);
     }
-    in_.fail(i.ptx_line, "'" + i.text + "': " + nearest.reason +
-                             (nearest_form ? "; the form is: " + std::string(nearest_form->row->syntax) : std::string()));
+    in_.fail(i.ptx_line, "'" + i.text + "': " + nearest.reason + (nearest_form ? "; the form is: " + std::string(nearest_form->row->syntax) : std::string()));
   }
 
   // A cache policy stands exactly when the opcode asks for one.
@@ -471,8 +463,7 @@ class BodyParser {
     }
     in_.expect(';');
     if (i.operands[1].kind == Operand::Kind::kSymbol) {
-      state_.uses.push_back({i.operands[1].symbol, i.ptx_line, in_.function, true, i.operands[0].elements.size(),
-                             i.operands[2].elements.size()});
+      state_.uses.push_back({i.operands[1].symbol, i.ptx_line, in_.function, true, i.operands[0].elements.size(), i.operands[2].elements.size()});
     } else if (i.operands[1].kind != Operand::Kind::kRegister) {
       in_.fail(target.line, "'" + std::string(target.text) + "' cannot be called");
     } else if (i.operands[3].kind == Operand::Kind::kNone) {
@@ -495,8 +486,8 @@ class BodyParser {
   Function& function_;
   Scopes scopes_;
   SourceLocation source_;
-  std::unordered_map<std::string, int> names_;       // variables so far, by the name as written
-  std::vector<std::unique_ptr<std::string>> keep_;   // names that scopes_ views
+  std::unordered_map<std::string, int> names_;      // variables so far, by the name as written
+  std::vector<std::unique_ptr<std::string>> keep_;  // names that scopes_ views
   std::vector<std::string> call_targets_;
 };
 

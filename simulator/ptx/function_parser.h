@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "simulator/ptx/cursor.h"
 #include "simulator/isa/forms.h"
+#include "simulator/ptx/cursor.h"
 #include "simulator/ptx/ir.h"
 
 namespace lockstep::ptx {

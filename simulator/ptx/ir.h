@@ -17,7 +17,7 @@
 namespace lockstep::isa {
 struct FormRow;      // isa/forms.h
 struct OperandRule;  // isa/forms.h
-}
+}  // namespace lockstep::isa
 
 namespace lockstep::ptx {
 
@@ -28,7 +28,6 @@ using isa::size_of;
 using isa::Space;
 using isa::SpecialRegister;
 using isa::Type;
-
 
 // Where in the CUDA source an instruction came from (.loc); line 0 when the PTX carries no line information.
 struct SourceLocation {
@@ -52,26 +51,26 @@ struct Register {
 struct Operand {
   enum class Kind : std::uint8_t {
     kNone,
-    kRegister,         // index
-    kNegatedPredicate, // !%p: index
-    kImmediate,        // bits: the value as the instruction's type reads it (floats as their bit pattern)
-    kSpecialRegister,  // special
-    kSymbol,           // address of a variable or function (+ offset), as in mov.u64 %rd, x
-    kAddress,          // [register + offset], [symbol + offset] or [immediate]
-    kVector,           // {a, b, ...}: elements
-    kLabel,            // index of the target instruction in Function::body
-    kSink,             // _
-    kPair,             // p|q: elements[0], elements[1]
-    kList,             // ( ... ) of a call, or the target list of brx: elements
+    kRegister,          // index
+    kNegatedPredicate,  // !%p: index
+    kImmediate,         // bits: the value as the instruction's type reads it (floats as their bit pattern)
+    kSpecialRegister,   // special
+    kSymbol,            // address of a variable or function (+ offset), as in mov.u64 %rd, x
+    kAddress,           // [register + offset], [symbol + offset] or [immediate]
+    kVector,            // {a, b, ...}: elements
+    kLabel,             // index of the target instruction in Function::body
+    kSink,              // _
+    kPair,              // p|q: elements[0], elements[1]
+    kList,              // ( ... ) of a call, or the target list of brx: elements
   };
   Kind kind = Kind::kNone;
-  bool is_float = false;                // kImmediate: written as a float (0f.., 0d.. or decimal)
-  bool has_register = false;            // kAddress: base is a register (index), otherwise symbol or absolute
-  std::uint32_t index = 0;              // register or instruction index
+  bool is_float = false;      // kImmediate: written as a float (0f.., 0d.. or decimal)
+  bool has_register = false;  // kAddress: base is a register (index), otherwise symbol or absolute
+  std::uint32_t index = 0;    // register or instruction index
   SpecialRegister special = SpecialRegister::kNone;
-  std::int64_t offset = 0;              // kAddress, kSymbol: byte offset
-  std::uint64_t bits = 0;               // kImmediate
-  std::string symbol;                   // kSymbol, kAddress: name as written
+  std::int64_t offset = 0;  // kAddress, kSymbol: byte offset
+  std::uint64_t bits = 0;   // kImmediate
+  std::string symbol;       // kSymbol, kAddress: name as written
   std::vector<Operand> elements;
 };
 
@@ -93,8 +92,8 @@ struct Instruction {
   const std::vector<isa::OperandRule>* rules = nullptr;
   const isa::FormRow* row = nullptr;  // of the table of forms; nullptr for a `ret` at a function's end
   SourceLocation source;
-  int ptx_line = 0;     // line within the PTX text, from 1
-  std::string text;     // opcode with its modifiers as written, for messages: "ld.global.nc.f32"
+  int ptx_line = 0;  // line within the PTX text, from 1
+  std::string text;  // opcode with its modifiers as written, for messages: "ld.global.nc.f32"
 };
 
 // A variable in a state space: .global, .const, .shared, .local, or a .param of a function or kernel.
@@ -115,8 +114,8 @@ struct Variable {
     std::uint32_t size = 8;    // bytes
     std::string symbol;
     std::int64_t addend = 0;
-    bool generic = false;      // generic(symbol)
-    std::uint64_t mask = ~0ull; // mask() operator
+    bool generic = false;        // generic(symbol)
+    std::uint64_t mask = ~0ull;  // mask() operator
   };
   std::vector<Relocation> relocations;
 };
@@ -139,18 +138,18 @@ struct Function {
   std::vector<Variable> parameters;  // laid out in order; offsets by natural alignment, see parameter_offsets()
   std::vector<Variable> results;
   std::vector<Register> registers;
-  std::vector<Variable> variables;   // function-scope .shared, .local and .param, with nested scopes renamed apart
+  std::vector<Variable> variables;                        // function-scope .shared, .local and .param, with nested scopes renamed apart
   std::unordered_map<std::string, Prototype> prototypes;  // by label of the .callprototype
   std::vector<Instruction> body;
 
   // Launch directives; 0 when absent.
-  std::uint32_t max_threads[3] = {0, 0, 0};          // .maxntid
-  std::uint32_t required_threads[3] = {0, 0, 0};     // .reqntid
-  std::uint32_t required_cluster[3] = {0, 0, 0};     // .reqnctapercluster
-  std::uint32_t min_blocks = 0;                      // .minnctapersm
-  std::uint32_t max_registers = 0;                   // .maxnreg
-  bool explicit_cluster = false;                     // .explicitcluster
-  std::uint32_t max_cluster_rank = 0;                // .maxclusterrank
+  std::uint32_t max_threads[3] = {0, 0, 0};       // .maxntid
+  std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
+  std::uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster
+  std::uint32_t min_blocks = 0;                   // .minnctapersm
+  std::uint32_t max_registers = 0;                // .maxnreg
+  bool explicit_cluster = false;                  // .explicitcluster
+  std::uint32_t max_cluster_rank = 0;             // .maxclusterrank
 };
 
 // Byte offset of every parameter in the kernel's parameter buffer, and the buffer's size as the last element.
@@ -158,13 +157,13 @@ std::vector<std::uint32_t> parameter_offsets(const Function& function);
 
 struct Module {
   int version_major = 0, version_minor = 0;
-  std::string target;         // "sm_90"
-  int target_number = 0;      // 90
-  char target_suffix = 0;     // 'a', 'f' or 0
+  std::string target;      // "sm_90"
+  int target_number = 0;   // 90
+  char target_suffix = 0;  // 'a', 'f' or 0
   std::vector<std::string> files;
   std::vector<InlineSite> inline_sites;
   std::vector<Variable> variables;
-  std::vector<Function> functions;  // one entry a name: a definition replaces the declarations before it
+  std::vector<Function> functions;                           // one entry a name: a definition replaces the declarations before it
   std::vector<std::pair<std::string, std::string>> aliases;  // .alias first, second: first is another name of second
 };
 

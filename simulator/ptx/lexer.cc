@@ -70,8 +70,8 @@ Token Lexer::next() {
   if (is_digit(c)) {
     // Integers (with 0x, 0b, U), 0f and 0d bit patterns, decimal floats with exponent.
     const char second = at(start + 1);
-    const bool pattern = c == '0' && (second == 'x' || second == 'X' || second == 'f' || second == 'F' || second == 'd' ||
-                                      second == 'D' || second == 'b' || second == 'B');
+    const bool pattern =
+        c == '0' && (second == 'x' || second == 'X' || second == 'f' || second == 'F' || second == 'd' || second == 'D' || second == 'b' || second == 'B');
     std::size_t i = start + 1;
     for (;; ++i) {
       const char k = at(i);
@@ -94,11 +94,10 @@ Token Lexer::next() {
   }
 
   const char n = at(start + 1);
-  const bool two = (c == '<' && (n == '<' || n == '=')) || (c == '>' && (n == '>' || n == '=')) || (c == '=' && n == '=') ||
-                   (c == '!' && n == '=') || (c == '&' && n == '&') || (c == '|' && n == '|');
+  const bool two = (c == '<' && (n == '<' || n == '=')) || (c == '>' && (n == '>' || n == '=')) || (c == '=' && n == '=') || (c == '!' && n == '=') ||
+                   (c == '&' && n == '&') || (c == '|' && n == '|');
   if (two) return finish(Token::Kind::kPunctuator, start + 2);
-  if (std::string_view(",;[]{}()<>|+-!@=:*/%&^~?").find(c) != std::string_view::npos)
-    return finish(Token::Kind::kPunctuator, start + 1);
+  if (std::string_view(",;[]{}()<>|+-!@=:*/%&^~?").find(c) != std::string_view::npos) return finish(Token::Kind::kPunctuator, start + 1);
   return finish(Token::Kind::kBad, start + 1);
 }
 

@@ -1,7 +1,7 @@
 #include "simulator/ptx/operand_check.h"
 
-#include "simulator/ptx/constant.h"
 #include "simulator/isa/names.h"
+#include "simulator/ptx/constant.h"
 
 namespace lockstep::ptx {
 namespace {
@@ -17,10 +17,22 @@ bool allows_wider_registers(Opcode op) {
 enum class Class { kBits, kInteger, kFloat, kOther };
 Class class_of(Type t) {
   switch (t) {
-    case Type::kPred: case Type::kB8: case Type::kB16: case Type::kB32: case Type::kB64: case Type::kB128: return Class::kBits;
-    case Type::kU8: case Type::kU16: case Type::kU32: case Type::kU64:
-    case Type::kS8: case Type::kS16: case Type::kS32: case Type::kS64: return Class::kInteger;
-    case Type::kF32: case Type::kF64: return Class::kFloat;
+    case Type::kPred:
+    case Type::kB8:
+    case Type::kB16:
+    case Type::kB32:
+    case Type::kB64:
+    case Type::kB128: return Class::kBits;
+    case Type::kU8:
+    case Type::kU16:
+    case Type::kU32:
+    case Type::kU64:
+    case Type::kS8:
+    case Type::kS16:
+    case Type::kS32:
+    case Type::kS64: return Class::kInteger;
+    case Type::kF32:
+    case Type::kF64: return Class::kFloat;
     default: return Class::kOther;  // half, packed and narrow formats: their registers are .bN or of the very type
   }
 }
@@ -51,8 +63,7 @@ struct Checker {
     const Constant c{o.is_float ? Constant::Kind::kFloat : Constant::Kind::kSigned, o.bits};
     if (class_of(wanted) == Class::kOther) return "no constant can be written for " + spelled(wanted);
     if (bits_as(c, wanted)) return {};
-    return o.is_float ? "a floating-point constant where " + spelled(wanted) + " is wanted"
-                      : "an integer constant where " + spelled(wanted) + " is wanted";
+    return o.is_float ? "a floating-point constant where " + spelled(wanted) + " is wanted" : "an integer constant where " + spelled(wanted) + " is wanted";
   }
 
   std::string scalar(const Operand& o, Type wanted, bool destination) const {
@@ -78,8 +89,7 @@ struct Checker {
 
   std::string vector(const Operand& o, Type wanted, std::size_t count, bool destination) const {
     if (o.kind != Kind::kVector) return "a vector of " + std::to_string(count) + " is wanted";
-    if (o.elements.size() != count)
-      return "a vector of " + std::to_string(count) + " is wanted, this has " + std::to_string(o.elements.size());
+    if (o.elements.size() != count) return "a vector of " + std::to_string(count) + " is wanted, this has " + std::to_string(o.elements.size());
     for (const Operand& e : o.elements)
       if (std::string why = scalar(e, wanted, destination); !why.empty()) return why;
     return {};
@@ -132,8 +142,7 @@ struct Checker {
           return "the result cannot be discarded";
         }
         return is_vector ? vector(o, type, match.modifiers.vector, true) : scalar(o, type, true);
-      case Role::kSource:
-        return is_vector ? vector(o, type, match.modifiers.vector, false) : scalar(o, type, false);
+      case Role::kSource: return is_vector ? vector(o, type, match.modifiers.vector, false) : scalar(o, type, false);
       case Role::kDestinationPredicate: return scalar(o, Type::kPred, true);
       case Role::kDestinationPair:
         if (o.kind != Kind::kPair) return rule.second_optional ? scalar(o, type, true) : "a pair a|b is wanted";
@@ -149,11 +158,9 @@ struct Checker {
       case Role::kAddress: return o.kind == Kind::kAddress ? std::string() : "an address [..] is wanted";
       case Role::kImage: return image(o, type);
       case Role::kGradient: return gradient(o, type);
-      case Role::kInteger:
-        return o.kind == Kind::kImmediate && !o.is_float ? std::string() : "an integer constant is wanted";
+      case Role::kInteger: return o.kind == Kind::kImmediate && !o.is_float ? std::string() : "an integer constant is wanted";
       case Role::kLabel: return o.kind == Kind::kSymbol && o.offset == 0 ? std::string() : "a label is wanted";
-      case Role::kLabelList:
-        return o.kind == Kind::kSymbol && o.offset == 0 ? std::string() : "the label of a .branchtargets is wanted";
+      case Role::kLabelList: return o.kind == Kind::kSymbol && o.offset == 0 ? std::string() : "the label of a .branchtargets is wanted";
       case Role::kSink: return o.kind == Kind::kSink ? std::string() : "'_' is wanted";
       case Role::kFunction: return {};
     }
@@ -174,8 +181,7 @@ void settle_immediate(Operand& o, Type type) {
 Misfit check_operands(const isa::Match& match, const std::vector<isa::OperandRule>& rules, const std::vector<Operand>& operands,
                       const std::vector<Register>& registers) {
   const Checker checker{match, registers};
-  if (rules.size() != operands.size())
-    return {"takes " + std::to_string(rules.size()) + " operands, not " + std::to_string(operands.size()), 0};
+  if (rules.size() != operands.size()) return {"takes " + std::to_string(rules.size()) + " operands, not " + std::to_string(operands.size()), 0};
   for (std::size_t i = 0; i < rules.size(); ++i) {
     std::string why = checker.one(rules[i], operands[i]);
     if (why.empty()) continue;

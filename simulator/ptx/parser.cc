@@ -3,10 +3,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "simulator/isa/names.h"
 #include "simulator/ptx/cursor.h"
 #include "simulator/ptx/declarations.h"
 #include "simulator/ptx/function_parser.h"
-#include "simulator/isa/names.h"
 
 namespace lockstep::ptx {
 namespace {
@@ -253,9 +253,8 @@ class ModuleParser {
       const Function& callee = module_.functions[f->second];
       if (callee.results.size() != use.results || callee.parameters.size() != use.arguments)
         throw Failure{{use.line, use.function,
-                       use.name + " takes " + std::to_string(callee.parameters.size()) + " arguments and returns " +
-                           std::to_string(callee.results.size()) + " values; the call has " + std::to_string(use.arguments) +
-                           " and " + std::to_string(use.results)}};
+                       use.name + " takes " + std::to_string(callee.parameters.size()) + " arguments and returns " + std::to_string(callee.results.size()) +
+                           " values; the call has " + std::to_string(use.arguments) + " and " + std::to_string(use.results)}};
     }
   }
 

@@ -93,7 +93,8 @@ TEST(Instructions, AddressesOfAllKinds) {
 }
 
 TEST(Instructions, PairsNegatedPredicatesAndSpecialRegisters) {
-  const Function f = function_of("setp.lt.and.s32 %p1|%p2, %r1, 5, !%p3; mov.u32 %r1, %ctaid.y; shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1; setp.eq.u32 %p1, %r1, WARP_SZ;");
+  const Function f =
+      function_of("setp.lt.and.s32 %p1|%p2, %r1, 5, !%p3; mov.u32 %r1, %ctaid.y; shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1; setp.eq.u32 %p1, %r1, WARP_SZ;");
   ASSERT_EQ(f.body[0].operands[0].kind, Kind::kPair);
   EXPECT_EQ(name(f, f.body[0].operands[0].elements[1]), "%p2");
   EXPECT_EQ(f.body[0].operands[3].kind, Kind::kNegatedPredicate);
@@ -105,8 +106,9 @@ TEST(Instructions, PairsNegatedPredicatesAndSpecialRegisters) {
 }
 
 TEST(Instructions, TheSameWordMeansWhatItsOpcodeSays) {
-  const Function f = function_of("mul.lo.u32 %r1, %r2, %r3; setp.lo.u32 %p1, %r1, %r2; mul.wide.s32 %d1, %r1, 4; vote.sync.all.pred %p1, %p2, -1; bar.red.and.pred %p1, 0, %p2; "
-                                 "and.b32 %r1, %r2, %r3; atom.global.and.b32 %r1, [%d1], %r2; barrier.cluster.arrive.release.aligned;");
+  const Function f = function_of(
+      "mul.lo.u32 %r1, %r2, %r3; setp.lo.u32 %p1, %r1, %r2; mul.wide.s32 %d1, %r1, 4; vote.sync.all.pred %p1, %p2, -1; bar.red.and.pred %p1, 0, %p2; "
+      "and.b32 %r1, %r2, %r3; atom.global.and.b32 %r1, [%d1], %r2; barrier.cluster.arrive.release.aligned;");
   EXPECT_EQ(f.body[0].modifiers.half, isa::Half::kLo);
   EXPECT_EQ(f.body[1].modifiers.compare, isa::Compare::kLo);
   EXPECT_EQ(f.body[2].modifiers.half, isa::Half::kWide);
@@ -213,7 +215,8 @@ TEST(Variables, SizesAlignmentsAndLinkage) {
 
 TEST(Variables, InitialisersFillBytesInOrder) {
   const Module m = module_of(
-      ".global .u16 a[4] = {1, 0x203};\n.const .f32 b[] = {1.0, 0fC0000000};\n.global .s8 c[2][2] = {{1, -1}, {2}};\n.global .f64 d = 0d3FF0000000000000;\n.global .u32 e = 1 << 4 | 3;");
+      ".global .u16 a[4] = {1, 0x203};\n.const .f32 b[] = {1.0, 0fC0000000};\n.global .s8 c[2][2] = {{1, -1}, {2}};\n.global .f64 d = "
+      "0d3FF0000000000000;\n.global .u32 e = 1 << 4 | 3;");
   EXPECT_EQ(m.variables[0].initial, (std::vector<std::uint8_t>{1, 0, 3, 2})) << "the rest is zero";
   EXPECT_EQ(m.variables[1].size, 8u);
   EXPECT_EQ(m.variables[1].initial, (std::vector<std::uint8_t>{0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0}));
@@ -223,8 +226,8 @@ TEST(Variables, InitialisersFillBytesInOrder) {
 }
 
 TEST(Variables, InitialisersMayHoldAddresses) {
-  const Module m = module_of(
-      ".func f;\n.global .b32 x[4];\n.global .u64 t[4] = {f, generic(x)+12, x-4, 7};\n.global .u8 bytes[2] = {0xFF(x), 0xFF00(generic(x))};");
+  const Module m =
+      module_of(".func f;\n.global .b32 x[4];\n.global .u64 t[4] = {f, generic(x)+12, x-4, 7};\n.global .u8 bytes[2] = {0xFF(x), 0xFF00(generic(x))};");
   const Variable& t = m.variables[1];
   ASSERT_EQ(t.relocations.size(), 3u);
   EXPECT_EQ(t.relocations[0].symbol, "f");
@@ -262,7 +265,9 @@ TEST(Kernels, LaunchDirectives) {
 }
 
 TEST(Modules, HeaderDeclarationsAndAliases) {
-  const auto result = parse(".version 8.3\n.target sm_90a, debug\n.address_size 64\n.func f { ret; }\n.alias g, f;\n.func h;\n.func h { ret; }\n.section .debug_info { .b8 1, 2 { } }");
+  const auto result = parse(
+      ".version 8.3\n.target sm_90a, debug\n.address_size 64\n.func f { ret; }\n.alias g, f;\n.func h;\n.func h { ret; }\n.section .debug_info { .b8 1, 2 { } "
+      "}");
   ASSERT_TRUE(std::holds_alternative<Module>(result)) << std::get<ParseError>(result).to_string();
   const Module& m = std::get<Module>(result);
   EXPECT_EQ(m.version_major, 8);
@@ -314,65 +319,40 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Refused{"frobnicate.u32 %r1, %r2;", "unknown instruction 'frobnicate.u32'"},
         Refused{"tcgen05.alloc.b32 [%r1], 32;", "unknown instruction 'tcgen05.alloc.b32'"},
-        Refused{"add.rn.s32 %r1, %r2, %r3;", "no instruction 'add.rn.s32': after 'add.rn' there may be"},
-        Refused{"mul.u32 %r1, %r2, %r3;", ", not .u32"},
-        Refused{"fma.f32 %f1, %f2, %f3, %f4;", "no instruction 'fma.f32'"},
-        Refused{"ld.const.nc.u32 %r1, [%d1];", "no instruction 'ld.const.nc.u32'"},
-        Refused{"ld.acquire.global.u32 %r1, [%d1];", "no instruction"},
-        Refused{"setp.num.s32 %p1, %r1, %r2;", "no instruction"},
-        Refused{"shfl.idx.b32 %r1, %r2, 0, 31;", "no instruction 'shfl.idx.b32'"},
-        Refused{"add.s32 %r1, %r2;", "'add.s32': takes 3 operands, not 2"},
-        Refused{"add.s32 %r1, %r2, %r3, %r4;", "takes 3 operands, not 4"},
-        Refused{"ret %r1;", "takes 0 operands, not 1"},
-        Refused{"add.s32 %r1, %r2, %r9;", "undefined register '%r9'"},
-        Refused{"add.s32 %r1, %r2, %r01;", "undefined register '%r01'"},
-        Refused{"add.s32 %r1, %r2, x;", "'x' is no register declared here"},
-        Refused{"@%p9 add.s32 %r1, %r2, 1;", "undefined register '%p9'"},
-        Refused{"@%r1 add.s32 %r1, %r2, 1;", "%r1 is no predicate"},
-        Refused{"bra nowhere;", "undefined label 'nowhere'"},
-        Refused{"{ inner: } bra inner;", "undefined label 'inner'"},
-        Refused{"brx.idx %r1, nowhere;", "undefined label 'nowhere'"},
-        Refused{"ts: .branchtargets nowhere; brx.idx %r1, ts;", "undefined label 'nowhere'"},
-        Refused{"mov.u64 %d1, nothing;", "undefined symbol 'nothing'"},
-        Refused{"ld.global.u32 %r1, [nothing];", "undefined symbol 'nothing'"},
-        Refused{"call nothing;", "undefined symbol 'nothing'"},
-        Refused{"call (nothing), k;", "undefined symbol 'nothing'"},
-        Refused{"call %d1, (%r1), proto;", "undefined prototype 'proto'"},
+        Refused{"add.rn.s32 %r1, %r2, %r3;", "no instruction 'add.rn.s32': after 'add.rn' there may be"}, Refused{"mul.u32 %r1, %r2, %r3;", ", not .u32"},
+        Refused{"fma.f32 %f1, %f2, %f3, %f4;", "no instruction 'fma.f32'"}, Refused{"ld.const.nc.u32 %r1, [%d1];", "no instruction 'ld.const.nc.u32'"},
+        Refused{"ld.acquire.global.u32 %r1, [%d1];", "no instruction"}, Refused{"setp.num.s32 %p1, %r1, %r2;", "no instruction"},
+        Refused{"shfl.idx.b32 %r1, %r2, 0, 31;", "no instruction 'shfl.idx.b32'"}, Refused{"add.s32 %r1, %r2;", "'add.s32': takes 3 operands, not 2"},
+        Refused{"add.s32 %r1, %r2, %r3, %r4;", "takes 3 operands, not 4"}, Refused{"ret %r1;", "takes 0 operands, not 1"},
+        Refused{"add.s32 %r1, %r2, %r9;", "undefined register '%r9'"}, Refused{"add.s32 %r1, %r2, %r01;", "undefined register '%r01'"},
+        Refused{"add.s32 %r1, %r2, x;", "'x' is no register declared here"}, Refused{"@%p9 add.s32 %r1, %r2, 1;", "undefined register '%p9'"},
+        Refused{"@%r1 add.s32 %r1, %r2, 1;", "%r1 is no predicate"}, Refused{"bra nowhere;", "undefined label 'nowhere'"},
+        Refused{"{ inner: } bra inner;", "undefined label 'inner'"}, Refused{"brx.idx %r1, nowhere;", "undefined label 'nowhere'"},
+        Refused{"ts: .branchtargets nowhere; brx.idx %r1, ts;", "undefined label 'nowhere'"}, Refused{"mov.u64 %d1, nothing;", "undefined symbol 'nothing'"},
+        Refused{"ld.global.u32 %r1, [nothing];", "undefined symbol 'nothing'"}, Refused{"call nothing;", "undefined symbol 'nothing'"},
+        Refused{"call (nothing), k;", "undefined symbol 'nothing'"}, Refused{"call %d1, (%r1), proto;", "undefined prototype 'proto'"},
         Refused{"call %d1;", "an indirect call names its .callprototype"},
         Refused{"{ .reg .b32 inner; } add.s32 inner, %r1, 1;", "'inner' is no register declared here"},
         Refused{"add.s32 %f1, %r1, %r2;", "%f1 is a register of .f32, not of .s32"},
-        Refused{"add.f32 %f1, %f2, %r1; add.f32 %f1, %g1, %f2;", "%g1 is a register of .f64, not of .f32"},
-        Refused{"add.s64 %d1, %d2, %r1;", "not of .s64"},
-        Refused{"add.s32 %p1, %r1, %r2;", "not of .s32"},
-        Refused{"ld.global.u32 %h1, [%d1];", "%h1 is a register of .b16, not of .u32"},
-        Refused{"ld.global.u32 %r1, [%f1+%d1];", "expected an offset"},
-        Refused{"ld.global.u32 %r1, [%h1];", "%h1 cannot hold an address"},
-        Refused{"ld.global.u32 %r1, %d1;", "an address [..] is wanted"},
-        Refused{"ld.global.v2.u32 %r1, [%d1];", "a vector of 2 is wanted"},
-        Refused{"ld.global.v4.u32 {%r1, %r2}, [%d1];", "a vector of 4 is wanted, this has 2"},
-        Refused{"mov.b64 %d1, {%r1, %h1};", "%h1 is not 32 bits wide"},
-        Refused{"mov.u32 5, %r1;", "a constant is no destination"},
-        Refused{"mov.u32 %tid.x, %r1;", "a special register is no destination"},
-        Refused{"add.s32 %r1, %tid.x, 1;", "only mov and cvt read special registers"},
-        Refused{"mov.u64 %d1, %tid.x;", "%tid.x is of .u32, not of .u64"},
+        Refused{"add.f32 %f1, %f2, %r1; add.f32 %f1, %g1, %f2;", "%g1 is a register of .f64, not of .f32"}, Refused{"add.s64 %d1, %d2, %r1;", "not of .s64"},
+        Refused{"add.s32 %p1, %r1, %r2;", "not of .s32"}, Refused{"ld.global.u32 %h1, [%d1];", "%h1 is a register of .b16, not of .u32"},
+        Refused{"ld.global.u32 %r1, [%f1+%d1];", "expected an offset"}, Refused{"ld.global.u32 %r1, [%h1];", "%h1 cannot hold an address"},
+        Refused{"ld.global.u32 %r1, %d1;", "an address [..] is wanted"}, Refused{"ld.global.v2.u32 %r1, [%d1];", "a vector of 2 is wanted"},
+        Refused{"ld.global.v4.u32 {%r1, %r2}, [%d1];", "a vector of 4 is wanted, this has 2"}, Refused{"mov.b64 %d1, {%r1, %h1};", "%h1 is not 32 bits wide"},
+        Refused{"mov.u32 5, %r1;", "a constant is no destination"}, Refused{"mov.u32 %tid.x, %r1;", "a special register is no destination"},
+        Refused{"add.s32 %r1, %tid.x, 1;", "only mov and cvt read special registers"}, Refused{"mov.u64 %d1, %tid.x;", "%tid.x is of .u32, not of .u64"},
         Refused{"add.s32 %r1, %r2, 0f3F800000;", "a floating-point constant where .s32 is wanted"},
         Refused{"add.f32 %f1, %f2, 1;", "an integer constant where .f32 is wanted"},
-        Refused{"add.f16 %h1, %h2, 0x3C00;", "no constant can be written for .f16"},
-        Refused{"add.s32 %r1, _, %r2;", "'_' is no source"},
+        Refused{"add.f16 %h1, %h2, 0x3C00;", "no constant can be written for .f16"}, Refused{"add.s32 %r1, _, %r2;", "'_' is no source"},
         Refused{"lop3.b32 %r1, %r2, %r3, %r4, %r5;", "an integer constant is wanted"},
         Refused{"add.rn.f32x2 %d1, %d2, %d3;", "needs PTX ISA 8.6 and sm_100; this module is 9.0 for sm_90"},
-        Refused{"setmaxnreg.inc.sync.aligned.u32 64;", "sm_90a"},
-        Refused{"add.s32 %r1, %r2, 1", "expected ';' or ','"},
-        Refused{"add.s32 %r1, %r2, (1;", "expected an operand"},
-        Refused{"add.s32 %r1, %r2, 1/0;", "expected an operand"},
-        Refused{"add.s32 %r1, %r2, `;", "no token of PTX"},
-        Refused{".reg .b32 %r<4>;", "registers %r<> are declared twice"},
-        Refused{".reg .b32 x, x;", "register x is declared twice"},
-        Refused{".reg .b32 x<99999999>;", "expected a number of registers"},
+        Refused{"setmaxnreg.inc.sync.aligned.u32 64;", "sm_90a"}, Refused{"add.s32 %r1, %r2, 1", "expected ';' or ','"},
+        Refused{"add.s32 %r1, %r2, (1;", "expected an operand"}, Refused{"add.s32 %r1, %r2, 1/0;", "expected an operand"},
+        Refused{"add.s32 %r1, %r2, `;", "no token of PTX"}, Refused{".reg .b32 %r<4>;", "registers %r<> are declared twice"},
+        Refused{".reg .b32 x, x;", "register x is declared twice"}, Refused{".reg .b32 x<99999999>;", "expected a number of registers"},
         Refused{".local .b32 v; .local .b32 v;", "variable v is declared twice"},
         Refused{".local .b32 v = 5;", "only .global and .const variables have initialisers"},
-        Refused{"L: L: add.s32 %r1, %r1, 1;", "label 'L' is defined twice"},
-        Refused{".maxntid 5;", "expected a directive that may stand in a function"},
+        Refused{"L: L: add.s32 %r1, %r1, 1;", "label 'L' is defined twice"}, Refused{".maxntid 5;", "expected a directive that may stand in a function"},
         Refused{"@%p1 L: ret;", "unknown instruction 'L'"}));
 
 struct RefusedModule {
@@ -389,31 +369,23 @@ TEST_P(ModuleText, IsRefusedWithReason) {
 
 INSTANTIATE_TEST_SUITE_P(
     Refused, ModuleText,
-    testing::Values(RefusedModule{".global .u32 x[2] = {1, 2, 3};", "more initialisers than elements"},
-                    RefusedModule{".global .u32 x[2][2] = {{1, 2, 3}};", "more initialisers than elements"},
-                    RefusedModule{".global .u32 x[2][2] = {1, {2, 3}, {4, 5}};", "more initialisers than elements"},
-                    RefusedModule{".global .b128 x = {x};", "wider than 64 bits"},
-                    RefusedModule{".global .u32 x = {{1}};", "nested deeper than the array"},
-                    RefusedModule{".global .u32 x = 1.5;", "does not fit the type .u32"},
-                    RefusedModule{".global .f32 x = 1;", "does not fit the type .f32"},
-                    RefusedModule{".global .u64 x = y;", "undefined symbol 'y'"},
-                    RefusedModule{".global .u32 x; .global .u32 x;", "variable x is defined twice"},
-                    RefusedModule{".global .u32 x[];", "the array x has no size"},
-                    RefusedModule{".global .u32 x[4][];", "only the first dimension may be left open"},
-                    RefusedModule{".global .u64 x[1000000000][1000000000];", "larger than any memory"},
-                    RefusedModule{".global .align 3 .b8 x;", "no power of two"},
-                    RefusedModule{".global .pred x;", "a predicate cannot be in memory"},
-                    RefusedModule{".global .frob x;", "expected a type"},
-                    RefusedModule{".const[2] .u32 x;", "numbered constant banks"},
-                    RefusedModule{".func f { ret; } .func f { ret; }", "function f is defined twice"},
-                    RefusedModule{".func f(.reg .b32 x) { ret; }", "parameters in registers are not supported"},
-                    RefusedModule{".entry (.param .b32 r) f { ret; }", "a kernel returns nothing"},
-                    RefusedModule{".func f(.param .b32 x); .func g { call f; ret; }", "f takes 1 arguments and returns 0 values; the call has 0 and 0"},
-                    RefusedModule{".entry f { ret;", "'{' is never closed"},
-                    RefusedModule{".alias f, g;", "undefined symbol 'g'"},
-                    RefusedModule{".section .debug_info { {", "'{' is never closed"},
-                    RefusedModule{"add.s32 %r1, %r2, 1;", "expected a directive of module scope"},
-                    RefusedModule{".tex .u64 t;", "expected a directive of module scope"}));
+    testing::Values(
+        RefusedModule{".global .u32 x[2] = {1, 2, 3};", "more initialisers than elements"},
+        RefusedModule{".global .u32 x[2][2] = {{1, 2, 3}};", "more initialisers than elements"},
+        RefusedModule{".global .u32 x[2][2] = {1, {2, 3}, {4, 5}};", "more initialisers than elements"},
+        RefusedModule{".global .b128 x = {x};", "wider than 64 bits"}, RefusedModule{".global .u32 x = {{1}};", "nested deeper than the array"},
+        RefusedModule{".global .u32 x = 1.5;", "does not fit the type .u32"}, RefusedModule{".global .f32 x = 1;", "does not fit the type .f32"},
+        RefusedModule{".global .u64 x = y;", "undefined symbol 'y'"}, RefusedModule{".global .u32 x; .global .u32 x;", "variable x is defined twice"},
+        RefusedModule{".global .u32 x[];", "the array x has no size"}, RefusedModule{".global .u32 x[4][];", "only the first dimension may be left open"},
+        RefusedModule{".global .u64 x[1000000000][1000000000];", "larger than any memory"}, RefusedModule{".global .align 3 .b8 x;", "no power of two"},
+        RefusedModule{".global .pred x;", "a predicate cannot be in memory"}, RefusedModule{".global .frob x;", "expected a type"},
+        RefusedModule{".const[2] .u32 x;", "numbered constant banks"}, RefusedModule{".func f { ret; } .func f { ret; }", "function f is defined twice"},
+        RefusedModule{".func f(.reg .b32 x) { ret; }", "parameters in registers are not supported"},
+        RefusedModule{".entry (.param .b32 r) f { ret; }", "a kernel returns nothing"},
+        RefusedModule{".func f(.param .b32 x); .func g { call f; ret; }", "f takes 1 arguments and returns 0 values; the call has 0 and 0"},
+        RefusedModule{".entry f { ret;", "'{' is never closed"}, RefusedModule{".alias f, g;", "undefined symbol 'g'"},
+        RefusedModule{".section .debug_info { {", "'{' is never closed"}, RefusedModule{"add.s32 %r1, %r2, 1;", "expected a directive of module scope"},
+        RefusedModule{".tex .u64 t;", "expected a directive of module scope"}));
 
 TEST(Header, MustBeThereAndBeUnderstood) {
   EXPECT_NE(error_of("").find("expected '.version'"), std::string::npos);
@@ -425,9 +397,12 @@ TEST(Header, MustBeThereAndBeUnderstood) {
 
 // Cut anywhere, a module is refused or is shorter, and never more than that happens.
 TEST(Robustness, EveryTruncationIsSurvived) {
-  const std::string whole = kHeader + kernel(".loc 1 2 3, function_name $s, inlined_at 1 2 3\nts: .branchtargets A;\nA: brx.idx %r1, ts; @!%p1 ld.global.v2.u32 {%r1, _}, [%d1+8]; "
-                                             "{ .param .b32 q; st.param.b32 [q], 0f3F800000; }") +
-                            ".global .u64 t[2] = {generic(t)+8, 0xFF(t)};\n.section .debug_str { $s: .b8 65, 0 }\n.file 1 \"a\"\n";
+  const std::string whole =
+      kHeader +
+      kernel(
+          ".loc 1 2 3, function_name $s, inlined_at 1 2 3\nts: .branchtargets A;\nA: brx.idx %r1, ts; @!%p1 ld.global.v2.u32 {%r1, _}, [%d1+8]; "
+          "{ .param .b32 q; st.param.b32 [q], 0f3F800000; }") +
+      ".global .u64 t[2] = {generic(t)+8, 0xFF(t)};\n.section .debug_str { $s: .b8 65, 0 }\n.file 1 \"a\"\n";
   ASSERT_EQ(error_of(whole), "accepted");
   int refused = 0;
   for (std::size_t n = 0; n < whole.size(); ++n) refused += error_of(whole.substr(0, n)) != "accepted";

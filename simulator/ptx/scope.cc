@@ -58,33 +58,24 @@ std::vector<Scopes::Pending> Scopes::close(std::vector<Instruction>& body) {
   return {};
 }
 
-bool Scopes::add_register(std::string_view name, std::uint32_t index) {
-  return blocks_.back().registers.emplace(name, index).second;
-}
+bool Scopes::add_register(std::string_view name, std::uint32_t index) { return blocks_.back().registers.emplace(name, index).second; }
 
 bool Scopes::add_register_range(std::string_view prefix, std::uint32_t first, std::uint32_t count) {
   return blocks_.back().ranges.emplace(prefix, Range{first, count}).second;
 }
 
-bool Scopes::add_variable(std::string_view name, std::string renamed) {
-  return blocks_.back().variables.emplace(name, std::move(renamed)).second;
-}
+bool Scopes::add_variable(std::string_view name, std::string renamed) { return blocks_.back().variables.emplace(name, std::move(renamed)).second; }
 
-bool Scopes::add_label(std::string_view name, std::uint32_t instruction) {
-  return blocks_.back().labels.emplace(name, instruction).second;
-}
+bool Scopes::add_label(std::string_view name, std::uint32_t instruction) { return blocks_.back().labels.emplace(name, instruction).second; }
 
-bool Scopes::add_targets(std::string_view name, std::vector<std::string_view> labels) {
-  return blocks_.back().targets.emplace(name, std::move(labels)).second;
-}
+bool Scopes::add_targets(std::string_view name, std::vector<std::string_view> labels) { return blocks_.back().targets.emplace(name, std::move(labels)).second; }
 
 std::optional<std::uint32_t> Scopes::find_register(std::string_view name) const {
   const auto numbered = split_number(name);
   for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
     if (numbered) {
       const auto range = block->ranges.find(numbered->prefix);
-      if (range != block->ranges.end() && numbered->number < range->second.count)
-        return range->second.first + numbered->number;
+      if (range != block->ranges.end() && numbered->number < range->second.count) return range->second.first + numbered->number;
     }
     if (const auto found = block->registers.find(name); found != block->registers.end()) return found->second;
   }

@@ -32,11 +32,45 @@ List special_floats(int fraction_bits, int exponent_bits) {
   const std::uint64_t infinity = (2 * bias + 1) << fraction_bits, one = bias << fraction_bits, quiet = step >> 1;
   const auto power = [&](int e) { return one + (static_cast<std::uint64_t>(static_cast<std::int64_t>(e)) << fraction_bits); };
   const int precision = fraction_bits + 1;
-  List v = {0, sign, one, sign | one, infinity, sign | infinity, infinity | quiet, infinity | 1, 1, sign | fraction,
-            step, infinity - 1, sign | (infinity - 1), one + 1, one - 1, power(1) | quiet, sign | power(-1), power(-precision), step + 1, sign | infinity | quiet | 3,
-            sign | 1, fraction, sign | step, fraction >> 1, power(1), sign | power(1), power(-1), power(2) | (fraction & 0x5555555555555555),
-            sign | one | (fraction & 0x3333333333333333), power(1 - precision), sign | power(-precision), infinity | fraction, sign | infinity | 1,
-            power(1) | (quiet >> 1), step << 1, (step << 1) - 1, one | (quiet + (quiet >> 1)), power(3) | quiet, sign | power(3) | quiet};
+  List v = {0,
+            sign,
+            one,
+            sign | one,
+            infinity,
+            sign | infinity,
+            infinity | quiet,
+            infinity | 1,
+            1,
+            sign | fraction,
+            step,
+            infinity - 1,
+            sign | (infinity - 1),
+            one + 1,
+            one - 1,
+            power(1) | quiet,
+            sign | power(-1),
+            power(-precision),
+            step + 1,
+            sign | infinity | quiet | 3,
+            sign | 1,
+            fraction,
+            sign | step,
+            fraction >> 1,
+            power(1),
+            sign | power(1),
+            power(-1),
+            power(2) | (fraction & 0x5555555555555555),
+            sign | one | (fraction & 0x3333333333333333),
+            power(1 - precision),
+            sign | power(-precision),
+            infinity | fraction,
+            sign | infinity | 1,
+            power(1) | (quiet >> 1),
+            step << 1,
+            (step << 1) - 1,
+            one | (quiet + (quiet >> 1)),
+            power(3) | quiet,
+            sign | power(3) | quiet};
   for (const int e : {4, 7, 8, 10, 14, 15, 16, 23, 24, 31, 32, 52, 62, 63, 64, 100, 126, 127, -2, -14, -24, -100, -125, -126}) {
     const std::int64_t biased = static_cast<std::int64_t>(bias) + e;
     if (biased <= 0 || biased >= static_cast<std::int64_t>(2 * bias + 1)) continue;
@@ -52,9 +86,46 @@ List special_floats(int fraction_bits, int exponent_bits) {
 List special_integers(int bytes) {
   const int bits = 8 * bytes;
   const std::uint64_t all = bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1, top = std::uint64_t{1} << (bits - 1);
-  List v = {0, 1, all, top, top - 1, 2, top + 1, all - 1, 31, 32, 0x5555555555555555 & all, 0xaaaaaaaaaaaaaaaa & all, 7, 8, 33, 16,
-            0x0123456789abcdef & all, 0xfedcba9876543210 & all, 0xff & all, 63, 64, 3, 5, 10, 15, 17, 24, 65, 0x7f, 0x80, 100, 0x7f80 & all, 0x8000 & all,
-            0x7fff & all, 0xffff & all, 0x10000 & all, 0xff00ff00ff00ff00 & all, 0x00ff00ff00ff00ff & all, 0x8080808080808080 & all, 0x7f7f7f7f7f7f7f7f & all};
+  List v = {0,
+            1,
+            all,
+            top,
+            top - 1,
+            2,
+            top + 1,
+            all - 1,
+            31,
+            32,
+            0x5555555555555555 & all,
+            0xaaaaaaaaaaaaaaaa & all,
+            7,
+            8,
+            33,
+            16,
+            0x0123456789abcdef & all,
+            0xfedcba9876543210 & all,
+            0xff & all,
+            63,
+            64,
+            3,
+            5,
+            10,
+            15,
+            17,
+            24,
+            65,
+            0x7f,
+            0x80,
+            100,
+            0x7f80 & all,
+            0x8000 & all,
+            0x7fff & all,
+            0xffff & all,
+            0x10000 & all,
+            0xff00ff00ff00ff00 & all,
+            0x00ff00ff00ff00ff & all,
+            0x8080808080808080 & all,
+            0x7f7f7f7f7f7f7f7f & all};
   for (int i = 0; i < bits; i += 3) v.push_back(std::uint64_t{1} << i), v.push_back((all << i) & all), v.push_back(all >> i);
   return v;
 }
@@ -77,10 +148,13 @@ const List& specials(Type type) {
     case Type::kBF16: return bf16;
     case Type::kF16x2: return f16x2;
     case Type::kBF16x2: return bf16x2;
-    case Type::kU16x2: case Type::kS16x2: return i16x2;
-    case Type::kF32: case Type::kTF32: return f32;
+    case Type::kU16x2:
+    case Type::kS16x2: return i16x2;
+    case Type::kF32:
+    case Type::kTF32: return f32;
     case Type::kF64: return f64;
-    case Type::kE4M3x2: case Type::kE5M2x2: return bytes2;
+    case Type::kE4M3x2:
+    case Type::kE5M2x2: return bytes2;
     default: break;
   }
   switch (isa::size_of(type)) {
@@ -99,7 +173,9 @@ std::uint64_t any_value(Type type, Random& random) {
     case Type::kPred: return bits & 1;
     case Type::kF32: return tame ? (bits & 0x807fffff) | (0x78 + (bits >> 40) % 16) << 23 : bits & 0xffffffff;
     case Type::kF64: return tame ? (bits & 0x800fffffffffffff) | (0x3f8 + (random() % 16)) << 52 : bits;
-    case Type::kU64: case Type::kS64: case Type::kB64: return tame ? bits >> (random() % 64) : bits;
+    case Type::kU64:
+    case Type::kS64:
+    case Type::kB64: return tame ? bits >> (random() % 64) : bits;
     default: break;
   }
   const int size = isa::size_of(type);

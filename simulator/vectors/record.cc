@@ -79,9 +79,12 @@ int main(int argc, char** argv) {
   std::string ptxas, modules, output;
   for (int i = 1; i < argc; ++i) {
     const std::string a = argv[i];
-    if (a.rfind("--ptxas=", 0) == 0) ptxas = a.substr(8);
-    else if (a.rfind("--write-modules=", 0) == 0) modules = a.substr(16);
-    else if (a.rfind("-", 0) != 0 && output.empty()) output = a;
+    if (a.rfind("--ptxas=", 0) == 0)
+      ptxas = a.substr(8);
+    else if (a.rfind("--write-modules=", 0) == 0)
+      modules = a.substr(16);
+    else if (a.rfind("-", 0) != 0 && output.empty())
+      output = a;
     else {
       std::fprintf(stderr, "usage: record [--ptxas=PATH] [--write-modules=DIRECTORY] [OUTPUT]\n");
       return 2;

@@ -9,12 +9,12 @@
 namespace lockstep::vectors {
 
 struct RecordedForm {
-  std::uint64_t inputs = 0;             // digest() of the inputs that the results belong to
-  std::vector<std::uint8_t> results;    // pack()ed
+  std::uint64_t inputs = 0;           // digest() of the inputs that the results belong to
+  std::vector<std::uint8_t> results;  // pack()ed
 };
 
 struct Recording {
-  std::string device;                   // "NVIDIA H100 80GB HBM3, compute capability 9.0, driver 13.0"
+  std::string device;                         // "NVIDIA H100 80GB HBM3, compute capability 9.0, driver 13.0"
   std::map<std::string, RecordedForm> forms;  // by VectorForm::name
 };
 

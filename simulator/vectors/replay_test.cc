@@ -31,8 +31,7 @@ constexpr int kReported = 40;
 // additions to shared memory of .f16x2 and .bf16x2 add the lower half alone, whatever their order and scope.
 bool is_known_to_differ(const std::string& form) {
   const auto contains = [&](std::string_view part) { return form.find(part) != std::string::npos; };
-  return (form.starts_with("atom.") || form.starts_with("red.")) && contains(".shared") &&
-         (contains(".add.noftz.f16x2 ") || contains(".add.noftz.bf16x2 "));
+  return (form.starts_with("atom.") || form.starts_with("red.")) && contains(".shared") && (contains(".add.noftz.f16x2 ") || contains(".add.noftz.bf16x2 "));
 }
 constexpr int kKnown = 26;  // forms
 

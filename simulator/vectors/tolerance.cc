@@ -57,7 +57,8 @@ double bound(const VectorForm& form, std::span<const std::uint64_t> inputs, doub
       const double x = value_of(operand & 0xffffffff, f);
       return x > 0.5 && x < 2 ? 0x1p-22 : magnitude * 0x1p-22;
     }
-    case Opcode::k_sin: case Opcode::k_cos: {
+    case Opcode::k_sin:
+    case Opcode::k_cos: {
       const double x = std::fabs(value_of(operand & 0xffffffff, f));
       return x <= 2 * M_PI ? std::exp2(-20.5) : x <= 100 * M_PI ? std::exp2(-14.7) : 2;  // beyond, the manual promises nothing
     }
@@ -96,7 +97,8 @@ bool agree(const VectorForm& form, std::size_t output, std::span<const std::uint
     case Type::kF64: return elements_agree(form, inputs, recorded, got, kF64, 0);
     case Type::kF16: return elements_agree(form, inputs, recorded, got, kF16, 0);
     case Type::kBF16: return elements_agree(form, inputs, recorded, got, kBF16, 0);
-    case Type::kF16x2: case Type::kBF16x2: {
+    case Type::kF16x2:
+    case Type::kBF16x2: {
       const Format f = form.outputs[output].type == Type::kF16x2 ? kF16 : kBF16;
       return elements_agree(form, inputs, recorded & 0xffff, got & 0xffff, f, 0) && elements_agree(form, inputs, recorded >> 16, got >> 16, f, 1);
     }

@@ -16,9 +16,7 @@ using isa::Space;
 using isa::Type;
 using Role = OperandRule::Role;
 
-bool is_exchange(Opcode op) {
-  return isa::category_of(op) == isa::Category::kCollective && op != Opcode::k_activemask && op != Opcode::k_bar_warp_sync;
-}
+bool is_exchange(Opcode op) { return isa::category_of(op) == isa::Category::kCollective && op != Opcode::k_activemask && op != Opcode::k_bar_warp_sync; }
 
 bool touches_memory(Opcode op) { return isa::category_of(op) == isa::Category::kLoadStore || isa::category_of(op) == isa::Category::kAtomic; }
 
@@ -33,7 +31,11 @@ bool reaches_its_own_bytes(const isa::Spelling& s) {
   const Opcode op = s.form->row->opcode;
   if (s.modifiers.type == Type::kB128 && (op == Opcode::k_ld || op == Opcode::k_st)) return false;
   switch (s.modifiers.space) {
-    case Space::kNone: case Space::kGeneric: case Space::kGlobal: case Space::kShared: case Space::kSharedCluster: return true;
+    case Space::kNone:
+    case Space::kGeneric:
+    case Space::kGlobal:
+    case Space::kShared:
+    case Space::kSharedCluster: return true;
     default: return false;
   }
 }
@@ -41,8 +43,8 @@ bool reaches_its_own_bytes(const isa::Spelling& s) {
 // Memory operations by the plainest spelling: no hint, no order, no scope.
 bool is_plain(const isa::Spelling& s) {
   const Modifiers& m = s.modifiers;
-  return !contains(s.text, "::") && !contains(s.text, ".weak") && m.semantics == isa::Semantics::kNone &&
-         m.scope == isa::Scope::kNone && m.cache == isa::CacheOp::kNone && !reads_only_inputs(s) && m.space != Space::kSharedCluster;
+  return !contains(s.text, "::") && !contains(s.text, ".weak") && m.semantics == isa::Semantics::kNone && m.scope == isa::Scope::kNone &&
+         m.cache == isa::CacheOp::kNone && !reads_only_inputs(s) && m.space != Space::kSharedCluster;
 }
 
 // A barrier that reduces a predicate over the block.
@@ -78,9 +80,7 @@ std::vector<const isa::Example*> hinted_representatives(const std::vector<isa::E
   return chosen;
 }
 
-bool reads_carry(const Modifiers& m, Opcode op) {
-  return m.carry_in || op == Opcode::k_addc || op == Opcode::k_subc || op == Opcode::k_madc;
-}
+bool reads_carry(const Modifiers& m, Opcode op) { return m.carry_in || op == Opcode::k_addc || op == Opcode::k_subc || op == Opcode::k_madc; }
 
 // The register of example_module() for element `n` of an operand of `type`.
 std::string register_name(Type type, int n) {
@@ -118,10 +118,9 @@ class KernelWriter {
                  ".reg .b64 x<12>; .reg .b32 y<8>;\n" +
                  (shared_ ? ".shared .align 32 .b8 cells[" + std::to_string(kBlock * 32) + "];\n" : "") +
                  "ld.param.u64 x0, [in];\nld.param.u64 x1, [out];\n"
-                 "mov.u32 y4, %tid.x;\nmov.u32 y5, %ctaid.x;\nmad.lo.u32 y5, y5, " + std::to_string(kBlock) + ", y4;\n" +
-                 "mad.wide.u32 x0, y5, " + std::to_string(8 * inputs_.size()) + ", x0;\n" +
-                 "mad.wide.u32 x1, y5, " + std::to_string(8 * outputs_.size()) + ", x1;\n" + before_ + example_.text + "\n" + after_ +
-                 "ret;\n}\n";
+                 "mov.u32 y4, %tid.x;\nmov.u32 y5, %ctaid.x;\nmad.lo.u32 y5, y5, " +
+                 std::to_string(kBlock) + ", y4;\n" + "mad.wide.u32 x0, y5, " + std::to_string(8 * inputs_.size()) + ", x0;\n" + "mad.wide.u32 x1, y5, " +
+                 std::to_string(8 * outputs_.size()) + ", x1;\n" + before_ + example_.text + "\n" + after_ + "ret;\n}\n";
   }
 
  private:
@@ -162,7 +161,13 @@ class KernelWriter {
         for (int e = 0; e < elements; ++e) source(type, n + e, position);
         break;
       case Role::kAddress: memory(type, n, position); break;
-      case Role::kImage: case Role::kGradient: case Role::kInteger: case Role::kLabel: case Role::kLabelList: case Role::kFunction: case Role::kSink: break;
+      case Role::kImage:
+      case Role::kGradient:
+      case Role::kInteger:
+      case Role::kLabel:
+      case Role::kLabelList:
+      case Role::kFunction:
+      case Role::kSink: break;
     }
   }
 
@@ -183,7 +188,8 @@ class KernelWriter {
     const std::string x = input({Word::Kind::kRegister, type, std::min(bytes, 8), position});
     switch (bytes) {
       case 0: before_ += "setp.ne.b64 " + name + ", " + x + ", 0;\n"; break;
-      case 1: case 2: before_ += "cvt.u16.u64 " + name + ", " + x + ";\n"; break;
+      case 1:
+      case 2: before_ += "cvt.u16.u64 " + name + ", " + x + ";\n"; break;
       case 4: before_ += "cvt.u32.u64 " + name + ", " + x + ";\n"; break;
       case 8: before_ += "mov.b64 " + name + ", " + x + ";\n"; break;
       default:
@@ -198,7 +204,8 @@ class KernelWriter {
     const int bytes = bytes_of(type);
     switch (bytes) {
       case 0: after_ += "selp.b64 x4, 1, 0, " + name + ";\n"; break;
-      case 1: case 2: after_ += "cvt.u64.u16 x4, " + name + ";\n"; break;
+      case 1:
+      case 2: after_ += "cvt.u64.u16 x4, " + name + ";\n"; break;
       case 4: after_ += "cvt.u64.u32 x4, " + name + ";\n"; break;
       case 8: after_ += "mov.b64 x4, " + name + ";\n"; break;
       default:

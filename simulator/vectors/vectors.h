@@ -33,10 +33,10 @@ struct Word {
 };
 
 struct VectorForm {
-  std::string name;        // "add.rn.f32 r0, r8, r16;": the instruction, unique
+  std::string name;  // "add.rn.f32 r0, r8, r16;": the instruction, unique
   isa::Spelling spelling;
-  std::string entry;       // name of the kernel
-  std::string kernel;      // its text
+  std::string entry;   // name of the kernel
+  std::string kernel;  // its text
   std::vector<Word> inputs, outputs;
 };
 

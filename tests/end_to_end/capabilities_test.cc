@@ -113,7 +113,8 @@ TEST(Capabilities, WhatIsNotApplicableIsWhatTheTableSays) {
   // The families' own tests run on one device. What holds there must hold on the others.
   ASSERT_TRUE(red.contains("sm_90"));
   for (const auto& [device, properties] : red) {
-    EXPECT_TRUE(std::ranges::includes(red["sm_90"], properties)) << "on " << device << " alone: " << fmt::format("{}", fmt::join(properties, ", "));
+    EXPECT_TRUE(std::ranges::includes(red["sm_90"], properties))
+        << "on " << device << " alone: " << fmt::format("{}", fmt::join(properties, ", "));
   }
 }
 

@@ -130,8 +130,9 @@ TEST(Conform, AnErrorThatSticksToTheDeviceCostsOneProperty) {
 TEST(Conform, APropertyThatHangsIsEndedAtItsLimitAndTheOthersRun) {
   const Conformed c = conform({"leaves", "right"}, {"--cases=5", "--property-limit=2"}, {{"LEAVES", "hangs"}});
   EXPECT_EQ(c.status, 1) << c.output;
-  EXPECT_THAT(c.output, HasSubstr("Leaves.Ends did not run to its end: the process ended while it ran: the limit of 2 s "
-                                  "for one property"));
+  EXPECT_THAT(c.output,
+              HasSubstr("Leaves.Ends did not run to its end: the process ended while it ran: the limit of 2 s "
+                        "for one property"));
   EXPECT_EQ(c.passport["suites"][0]["counts"]["pass"], 4);
   EXPECT_THAT(c.output, HasSubstr("[2/2] right: green"));
 }
@@ -148,7 +149,8 @@ TEST(Conform, WithoutTheGpuThatWasAskedForNothingRuns) {
   for (const char* device : {"--device=gpu", "--device=all", "--device=0,1"}) {
     const Conformed c = conform({"right"}, {device}, {{"CUDA_VISIBLE_DEVICES", "-1"}});
     EXPECT_EQ(c.status, 5) << c.output;
-    EXPECT_THAT(c.output, AllOf(HasSubstr("no GPU can be used"), HasSubstr("--device=simulator runs the same programs")));
+    EXPECT_THAT(c.output,
+                AllOf(HasSubstr("no GPU can be used"), HasSubstr("--device=simulator runs the same programs")));
     EXPECT_FALSE(fs::exists(c.out + "/passport.json"));
   }
   EXPECT_EQ(conform({"right"}, {"--cases=2", "--device=simulator"}).status, 0);

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/property/compare.h"
 #include "harness/device/device_array.h"
+#include "harness/property/compare.h"
 #include "harness/property/field.h"
 #include "harness/property/values.h"
 #include "tests/end_to_end/faults.h"

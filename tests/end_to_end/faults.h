@@ -1,5 +1,5 @@
-// Kernels with one planted fault each, and right negative controls. The line of each fault bears the comment "planted: <name>",
-// which the tests look up.
+// Kernels with one planted fault each, and right negative controls. The line of each fault bears the comment "planted:
+// <name>", which the tests look up.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -106,15 +106,15 @@ TEST(Goldens, EachMistakeIsRedAndLeavesItsPicture) {
   });
   const std::string& output = suite.ended.output;
   EXPECT_EQ(suite.ended.status, 1) << output;
-  EXPECT_THAT(output, HasSubstr("golden/ray_tracer/random_field_odd.png is missing; make it by: bazel run //golden:update"));
+  EXPECT_THAT(output,
+              HasSubstr("golden/ray_tracer/random_field_odd.png is missing; make it by: bazel run //golden:update"));
   EXPECT_THAT(output, HasSubstr("random_field.png is not the image of the manifest"));
   EXPECT_THAT(output, HasSubstr("tangent: the picture is not the golden"));
   EXPECT_THAT(output, HasSubstr("overlaps.png is 64 x 63, but the manifest says 64 x 64"));
   EXPECT_THAT(output, HasSubstr("golden/ray_tracer/wide.png is no picture"));
   EXPECT_THAT(output, Not(HasSubstr("tall:")));
-  EXPECT_THAT(suite.pictures,
-              UnorderedElementsAre("golden.random_field_odd.png", "golden.random_field.png", "golden.tangent.png",
-                                   "golden.overlaps.png", "golden.wide.png"));
+  EXPECT_THAT(suite.pictures, UnorderedElementsAre("golden.random_field_odd.png", "golden.random_field.png",
+                                                   "golden.tangent.png", "golden.overlaps.png", "golden.wide.png"));
 }
 
 }  // namespace

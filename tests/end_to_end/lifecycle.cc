@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "harness/property/property.h"
 #include "harness/ledger/session.h"
+#include "harness/property/property.h"
 
 namespace {
 

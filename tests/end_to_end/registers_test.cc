@@ -1,4 +1,5 @@
-// The families give the same outputs, bit for bit, whether the registers of their kernels share places or each has its own.
+// The families give the same outputs, bit for bit, whether the registers of their kernels share places or each has its
+// own.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,8 +13,10 @@ namespace {
 
 Passport passport_of(const std::string& registers) {
   const std::string out = fresh_file(registers);
-  const Ended ended = run("harness/conform/conform", {"--cases=5", "--jobs=2", "--out=" + out}, {{"LOCKSTEP_REGISTERS", registers}}, 250);
-  EXPECT_TRUE(ended.status == 0 || ended.status == 1) << ended.output;  // whether a family is right is for its own test to say
+  const Ended ended = run("harness/conform/conform", {"--cases=5", "--jobs=2", "--out=" + out},
+                          {{"LOCKSTEP_REGISTERS", registers}}, 250);
+  EXPECT_TRUE(ended.status == 0 || ended.status == 1)
+      << ended.output;  // whether a family is right is for its own test to say
   Passport passport;
   std::string error;
   EXPECT_TRUE(read_passport(out + "/passport.json", passport, error)) << error;

@@ -11,8 +11,8 @@
 #include <iterator>
 #include <utility>
 
-#include "harness/ledger/runfiles.h"
 #include "harness/conform/subprocess.h"
+#include "harness/ledger/runfiles.h"
 
 namespace lockstep::end_to_end {
 
@@ -28,7 +28,7 @@ Ended run(const std::string& program, std::vector<std::string> arguments, Enviro
   Ended out;
   Command c;
   const std::string ledger = fresh_file("ledger.json");
-  c.argv = {program.starts_with("/")                 ? program
+  c.argv = {program.starts_with("/")            ? program
             : program.find('/') == program.npos ? runfile("tests/end_to_end/" + program)
                                                 : runfile(program)};
   c.argv.insert(c.argv.end(), arguments.begin(), arguments.end());

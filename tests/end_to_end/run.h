@@ -18,8 +18,8 @@ struct Ended {
 
 using Environment = std::map<std::string, std::string>;
 
-// `program` is its name in this folder, a path from the workspace's root with a slash in it, or an absolute path. Only `environment` is
-// set: of the variables of Bazel, GoogleTest and Lockstep the child sees none of ours.
+// `program` is its name in this folder, a path from the workspace's root with a slash in it, or an absolute path. Only
+// `environment` is set: of the variables of Bazel, GoogleTest and Lockstep the child sees none of ours.
 Ended run(const std::string& program, std::vector<std::string> arguments = {}, Environment environment = {},
           double time_limit_seconds = 60);
 

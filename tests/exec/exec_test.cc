@@ -46,7 +46,8 @@ Outcome shell(const std::string& command) {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
-// ---- programs that are right ------------------------------------------------------------------------------------------
+// ---- programs that are right
+// ------------------------------------------------------------------------------------------
 
 class Newcomer : public testing::TestWithParam<const char*> {};
 
@@ -60,8 +61,9 @@ TEST_P(Newcomer, RunsUnmodifiedAndIsRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Exec, Newcomer,
-                         testing::Values("vector_add", "reduction", "printf", "streams", "managed", "graph", "dynamic_shared", "algorithms", "linked",
-                                         "per_thread_stream", "grid_sync", "textures"),
+                         testing::Values("vector_add", "reduction", "printf", "streams", "managed", "graph",
+                                         "dynamic_shared", "algorithms", "linked", "per_thread_stream", "grid_sync",
+                                         "textures"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Exec, HoldsUnderOtherSchedulesAndDevices) {
@@ -74,7 +76,8 @@ TEST(Exec, HoldsUnderOtherSchedulesAndDevices) {
 
 // Tiles that look back at those before them: in whatever order blocks begin, and whichever host threads run them.
 TEST(Exec, LooksBackUnderOtherSchedulesAndOnSeveralHostThreads) {
-  for (const char* options : {"--threads=2 --check=none", "--threads=8 --check=none", "--threads=2", "--threads=1 --schedule=5", "--threads=3 --schedule=6"}) {
+  for (const char* options : {"--threads=2 --check=none", "--threads=8 --check=none", "--threads=2",
+                              "--threads=1 --schedule=5", "--threads=3 --schedule=6"}) {
     const Outcome o = run(std::string("exec ") + options + " -- " + program("segments") + " 2");
     EXPECT_EQ(o.status, 0) << options << "\n" << o.out << o.err;
     EXPECT_TRUE(has(o.out, "PASSED\n")) << options << "\n" << o.out;
@@ -97,11 +100,13 @@ TEST(Exec, KernelsPrintInOrder) {
             "PASSED\n");
 }
 
-// ---- findings ---------------------------------------------------------------------------------------------------------
+// ---- findings
+// ---------------------------------------------------------------------------------------------------------
 
 TEST(Findings, AreReportedInEveryForm) {
   const std::string j = scratch("report.json"), s = scratch("report.sarif"), t = scratch("report.txt");
-  const Outcome o = run("exec --report=" + j + " --report=" + s + " --report=" + t + " -- " + program("faulty") + " malloc out-of-bounds sync");
+  const Outcome o = run("exec --report=" + j + " --report=" + s + " --report=" + t + " -- " + program("faulty") +
+                        " malloc out-of-bounds sync");
   EXPECT_EQ(o.status, 86);
   EXPECT_EQ(o.out, "cudaErrorIllegalAddress\n");
   const json report = json::parse(contents(j));
@@ -124,7 +129,9 @@ TEST(Findings, OfARaceNameBothThreadsAndBothLinesInEveryForm) {
   struct Side {
     int block, thread, line;
     const char* what;
-    std::string who() const { return "block (" + std::to_string(block) + ",0,0) thread (" + std::to_string(thread) + ",0,0)"; }
+    std::string who() const {
+      return "block (" + std::to_string(block) + ",0,0) thread (" + std::to_string(thread) + ",0,0)";
+    }
   };
   const struct {
     Side one, other;
@@ -137,11 +144,13 @@ TEST(Findings, OfARaceNameBothThreadsAndBothLinesInEveryForm) {
   for (int i = 0; i < 4; ++i) {
     const auto& [one, other] = races[i];
     const std::string j = scratch("races.json"), s = scratch("races.sarif"), t = scratch("races.txt");
-    run("exec --report=" + j + " --report=" + s + " --report=" + t + " -- " + program("races") + " " + std::to_string(i));
+    run("exec --report=" + j + " --report=" + s + " --report=" + t + " -- " + program("races") + " " +
+        std::to_string(i));
     const std::string text = contents(t);
     EXPECT_TRUE(has(text, "\n  by " + one.who())) << text;
     EXPECT_TRUE(has(text, "\n  against " + std::string(other.what).substr(2) + " by " + other.who())) << text;
-    for (const Side& side : {one, other}) EXPECT_TRUE(has(text, "races.cu:" + std::to_string(side.line) + " (")) << text;
+    for (const Side& side : {one, other})
+      EXPECT_TRUE(has(text, "races.cu:" + std::to_string(side.line) + " (")) << text;
     const json found = json::parse(contents(j))["findings"];
     ASSERT_EQ(found.size(), 1u) << text;
     const json result = json::parse(contents(s))["runs"][0]["results"][0];
@@ -169,7 +178,9 @@ TEST(Findings, OfAKernelThatWaitsForItsHostSayThatTheSimulatedGpuCannot) {
   ASSERT_EQ(report["findings"].size(), 1u);
   EXPECT_EQ(report["findings"][0]["kind"], "unsupported");
   EXPECT_EQ(report["findings"][0]["line"], 5);
-  EXPECT_TRUE(has(report["findings"][0]["where"], "the kernel waits for host memory to change: 0 bytes into managed allocation #1 (8 bytes)")) << report["findings"][0];
+  EXPECT_TRUE(has(report["findings"][0]["where"],
+                  "the kernel waits for host memory to change: 0 bytes into managed allocation #1 (8 bytes)"))
+      << report["findings"][0];
 }
 
 TEST(Findings, OfACrashedProgramAreKept) {
@@ -195,11 +206,13 @@ TEST(Findings, CanBeSuppressed) {
   const Outcome suppressed = run("exec --suppressions=" + file + words);
   EXPECT_EQ(suppressed.status, 0) << suppressed.err;
   EXPECT_EQ(suppressed.out, "cudaSuccess\n") << "the kernel goes on";
-  EXPECT_EQ(run("exec --stop --suppressions=" + file + words).out, "cudaSuccess\n") << "a suppressed finding stops nothing";
+  EXPECT_EQ(run("exec --stop --suppressions=" + file + words).out, "cudaSuccess\n")
+      << "a suppressed finding stops nothing";
   std::ofstream(file) << "out-of-bounds  store(*\n";
   EXPECT_EQ(run("exec --suppressions=" + file + words).status, 86) << "another kind in another kernel";
   const std::string j = scratch("suppressed.json");
-  const Outcome ended = run("exec --suppressions=" + file + " --report=" + j + " -- " + program("faulty") + " malloc out-of-bounds sync");
+  const Outcome ended =
+      run("exec --suppressions=" + file + " --report=" + j + " -- " + program("faulty") + " malloc out-of-bounds sync");
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_EQ(ended.out, "cudaErrorIllegalAddress\n") << "no kernel survives a bad address";
   EXPECT_FALSE(has(ended.err, "out-of-bounds:")) << ended.err;
@@ -211,7 +224,8 @@ TEST(Findings, DependOnTheChecks) {
   EXPECT_EQ(run("exec --check=races -- " + program("faulty") + " malloc race").status, 86);
 }
 
-// ---- going on ---------------------------------------------------------------------------------------------------------
+// ---- going on
+// ---------------------------------------------------------------------------------------------------------
 
 TEST(GoingOn, IsWhatExecDoesWhereAKernelCan) {
   for (const char* mistake : {"race", "unwritten"}) {
@@ -241,7 +255,9 @@ TEST(GoingOn, LeavesTheProgramItsResultsAndTellsEachPlaceOnce) {
     EXPECT_TRUE(f.value("survived", false)) << f["text"];
     EXPECT_GE(f["occurrences"], 10) << "each was met in every turn\n" << f["text"];
   }
-  EXPECT_EQ(kinds, (std::map<std::string, int>{{"race", 1}, {"uninitialised", 1}, {"inactive-lane", 1}, {"invalid-mask", 1}})) << o.err;
+  EXPECT_EQ(kinds,
+            (std::map<std::string, int>{{"race", 1}, {"uninitialised", 1}, {"inactive-lane", 1}, {"invalid-mask", 1}}))
+      << o.err;
   for (const json& kernel : report["kernels"]) EXPECT_EQ(kernel["launches"], 10) << kernel["name"];
   EXPECT_TRUE(has(contents(t), "4 errors")) << contents(t);
   const json log = json::parse(contents(s));
@@ -271,9 +287,11 @@ TEST(GoingOn, IsTheSettingOfExecAndOfNobodyElse) {
   EXPECT_EQ(run("exec -- " + words, "LOCKSTEP_GO_ON=0").out, "cudaErrorLaunchFailure\n");
 }
 
-// ---- what never ran ---------------------------------------------------------------------------------------------------
+// ---- what never ran
+// ---------------------------------------------------------------------------------------------------
 
-// The findings of a run, by their kinds, severities and numbers of occurrences: "refused error 1, api-error information 2".
+// The findings of a run, by their kinds, severities and numbers of occurrences: "refused error 1, api-error information
+// 2".
 std::string findings_of(const std::string& words, int status, const std::string& options = "") {
   const std::string j = scratch("findings.json");
   const Outcome o = run("exec " + options + " --report=" + j + " -- " + words);
@@ -281,13 +299,15 @@ std::string findings_of(const std::string& words, int status, const std::string&
   std::string all;
   const json report = json::parse(contents(j));
   for (const json& f : report["findings"]) {
-    all += (all.empty() ? "" : ", ") + f["kind"].get<std::string>() + " " + f["severity"].get<std::string>() + " " + f["occurrences"].dump();
+    all += (all.empty() ? "" : ", ") + f["kind"].get<std::string>() + " " + f["severity"].get<std::string>() + " " +
+           f["occurrences"].dump();
   }
   return all;
 }
 
 TEST(NeverRan, ARefusedModuleIsAnErrorInEveryReport) {
-  const std::string j = scratch("not_simulated.json"), s = scratch("not_simulated.sarif"), t = scratch("not_simulated.txt");
+  const std::string j = scratch("not_simulated.json"), s = scratch("not_simulated.sarif"),
+                    t = scratch("not_simulated.txt");
   const std::string reports = "--report=" + j + " --report=" + s + " --report=" + t;
   for (const char* options : {"", "--require-kernels", "--quiet", "--check=none"}) {
     const Outcome o = run("exec " + std::string(options) + " " + reports + " -- " + program("not_simulated"));
@@ -300,7 +320,8 @@ TEST(NeverRan, ARefusedModuleIsAnErrorInEveryReport) {
   EXPECT_EQ(f["kind"], "refused");
   EXPECT_EQ(f["severity"], "error");
   EXPECT_EQ(f["line"], 9);
-  EXPECT_TRUE(has(f["text"], "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'")) << f["text"];
+  EXPECT_TRUE(has(f["text"], "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'"))
+      << f["text"];
   EXPECT_TRUE(has(f["text"], "not_simulated.cu:9")) << f["text"];
   EXPECT_TRUE(has(f["text"], "odd(int*), fine(int*)") || has(f["text"], "fine(int*), odd(int*)")) << f["text"];
   EXPECT_EQ(report["kernels"].size(), 0u);
@@ -323,10 +344,13 @@ TEST(NeverRan, ARefusedModuleBesideOneThatRanIsAnErrorToo) {
   }
 }
 
-TEST(NeverRan, ARefusedModuleIsOneWhoeverLooksAtErrors) { EXPECT_EQ(findings_of(program("not_simulated") + " last", 86), "refused error 2"); }
+TEST(NeverRan, ARefusedModuleIsOneWhoeverLooksAtErrors) {
+  EXPECT_EQ(findings_of(program("not_simulated") + " last", 86), "refused error 2");
+}
 
 TEST(NeverRan, ARefusedModuleIsLoudWithoutExecToo) {
-  const Outcome o = shell("LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " " + program("not_simulated"));
+  const Outcome o =
+      shell("LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " " + program("not_simulated"));
   EXPECT_EQ(o.status, 86) << o.err;
   EXPECT_TRUE(has(o.err, "refused: PTX line")) << o.err;
 }
@@ -337,20 +361,26 @@ TEST(NeverRan, ARefusedModuleCanBeSuppressed) {
   const Outcome o = run("exec --suppressions=" + file + " --report=" + j + " -- " + program("not_simulated"));
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_EQ(json::parse(contents(j))["suppressed"].size(), 1u);
-  EXPECT_EQ(run("exec --require-kernels --suppressions=" + file + " -- " + program("not_simulated")).status, 87) << "and still nothing has run";
+  EXPECT_EQ(run("exec --require-kernels --suppressions=" + file + " -- " + program("not_simulated")).status, 87)
+      << "and still nothing has run";
 }
 
 TEST(NeverRan, ARefusedLaunchIsAnErrorUnlessItIsAskedFor) {
   const std::string faulty = program("faulty");
   EXPECT_EQ(findings_of(faulty + " malloc too-many-threads sync", 86), "refused error 1");
-  EXPECT_EQ(findings_of(faulty + " malloc too-much-shared too-many-threads sync", 86), "refused error 1, refused error 1");
+  EXPECT_EQ(findings_of(faulty + " malloc too-much-shared too-many-threads sync", 86),
+            "refused error 1, refused error 1");
   EXPECT_EQ(findings_of(faulty + " malloc too-many-threads last sync", 0), "refused information 1");
   EXPECT_EQ(findings_of(faulty + " malloc too-many-threads peek sync", 0), "refused information 1");
   EXPECT_EQ(findings_of(faulty + " malloc last too-many-threads sync", 86), "refused error 1") << "asked before";
-  EXPECT_EQ(findings_of(faulty + " malloc too-many-threads last too-many-threads sync", 86), "refused error 2") << "the second time nobody asked";
+  EXPECT_EQ(findings_of(faulty + " malloc too-many-threads last too-many-threads sync", 86), "refused error 2")
+      << "the second time nobody asked";
   EXPECT_EQ(findings_of(faulty + " malloc too-many-threads too-many-threads last", 0), "refused information 2");
   const Outcome o = run("exec -- " + faulty + " malloc too-many-threads store");
-  EXPECT_TRUE(has(o.err, "refused: the launch of store(int*, int) answered cudaErrorInvalidValue (invalid argument): the block {2048, 1, 1} exceeds")) << o.err;
+  EXPECT_TRUE(has(o.err,
+                  "refused: the launch of store(int*, int) answered cudaErrorInvalidValue (invalid argument): the "
+                  "block {2048, 1, 1} exceeds"))
+      << o.err;
   EXPECT_TRUE(has(o.err, "1 kernel launched on a simulated sm_90, 1 launch refused: 1 error")) << o.err;
 }
 
@@ -365,10 +395,14 @@ TEST(ApiErrors, AreErrorsUnlessTheyAreAskedFor) {
   EXPECT_EQ(findings_of(faulty + " too-much-memory", 86), "api-error error 1");
   EXPECT_EQ(findings_of(faulty + " too-much-memory last", 0), "api-error information 1");
   EXPECT_EQ(findings_of(faulty + " malloc unsupported", 86), "api-error error 1");
-  EXPECT_EQ(findings_of(faulty + " malloc unsupported last too-much-memory", 86), "api-error information 1, api-error error 1");
+  EXPECT_EQ(findings_of(faulty + " malloc unsupported last too-much-memory", 86),
+            "api-error information 1, api-error error 1");
   const Outcome o = run("exec -- " + faulty + " malloc unsupported");
-  EXPECT_TRUE(has(o.err, "api-error: cudaIpcGetMemHandle answered cudaErrorNotSupported (operation not supported): the simulated GPU does not support it\n"
-                         "  by the host, a call at ")) << o.err;
+  EXPECT_TRUE(has(o.err,
+                  "api-error: cudaIpcGetMemHandle answered cudaErrorNotSupported (operation not supported): the "
+                  "simulated GPU does not support it\n"
+                  "  by the host, a call at "))
+      << o.err;
 }
 
 TEST(ApiErrors, AreNotWhatIsAnAnswer) {
@@ -384,11 +418,13 @@ TEST(ApiErrors, CanBeSuppressedByTheCallsName) {
   const std::string file = scratch("calls");
   std::ofstream(file) << "api-error cudaMalloc\n";
   EXPECT_EQ(findings_of(program("faulty") + " too-much-memory", 0, "--suppressions=" + file), "");
-  EXPECT_EQ(findings_of(program("faulty") + " malloc too-much-memory unsupported", 86, "--suppressions=" + file), "api-error error 1");
+  EXPECT_EQ(findings_of(program("faulty") + " malloc too-much-memory unsupported", 86, "--suppressions=" + file),
+            "api-error error 1");
 }
 
 TEST(ApiErrors, AreTheFindingsOfExecAlone) {
-  const Outcome o = shell("LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " " + program("faulty") + " too-much-memory malloc too-many-threads");
+  const Outcome o = shell("LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " " + program("faulty") +
+                          " too-much-memory malloc too-many-threads");
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_TRUE(has(o.err, "lockstep: cudaMalloc: out of memory")) << o.err;
   EXPECT_TRUE(has(o.err, "lockstep: cudaLaunchKernel: store(int*, int): the block {2048, 1, 1} exceeds")) << o.err;
@@ -404,14 +440,18 @@ TEST(DynamicParallelism, IsNamedAsTheCause) {
 }
 
 TEST(Inspect, NamesTheKernelsThatCannotRun) {
-  const auto inspect = [](const char* name) { return shell(std::string(std::getenv("INSPECT")) + " " + program(name)); };
+  const auto inspect = [](const char* name) {
+    return shell(std::string(std::getenv("INSPECT")) + " " + program(name));
+  };
   const Outcome good = inspect("vector_add");
   EXPECT_EQ(good.status, 0) << good.out;
   EXPECT_TRUE(has(good.out, "which can run its kernel\n")) << good.out;
   const Outcome odd = inspect("not_simulated");
   EXPECT_EQ(odd.status, 1) << odd.out;
   EXPECT_TRUE(has(odd.out, "cannot run any of the kernels of one module: fine(int*), odd(int*)\n")) << odd.out;
-  EXPECT_TRUE(has(odd.out, "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'\n    at ")) << odd.out;
+  EXPECT_TRUE(
+      has(odd.out, "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'\n    at "))
+      << odd.out;
   EXPECT_TRUE(has(odd.out, "not_simulated.cu:9\n")) << odd.out;
   const Outcome dynamic = inspect("dynamic_parallelism");
   EXPECT_EQ(dynamic.status, 1) << dynamic.out;
@@ -423,7 +463,8 @@ TEST(Inspect, NamesTheKernelsThatCannotRun) {
   EXPECT_TRUE(has(partly.out, "its other kernels (1) can run\n")) << partly.out;
 }
 
-// ---- exit statuses ----------------------------------------------------------------------------------------------------
+// ---- exit statuses
+// ----------------------------------------------------------------------------------------------------
 
 TEST(ExitStatus, IsTheProgramsOwnUnlessItIsZero) {
   EXPECT_EQ(run("exec -- " + program("faulty") + " malloc out-of-bounds exit3").status, 3);
@@ -440,8 +481,8 @@ TEST(ExitStatus, NoKernelIsAFailureOnRequest) {
 }
 
 TEST(ExitStatus, WrongUsageRunsNothing) {
-  for (const char* words : {"", "exec", "exec --", "exec --device=sm90 -- ", "exec --check=everything -- ", "exec --no-such-option -- ",
-                            "exec --suppressions=/nonexistent -- ", "execute -- "}) {
+  for (const char* words : {"", "exec", "exec --", "exec --device=sm90 -- ", "exec --check=everything -- ",
+                            "exec --no-such-option -- ", "exec --suppressions=/nonexistent -- ", "execute -- "}) {
     const std::string text = words;
     const Outcome o = run(text.ends_with(" ") ? text + program("vector_add") : text);
     EXPECT_EQ(o.status, 2) << words << "\n" << o.err;
@@ -459,7 +500,8 @@ TEST(ExitStatus, QuietSaysNothing) {
   EXPECT_FALSE(has(o.err, "out-of-bounds")) << o.err;
 }
 
-// ---- programs that cannot be simulated --------------------------------------------------------------------------------
+// ---- programs that cannot be simulated
+// --------------------------------------------------------------------------------
 
 void expect_refused(const std::string& name, const std::string& what_to_do) {
   const Outcome o = run("exec -- " + program(name) + " count");
@@ -474,7 +516,9 @@ TEST(Refused, MachineCodeAlone) {
   const Outcome o = run("exec -- " + program("faulty_machine_code"));
   EXPECT_TRUE(has(o.err, "faulty_machine_code: the program holds machine code (sm_90) but no PTX")) << o.err;
 }
-TEST(Refused, AVendorsLibraryThatIsNotThere) { expect_refused("needs_cutensor_unheard", "NVIDIA's libraries reach the driver by themselves"); }
+TEST(Refused, AVendorsLibraryThatIsNotThere) {
+  expect_refused("needs_cutensor_unheard", "NVIDIA's libraries reach the driver by themselves");
+}
 TEST(Refused, AnotherLibraryThatIsNotThere) { expect_refused("needs_unheard", "LD_LIBRARY_PATH"); }
 
 TEST(Refused, PtxForANewerDevice) {
@@ -485,7 +529,8 @@ TEST(Refused, PtxForANewerDevice) {
 
 TEST(Refused, WhatIsNotThere) { EXPECT_EQ(run("exec -- " + program("nonexistent")).status, 127); }
 
-// ---- settings and counters --------------------------------------------------------------------------------------------
+// ---- settings and counters
+// --------------------------------------------------------------------------------------------
 
 TEST(Settings, OptionsWinOverTheEnvironment) {
   EXPECT_EQ(run("exec --devices=3 -- " + program("faulty") + " count", "LOCKSTEP_DEVICES=2").out, "3 devices\n");

@@ -159,7 +159,8 @@ struct ClearsFourBytesABin : Honest {
 
 #pragma nv_diag_suppress 177  // below sm_90 nothing calls a cluster's steps
 
-// The cluster's barrier, ranks and shared memory as cooperative_groups has them, without its headers, which would double this file's compile time.
+// The cluster's barrier, ranks and shared memory as cooperative_groups has them, without its headers, which would
+// double this file's compile time.
 __device__ void wait_for_cluster() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   __cluster_barrier_arrive();

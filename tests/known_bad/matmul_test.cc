@@ -1,8 +1,8 @@
 // The laws of the matmul family, run on its mutants and negative controls.
 #include "properties/matmul.h"
 
-#include "tests/known_bad/mutation_test.h"
 #include "tests/known_bad/matmul.h"
+#include "tests/known_bad/mutation_test.h"
 
 namespace lockstep::known_bad {
 namespace {

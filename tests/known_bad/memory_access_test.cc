@@ -1,8 +1,8 @@
 // The laws of the memory access family, run on its mutants and negative controls.
 #include "properties/memory_access.h"
 
-#include "tests/known_bad/mutation_test.h"
 #include "tests/known_bad/memory_access.h"
+#include "tests/known_bad/mutation_test.h"
 
 namespace lockstep::known_bad {
 namespace {

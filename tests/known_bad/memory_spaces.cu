@@ -1,6 +1,6 @@
-// What goes wrong when a variable is thought to have another scope or lifetime than it has, and negative controls that reach the
-// same result in another way. Each replaces one launcher of the family; its argument checks are the real launcher's,
-// asked with no work to do.
+// What goes wrong when a variable is thought to have another scope or lifetime than it has, and negative controls that
+// reach the same result in another way. Each replaces one launcher of the family; its argument checks are the real
+// launcher's, asked with no work to do.
 #include <algorithm>
 
 #include "tests/known_bad/memory_spaces.h"

@@ -1,8 +1,8 @@
 // The laws of the memory spaces family, run on its mutants and negative controls.
 #include "properties/memory_spaces.h"
 
-#include "tests/known_bad/mutation_test.h"
 #include "tests/known_bad/memory_spaces.h"
+#include "tests/known_bad/mutation_test.h"
 
 namespace lockstep::known_bad {
 namespace {

@@ -65,7 +65,8 @@ class Table : public ::testing::Environment {
       fmt::print("{:<36} {:<58} {}\n", t.full_name(), t.change, "only simulated: " + t.why_not_here);
     const auto mutants = std::ranges::count_if(rows(), [](const Row& row) { return row.test.has_fault; });
     fmt::print("\n{} mutants and {} negative controls run\n", mutants, rows().size() - mutants);
-    if (!not_run_here().empty()) fmt::print("{} mutants can be killed on the simulated GPU alone\n", not_run_here().size());
+    if (!not_run_here().empty())
+      fmt::print("{} mutants can be killed on the simulated GPU alone\n", not_run_here().size());
   }
 };
 

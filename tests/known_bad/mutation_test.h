@@ -1,6 +1,6 @@
 // Mutation tests: the laws that prove the real kernels must kill every mutant, for its stated reason, and accept every
-// negative control. Each is a gtest test, KnownBad.<family>_<name> or KnownGood.<family>_<name>; the program closes with
-// a table of all verdicts.
+// negative control. Each is a gtest test, KnownBad.<family>_<name> or KnownGood.<family>_<name>; the program closes
+// with a table of all verdicts.
 #pragma once
 
 #include <algorithm>
@@ -49,8 +49,7 @@ struct MutationTest {
 void register_mutation_test(MutationTest test);
 
 template <class Launcher, class Implementation>
-MutationResult run_laws(Launcher* launch, const properties::Laws<Implementation>& laws,
-                        std::span<const int> rounds) {
+MutationResult run_laws(Launcher* launch, const properties::Laws<Implementation>& laws, std::span<const int> rounds) {
   MutationResult found;
   for (const int cases : rounds) {
     for (const auto& law : laws) {
@@ -76,14 +75,15 @@ template <class Launcher, class Implementation>
 bool add_mutation_tests(const std::string& family, const Mutants<Launcher>& mutants,
                         const properties::Laws<Implementation>& laws) {
   for (const auto& m : mutants) {
-    register_mutation_test({.family = family,
-                            .name = m.name,
-                            .change = m.change,
-                            .has_fault = m.has_fault(),
-                            .rejected_for = is_simulator() ? m.rejected_for : m.on_silicon,
-                            .runs_here = is_simulator() || m.simulator_only.empty(),
-                            .why_not_here = m.simulator_only,
-                            .run = [launch = m.launch, laws](std::span<const int> rounds) { return run_laws(launch, laws, rounds); }});
+    register_mutation_test(
+        {.family = family,
+         .name = m.name,
+         .change = m.change,
+         .has_fault = m.has_fault(),
+         .rejected_for = is_simulator() ? m.rejected_for : m.on_silicon,
+         .runs_here = is_simulator() || m.simulator_only.empty(),
+         .why_not_here = m.simulator_only,
+         .run = [launch = m.launch, laws](std::span<const int> rounds) { return run_laws(launch, laws, rounds); }});
   }
   return true;
 }

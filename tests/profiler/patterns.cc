@@ -1,8 +1,10 @@
 // What the transaction model and the simulated GPU say of launches whose transactions a GPU's profiler can count.
 //
-//   patterns              launches gather and scatter in every pattern, size and load path; prints a line a launch, in order:
+//   patterns              launches gather and scatter in every pattern, size and load path; prints a line a launch, in
+//   order:
 //                         name, then requests and sectors of its loads and of its stores by the model, between tabs
-//   patterns RECORDING    on the simulated GPU: the same launches against what a profiler counted (profile.sh): exit status 1 if the
+//   patterns RECORDING    on the simulated GPU: the same launches against what a profiler counted (profile.sh): exit
+//   status 1 if the
 //                         simulated GPU or the model says otherwise in any
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -66,7 +68,8 @@ std::vector<Launch> launches() {
   for (const int bytes : {1, 2, 4, 8, 16}) {
     const std::string size = " " + std::to_string(bytes) + " B, ";
     for (const auto& [name, pattern] : patterns) {
-      for (const auto& [suffix, path] : paths) all.push_back({"gather" + suffix + size + name, false, path, bytes, pattern});
+      for (const auto& [suffix, path] : paths)
+        all.push_back({"gather" + suffix + size + name, false, path, bytes, pattern});
       if (pattern.kind == PatternKind::kOneAddress || pattern.kind == PatternKind::kRandom) continue;
       all.push_back({"scatter" + size + name, true, LoadPath::kDefault, bytes, pattern});
     }
@@ -83,11 +86,16 @@ void must(bool good, const std::string& what) {
 // The same numbers as index_of() of the kernels (kernels/memory_access.h).
 std::int64_t place(const AccessPattern& p, std::int64_t t, std::int64_t count) {
   switch (p.kind) {
-    case PatternKind::kConsecutive: return t + p.offset;
-    case PatternKind::kPermuted: return p.offset + t / 32 * 32 + p.factor * (t % 32) % 32;
-    case PatternKind::kOneAddress: return p.offset;
-    case PatternKind::kStrided: return p.factor * t + p.offset;
-    case PatternKind::kRandom: break;
+    case PatternKind::kConsecutive:
+      return t + p.offset;
+    case PatternKind::kPermuted:
+      return p.offset + t / 32 * 32 + p.factor * (t % 32) % 32;
+    case PatternKind::kOneAddress:
+      return p.offset;
+    case PatternKind::kStrided:
+      return p.factor * t + p.offset;
+    case PatternKind::kRandom:
+      break;
   }
   std::uint64_t z = (static_cast<std::uint64_t>(p.factor) << 32) + static_cast<std::uint64_t>(t);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -110,7 +118,8 @@ Transactions model(const Launch& launch, const void* base, bool by_pattern, std:
 
 // What the simulated GPU counted of the launches since reset(); not available on silicon.
 struct Counters {
-  lockstepResetCounters_t reset = reinterpret_cast<lockstepResetCounters_t>(dlsym(RTLD_DEFAULT, "lockstepResetCounters"));
+  lockstepResetCounters_t reset =
+      reinterpret_cast<lockstepResetCounters_t>(dlsym(RTLD_DEFAULT, "lockstepResetCounters"));
   lockstepReadCounters_t read = reinterpret_cast<lockstepReadCounters_t>(dlsym(RTLD_DEFAULT, "lockstepReadCounters"));
 
   Counts counts() const {
@@ -158,12 +167,12 @@ int run(const std::string& recording) {
   const std::vector<Launch> all = launches();
   for (const Launch& launch : all) {
     if (counters.reset != nullptr) counters.reset();
-    const auto status = launch.scatters
-                            ? scatter(launch.pattern, launch.bytes, x, y, count, kElements)
-                            : gather(launch.path, launch.pattern, launch.bytes, x, count, y, kElements);
+    const auto status = launch.scatters ? scatter(launch.pattern, launch.bytes, x, y, count, kElements)
+                                        : gather(launch.path, launch.pattern, launch.bytes, x, count, y, kElements);
     must(status.ok(), launch.name + ": " + status.message);
     must(cudaDeviceSynchronize() == cudaSuccess, launch.name);
-    const Transactions loads = model(launch, x, !launch.scatters, count), stores = model(launch, y, launch.scatters, count);
+    const Transactions loads = model(launch, x, !launch.scatters, count),
+                       stores = model(launch, y, launch.scatters, count);
     const Counts expected = {loads.requests, loads.sectors, stores.requests, stores.sectors};
     if (recording.empty()) {
       std::printf("%s%s\n", launch.name.c_str(), text(expected).c_str());
@@ -173,7 +182,8 @@ int run(const std::string& recording) {
     if (it != recorded.end() && it->second == expected && counters.counts() == expected) continue;
     ++differing;
     std::printf("%s: recorded%s, simulated%s, model%s\n", launch.name.c_str(),
-                it == recorded.end() ? " nothing" : text(it->second).c_str(), text(counters.counts()).c_str(), text(expected).c_str());
+                it == recorded.end() ? " nothing" : text(it->second).c_str(), text(counters.counts()).c_str(),
+                text(expected).c_str());
   }
   if (recording.empty()) return 0;
   std::printf("%zu launches, %zu recorded, %d differ\n", all.size(), recorded.size(), differing);

@@ -10,7 +10,8 @@ __global__ void expand(const unsigned char* key, uchar4* words, int mistake) {
   for (int i = 0; i < 4; ++i) words[i] = make_uchar4(key[4 * i], key[4 * i + 1], key[4 * i + 2], key[4 * i + 3]);
   for (int i = 4; i < 44; ++i) {
     uchar4 t = words[i - 1];
-    if (i % 4 == 0) t = make_uchar4(sbox[t.y] ^ round_constant[mistake == 1 ? i / 4 : i / 4 - 1], sbox[t.z], sbox[t.w], sbox[t.x]);
+    if (i % 4 == 0)
+      t = make_uchar4(sbox[t.y] ^ round_constant[mistake == 1 ? i / 4 : i / 4 - 1], sbox[t.z], sbox[t.w], sbox[t.x]);
     const uchar4 b = words[i - 4];
     words[i] = make_uchar4(t.x ^ b.x, t.y ^ b.y, t.z ^ b.z, t.w ^ b.w);
   }
@@ -58,14 +59,16 @@ PROGRAM(aes, 2) {
   std::vector<unsigned char> key(16), text(16 * blocks);
   for (int i = 0; i < 16; ++i) key[i] = static_cast<unsigned char>(i);
   for (int b = 0; b < blocks; ++b)
-    for (int i = 0; i < 16; ++i) text[16 * b + i] = static_cast<unsigned char>((17 * i) ^ (b % 33));  // block 33 is block 0 again
+    for (int i = 0; i < 16; ++i)
+      text[16 * b + i] = static_cast<unsigned char>((17 * i) ^ (b % 33));  // block 33 is block 0 again
   Buffer<unsigned char> d_key(key), d_text(text);
   Buffer<uchar4> words(44);
   expand<<<1, 1>>>(d_key, words, mistake);
   encrypt<<<divide_up(blocks, 64), 64>>>(d_text, blocks, reinterpret_cast<unsigned char*>(words.get()), mistake);
   const std::vector<unsigned char> got = d_text.host();
   // FIPS 197, appendix C.1.
-  const unsigned char expected[16] = {0x69, 0xc4, 0xe0, 0xd8, 0x6a, 0x7b, 0x04, 0x30, 0xd8, 0xcd, 0xb7, 0x80, 0x70, 0xb4, 0xc5, 0x5a};
+  const unsigned char expected[16] = {0x69, 0xc4, 0xe0, 0xd8, 0x6a, 0x7b, 0x04, 0x30,
+                                      0xd8, 0xcd, 0xb7, 0x80, 0x70, 0xb4, 0xc5, 0x5a};
   int wrong = std::memcmp(got.data(), expected, 16) != 0;
   for (int a = 0; a < blocks; ++a)
     for (int b = 0; b < a; ++b) wrong += !std::memcmp(&got[16 * a], &got[16 * b], 16) != (a % 33 == b % 33);

@@ -9,7 +9,8 @@ __global__ void encode(const unsigned char* from, int n, char4* to, int mistake)
   const int i = blockIdx.x * blockDim.x + threadIdx.x, at = 3 * i;
   if (at >= n) return;
   const int left = n - at;
-  const unsigned a = from[at], b = left > 1 || mistake == 1 ? from[at + 1] : 0, c = left > 2 || mistake == 1 ? from[at + 2] : 0;
+  const unsigned a = from[at], b = left > 1 || mistake == 1 ? from[at + 1] : 0,
+                 c = left > 2 || mistake == 1 ? from[at + 2] : 0;
   const unsigned word = a << 16 | b << 8 | c;
   to[i] = make_char4(alphabet[word >> 18], alphabet[word >> 12 & 63], left > 1 ? alphabet[word >> 6 & 63] : '=',
                      left > 2 ? alphabet[mistake == 2 ? word : word & 63] : '=');
@@ -48,8 +49,10 @@ PROGRAM(base64, 2) {
   decode<<<divide_up(groups, 128), 128>>>(coded, groups, back);
   CUDA(cudaFree(from));
   const std::vector<char4> letters = coded.host();
-  const bool known = !std::memcmp(letters.data(), "bGlnaHQgd29yay", 14), tail = letters[groups - 1].z == '=' && letters[groups - 1].w == '=';
-  return verdict(known && tail && back.host() == bytes, "begins with %.14s", reinterpret_cast<const char*>(letters.data()));
+  const bool known = !std::memcmp(letters.data(), "bGlnaHQgd29yay", 14),
+             tail = letters[groups - 1].z == '=' && letters[groups - 1].w == '=';
+  return verdict(known && tail && back.host() == bytes, "begins with %.14s",
+                 reinterpret_cast<const char*>(letters.data()));
 }
 
 }  // namespace base64

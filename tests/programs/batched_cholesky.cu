@@ -1,4 +1,5 @@
-// Cholesky decompositions of many small matrices in double precision: a warp a matrix, packed triangles in shared memory.
+// Cholesky decompositions of many small matrices in double precision: a warp a matrix, packed triangles in shared
+// memory.
 #include "program.h"
 
 namespace batched_cholesky {
@@ -9,7 +10,8 @@ __device__ int at(int y, int x) { return y * (y + 1) / 2 + x; }
 
 __global__ void factor(double* matrices, int n, int count, int* failed, int mistake) {
   __shared__ double all[kWarps][kMax * (kMax + 1) / 2];
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, which = blockIdx.x * kWarps + warp, size = n * (n + 1) / 2;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, which = blockIdx.x * kWarps + warp,
+            size = n * (n + 1) / 2;
   if (which >= count) return;
   double *a = all[warp], *mine = matrices + which * size;
   for (int i = lane; i < size; i += 32) a[i] = mine[i];
@@ -42,7 +44,8 @@ PROGRAM(batched_cholesky, 2) {
       for (int x = 0; x <= y; ++x) l[y * (y + 1) / 2 + x] = x == y ? 1 << random.below(4) : random.below(21) - 10;
     for (int y = 0; y < n; ++y)
       for (int x = 0; x <= y; ++x)
-        for (int k = 0; k <= x; ++k) matrices[m * size + y * (y + 1) / 2 + x] += l[y * (y + 1) / 2 + k] * l[x * (x + 1) / 2 + k];
+        for (int k = 0; k <= x; ++k)
+          matrices[m * size + y * (y + 1) / 2 + x] += l[y * (y + 1) / 2 + k] * l[x * (x + 1) / 2 + k];
   }
   matrices[3 * size] = -1;  // one that has no root
   Buffer<double> d_matrices(matrices);

@@ -3,7 +3,8 @@
 
 namespace bfs {
 
-__global__ void expand(const int* first, const int* to, int* level, const int* queue, int size, int* next, int* next_size, int depth, int mistake) {
+__global__ void expand(const int* first, const int* to, int* level, const int* queue, int size, int* next,
+                       int* next_size, int depth, int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= size) return;
   const int v = queue[i];
@@ -34,7 +35,8 @@ PROGRAM(bfs, 2) {
     queue.swap(next);
   }
 
-  // A level is right when edges join levels that differ by one at most, and each vertex but the first has one a level above.
+  // A level is right when edges join levels that differ by one at most, and each vertex but the first has one a level
+  // above.
   const std::vector<int> got = level.host();
   int wrong = got[0] != 0, reached = 0;
   for (int v = 0; v < g.n; ++v) {

@@ -1,4 +1,5 @@
-// A bilateral filter: weights fall with the distance in the picture and in brightness; both come from tables in constant memory.
+// A bilateral filter: weights fall with the distance in the picture and in brightness; both come from tables in
+// constant memory.
 #include "program.h"
 
 namespace bilateral {
@@ -25,14 +26,16 @@ PROGRAM(bilateral, 2) {
   const int width = 45, height = 29;
   std::vector<unsigned char> picture(width * height);
   Random random(65);
-  for (int i = 0; i < width * height; ++i) picture[i] = static_cast<unsigned char>((i % width < 20 ? 60 : 190) + random.below(25));
+  for (int i = 0; i < width * height; ++i)
+    picture[i] = static_cast<unsigned char>((i % width < 20 ? 60 : 190) + random.below(25));
   unsigned short near_table[9], like_table[256];
   for (int i = 0; i < 9; ++i) near_table[i] = static_cast<unsigned short>(1000 * std::exp(-i / 4.5));
   for (int i = 0; i < 256; ++i) like_table[i] = static_cast<unsigned short>(1000 * std::exp(-i * i / 800.0));
   CUDA(cudaMemcpyToSymbol(near_weight, near_table, sizeof near_table));
   CUDA(cudaMemcpyToSymbol(like_weight, like_table, sizeof like_table));
   Buffer<unsigned char> in(picture), out(picture.size());
-  filter<<<dim3(divide_up(width, 16), divide_up(height, 4)), dim3(16, mistake == 2 ? 2 : 4)>>>(in, out, width, height, mistake);
+  filter<<<dim3(divide_up(width, 16), divide_up(height, 4)), dim3(16, mistake == 2 ? 2 : 4)>>>(in, out, width, height,
+                                                                                               mistake);
   const std::vector<unsigned char> got = out.host();
   int wrong = 0, far = 0;
   for (int y = 0; y < height; ++y)
@@ -43,7 +46,8 @@ PROGRAM(bilateral, 2) {
         for (int i = std::max(x - 2, 0); i <= std::min(x + 2, width - 1); ++i)
           count[picture[j * width + i]] += near_table[(i - x) * (i - x) + (j - y) * (j - y)];
       long long sum = 0, weights = 0;
-      for (int p = 0; p < 256; ++p) sum += count[p] * like_table[std::abs(p - me)] * p, weights += count[p] * like_table[std::abs(p - me)];
+      for (int p = 0; p < 256; ++p)
+        sum += count[p] * like_table[std::abs(p - me)] * p, weights += count[p] * like_table[std::abs(p - me)];
       wrong += got[y * width + x] != (sum + weights / 2) / weights;
       far += std::abs(got[y * width + x] - me) > 25;
     }

@@ -1,4 +1,5 @@
-// Bitonic sort of unsigned words: short distances in shared memory, long ones in global memory; padded to a power of two.
+// Bitonic sort of unsigned words: short distances in shared memory, long ones in global memory; padded to a power of
+// two.
 #include "program.h"
 
 namespace bitonic_sort {
@@ -39,7 +40,8 @@ PROGRAM(bitonic_sort, 1) {
   Buffer<unsigned> d_keys(keys);
   near<<<padded / kBlock, kBlock / 2>>>(d_keys, 2, kBlock, mistake);
   for (unsigned size = 2 * kBlock; size <= padded; size *= 2) {
-    for (unsigned distance = size / 2; distance >= kBlock; distance /= 2) far<<<padded / kBlock, kBlock / 2>>>(d_keys, size, distance);
+    for (unsigned distance = size / 2; distance >= kBlock; distance /= 2)
+      far<<<padded / kBlock, kBlock / 2>>>(d_keys, size, distance);
     near<<<padded / kBlock, kBlock / 2>>>(d_keys, size, size, mistake);
   }
   std::sort(keys.begin(), keys.end());

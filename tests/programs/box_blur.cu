@@ -1,4 +1,5 @@
-// A box blur of byte pixels of four channels: the tile and its halo in dynamic shared memory, loaded by all threads in turn.
+// A box blur of byte pixels of four channels: the tile and its halo in dynamic shared memory, loaded by all threads in
+// turn.
 #include "program.h"
 
 namespace box_blur {
@@ -32,8 +33,8 @@ PROGRAM(box_blur, 2) {
   Random random(62);
   for (uchar4& p : picture) p = make_uchar4(random() >> 8 & 255, random() >> 8 & 255, random() >> 8 & 255, 255);
   Buffer<uchar4> in(picture), out(picture.size());
-  blur<<<dim3(divide_up(width, kSide), divide_up(height, kSide)), dim3(kSide, kSide), span * span * sizeof(uchar4)>>>(in, out, width, height, radius,
-                                                                                                                      mistake);
+  blur<<<dim3(divide_up(width, kSide), divide_up(height, kSide)), dim3(kSide, kSide), span * span * sizeof(uchar4)>>>(
+      in, out, width, height, radius, mistake);
   const std::vector<uchar4> got = out.host();
   // Sums along rows, then along columns.
   int wrong = 0;
@@ -42,7 +43,8 @@ PROGRAM(box_blur, 2) {
     const auto value = [&](int i) { return int((&picture[i].x)[channel]); };
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x)
-        for (int k = -radius; k <= radius; ++k) rows[y * width + x] += value(y * width + std::clamp(x + k, 0, width - 1));
+        for (int k = -radius; k <= radius; ++k)
+          rows[y * width + x] += value(y * width + std::clamp(x + k, 0, width - 1));
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
         int sum = 0;

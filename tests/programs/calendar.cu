@@ -8,7 +8,8 @@ struct Date {
   signed char month, day;
 };
 
-__constant__ const char* const kNames[7] = {"Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"};
+__constant__ const char* const kNames[7] = {"Thursday", "Friday",  "Saturday", "Sunday",
+                                            "Monday",   "Tuesday", "Wednesday"};
 
 __device__ Date civil(long long days) {  // after 1970-01-01; in eras of 400 years that begin in March
   days += 719468;
@@ -17,7 +18,8 @@ __device__ Date civil(long long days) {  // after 1970-01-01; in eras of 400 yea
   const unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
   const unsigned of_year = of_era - (365 * year + year / 4 - year / 100), m = (5 * of_year + 2) / 153;
   const unsigned char day = of_year - (153 * m + 2) / 5 + 1, month = m < 10 ? m + 3 : m - 9;
-  return {static_cast<int>(year + era * 400 + (month <= 2)), static_cast<signed char>(month), static_cast<signed char>(day)};
+  return {static_cast<int>(year + era * 400 + (month <= 2)), static_cast<signed char>(month),
+          static_cast<signed char>(day)};
 }
 
 __global__ void dates(long long first, int step, int n, Date* out, char* initials, int mistake) {
@@ -43,7 +45,8 @@ PROGRAM(calendar, 2) {
   for (int i = 0; i < n; ++i) {
     // The number of the day again, by counting leap years before.
     const auto leaps = [](long long y) {
-      return (y >= 0 ? y / 4 : -((3 - y) / 4)) - (y >= 0 ? y / 100 : -((99 - y) / 100)) + (y >= 0 ? y / 400 : -((399 - y) / 400));
+      return (y >= 0 ? y / 4 : -((3 - y) / 4)) - (y >= 0 ? y / 100 : -((99 - y) / 100)) +
+             (y >= 0 ? y / 400 : -((399 - y) / 400));
     };
     const Date d = got[i];
     const int before[12] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};

@@ -1,11 +1,13 @@
-// Colouring by priorities (Jones and Plassmann): a vertex takes its colour when all neighbours of higher priority have theirs.
+// Colouring by priorities (Jones and Plassmann): a vertex takes its colour when all neighbours of higher priority have
+// theirs.
 #include "graph.h"
 
 namespace colouring {
 
 __host__ __device__ unsigned priority(unsigned v) { return (v ^ 0x5bd1e995u) * 2654435761u; }
 
-__global__ void colour(const int* first, const int* to, const unsigned char* before, unsigned char* after, int n, int* left) {
+__global__ void colour(const int* first, const int* to, const unsigned char* before, unsigned char* after, int n,
+                       int* left) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
   bool waits = false;
   if (v < n) {

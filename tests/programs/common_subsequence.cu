@@ -4,8 +4,8 @@
 namespace common_subsequence {
 
 // Cell (y, x = d - y) of the table; before and latest are the diagonals d - 2 and d - 1, by y.
-__global__ void diagonal(const char* a, int rows, const char* b, int columns, int d, const unsigned short* before, const unsigned short* latest,
-                         unsigned short* now, int mistake) {
+__global__ void diagonal(const char* a, int rows, const char* b, int columns, int d, const unsigned short* before,
+                         const unsigned short* latest, unsigned short* now, int mistake) {
   const int y = blockIdx.x * blockDim.x + threadIdx.x, x = d - y;
   if (y > rows || x < 0 || x > columns) return;
   if (y == 0 || x == 0)

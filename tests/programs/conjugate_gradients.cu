@@ -1,4 +1,5 @@
-// Conjugate gradients for Poisson's equation on a square; scalar products by the last block, which sets its counter back.
+// Conjugate gradients for Poisson's equation on a square; scalar products by the last block, which sets its counter
+// back.
 #include "program.h"
 
 namespace conjugate_gradients {
@@ -33,7 +34,8 @@ __global__ void dot(const double* a, const double* b, int n, double* parts, doub
 }
 
 // x += s p and r -= s q with s = rr / pq; the scalars stay on the device.
-__global__ void advance(double* x, double* r, const double* p, const double* q, const double* rr, const double* pq, int n) {
+__global__ void advance(double* x, double* r, const double* p, const double* q, const double* rr, const double* pq,
+                        int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const double s = *rr / *pq;

@@ -8,8 +8,8 @@ __global__ void find(const int* degree, const int* core, int n, int k, int* queu
   if (v < n && core[v] < 0 && degree[v] <= k) queue[atomicAdd(size, 1)] = v;
 }
 
-__global__ void peel(const int* first, const int* to, int* degree, int* core, int k, int* queue, const int* from, int size, int* next_size,
-                     int mistake) {
+__global__ void peel(const int* first, const int* to, int* degree, int* core, int k, int* queue, const int* from,
+                     int size, int* next_size, int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= size) return;
   const int v = from[i];
@@ -17,7 +17,8 @@ __global__ void peel(const int* first, const int* to, int* degree, int* core, in
   for (int e = first[v]; e < first[v + 1]; ++e) {
     if (mistake == 1) {
       if (--degree[to[e]] == k) queue[atomicAdd(next_size, 1)] = to[e];
-    } else if (atomicSub(&degree[to[e]], 1) == (mistake == 2 ? k : k + 1)) {  // exactly one of its neighbours sees it fall to k
+    } else if (atomicSub(&degree[to[e]], 1) ==
+               (mistake == 2 ? k : k + 1)) {  // exactly one of its neighbours sees it fall to k
       queue[atomicAdd(next_size, 1)] = to[e];
     }
   }
@@ -27,7 +28,8 @@ PROGRAM(core_numbers, 2) {
   const Graph g = random_graph(450, 7, 18);
   std::vector<int> degrees(g.n);
   for (int v = 0; v < g.n; ++v) degrees[v] = g.first[v + 1] - g.first[v];
-  Buffer<int> first(g.first), to(g.to), degree(degrees), core(std::vector<int>(g.n, -1)), queue(g.n), next(g.n), size(1);
+  Buffer<int> first(g.first), to(g.to), degree(degrees), core(std::vector<int>(g.n, -1)), queue(g.n), next(g.n),
+      size(1);
   int left = g.n, launches = 0, most = 0;
   for (int k = 0; left > 0 && k < g.n; ++k) {
     size.zero();

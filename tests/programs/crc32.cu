@@ -1,4 +1,5 @@
-// CRC-32 of blocks of a file: the table is made by the threads themselves, in shared memory, and the parts are put together.
+// CRC-32 of blocks of a file: the table is made by the threads themselves, in shared memory, and the parts are put
+// together.
 #include "program.h"
 
 namespace crc32 {
@@ -10,13 +11,15 @@ __host__ __device__ unsigned step(unsigned crc, int bits) {
   return crc;
 }
 
-// Each thread's part as if nothing stood before and zeros stood behind it; the sum without carries of all is the block's.
+// Each thread's part as if nothing stood before and zeros stood behind it; the sum without carries of all is the
+// block's.
 __global__ void crc_blocks(const unsigned char* file, int n, unsigned* crcs, int mistake) {
   __shared__ unsigned table[256], sum;
   for (int i = threadIdx.x; i < 256; i += blockDim.x) table[i] = step(i, 8);
   if (threadIdx.x == 0) sum = 0;
   if (mistake != 1) __syncthreads();
-  const int begin = blockIdx.x * blockDim.x * kPart, from = begin + threadIdx.x * kPart, end = min(n, begin + static_cast<int>(blockDim.x) * kPart);
+  const int begin = blockIdx.x * blockDim.x * kPart, from = begin + threadIdx.x * kPart,
+            end = min(n, begin + static_cast<int>(blockDim.x) * kPart);
   if (from < end) {
     unsigned crc = threadIdx.x == 0 ? 0xffffffffu : 0;
     for (int i = from; i < min(from + kPart, end); ++i) crc = crc >> 8 ^ table[(crc ^ file[i]) & 255];

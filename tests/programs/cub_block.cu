@@ -1,4 +1,5 @@
-// Cub for a block and a warp: a histogram's peak by BlockReduce, places by BlockScan, and rows sorted by BlockRadixSort.
+// Cub for a block and a warp: a histogram's peak by BlockReduce, places by BlockScan, and rows sorted by
+// BlockRadixSort.
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -56,7 +57,8 @@ PROGRAM(cub_block, 2) {
   for (int b = 0; b < blocks; ++b) {
     std::vector<int> row(x.begin() + b * kRow, x.begin() + (b + 1) * kRow), above;
     for (int w = 0; w < 2; ++w)
-      wrong += counts[2 * b + w] != std::count_if(row.begin() + 96 * w, row.begin() + 96 * (w + 1), [](int v) { return v > 0; });
+      wrong += counts[2 * b + w] !=
+               std::count_if(row.begin() + 96 * w, row.begin() + 96 * (w + 1), [](int v) { return v > 0; });
     for (const int v : row)
       if (v > 0) above.push_back(v);
     above.resize(kRow, 0);

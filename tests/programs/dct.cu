@@ -30,12 +30,14 @@ __global__ void forward(short* picture, int stride, int blocks_across, int count
 PROGRAM(dct, 2) {
   const int width = 40, height = 24, across = width / 8, count = across * height / 8;
   std::vector<short> picture(width * height);
-  for (int i = 0; i < width * height; ++i) picture[i] = static_cast<short>((i % width * 6 + i / width * 3 + (i * 7919) % 23) & 255);
+  for (int i = 0; i < width * height; ++i)
+    picture[i] = static_cast<short>((i % width * 6 + i / width * 3 + (i * 7919) % 23) & 255);
   short table[8][8];
   unsigned char quanta[64];
   for (int u = 0; u < 8; ++u)
     for (int x = 0; x < 8; ++x) {
-      table[u][x] = static_cast<short>(std::lround(8192 * (u ? 0.5 : std::sqrt(0.125)) * std::cos((2 * x + 1) * u * M_PI / 16)));
+      table[u][x] =
+          static_cast<short>(std::lround(8192 * (u ? 0.5 : std::sqrt(0.125)) * std::cos((2 * x + 1) * u * M_PI / 16)));
       quanta[8 * u + x] = static_cast<unsigned char>(6 + 2 * (u + x));
     }
   CUDA(cudaMemcpyToSymbol(basis, table, sizeof table));
@@ -44,9 +46,9 @@ PROGRAM(dct, 2) {
   forward<<<divide_up(count, 4), 256>>>(d_picture, width, across, count, mistake);
   const std::vector<short> got = d_picture.host();
 
-  // By the definition in double precision. The table's entries are off by 2^-14 at most and a row is of eight numbers up to
-  // 128: the first pass is off by 8 * 128 * 2^-14 + 2^-4 < 1/8; the second by sqrt(8) < 3 times that, by 8 * 2^-14 * 363 and
-  // by a half. So is the quotient by less than 1.3 / q, before it is rounded.
+  // By the definition in double precision. The table's entries are off by 2^-14 at most and a row is of eight numbers
+  // up to 128: the first pass is off by 8 * 128 * 2^-14 + 2^-4 < 1/8; the second by sqrt(8) < 3 times that, by 8 *
+  // 2^-14 * 363 and by a half. So is the quotient by less than 1.3 / q, before it is rounded.
   int wrong = 0;
   double energy = 0;
   for (int b = 0; b < count; ++b)
@@ -55,8 +57,8 @@ PROGRAM(dct, 2) {
         double sum = 0;
         for (int y = 0; y < 8; ++y)
           for (int x = 0; x < 8; ++x)
-            sum += (picture[(b / across * 8 + y) * width + b % across * 8 + x] - 128) * std::cos((2 * x + 1) * u * M_PI / 16) *
-                   std::cos((2 * y + 1) * v * M_PI / 16);
+            sum += (picture[(b / across * 8 + y) * width + b % across * 8 + x] - 128) *
+                   std::cos((2 * x + 1) * u * M_PI / 16) * std::cos((2 * y + 1) * v * M_PI / 16);
         sum *= (u ? 0.5 : std::sqrt(0.125)) * (v ? 0.5 : std::sqrt(0.125));
         const int q = quanta[8 * v + u], value = got[(b / across * 8 + v) * width + b % across * 8 + u];
         wrong += std::abs(value - sum / q) > 0.5 + 1.3 / q;

@@ -1,4 +1,5 @@
-// Edit distances of many pairs of words, a thread a pair, its row in a local array that is indexed as the words are long.
+// Edit distances of many pairs of words, a thread a pair, its row in a local array that is indexed as the words are
+// long.
 #include "program.h"
 
 namespace edit_distance {
@@ -53,8 +54,8 @@ PROGRAM(edit_distance, 2) {
     for (int j = 0; j < n; ++j) {
       int known[kLongest + 1][kLongest + 1];
       std::memset(known, -1, sizeof known);
-      wrong +=
-          got[i * n + j] != distance(words[i], words[j], static_cast<int>(std::strlen(words[i])), static_cast<int>(std::strlen(words[j])), known);
+      wrong += got[i * n + j] != distance(words[i], words[j], static_cast<int>(std::strlen(words[i])),
+                                          static_cast<int>(std::strlen(words[j])), known);
     }
   return verdict(wrong == 0, "%d of %d wrong", wrong, n * n);
 }

@@ -10,7 +10,8 @@ __global__ void histogram(const Pixel* picture, int n, unsigned* bins, int mista
   __shared__ unsigned mine[kBins];
   for (int b = threadIdx.x; b < kBins; b += blockDim.x) mine[b] = 0;
   if (mistake != 1) __syncthreads();
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&mine[picture[i] >> kShift], 1);
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    atomicAdd(&mine[picture[i] >> kShift], 1);
   __syncthreads();
   for (int b = threadIdx.x; b < kBins; b += blockDim.x)
     if (mine[b]) atomicAdd(&bins[b], mine[b]);
@@ -51,7 +52,8 @@ int equalise(std::vector<Pixel> picture, int mistake) {
   std::sort(sorted.begin(), sorted.end());
   int wrong = 0;
   for (int i = 0; i < n; ++i) {
-    const Pixel last = static_cast<Pixel>(picture[i] | ((1 << kShift) - 1));  // as many pixels come up to the end of its bin
+    const Pixel last =
+        static_cast<Pixel>(picture[i] | ((1 << kShift) - 1));  // as many pixels come up to the end of its bin
     const unsigned long long rank = std::upper_bound(sorted.begin(), sorted.end(), last) - sorted.begin();
     wrong += got[i] != rank * top / n;
   }
@@ -64,7 +66,8 @@ PROGRAM(equalisation, 2) {
   Random random(64);
   for (unsigned char& b : bytes) b = static_cast<unsigned char>(60 + random.below(30) + random.below(30));
   for (unsigned short& w : words) w = static_cast<unsigned short>(20000 + random.below(9000) + random.below(9000));
-  const int wrong_bytes = equalise<unsigned char, 0>(bytes, mistake), wrong_words = equalise<unsigned short, 8>(words, mistake);
+  const int wrong_bytes = equalise<unsigned char, 0>(bytes, mistake),
+            wrong_words = equalise<unsigned short, 8>(words, mistake);
   return verdict(wrong_bytes + wrong_words == 0, "%d bytes and %d words wrong", wrong_bytes, wrong_words);
 }
 

@@ -11,7 +11,8 @@ __global__ void magnetic(float* hx, float* hy, const float* ez, int width, int h
   if (x < width - 1) hy[i] = fmaf(0.5f, ez[i + 1] - ez[i], hy[i]);
 }
 
-__global__ void electric(float* ez, const float* hx, const float* hy, const float* conductivity, int width, int height, int mistake) {
+__global__ void electric(float* ez, const float* hx, const float* hy, const float* conductivity, int width, int height,
+                         int mistake) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= width || y >= height || (mistake != 1 && (x == 0 || y == 0))) return;
   const int i = y * width + x;

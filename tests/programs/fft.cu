@@ -31,14 +31,16 @@ PROGRAM(fft, 2) {
   Random random(78);
   for (float2& s : signal) s = {static_cast<float>(random.unit() - 0.5), static_cast<float>(random.unit() - 0.5)};
   for (int k = 0; k < kPoints / 2; ++k)
-    roots[k] = {static_cast<float>(std::cos(2 * M_PI * k / kPoints)), static_cast<float>(-std::sin(2 * M_PI * k / kPoints))};
+    roots[k] = {static_cast<float>(std::cos(2 * M_PI * k / kPoints)),
+                static_cast<float>(-std::sin(2 * M_PI * k / kPoints))};
   Buffer<float2> in(signal), out(signal.size()), again(signal.size()), d_roots(roots);
   transform<<<signals, kPoints / 2>>>(in, out, d_roots, false, mistake);
   transform<<<signals, kPoints / 2>>>(out, again, d_roots, true, mistake);
   const std::vector<float2> got = out.host(), back = again.host();
-  // |error| <= stages * eta / (1 - stages * eta) |x|, in the 2-norm, with eta = mu + gamma(4) (sqrt 2 + mu) and roots that are
-  // off by mu = 2^-24 (Higham, theorem 24.2). There and back is twice that, and a rounding of the scale.
-  const double mu = std::ldexp(1.0, -24), eta = mu + 4 * mu / (1 - 4 * mu) * (std::sqrt(2.0) + mu), relative = kStages * eta / (1 - kStages * eta);
+  // |error| <= stages * eta / (1 - stages * eta) |x|, in the 2-norm, with eta = mu + gamma(4) (sqrt 2 + mu) and roots
+  // that are off by mu = 2^-24 (Higham, theorem 24.2). There and back is twice that, and a rounding of the scale.
+  const double mu = std::ldexp(1.0, -24), eta = mu + 4 * mu / (1 - 4 * mu) * (std::sqrt(2.0) + mu),
+               relative = kStages * eta / (1 - kStages * eta);
   double worst = 0, worst_back = 0;
   for (int s = 0; s < signals; ++s) {
     double error = 0, error_back = 0, size = 0, size_in = 0;

@@ -1,4 +1,5 @@
-// All shortest paths (Floyd and Warshall) in tiles: first the tile on the diagonal, then its row and column, then all others.
+// All shortest paths (Floyd and Warshall) in tiles: first the tile on the diagonal, then its row and column, then all
+// others.
 #include "program.h"
 
 namespace floyd_warshall {

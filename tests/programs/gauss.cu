@@ -1,4 +1,5 @@
-// Gauss's elimination with partial pivoting by one block, the matrix in shared memory; numbers modulo a prime are exact.
+// Gauss's elimination with partial pivoting by one block, the matrix in shared memory; numbers modulo a prime are
+// exact.
 #include "program.h"
 
 namespace gauss {
@@ -44,7 +45,9 @@ __global__ void solve(const unsigned short* systems, int n, unsigned short* x, i
     for (int y = threadIdx.x; y < n; y += blockDim.x) {
       if (y == k) continue;
       const unsigned f = a[y][k];
-      for (int c = k; c <= n; ++c) a[y][c] = static_cast<unsigned short>((a[y][c] + static_cast<unsigned long long>(kPrime - f) * a[k][c]) % kPrime);
+      for (int c = k; c <= n; ++c)
+        a[y][c] =
+            static_cast<unsigned short>((a[y][c] + static_cast<unsigned long long>(kPrime - f) * a[k][c]) % kPrime);
     }
     __syncthreads();
   }

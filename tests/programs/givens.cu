@@ -1,4 +1,5 @@
-// Least squares by Givens rotations: one block, a thread a column, rotations of rows from the bottom up, in double precision.
+// Least squares by Givens rotations: one block, a thread a column, rotations of rows from the bottom up, in double
+// precision.
 #include "program.h"
 
 namespace givens {
@@ -32,8 +33,8 @@ PROGRAM(givens, 2) {
   Buffer<double> d_a(a);
   reduce<<<1, 32>>>(d_a, rows, columns, mistake);
   const std::vector<double> r = d_a.host();
-  // Rotations keep the products of columns: R'R = A'A. Each of rows + columns turns of an element is off by 6 roundings of its
-  // columns' norm at most (Higham, lemma 19.7), first of one column and then of the other.
+  // Rotations keep the products of columns: R'R = A'A. Each of rows + columns turns of an element is off by 6 roundings
+  // of its columns' norm at most (Higham, lemma 19.7), first of one column and then of the other.
   const double unit = std::ldexp(1.0, -53);
   double worst = 0, below = 0;
   for (int i = 0; i < columns; ++i)
@@ -43,7 +44,8 @@ PROGRAM(givens, 2) {
         before += a[y * columns + i] * a[y * columns + j], after += r[y * columns + i] * r[y * columns + j];
         ni += a[y * columns + i] * a[y * columns + i], nj += a[y * columns + j] * a[y * columns + j];
       }
-      worst = std::max(worst, std::abs(before - after) / (2 * 6 * (rows + columns) * unit * std::sqrt(ni * nj) * std::sqrt(rows)));
+      worst = std::max(
+          worst, std::abs(before - after) / (2 * 6 * (rows + columns) * unit * std::sqrt(ni * nj) * std::sqrt(rows)));
     }
   for (int k = 0; k < columns - 1; ++k)
     for (int y = k + 1; y < rows; ++y) below = std::max(below, std::abs(r[y * columns + k]));

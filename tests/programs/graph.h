@@ -9,7 +9,8 @@ struct Graph {
   int edges() const { return static_cast<int>(to.size()); }
 };
 
-// About n * degree / 2 edges in both directions, no loops, none twice, neighbours in order; a part of the vertices has none.
+// About n * degree / 2 edges in both directions, no loops, none twice, neighbours in order; a part of the vertices has
+// none.
 inline Graph random_graph(int n, int degree, uint32_t seed) {
   Random random(seed);
   std::vector<std::vector<int>> rows(n);

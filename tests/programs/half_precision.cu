@@ -1,4 +1,5 @@
-// Sums and products in half precision and bfloat16, two numbers at a time: values are chosen so that all of it is exact.
+// Sums and products in half precision and bfloat16, two numbers at a time: values are chosen so that all of it is
+// exact.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

@@ -8,7 +8,8 @@ using Slot = unsigned long long;  // the hash above, the string's number + 1 bel
 __host__ __device__ unsigned murmur(const unsigned char* s, int size, bool words) {
   unsigned h = 0;
   for (int i = 0; i + 4 <= size; i += 4) {
-    unsigned k = words ? *reinterpret_cast<const unsigned*>(s + i) : s[i] | s[i + 1] << 8 | s[i + 2] << 16 | static_cast<unsigned>(s[i + 3]) << 24;
+    unsigned k = words ? *reinterpret_cast<const unsigned*>(s + i)
+                       : s[i] | s[i + 1] << 8 | s[i + 2] << 16 | static_cast<unsigned>(s[i + 3]) << 24;
     k *= 0xcc9e2d51, k = k << 15 | k >> 17, k *= 0x1b873593;
     h ^= k, h = h << 13 | h >> 19, h = h * 5 + 0xe6546b64;
   }
@@ -34,7 +35,8 @@ __global__ void insert(const unsigned char* text, const int* at, int n, Slot* ta
     if (atomicCAS(&table[slot], 0ull, mine) == 0) return;
 }
 
-__global__ void find(const unsigned char* text, const int* at, int n, const Slot* __restrict__ table, unsigned mask, int* found) {
+__global__ void find(const unsigned char* text, const int* at, int n, const Slot* __restrict__ table, unsigned mask,
+                     int* found) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const unsigned h = murmur(text + at[i], at[i + 1] - at[i], false);

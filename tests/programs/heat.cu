@@ -40,7 +40,8 @@ PROGRAM(heat, 2) {
   }
   const std::vector<float> got = from.host();
   int wrong = 0;
-  for (size_t i = 0; i < got.size(); ++i) wrong += static_cast<double>(got[i]) * (1 << 2 * steps) != static_cast<double>(now[i]);
+  for (size_t i = 0; i < got.size(); ++i)
+    wrong += static_cast<double>(got[i]) * (1 << 2 * steps) != static_cast<double>(now[i]);
   return verdict(wrong == 0, "%d of %zu wrong", wrong, got.size());
 }
 

@@ -13,7 +13,8 @@ struct Code {
 __constant__ Code codes[256];
 
 __global__ void count(const unsigned char* text, int n, unsigned* counts) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicInc(&counts[text[i]], 0xffffffff);
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    atomicInc(&counts[text[i]], 0xffffffff);
 }
 
 // Each thread codes 8 letters; its first bit is the sum of the lengths before, which it adds up by itself.

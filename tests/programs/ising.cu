@@ -32,7 +32,8 @@ PROGRAM(ising, 1) {
   Buffer<signed char> d_spins(spins);
   const dim3 block(32, 4), grid(divide_up(side, 32), divide_up(side, 4));
   for (unsigned sweep = 0; sweep < sweeps; ++sweep)
-    for (int colour = 0; colour < 2; ++colour) update<<<grid, block>>>(d_spins, side, colour, 2 * sweep + colour, mistake);
+    for (int colour = 0; colour < 2; ++colour)
+      update<<<grid, block>>>(d_spins, side, colour, 2 * sweep + colour, mistake);
   const std::vector<signed char> got = d_spins.host();
 
   int flips = 0, magnet = 0;
@@ -41,7 +42,8 @@ PROGRAM(ising, 1) {
       const int x = i % side, y = i / side;
       if ((x + y + half) % 2) continue;
       int sum = 0;
-      for (int d = 0; d < 4; ++d) sum += spins[(y + (d - 1) % 2 + side) % side * side + (x + (d - 2) % 2 + side) % side];
+      for (int d = 0; d < 4; ++d)
+        sum += spins[(y + (d - 1) % 2 + side) % side * side + (x + (d - 2) % 2 + side) % side];
       const int cost = spins[i] * sum;
       if (cost <= 0 || mix(i, half) < thresholds[cost]) spins[i] = -spins[i], ++flips;
     }

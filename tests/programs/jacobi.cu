@@ -5,7 +5,8 @@ namespace jacobi {
 
 __device__ int moved;
 
-__global__ void iterate(const float* __restrict__ a, const float* __restrict__ b, const float* from, float* to, int n, float least) {
+__global__ void iterate(const float* __restrict__ a, const float* __restrict__ b, const float* from, float* to, int n,
+                        float least) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   bool mine = false;
   if (row < n) {
@@ -45,8 +46,9 @@ PROGRAM(jacobi, 2) {
     if (mistake != 1) from.swap(to);
   } while (again && ++steps < 100);
   const std::vector<float> got = from.host();
-  // The iteration shrinks errors by q = 356 / 512 < 0.7, so that the last step bounds the error by q / (1 - q) < 2.4 of it; a
-  // step itself has n + 2 roundings of sums of at most 512 * 16 + 356 * 16 in size, over 512, and they add up to 1 / (1 - q).
+  // The iteration shrinks errors by q = 356 / 512 < 0.7, so that the last step bounds the error by q / (1 - q) < 2.4 of
+  // it; a step itself has n + 2 roundings of sums of at most 512 * 16 + 356 * 16 in size, over 512, and they add up to
+  // 1 / (1 - q).
   const double bound = 2.4 * least + (n + 2) * std::ldexp(1.0, -24) * 28 * 3.4;
   double error = 0;
   for (int i = 0; i < n; ++i) error = std::max(error, std::abs(got[i] - solution[i]));

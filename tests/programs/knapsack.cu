@@ -3,7 +3,8 @@
 
 namespace knapsack {
 
-__global__ void item(const long long* from, long long* to, unsigned* taken, int capacity, int weight, long long value, int mistake) {
+__global__ void item(const long long* from, long long* to, unsigned* taken, int capacity, int weight, long long value,
+                     int mistake) {
   const int c = blockIdx.x * blockDim.x + threadIdx.x;
   const bool fits = c >= weight && c <= capacity;
   long long best = 0;
@@ -22,12 +23,14 @@ PROGRAM(knapsack, 2) {
   std::vector<int> weights(items);
   std::vector<long long> values(items);
   Random random(54);
-  for (int i = 0; i < items; ++i) weights[i] = 5 + random.below(60), values[i] = (1ll << 33) + random.below(1000000) * 10000ll;
+  for (int i = 0; i < items; ++i)
+    weights[i] = 5 + random.below(60), values[i] = (1ll << 33) + random.below(1000000) * 10000ll;
   Buffer<long long> from(capacity + 1), to(capacity + 1);
   Buffer<unsigned> taken(words * items);
   from.zero();
   for (int i = 0; i < items; ++i) {
-    item<<<divide_up(capacity + 1, 192), 192>>>(from, mistake == 1 ? from : to, taken.get() + i * words, capacity, weights[i], values[i], mistake);
+    item<<<divide_up(capacity + 1, 192), 192>>>(from, mistake == 1 ? from : to, taken.get() + i * words, capacity,
+                                                weights[i], values[i], mistake);
     if (mistake != 1) from.swap(to);
   }
   const long long best = from.host()[capacity];
@@ -42,14 +45,16 @@ PROGRAM(knapsack, 2) {
   for (int i = 0; i < items; ++i) {
     std::vector<std::pair<int, long long>> all = front, next;
     for (const auto& [w, v] : front) all.push_back({w + weights[i], v + values[i]});
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; });
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : a.second > b.second;
+    });
     for (const auto& p : all)
       if (p.first <= capacity && (next.empty() || p.second > next.back().second)) next.push_back(p);
     front = next;
   }
   const long long expected = front.back().second;
-  return verdict(best == expected && value == best && weight <= capacity, "value %lld, %lld expected, %lld in a weight of %d", best, expected, value,
-                 weight);
+  return verdict(best == expected && value == best && weight <= capacity,
+                 "value %lld, %lld expected, %lld in a weight of %d", best, expected, value, weight);
 }
 
 }  // namespace knapsack

@@ -47,8 +47,10 @@ PROGRAM(lbm, 1) {
   }
   const std::vector<double> got = from.host();
 
-  // Push instead of pull: first collide, then every population moves. So one pull comes first, and the last move is undone.
-  const int ex[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1}, ey[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1}, back[9] = {0, 3, 4, 1, 2, 7, 8, 5, 6};
+  // Push instead of pull: first collide, then every population moves. So one pull comes first, and the last move is
+  // undone.
+  const int ex[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1}, ey[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1},
+            back[9] = {0, 3, 4, 1, 2, 7, 8, 5, 6};
   std::vector<double> now = start, next(start.size());
   for (int s = 0; s < steps; ++s) {
     for (int i = 0; i < cells; ++i)
@@ -73,13 +75,16 @@ PROGRAM(lbm, 1) {
     }
     now.swap(next);
   }
-  // A step is some 40 roundings of numbers below 2, and f' depends on the nine f by slopes whose sizes sum to less than 8.
+  // A step is some 40 roundings of numbers below 2, and f' depends on the nine f by slopes whose sizes sum to less
+  // than 8.
   const double bound = 40 * 2 * std::ldexp(1.0, -53) * (1 + 8 + 64 + 512);
   double error = 0, mass = 0, before = 0;
   for (int i = 0; i < cells; ++i)
     for (int q = 0; q < 9; ++q)
-      error = std::max(error, std::abs(got[q * cells + i] - now[9 * i + q])), mass += got[q * cells + i], before += start[q * cells + i];
-  return verdict(error <= bound && std::abs(mass - before) <= bound * 9 * cells, "error %g of %g, mass %.12g of %.12g", error, bound, mass, before);
+      error = std::max(error, std::abs(got[q * cells + i] - now[9 * i + q])), mass += got[q * cells + i],
+      before += start[q * cells + i];
+  return verdict(error <= bound && std::abs(mass - before) <= bound * 9 * cells, "error %g of %g, mass %.12g of %.12g",
+                 error, bound, mass, before);
 }
 
 }  // namespace lbm

@@ -1,4 +1,5 @@
-// Forces between atoms by a list of neighbours that is built on the device, in fixed point so that any order of sums is right.
+// Forces between atoms by a list of neighbours that is built on the device, in fixed point so that any order of sums is
+// right.
 #include "program.h"
 
 namespace lennard_jones {
@@ -47,19 +48,22 @@ PROGRAM(lennard_jones, 2) {
   std::vector<Atom> atoms(n);
   Random random(6);
   for (int i = 0; i < n; ++i)
-    atoms[i] = {i % side * 280 + random.below(40), i / side % side * 280 + random.below(40), i / side / side * 280 + random.below(40), short(i % 3)};
+    atoms[i] = {i % side * 280 + random.below(40), i / side % side * 280 + random.below(40),
+                i / side / side * 280 + random.below(40), short(i % 3)};
   Buffer<Atom> d_atoms(atoms);
   Buffer<int> count(n), list(n * kMax);
   Buffer<longlong3> out(n);
   list_neighbours<<<divide_up(n, 64), 64>>>(d_atoms, n, cutoff * cutoff, count, list, mistake);
   forces<<<divide_up(n, 64), 64>>>(d_atoms, n, count, list, out, mistake);
 
-  // Newton's third law: each pair once. All numbers are integers but the one factor, which is exact within its truncation.
+  // Newton's third law: each pair once. All numbers are integers but the one factor, which is exact within its
+  // truncation.
   std::vector<double> fx(n, 0);
   std::vector<int> neighbours(n, 0);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < i; ++j) {
-      const int dx = atoms[i].x - atoms[j].x, dy = atoms[i].y - atoms[j].y, dz = atoms[i].z - atoms[j].z, r2 = dx * dx + dy * dy + dz * dz;
+      const int dx = atoms[i].x - atoms[j].x, dy = atoms[i].y - atoms[j].y, dz = atoms[i].z - atoms[j].z,
+                r2 = dx * dx + dy * dy + dz * dz;
       if (r2 > cutoff * cutoff) continue;
       const double r = r2 / 65536.0, f = 24 * (2 * std::pow(r, -7) - std::pow(r, -4)) * 1048576.0 * dx;
       fx[i] += f, fx[j] -= f, ++neighbours[i], ++neighbours[j];
@@ -67,13 +71,14 @@ PROGRAM(lennard_jones, 2) {
   const std::vector<longlong3> got = out.host();
   long long sum = 0;
   double error = 0;
-  for (int i = 0; i < n; ++i) sum += got[i].x + got[i].y + got[i].z, error = std::max(error, std::abs(double(got[i].x) - fx[i]));
-  // Each neighbour's factor is cut to an integer, and moved by less than another one where the two ways to write it round
-  // differently (it is below 2^28, and doubles have 53 bits); it is multiplied by |dx| <= cutoff.
+  for (int i = 0; i < n; ++i)
+    sum += got[i].x + got[i].y + got[i].z, error = std::max(error, std::abs(double(got[i].x) - fx[i]));
+  // Each neighbour's factor is cut to an integer, and moved by less than another one where the two ways to write it
+  // round differently (it is below 2^28, and doubles have 53 bits); it is multiplied by |dx| <= cutoff.
   const double bound = 2.0 * kMax * cutoff;
   const int most = *std::max_element(neighbours.begin(), neighbours.end());
-  return verdict(sum == 0 && error <= bound && count.host() == neighbours && most < kMax, "error %g of %g, sum %lld, at most %d neighbours", error,
-                 bound, sum, most);
+  return verdict(sum == 0 && error <= bound && count.host() == neighbours && most < kMax,
+                 "error %g of %g, sum %lld, at most %d neighbours", error, bound, sum, most);
 }
 
 }  // namespace lennard_jones

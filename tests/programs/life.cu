@@ -1,4 +1,5 @@
-// The game of life, 64 cells a word: neighbours are added bit by bit; a board that wraps around, and a glider that comes back.
+// The game of life, 64 cells a word: neighbours are added bit by bit; a board that wraps around, and a glider that
+// comes back.
 #include "program.h"
 
 namespace life {
@@ -19,7 +20,8 @@ __global__ void generation(const Word* from, Word* to, int words, int height, in
   };
   for (int dy = -1; dy <= 1; ++dy) {
     const int row = mistake == 1 ? min(max(y + dy, 0), height - 1) : (y + dy + height) % height;
-    const Word w = from[row * words + x], before = from[row * words + (x + words - 1) % words], after = from[row * words + (x + 1) % words];
+    const Word w = from[row * words + x], before = from[row * words + (x + words - 1) % words],
+               after = from[row * words + (x + 1) % words];
     add(west(w, before)), add(east(w, after));
     if (dy) add(w);
   }
@@ -30,7 +32,8 @@ PROGRAM(life, 2) {
   const int words = 3, width = 64 * words, height = 37, steps = 12;
   std::vector<Word> board(words * height);
   Random random(99);
-  for (Word& w : board) w = static_cast<Word>(random()) << 32 & static_cast<Word>(random()) << 30 | (random() & random());
+  for (Word& w : board)
+    w = static_cast<Word>(random()) << 32 & static_cast<Word>(random()) << 30 | (random() & random());
   Buffer<Word> from(board), to(board.size());
   for (int s = 0; s < steps; ++s) {
     generation<<<dim3(1, divide_up(height, 8)), dim3(4, 8)>>>(from, mistake == 2 ? from : to, words, height, mistake);
@@ -44,7 +47,8 @@ PROGRAM(life, 2) {
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
         int sum = 0;
-        for (int k = 0; k < 9; ++k) sum += k == 4 ? 0 : now[(y + k / 3 - 1 + height) % height * width + (x + k % 3 - 1 + width) % width];
+        for (int k = 0; k < 9; ++k)
+          sum += k == 4 ? 0 : now[(y + k / 3 - 1 + height) % height * width + (x + k % 3 - 1 + width) % width];
         next[y * width + x] = sum == 3 || (sum == 2 && now[y * width + x]);
       }
     now = next;

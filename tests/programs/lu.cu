@@ -1,4 +1,5 @@
-// LU decomposition in place (Doolittle, without pivots: the diagonal dominates), two launches a column, in double precision.
+// LU decomposition in place (Doolittle, without pivots: the diagonal dominates), two launches a column, in double
+// precision.
 #include "program.h"
 
 namespace lu {

@@ -10,7 +10,8 @@ __global__ void find(const char* text, int n, uchar2* matches, int mistake) {
   if (i >= n) return;
   int best = 0, distance = 0;
   for (int d = 1; d <= kWindow && d <= i; ++d) {
-    if (best > 0 && (mistake == 1 || i + best < n) && text[i + best] != text[i - d + best]) continue;  // cannot be longer
+    if (best > 0 && (mistake == 1 || i + best < n) && text[i + best] != text[i - d + best])
+      continue;  // cannot be longer
     int length = 0;
     while (length < kLongest && (mistake == 1 || i + length < n) && text[i + length] == text[i - d + length]) ++length;
     if (length > best) best = length, distance = d;

@@ -6,7 +6,8 @@ namespace mandelbrot {
 __global__ void iterate(unsigned char* out, int width, int height, int most, int mistake) {
   const int px = blockIdx.x * blockDim.x + threadIdx.x, py = blockIdx.y * blockDim.y + threadIdx.y;
   if (px >= width || py >= height) return;
-  const int cx = static_cast<int>((3ll * px << 28) / width) - (2 << 28), cy = static_cast<int>((2ll * py << 28) / height) - (1 << 28);
+  const int cx = static_cast<int>((3ll * px << 28) / width) - (2 << 28),
+            cy = static_cast<int>((2ll * py << 28) / height) - (1 << 28);
   int x = 0, y = 0, n = 0;
   while (n < most) {
     const long long xx = static_cast<long long>(x) * x, yy = static_cast<long long>(y) * y;
@@ -27,7 +28,8 @@ PROGRAM(mandelbrot, 2) {
   for (int py = 0; py < height; ++py)
     for (int px = 0; px < width; ++px) {
       // The same map with floor in long double, which has 64 bits and so holds every product.
-      const long double one = 1 << 28, cx = std::trunc(3 * px * one / width) - 2 * one, cy = std::trunc(2 * py * one / height) - one;
+      const long double one = 1 << 28, cx = std::trunc(3 * px * one / width) - 2 * one,
+                        cy = std::trunc(2 * py * one / height) - one;
       long double x = 0, y = 0;
       int n = 0;
       for (; n < most && x * x + y * y <= 4 * one * one; ++n) {

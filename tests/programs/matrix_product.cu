@@ -1,4 +1,5 @@
-// The product of integer matrices of any size: tiles in shared memory, rows read four at a time, two rows of results a thread.
+// The product of integer matrices of any size: tiles in shared memory, rows read four at a time, two rows of results a
+// thread.
 #include "program.h"
 
 namespace matrix_product {
@@ -14,7 +15,8 @@ __global__ void multiply(const int* a, const int* b, int* c, int m, int n, int k
     if (id < kTile * kTile / 4) {  // rows of a, with a pitch of a multiple of four
       const int row = blockIdx.y * kTile + id / 4, column = at + id % 4 * 4;
       *reinterpret_cast<int4*>(&ta[id / 4][id % 4 * 4]) =
-          row < m && column < pitch ? *reinterpret_cast<const int4*>(&a[row * (mistake == 1 ? k : pitch) + column]) : make_int4(0, 0, 0, 0);
+          row < m && column < pitch ? *reinterpret_cast<const int4*>(&a[row * (mistake == 1 ? k : pitch) + column])
+                                    : make_int4(0, 0, 0, 0);
     }
     for (int i = ty; i < kTile; i += kTile / 2) tb[i][tx] = at + i < k && x < n ? b[(at + i) * n + x] : 0;
     if (mistake != 2 && (mistake != 3 || x < n)) __syncthreads();
@@ -35,7 +37,8 @@ PROGRAM(matrix_product, 3) {
     for (int x = 0; x < k; ++x) a[y * pitch + x] = random.below(2001) - 1000;
   for (int& v : b) v = random.below(2001) - 1000;
   Buffer<int> d_a(a), d_b(b), d_c(m * n);
-  multiply<<<dim3(divide_up(n, kTile), divide_up(m, kTile)), dim3(kTile, kTile / 2)>>>(d_a, d_b, d_c, m, n, k, pitch, mistake);
+  multiply<<<dim3(divide_up(n, kTile), divide_up(m, kTile)), dim3(kTile, kTile / 2)>>>(d_a, d_b, d_c, m, n, k, pitch,
+                                                                                       mistake);
   const std::vector<int> c = d_c.host();
   // C v = A (B v) for vectors of ones and of others (Freivalds), and one element for itself.
   int wrong = 0;

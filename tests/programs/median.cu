@@ -17,8 +17,10 @@ __global__ void filter(const unsigned char* in, unsigned char* out, int width, i
     for (int i = -1; i <= 1; ++i)
       if (x + i >= 0 && x + i < width && y + j >= 0 && y + j < height) v[n++] = in[(y + j) * width + x + i];
   if (n == 9) {
-    order(v[1], v[2]), order(v[4], v[5]), order(v[7], v[8]), order(v[0], v[1]), order(v[3], v[4]), order(v[6], v[7]), order(v[1], v[2]);
-    order(v[4], v[5]), order(v[7], v[8]), order(v[0], v[3]), order(v[5], v[8]), order(v[4], v[7]), order(v[3], v[6]), order(v[1], v[4]);
+    order(v[1], v[2]), order(v[4], v[5]), order(v[7], v[8]), order(v[0], v[1]), order(v[3], v[4]), order(v[6], v[7]),
+        order(v[1], v[2]);
+    order(v[4], v[5]), order(v[7], v[8]), order(v[0], v[3]), order(v[5], v[8]), order(v[4], v[7]), order(v[3], v[6]),
+        order(v[1], v[4]);
     order(v[2], v[5]), order(v[4], v[7]), order(v[4], v[2]), order(v[6], v[4]);
     if (mistake != 1) order(v[4], v[2]);
     out[y * width + x] = v[4];

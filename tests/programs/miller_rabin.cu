@@ -6,7 +6,8 @@ namespace miller_rabin {
 using Word = unsigned long long;
 
 __device__ Word montgomery(Word a, Word b, Word n, Word inverse, int mistake) {
-  const Word low = a * b, high = mistake == 1 ? static_cast<unsigned>(a) * static_cast<unsigned>(b >> 32) : __umul64hi(a, b);
+  const Word low = a * b,
+             high = mistake == 1 ? static_cast<unsigned>(a) * static_cast<unsigned>(b >> 32) : __umul64hi(a, b);
   const Word m = low * inverse, t = __umul64hi(m, n);
   return high >= t ? high - t : high - t + n;
 }
@@ -43,7 +44,8 @@ __global__ void test(const Word* numbers, bool* prime, int count, int mistake) {
 }
 
 PROGRAM(miller_rabin, 1) {
-  // Known primes, and products that fool weaker tests: Carmichael numbers, strong pseudoprimes to many bases, squares of primes.
+  // Known primes, and products that fool weaker tests: Carmichael numbers, strong pseudoprimes to many bases, squares
+  // of primes.
   const std::vector<Word> primes = {1000003,
                                     2147483647,
                                     4294967291ull,

@@ -1,4 +1,5 @@
-// Erosion and dilation of a picture of bytes in place: a block has a row, reads it into shared memory and writes it back.
+// Erosion and dilation of a picture of bytes in place: a block has a row, reads it into shared memory and writes it
+// back.
 #include "program.h"
 
 namespace morphology {
@@ -11,7 +12,8 @@ __global__ void along_rows(unsigned char* picture, int width, int reach, int mis
   if (mistake == 1) {
     if (x >= width) return;
     unsigned char best = mine[x];
-    for (int i = max(0, x - reach); i <= min(width - 1, x + reach); ++i) best = kErode ? min(best, mine[i]) : max(best, mine[i]);
+    for (int i = max(0, x - reach); i <= min(width - 1, x + reach); ++i)
+      best = kErode ? min(best, mine[i]) : max(best, mine[i]);
     mine[x] = best;
     return;
   }
@@ -41,7 +43,8 @@ PROGRAM(morphology, 2) {
   const int width = 199, height = 23, reach = 3, threads = 224;
   std::vector<unsigned char> picture(width * height);
   Random random(67);
-  for (unsigned char& p : picture) p = static_cast<unsigned char>(random.below(5) ? 200 + random.below(50) : random.below(256));
+  for (unsigned char& p : picture)
+    p = static_cast<unsigned char>(random.below(5) ? 200 + random.below(50) : random.below(256));
   Buffer<unsigned char> d_picture(picture);
   along_rows<true><<<height, threads>>>(d_picture, width, reach, mistake);
   along_columns<true><<<divide_up(width, 64), 64>>>(d_picture, width, height);

@@ -1,4 +1,5 @@
-// Motion of blocks between two pictures by sums of absolute differences, four bytes an instruction, and scalar products of bytes.
+// Motion of blocks between two pictures by sums of absolute differences, four bytes an instruction, and scalar products
+// of bytes.
 #include "program.h"
 
 namespace motion_search {
@@ -6,7 +7,8 @@ namespace motion_search {
 constexpr int kSide = 8, kReach = 4;
 
 // A block of threads has one place in the picture, a thread one displacement.
-__global__ void search(const unsigned char* before, const unsigned char* now, int width, int height, short2* motion, unsigned* energy, int mistake) {
+__global__ void search(const unsigned char* before, const unsigned char* now, int width, int height, short2* motion,
+                       unsigned* energy, int mistake) {
   __shared__ unsigned best;
   const int x0 = blockIdx.x * kSide, y0 = blockIdx.y * kSide, dx = static_cast<int>(threadIdx.x) - kReach,
             dy = static_cast<int>(threadIdx.y) - kReach;
@@ -42,11 +44,13 @@ PROGRAM(motion_search, 2) {
   for (unsigned char& b : before) b = static_cast<unsigned char>(random.below(256));
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x)
-      now[y * width + x] = static_cast<unsigned char>(before[(y + 2) % height * width + (x + width - 3) % width] ^ (random.below(4) == 0));
+      now[y * width + x] = static_cast<unsigned char>(before[(y + 2) % height * width + (x + width - 3) % width] ^
+                                                      (random.below(4) == 0));
   Buffer<unsigned char> d_before(before), d_now(now);
   Buffer<short2> motion(across * down);
   Buffer<unsigned> energy(across * down);
-  search<<<dim3(across, down), dim3(2 * kReach + 1, 2 * kReach + 1)>>>(d_before, d_now, width, height, motion, energy, mistake);
+  search<<<dim3(across, down), dim3(2 * kReach + 1, 2 * kReach + 1)>>>(d_before, d_now, width, height, motion, energy,
+                                                                       mistake);
   const std::vector<short2> got = motion.host();
   const std::vector<unsigned> energies = energy.host();
   int wrong = 0, moved = 0;
@@ -58,7 +62,8 @@ PROGRAM(motion_search, 2) {
       if (x0 + dx < 0 || y0 + dy < 0 || x0 + dx + kSide > width || y0 + dy + kSide > height) continue;
       unsigned sum = 0, squares = 0;
       for (int i = 0; i < kSide * kSide; ++i) {
-        const int y = y0 + i / kSide, x = x0 + i % kSide, d = std::abs(now[y * width + x] - before[(y + dy) * width + x + dx]);
+        const int y = y0 + i / kSide, x = x0 + i % kSide,
+                  d = std::abs(now[y * width + x] - before[(y + dy) * width + x + dx]);
         sum += d, squares += d * d;
       }
       if (sum < least) least = sum, at = k, square = squares;

@@ -3,7 +3,8 @@
 
 namespace option_paths {
 
-__global__ void paths(int steps, int n, double start, double dt, const double* __restrict__ rate, double* __restrict__ price, int mistake) {
+__global__ void paths(int steps, int n, double start, double dt, const double* __restrict__ rate,
+                      double* __restrict__ price, int mistake) {
   int o = blockIdx.x * blockDim.x + threadIdx.x;
   if (o >= n) return;
   double s = start;
@@ -41,8 +42,8 @@ PROGRAM(option_paths, 2) {
   paths<<<blocks, 64>>>(steps, n, start, dt, d_rate, price, mistake);
   payoff<<<blocks, 64>>>(steps, n, strike, price, sums, mistake);
   const std::vector<double> got = price.host(), parts = sums.host();
-  // A price is exp of one sum: there every step adds 0.02 at most with a rounding; here every step has a product and an exp of
-  // one ulp, of a rounded argument below 0.02. So less than four roundings a step.
+  // A price is exp of one sum: there every step adds 0.02 at most with a rounding; here every step has a product and an
+  // exp of one ulp, of a rounded argument below 0.02. So less than four roundings a step.
   const double relative = 4 * (steps + 1) * std::ldexp(1.0, -53);
   double worst = 0, expected = 0, sum = 0;
   for (int p = 0; p < n; ++p) {
@@ -56,7 +57,8 @@ PROGRAM(option_paths, 2) {
   }
   for (const double s : parts) sum += s;
   const double bound = n * 5 * (relative + (steps + n) * std::ldexp(1.0, -53));  // no price is above 5
-  return verdict(worst <= 1 && std::abs(sum - expected) <= bound, "%g of its bound, payoff %.12g, %.12g expected", worst, sum, expected);
+  return verdict(worst <= 1 && std::abs(sum - expected) <= bound, "%g of its bound, payoff %.12g, %.12g expected",
+                 worst, sum, expected);
 }
 
 }  // namespace option_paths

@@ -1,4 +1,5 @@
-// Records without padding, read wherever they lie; bit fields; one routine that works on shared, local and global memory.
+// Records without padding, read wherever they lie; bit fields; one routine that works on shared, local and global
+// memory.
 #include "program.h"
 
 namespace packed_records {
@@ -61,7 +62,8 @@ PROGRAM(packed_records, 2) {
   int wrong = 0;
   for (int i = 0; i < n; ++i) {
     const Record r = records[i];
-    wrong += v[i] != r.value || f[i].valid != (r.tag != 0) || f[i].level != r.tag % 32u || f[i].offset != r.id - 500 || f[i].rest != 0;
+    wrong += v[i] != r.value || f[i].valid != (r.tag != 0) || f[i].level != r.tag % 32u || f[i].offset != r.id - 500 ||
+             f[i].rest != 0;
     unsigned char bytes[sizeof(Record)];
     std::memcpy(bytes, &r, sizeof r);
     std::reverse(bytes, bytes + sizeof r);

@@ -5,7 +5,8 @@ namespace pathfinder {
 
 constexpr int kBlock = 64, kRows = 6;
 
-__global__ void descend(const unsigned char* wall, const int* from, int* to, int columns, int start, int rows, int halo, int mistake) {
+__global__ void descend(const unsigned char* wall, const int* from, int* to, int columns, int start, int rows, int halo,
+                        int mistake) {
   __shared__ int cost[2][kBlock];
   const int inner = kBlock - 2 * halo, t = threadIdx.x, x = static_cast<int>(blockIdx.x) * inner - halo + t;
   const bool inside = x >= 0 && x < columns;
@@ -34,7 +35,8 @@ PROGRAM(pathfinder, 2) {
   Buffer<int> from(columns), to(columns);
   from.zero();
   for (int r = 0; r < rows; r += kRows) {
-    descend<<<divide_up(columns, kBlock - 2 * halo), kBlock>>>(d_wall, from, to, columns, r, std::min(kRows, rows - r), halo, mistake);
+    descend<<<divide_up(columns, kBlock - 2 * halo), kBlock>>>(d_wall, from, to, columns, r, std::min(kRows, rows - r),
+                                                               halo, mistake);
     from.swap(to);
   }
   // Upwards, from each place at the bottom.

@@ -17,7 +17,8 @@ __global__ void darts(int throws, unsigned* hits, int mistake) {
   unsigned mine = 0;
   for (int i = 0; i < throws; ++i) {
     const unsigned long long x = g.next(), y = g.next();
-    if (mistake == 2 ? static_cast<unsigned>(x * x + y * y) < 0x80000000u : (x * x >> 1) + (y * y >> 1) < 1ull << 63) ++mine;
+    if (mistake == 2 ? static_cast<unsigned>(x * x + y * y) < 0x80000000u : (x * x >> 1) + (y * y >> 1) < 1ull << 63)
+      ++mine;
   }
   atomicAdd(hits, mine);
 }
@@ -36,7 +37,8 @@ PROGRAM(pi, 2) {
     }
   }
   const unsigned got = hits.host()[0];
-  return verdict(got == expected, "%u hits, %u expected, pi = %g", got, expected, 4.0 * got / (blocks * threads * throws));
+  return verdict(got == expected, "%u hits, %u expected, pi = %g", got, expected,
+                 4.0 * got / (blocks * threads * throws));
 }
 
 }  // namespace pi

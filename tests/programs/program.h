@@ -1,7 +1,7 @@
 // What the programs of this folder have in common: a name, a verdict, device memory, and the mistake that is asked for.
 //
-// Each .cu file is a whole program (`nvcc -std=c++17 -cudart shared nbody.cu`), and several of them make one binary, which
-// compiles faster: `main` is here, and a translation unit is a binary.
+// Each .cu file is a whole program (`nvcc -std=c++17 -cudart shared nbody.cu`), and several of them make one binary,
+// which compiles faster: `main` is here, and a translation unit is a binary.
 //
 //   BINARY                      runs all its programs
 //   BINARY NAME                 runs one
@@ -74,7 +74,9 @@ class Buffer {
   operator T*() const { return data_; }
   T* get() const { return data_; }
   void zero() { CUDA(cudaMemset(data_, 0, size_ * sizeof(T))); }
-  void set(const std::vector<T>& from) { CUDA(cudaMemcpy(data_, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice)); }
+  void set(const std::vector<T>& from) {
+    CUDA(cudaMemcpy(data_, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
+  }
   void swap(Buffer& other) { std::swap(data_, other.data_), std::swap(size_, other.size_); }
 
   std::vector<T> host() const {
@@ -114,7 +116,8 @@ int main(int argc, char** argv) {
   }
   const char* const wanted = argc > 1 ? argv[1] : nullptr;
   const int mistake = argc > 2 && !std::strncmp(argv[2], "--mistake=", 10) ? std::atoi(argv[2] + 10) : 0;
-  if (argc > 3 || (argc == 3 && mistake < 1)) return std::fprintf(stderr, "usage: %s [NAME [--mistake=N]]\n", argv[0]), 2;
+  if (argc > 3 || (argc == 3 && mistake < 1))
+    return std::fprintf(stderr, "usage: %s [NAME [--mistake=N]]\n", argv[0]), 2;
   bool any = false, right = true;
   for (const Program& p : programs()) {
     if (wanted && std::strcmp(wanted, p.name)) continue;

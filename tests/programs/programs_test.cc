@@ -1,4 +1,5 @@
-// The programs of this folder, run by `lockstep exec` as anybody runs a program: right under every setting, and wrong with each of their mistakes.
+// The programs of this folder, run by `lockstep exec` as anybody runs a program: right under every setting, and wrong
+// with each of their mistakes.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -23,10 +24,11 @@ constexpr const char* kOwnCheck = "";
 struct Entry {
   const char* group;
   const char* name;
-  // For each mistake the kinds of finding of which one must tell it, with | between them, or kOwnCheck. Where there are several,
-  // the schedule decides which mistake of the two is met first.
+  // For each mistake the kinds of finding of which one must tell it, with | between them, or kOwnCheck. Where there are
+  // several, the schedule decides which mistake of the two is met first.
   std::vector<const char*> mistakes;
-  // Kinds of information that the right program may give: every thread writes the same flag; padding is copied to the host.
+  // Kinds of information that the right program may give: every thread writes the same flag; padding is copied to the
+  // host.
   std::string information = {};
 };
 
@@ -162,8 +164,8 @@ Outcome run(const Entry& e, const std::string& setting, int mistake) {
   if (!tool) return {};
   const std::string base = testing::TempDir() + "/" + e.name;
   std::ostringstream command;
-  command << kTimeLimit << tool << " exec --require-kernels " << setting << " --report=" << base << ".json -- tests/programs/" << e.group << " "
-          << e.name;
+  command << kTimeLimit << tool << " exec --require-kernels " << setting << " --report=" << base
+          << ".json -- tests/programs/" << e.group << " " << e.name;
   if (mistake) command << " --mistake=" << mistake;
   command << " >" << base << ".out 2>" << base << ".err";
   std::ofstream(base + ".json") << "{}";  // none of an earlier run
@@ -174,7 +176,8 @@ Outcome run(const Entry& e, const std::string& setting, int mistake) {
   return o;
 }
 
-// ---- right ------------------------------------------------------------------------------------------------------------
+// ---- right
+// ------------------------------------------------------------------------------------------------------------
 
 struct Case {
   const Entry* entry;
@@ -191,10 +194,11 @@ std::vector<Case> right_cases() {
   for (const Entry& e : entries()) {
     for (const char* threads : {"1", "2"}) {
       for (const char* schedule : {"0", "1", "2"}) {
-        // One host thread runs the blocks in the schedule's order, whatever that is; all pairs but these two say something new.
+        // One host thread runs the blocks in the schedule's order, whatever that is; all pairs but these two say
+        // something new.
         if (*threads == '1' && *schedule != '0') continue;
-        all.push_back(
-            {&e, std::string("--threads=") + threads + " --schedule=" + schedule, std::string("_threads_") + threads + "_schedule_" + schedule});
+        all.push_back({&e, std::string("--threads=") + threads + " --schedule=" + schedule,
+                       std::string("_threads_") + threads + "_schedule_" + schedule});
       }
     }
   }
@@ -219,7 +223,8 @@ TEST_P(Right, PassesItsOwnCheckAndNothingIsFound) {
 
 INSTANTIATE_TEST_SUITE_P(Program, Right, testing::ValuesIn(right_cases()), name_of);
 
-// ---- wrong ------------------------------------------------------------------------------------------------------------
+// ---- wrong
+// ------------------------------------------------------------------------------------------------------------
 
 std::vector<Case> mistakes() {
   std::vector<Case> all;
@@ -249,20 +254,26 @@ TEST_P(Mistake, IsFound) {
   // The program may end with its own FAIL, or right in spite of the mistake: then exec ends with 86.
   EXPECT_EQ(o.status, failed ? 1 : 86) << o.text();
   const bool of_the_library = std::string(e.group) == "cub";
-  EXPECT_TRUE(o.told(kind, std::string(e.name) + "::") || (of_the_library && o.told(kind, "cub::"))) << kind << "\n" << o.text();
+  EXPECT_TRUE(o.told(kind, std::string(e.name) + "::") || (of_the_library && o.told(kind, "cub::"))) << kind << "\n"
+                                                                                                     << o.text();
 }
 
 INSTANTIATE_TEST_SUITE_P(Program, Mistake, testing::ValuesIn(mistakes()), name_of);
 
-// ---- the table --------------------------------------------------------------------------------------------------------
+// ---- the table
+// --------------------------------------------------------------------------------------------------------
 
 TEST(Programs, AreAllInTheTableWithTheirMistakes) {
   std::map<std::string, std::string> listed;  // by group
-  for (const Entry& e : entries()) listed[e.group] += std::string(e.name) + " " + std::to_string(e.mistakes.size()) + "\n";
+  for (const Entry& e : entries())
+    listed[e.group] += std::string(e.name) + " " + std::to_string(e.mistakes.size()) + "\n";
   const std::string list = testing::TempDir() + "/list";
   for (const auto& [group, lines] : listed) {
     // A program needs its runtime to start, and exec knows where one is.
-    ASSERT_EQ(std::system((std::string(std::getenv("LOCKSTEP_EXEC")) + " exec --quiet -- tests/programs/" + group + " --list >" + list).c_str()), 0)
+    ASSERT_EQ(std::system((std::string(std::getenv("LOCKSTEP_EXEC")) + " exec --quiet -- tests/programs/" + group +
+                           " --list >" + list)
+                              .c_str()),
+              0)
         << group;
     EXPECT_EQ(contents(list), lines) << group;
   }
@@ -276,10 +287,11 @@ TEST(Programs, AreAtLeastFortyWithFortyMistakes) {
 }
 
 TEST(Programs, HaveMistakesOfEveryKindOfFinding) {
-  for (const char* kind : {"race", "out-of-bounds", "uninitialised", "misaligned", "barrier-divergence", "deadlock", "invalid-mask", "inactive-lane",
-                           "use-after-free", "stack-overflow", kOwnCheck}) {
+  for (const char* kind : {"race", "out-of-bounds", "uninitialised", "misaligned", "barrier-divergence", "deadlock",
+                           "invalid-mask", "inactive-lane", "use-after-free", "stack-overflow", kOwnCheck}) {
     int count = 0;
-    for (const Entry& e : entries()) count += static_cast<int>(std::count(e.mistakes.begin(), e.mistakes.end(), std::string(kind)));
+    for (const Entry& e : entries())
+      count += static_cast<int>(std::count(e.mistakes.begin(), e.mistakes.end(), std::string(kind)));
     EXPECT_GE(count, 1) << kind;
   }
 }

@@ -1,4 +1,5 @@
-// Quicksort by recursion on the device: each thread sorts its own piece, short ones by insertion, with a comparison by pointer.
+// Quicksort by recursion on the device: each thread sorts its own piece, short ones by insertion, with a comparison by
+// pointer.
 #include "program.h"
 
 namespace quicksort {
@@ -47,8 +48,9 @@ PROGRAM(quicksort, 2) {
     pieces<<<2, 32>>>(d_a, piece, n, absolute, mistake);
     const std::vector<double> got = d_a.host();
     for (int i = 0; i < n; i += piece)
-      std::sort(a.begin() + i, a.begin() + std::min(n, i + piece),
-                [&](double p, double q) { return absolute && std::abs(p) != std::abs(q) ? std::abs(p) < std::abs(q) : p < q; });
+      std::sort(a.begin() + i, a.begin() + std::min(n, i + piece), [&](double p, double q) {
+        return absolute && std::abs(p) != std::abs(q) ? std::abs(p) < std::abs(q) : p < q;
+      });
     if (got != a) return verdict(false, "out of order");
   }
   return verdict(true, "%d numbers twice", n);

@@ -12,7 +12,8 @@ __global__ void count(const unsigned* keys, int n, int shift, int* counts, int m
   const int i = blockIdx.x * kThreads + threadIdx.x;
   if (i < n) atomicAdd(&bins[keys[i] >> shift & 15], 1);
   __syncthreads();
-  if (threadIdx.x < 16) counts[mistake == 1 ? blockIdx.x * 16 + threadIdx.x : threadIdx.x * gridDim.x + blockIdx.x] = bins[threadIdx.x];
+  if (threadIdx.x < 16)
+    counts[mistake == 1 ? blockIdx.x * 16 + threadIdx.x : threadIdx.x * gridDim.x + blockIdx.x] = bins[threadIdx.x];
 }
 
 // One warp; exclusive, in place.
@@ -30,8 +31,8 @@ __global__ void scan(int* counts, int n) {
   }
 }
 
-__global__ void scatter(const unsigned* keys, const unsigned short* values, int n, int shift, const int* counts, unsigned* to_keys,
-                        unsigned short* to_values) {
+__global__ void scatter(const unsigned* keys, const unsigned short* values, int n, int shift, const int* counts,
+                        unsigned* to_keys, unsigned short* to_values) {
   __shared__ unsigned char digits[kThreads];
   const int i = blockIdx.x * kThreads + threadIdx.x;
   const int digit = i < n ? keys[i] >> shift & 15 : 16;
@@ -62,7 +63,8 @@ PROGRAM(radix_sort, 1) {
   std::stable_sort(values.begin(), values.end(), [&](int a, int b) { return keys[a] < keys[b]; });
   std::sort(keys.begin(), keys.end());
   const bool sorted = from.host() == keys, stable = from_values.host() == values;
-  return verdict(sorted && stable, "%d keys, %s, %s", n, sorted ? "in order" : "out of order", stable ? "stable" : "not stable");
+  return verdict(sorted && stable, "%d keys, %s, %s", n, sorted ? "in order" : "out of order",
+                 stable ? "stable" : "not stable");
 }
 
 }  // namespace radix_sort

@@ -5,7 +5,8 @@ namespace random_walks {
 
 __host__ __device__ unsigned next(unsigned& s) { return s = s * 1664525u + 1013904223u; }
 
-__global__ void walk(int walkers, int steps, int ring, unsigned long long* visits, unsigned* packed, short* last, int mistake) {
+__global__ void walk(int walkers, int steps, int ring, unsigned long long* visits, unsigned* packed, short* last,
+                     int mistake) {
   const int w = blockIdx.x * blockDim.x + threadIdx.x;
   if (w >= walkers) return;
   unsigned state = w * 747796405u + 1;
@@ -37,10 +38,12 @@ PROGRAM(random_walks, 2) {
   for (int w = 0; w < walkers; ++w) {
     unsigned state = w * 747796405u + 1;
     long long sum = w;  // never reduced before it is looked at
-    for (int i = 0; i < steps; ++i) sum += static_cast<int>(next(state) >> 29) - 4, ++expected[(sum % ring + ring) % ring];
+    for (int i = 0; i < steps; ++i)
+      sum += static_cast<int>(next(state) >> 29) - 4, ++expected[(sum % ring + ring) % ring];
     wrong += ends[w] != (sum % ring + ring) % ring;
   }
-  for (int p = 0; p < ring; ++p) wrong += (got[p] != expected[p]) + ((pairs[p / 2] >> 16 * (p % 2) & 0xffff) != expected[p]);
+  for (int p = 0; p < ring; ++p)
+    wrong += (got[p] != expected[p]) + ((pairs[p / 2] >> 16 * (p % 2) & 0xffff) != expected[p]);
   return verdict(wrong == 0, "%d wrong, %llu visits to the first place", wrong, got[0]);
 }
 

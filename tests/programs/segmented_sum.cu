@@ -1,4 +1,5 @@
-// Sums of segments of any length: a segmented scan by shuffles within each warp, and atomics where a segment spans warps.
+// Sums of segments of any length: a segmented scan by shuffles within each warp, and atomics where a segment spans
+// warps.
 #include "program.h"
 
 namespace segmented_sum {
@@ -23,9 +24,10 @@ PROGRAM(segmented_sum, 2) {
   std::vector<unsigned short> segment(n);
   Random random(28);
   for (int i = 0; i < n; ++i)
-    values[i] = random.below(2001) - 1000, segment[i] = static_cast<unsigned short>(i == 0            ? 0
-                                                                                    : random.below(7) ? segment[i - 1]
-                                                                                                      : std::min(segments - 1, segment[i - 1] + 1));
+    values[i] = random.below(2001) - 1000,
+    segment[i] = static_cast<unsigned short>(i == 0            ? 0
+                                             : random.below(7) ? segment[i - 1]
+                                                               : std::min(segments - 1, segment[i - 1] + 1));
   Buffer<int> d_values(values), sums(segments);
   Buffer<unsigned short> d_segment(segment);
   if (mistake != 2) sums.zero();

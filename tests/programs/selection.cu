@@ -1,5 +1,5 @@
-// Selection, several items a thread: loaded in stripes, read in rows; what lies behind the end counts as selected, and is taken
-// off in the end. A block's selected items stay in order, the blocks come in any.
+// Selection, several items a thread: loaded in stripes, read in rows; what lies behind the end counts as selected, and
+// is taken off in the end. A block's selected items stay in order, the blocks come in any.
 #include "program.h"
 
 namespace selection {

@@ -1,4 +1,5 @@
-// A separable convolution in single precision: rows into a temporary picture, then columns; coefficients in constant memory.
+// A separable convolution in single precision: rows into a temporary picture, then columns; coefficients in constant
+// memory.
 #include "program.h"
 
 namespace separable_convolution {
@@ -17,7 +18,8 @@ __global__ void rows(const float* in, float* out, int width, int height, int mis
   if (x >= width || y >= height) return;
   float sum = 0;
 #pragma unroll
-  for (int k = -kRadius; k <= kRadius; ++k) sum = fmaf(kernel[kRadius - k], line[threadIdx.y][threadIdx.x + kRadius + k], sum);
+  for (int k = -kRadius; k <= kRadius; ++k)
+    sum = fmaf(kernel[kRadius - k], line[threadIdx.y][threadIdx.x + kRadius + k], sum);
   out[y * width + x] = sum;
 }
 
@@ -48,7 +50,8 @@ PROGRAM(separable_convolution, 2) {
       for (int j = -kRadius; j <= kRadius; ++j)
         for (int i = -kRadius; i <= kRadius; ++i)
           if (y + j >= 0 && y + j < height && x + i >= 0 && x + i < width)
-            sum += static_cast<long long>(coefficients[kRadius - j] * coefficients[kRadius - i]) * static_cast<int>(picture[(y + j) * width + x + i]);
+            sum += static_cast<long long>(coefficients[kRadius - j] * coefficients[kRadius - i]) *
+                   static_cast<int>(picture[(y + j) * width + x + i]);
       wrong += got[y * width + x] != static_cast<float>(sum);
     }
   return verdict(wrong == 0, "%d of %d wrong", wrong, width * height);

@@ -13,7 +13,8 @@ __device__ unsigned turn(unsigned x, int n) { return x >> n | x << (32 - n); }
 
 __device__ void compress(Digest& h, const unsigned char* bytes, int mistake) {
   unsigned w[64];
-  for (int i = 0; i < 16; ++i) w[i] = bytes[4 * i] << 24 | bytes[4 * i + 1] << 16 | bytes[4 * i + 2] << 8 | bytes[4 * i + 3];
+  for (int i = 0; i < 16; ++i)
+    w[i] = bytes[4 * i] << 24 | bytes[4 * i + 1] << 16 | bytes[4 * i + 2] << 8 | bytes[4 * i + 3];
   for (int i = 16; i < (mistake == 1 ? 63 : 64); ++i)
     w[i] = w[i - 16] + w[i - 7] + (turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3) +
            (turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10);
@@ -69,22 +70,23 @@ PROGRAM(sha256, 1) {
   }
   CUDA(cudaMemcpyToSymbol(kRound, constants, sizeof constants));
   const char* const text =
-      "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq, and so on, and so forth, until a third block.......................";
+      "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq, and so on, and so forth, until a third "
+      "block.......................";
   const int n = 96;
   Buffer<unsigned char> d_text(std::vector<unsigned char>(text, text + n));
   Buffer<Digest> digests(n), upper(n / 2);
   prefixes<<<3, 32>>>(d_text, n, digests, mistake);
   const std::vector<Digest> got = digests.host();
   // From FIPS 180-2: of nothing, "abc", and the 56 letters that make two blocks.
-  const bool right = got[0].word[0] == 0xe3b0c442 && got[0].word[7] == 0x7852b855 && got[3].word[0] == 0xba7816bf && got[3].word[7] == 0xf20015ad &&
-                     got[56].word[0] == 0x248d6a61 && got[56].word[7] == 0x19db06c1;
+  const bool right = got[0].word[0] == 0xe3b0c442 && got[0].word[7] == 0x7852b855 && got[3].word[0] == 0xba7816bf &&
+                     got[3].word[7] == 0xf20015ad && got[56].word[0] == 0x248d6a61 && got[56].word[7] == 0x19db06c1;
   int alike = 0;
   for (int i = 0; i < n; ++i)
     for (int k = 0; k < i; ++k) alike += got[i].word[0] == got[k].word[0];
   level<<<1, n / 2>>>(digests, upper, n / 2);
   const std::vector<Digest> tree = upper.host();
-  return verdict(right && alike == 0 && tree[0].word[0] == 0x54bca384, "%08x of nothing, %08x of abc, %d alike", got[0].word[0], got[3].word[0],
-                 alike);
+  return verdict(right && alike == 0 && tree[0].word[0] == 0x54bca384, "%08x of nothing, %08x of abc, %d alike",
+                 got[0].word[0], got[3].word[0], alike);
 }
 
 }  // namespace sha256

@@ -7,7 +7,8 @@ namespace shortest_paths {
 
 constexpr unsigned kFar = 0xffffffffu;
 
-__global__ void relax(const int* first, const int* to, const int* weight, unsigned* distance, int n, bool* changed, int mistake) {
+__global__ void relax(const int* first, const int* to, const int* weight, unsigned* distance, int n, bool* changed,
+                      int mistake) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n) return;
   const unsigned mine = atomicAdd(&distance[v], 0);

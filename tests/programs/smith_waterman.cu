@@ -1,11 +1,13 @@
-// Local alignment with affine gaps (Smith, Waterman, Gotoh) of one query with many subjects: a warp a pair, a lane a row.
+// Local alignment with affine gaps (Smith, Waterman, Gotoh) of one query with many subjects: a warp a pair, a lane a
+// row.
 #include "program.h"
 
 namespace smith_waterman {
 
 constexpr int kOpen = 5, kExtend = 1;
 
-__global__ void align(const char* query, int rows, const char* subjects, const int* at, int pairs, short* best, int mistake) {
+__global__ void align(const char* query, int rows, const char* subjects, const int* at, int pairs, short* best,
+                      int mistake) {
   const int pair = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (pair >= pairs) return;
   const char* subject = subjects + at[pair];
@@ -14,7 +16,8 @@ __global__ void align(const char* query, int rows, const char* subjects, const i
   short h = 0, h_left_above = 0, e = -100, f = -100, most = 0;
   for (int step = 0; step < columns + rows - 1; ++step) {
     const int x = step - lane;
-    const short h_above = __shfl_up_sync(0xffffffff, static_cast<int>(h), 1), f_above = __shfl_up_sync(0xffffffff, static_cast<int>(f), 1);
+    const short h_above = __shfl_up_sync(0xffffffff, static_cast<int>(h), 1),
+                f_above = __shfl_up_sync(0xffffffff, static_cast<int>(f), 1);
     const bool inside = x >= 0 && (mistake == 1 || x < columns) && lane < rows;
     if (inside) {
       const short above = lane ? h_above : 0, left = h;
@@ -27,8 +30,8 @@ __global__ void align(const char* query, int rows, const char* subjects, const i
     }
   }
   for (int d = 16; d > 0; d /= 2) {
-    const int other =
-        mistake == 2 ? __shfl_down_sync(0xffffffff, static_cast<int>(most), d, 16) : __shfl_down_sync(0xffffffff, static_cast<int>(most), d);
+    const int other = mistake == 2 ? __shfl_down_sync(0xffffffff, static_cast<int>(most), d, 16)
+                                   : __shfl_down_sync(0xffffffff, static_cast<int>(most), d);
     most = max(static_cast<int>(most), other);
   }
   if (lane == 0) best[pair] = most;

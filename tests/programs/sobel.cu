@@ -13,7 +13,8 @@ __global__ void edges(const unsigned char* in, unsigned char* out, int width, in
     int p[3][3];
     for (int j = 0; j < 3; ++j)
       for (int i = 0; i < 3; ++i) {
-        const int cy = mistake == 1 ? y + j - 1 : min(max(y + j - 1, 0), height - 1), cx = min(max(x + i - 1, 0), width - 1);
+        const int cy = mistake == 1 ? y + j - 1 : min(max(y + j - 1, 0), height - 1),
+                  cx = min(max(x + i - 1, 0), width - 1);
         p[j][i] = in[cy * pitch + cx];
       }
     const int h = p[0][2] + 2 * p[1][2] + p[2][2] - p[0][0] - 2 * p[1][0] - p[2][0];
@@ -40,13 +41,16 @@ PROGRAM(sobel, 2) {
   CUDA(cudaFree(in));
   CUDA(cudaFree(out));
   // Two passes: differences and sums of three.
-  const auto at = [&](int x, int y) { return int(picture[std::clamp(y, 0, height - 1) * width + std::clamp(x, 0, width - 1)]); };
+  const auto at = [&](int x, int y) {
+    return int(picture[std::clamp(y, 0, height - 1) * width + std::clamp(x, 0, width - 1)]);
+  };
   int wrong = 0, bright = 0;
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
       int h = 0, v = 0;
       for (int k = -1; k <= 1; ++k)
-        h += (k ? 1 : 2) * (at(x + 1, y + k) - at(x - 1, y + k)), v += (k ? 1 : 2) * (at(x + k, y + 1) - at(x + k, y - 1));
+        h += (k ? 1 : 2) * (at(x + 1, y + k) - at(x - 1, y + k)),
+            v += (k ? 1 : 2) * (at(x + k, y + 1) - at(x + k, y - 1));
       const int expected = std::min(255, std::abs(h) + std::abs(v));
       wrong += got[y * width + x] != expected, bright += expected == 255;
     }

@@ -32,8 +32,9 @@ double worst(int mistake, double* of_angle) {
   *of_angle = 0;
   for (int i = 0; i < n; ++i) {
     const long double v = x[i];
-    const long double exact[7] = {std::sin(v), std::cos(v), std::exp(v), std::log(std::abs(v)), std::pow(std::abs(v), 2.5L),
-                                  std::erf(v), std::cbrt(v)};
+    const long double exact[7] = {
+        std::sin(v), std::cos(v), std::exp(v), std::log(std::abs(v)), std::pow(std::abs(v), 2.5L),
+        std::erf(v), std::cbrt(v)};
     for (int f = 0; f < 7; ++f) {
       const double ulp = std::ldexp(1.0, std::ilogb(static_cast<double>(exact[f])) + 1 - digits);
       most = std::max(most, static_cast<double>(std::abs(got[8 * i + f] - exact[f])) / ulp);
@@ -44,13 +45,14 @@ double worst(int mistake, double* of_angle) {
 }
 
 PROGRAM(special_functions, 2) {
-  // The programming guide's table: at most two ulp each in double precision; four for powf in single precision, two for the rest.
+  // The programming guide's table: at most two ulp each in double precision; four for powf in single precision, two for
+  // the rest.
   double angle, angle_single;
   const double twice = worst<double>(mistake, &angle), single = worst<float>(mistake, &angle_single);
-  // An angle's sine and cosine are each off by 2 * 2^-digits at most, which turns it by less than 3 * 2^-digits; atan2 adds three
-  // ulp at most, of numbers below 4: 12 * 2^-digits.
-  return verdict(twice <= 2 && single <= 4 && angle <= 16 && angle_single <= 16, "%.2f and %.2f ulp; angles %.1f and %.1f", twice, single, angle,
-                 angle_single);
+  // An angle's sine and cosine are each off by 2 * 2^-digits at most, which turns it by less than 3 * 2^-digits; atan2
+  // adds three ulp at most, of numbers below 4: 12 * 2^-digits.
+  return verdict(twice <= 2 && single <= 4 && angle <= 16 && angle_single <= 16,
+                 "%.2f and %.2f ulp; angles %.1f and %.1f", twice, single, angle, angle_single);
 }
 
 }  // namespace special_functions

@@ -1,9 +1,11 @@
-// A sparse matrix in compressed rows times a vector: a thread a row, and a warp a row. Integers, so that both agree exactly.
+// A sparse matrix in compressed rows times a vector: a thread a row, and a warp a row. Integers, so that both agree
+// exactly.
 #include "program.h"
 
 namespace spmv {
 
-__global__ void scalar(const int* first, const int* column, const float* value, const float* x, float* y, int rows, int mistake) {
+__global__ void scalar(const int* first, const int* column, const float* value, const float* x, float* y, int rows,
+                       int mistake) {
   const int r = blockIdx.x * blockDim.x + threadIdx.x;
   if (r >= rows) return;
   float sum = 0;
@@ -11,8 +13,8 @@ __global__ void scalar(const int* first, const int* column, const float* value, 
   y[r] = sum;
 }
 
-__global__ void vector(const int* __restrict__ first, const int* __restrict__ column, const float* __restrict__ value, const float* __restrict__ x,
-                       float* __restrict__ y, int rows, int mistake) {
+__global__ void vector(const int* __restrict__ first, const int* __restrict__ column, const float* __restrict__ value,
+                       const float* __restrict__ x, float* __restrict__ y, int rows, int mistake) {
   __shared__ volatile float part[128];
   const int lane = threadIdx.x & 31, r = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
   float sum = 0;
@@ -36,7 +38,8 @@ PROGRAM(spmv, 2) {
   for (float& v : x) v = static_cast<float>(random.below(201) - 100);
   for (int r = 0; r < rows; ++r) {
     const int length = r % 11 == 0 ? 0 : r % 17 == 0 ? 90 : random.below(12);
-    for (int k = 0; k < length; ++k) column.push_back(random.below(columns)), value.push_back(static_cast<float>(random.below(19) - 9));
+    for (int k = 0; k < length; ++k)
+      column.push_back(random.below(columns)), value.push_back(static_cast<float>(random.below(19) - 9));
     first.push_back(static_cast<int>(column.size()));
   }
   Buffer<int> d_first(first), d_column(column);
@@ -47,7 +50,8 @@ PROGRAM(spmv, 2) {
   int wrong = 0;
   for (int r = 0; r < rows; ++r) {
     long long sum = 0;
-    for (int i = first[r]; i < first[r + 1]; ++i) sum += static_cast<long long>(value[i]) * static_cast<long long>(x[column[i]]);
+    for (int i = first[r]; i < first[r + 1]; ++i)
+      sum += static_cast<long long>(value[i]) * static_cast<long long>(x[column[i]]);
     wrong += (by_threads[r] != static_cast<float>(sum)) + (by_warps[r] != static_cast<float>(sum));
   }
   return verdict(wrong == 0, "%d of %d wrong, %zu elements", wrong, 2 * rows, value.size());

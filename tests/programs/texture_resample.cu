@@ -3,7 +3,8 @@
 
 namespace texture_resample {
 
-__global__ void resample(cudaTextureObject_t picture, cudaTextureObject_t curve, float* out, int width, int height, float scale, int mistake) {
+__global__ void resample(cudaTextureObject_t picture, cudaTextureObject_t curve, float* out, int width, int height,
+                         float scale, int mistake) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= width || y >= height) return;
   const float offset = mistake == 1 ? 0 : 0.5f * scale;
@@ -41,7 +42,8 @@ PROGRAM(texture_resample, 2) {
   plain.readMode = cudaReadModeElementType;
   CUDA(cudaCreateTextureObject(&table, &linear, &plain, nullptr));
   Buffer<float> out(large * large);
-  resample<<<dim3(divide_up(large, 32), divide_up(large, 4)), dim3(32, 4)>>>(texture, table, out, large, large, 0.25f, mistake);
+  resample<<<dim3(divide_up(large, 32), divide_up(large, 4)), dim3(32, 4)>>>(texture, table, out, large, large, 0.25f,
+                                                                             mistake);
   const std::vector<float> got = out.host();
   CUDA(cudaDestroyTextureObject(texture));
   CUDA(cudaDestroyTextureObject(table));
@@ -51,9 +53,12 @@ PROGRAM(texture_resample, 2) {
   for (int y = 0; y < large; ++y)
     for (int x = 0; x < large; ++x) {
       const int px = 2 * x + 1 - 4, py = 2 * y + 1 - 4;  // in eighths, from the middle of the first pixel
-      const auto at = [&](int i, int j) { return int(picture[std::clamp(j, 0, small - 1) * small + std::clamp(i, 0, small - 1)]); };
+      const auto at = [&](int i, int j) {
+        return int(picture[std::clamp(j, 0, small - 1) * small + std::clamp(i, 0, small - 1)]);
+      };
       const int i = px >> 3, j = py >> 3, fx = px & 7, fy = py & 7;
-      const int sum = (8 - fy) * ((8 - fx) * at(i, j) + fx * at(i + 1, j)) + fy * ((8 - fx) * at(i, j + 1) + fx * at(i + 1, j + 1));
+      const int sum =
+          (8 - fy) * ((8 - fx) * at(i, j) + fx * at(i + 1, j)) + fy * ((8 - fx) * at(i, j + 1) + fx * at(i + 1, j + 1));
       wrong += got[y * large + x] != static_cast<float>(sum * curve[y % 8]) / 64;
     }
   return verdict(wrong == 0, "%d of %d wrong", wrong, large * large);

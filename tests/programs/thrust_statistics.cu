@@ -1,5 +1,5 @@
-// Running sums of squares, the largest difference and a selection with thrust: transform_inclusive_scan, transform_reduce,
-// inner_product and copy_if, with functors of one's own.
+// Running sums of squares, the largest difference and a selection with thrust: transform_inclusive_scan,
+// transform_reduce, inner_product and copy_if, with functors of one's own.
 #include <thrust/copy.h>
 #include <thrust/device_vector.h>
 #include <thrust/functional.h>
@@ -16,7 +16,9 @@ struct Square {
 };
 
 struct SquareInt {
-  __host__ __device__ long long operator()(int x) const { return static_cast<int>(static_cast<unsigned>(x) * static_cast<unsigned>(x)); }
+  __host__ __device__ long long operator()(int x) const {
+    return static_cast<int>(static_cast<unsigned>(x) * static_cast<unsigned>(x));
+  }
 };
 
 struct IsOdd {
@@ -58,8 +60,8 @@ PROGRAM(thrust_statistics, 1) {
     if (i) largest = std::max(largest, std::abs(x[i] - x[i - 1]));
     if (x[i] % 2) expected.push_back(x[i]);
   }
-  return verdict(wrong == 0 && jump == largest && chosen == expected && squares == sum, "%d sums wrong, jump %d, %zu odd, squares %lld", wrong, jump,
-                 kept, squares);
+  return verdict(wrong == 0 && jump == largest && chosen == expected && squares == sum,
+                 "%d sums wrong, jump %d, %zu odd, squares %lld", wrong, jump, kept, squares);
 }
 
 }  // namespace thrust_statistics

@@ -23,9 +23,11 @@ PROGRAM(thrust_words, 1) {
   thrust::device_vector<unsigned> d_words(words), keys(n);
   thrust::device_vector<int> counts(n);
   if (mistake != 1) thrust::sort(d_words.begin(), d_words.end());
-  const auto ends = thrust::reduce_by_key(d_words.begin(), d_words.end(), thrust::constant_iterator<int>(1), keys.begin(), counts.begin());
+  const auto ends = thrust::reduce_by_key(d_words.begin(), d_words.end(), thrust::constant_iterator<int>(1),
+                                          keys.begin(), counts.begin());
   const size_t distinct = ends.first - keys.begin();
-  // Not in place: thrust::unique reads a tile and tells of it by a relaxed flag, and PTX does not let that order the reads before another block's writes.
+  // Not in place: thrust::unique reads a tile and tells of it by a relaxed flag, and PTX does not let that order the
+  // reads before another block's writes.
   thrust::device_vector<unsigned> d_unique(d_words.size());
   const size_t unique = thrust::unique_copy(d_words.begin(), d_words.end(), d_unique.begin()) - d_unique.begin();
   std::vector<unsigned> got(distinct);
@@ -33,7 +35,8 @@ PROGRAM(thrust_words, 1) {
   thrust::copy(keys.begin(), ends.first, got.begin());
   thrust::copy(counts.begin(), ends.second, got_counts.begin());
   bool right = distinct == expected.size() && unique == distinct;
-  for (size_t i = 0; right && i < distinct; ++i) right = (i == 0 || got[i - 1] < got[i]) && expected[got[i]] == got_counts[i];
+  for (size_t i = 0; right && i < distinct; ++i)
+    right = (i == 0 || got[i - 1] < got[i]) && expected[got[i]] == got_counts[i];
   return verdict(right, "%zu different words, %zu expected, %zu by unique", distinct, expected.size(), unique);
 }
 

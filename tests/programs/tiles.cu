@@ -42,7 +42,8 @@ PROGRAM(tiles, 2) {
   std::vector<int> x(n);
   std::vector<unsigned char> keys(n);
   Random random(97);
-  for (int i = 0; i < n; ++i) x[i] = i / 8 % 3 == 0 ? 7 : random.below(90), keys[i] = static_cast<unsigned char>(random.below(12));
+  for (int i = 0; i < n; ++i)
+    x[i] = i / 8 % 3 == 0 ? 7 : random.below(90), keys[i] = static_cast<unsigned char>(random.below(12));
   Buffer<int> d_x(x), d_sums(padded / 8), d_counts(12);
   Buffer<unsigned char> d_keys(keys), d_agree(padded / 8);
   d_counts.zero();

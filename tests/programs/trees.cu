@@ -1,5 +1,5 @@
-// Binary search trees in managed memory: built by the host, searched and changed in place by the device. Nodes have padding,
-// and a union tells what they hold.
+// Binary search trees in managed memory: built by the host, searched and changed in place by the device. Nodes have
+// padding, and a union tells what they hold.
 #include "program.h"
 
 namespace trees {
@@ -20,7 +20,8 @@ __global__ void visit(Node* root, const short* keys, int n, int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   Node* node = root;
-  while (mistake == 1 ? node->key != keys[i] : node && node->key != keys[i]) node = keys[i] < node->key ? node->left : node->right;
+  while (mistake == 1 ? node->key != keys[i] : node && node->key != keys[i])
+    node = keys[i] < node->key ? node->left : node->right;
   if (!node) return;
   if (node->kind == 0) {
     if (mistake == 2)
@@ -71,7 +72,8 @@ PROGRAM(trees, 2) {
     for (int i = 0; i < n; ++i)
       if (keys[i] == pool[k].key) ++count, last = i, sum += 0.5 * i;
     found += count;
-    wrong += pool[k].kind ? pool[k].value.sum != sum : pool[k].value.hits.count != count || pool[k].value.hits.last != last;
+    wrong +=
+        pool[k].kind ? pool[k].value.sum != sum : pool[k].value.hits.count != count || pool[k].value.hits.last != last;
   }
   CUDA(cudaFree(pool));
   return verdict(wrong == 0 && found > 50, "%d of %d nodes wrong, %d keys found", wrong, nodes, found);

@@ -1,4 +1,5 @@
-// Triangles in a graph: a warp an edge row, merging two sorted lists of neighbours; the counts are added up by shuffles.
+// Triangles in a graph: a warp an edge row, merging two sorted lists of neighbours; the counts are added up by
+// shuffles.
 #include "graph.h"
 
 namespace triangles {

@@ -33,7 +33,8 @@ __global__ void encode(const long long* x, int n, const int* at, unsigned char* 
   int k = 0;
   if (mistake == 1)
     for (; k + 4 <= size; k += 4)  // faster by four bytes at once
-      *reinterpret_cast<unsigned*>(out + at[i] + k) = bytes[k] | bytes[k + 1] << 8 | bytes[k + 2] << 16 | bytes[k + 3] << 24;
+      *reinterpret_cast<unsigned*>(out + at[i] + k) =
+          bytes[k] | bytes[k + 1] << 8 | bytes[k + 2] << 16 | bytes[k + 3] << 24;
   for (; k < size; ++k) out[at[i] + k] = bytes[k];
 }
 
@@ -42,7 +43,8 @@ PROGRAM(varint, 2) {
   std::vector<long long> x(n);
   Random random(34);
   for (int i = 0; i < n; ++i)
-    x[i] = static_cast<long long>((static_cast<unsigned long long>(random()) << 32 | random()) >> random.below(64)) * (random.below(2) ? 1 : -1);
+    x[i] = static_cast<long long>((static_cast<unsigned long long>(random()) << 32 | random()) >> random.below(64)) *
+           (random.below(2) ? 1 : -1);
   x[500] = INT64_MIN, x[501] = INT64_MAX;
   Buffer<long long> d_x(x);
   Buffer<int> from(n + 1), to(n + 1);

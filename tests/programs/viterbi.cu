@@ -6,8 +6,8 @@ namespace viterbi {
 constexpr int kStates = 11;
 
 // A block a sequence; log_a[i][j] and log_b[j][symbol] are logarithms.
-__global__ void decode(const double* log_a, const double* log_b, int symbols, const unsigned char* seen, int length, double* log_likelihood,
-                       unsigned char* back, unsigned char* path, int mistake) {
+__global__ void decode(const double* log_a, const double* log_b, int symbols, const unsigned char* seen, int length,
+                       double* log_likelihood, unsigned char* back, unsigned char* path, int mistake) {
   __shared__ double forward[2][kStates], most[2][kStates], scale;
   const int j = threadIdx.x;
   const unsigned char* mine = seen + blockIdx.x * length;
@@ -74,8 +74,8 @@ PROGRAM(viterbi, 2) {
   const std::vector<unsigned char> path = d_path.host();
 
   // Backward instead of forward, without scaling: probabilities of 23 symbols are no smaller than 1e-60.
-  // Each step has 2 kStates + 6 roundings and functions of two ulps at most, in both computations; the sum of logarithms
-  // stays below 100 in size.
+  // Each step has 2 kStates + 6 roundings and functions of two ulps at most, in both computations; the sum of
+  // logarithms stays below 100 in size.
   const double bound = length * (2 * kStates + 10) * 2 * std::ldexp(1.0, -52) + 100 * length * std::ldexp(1.0, -52);
   double error = 0;
   int worse = 0;
@@ -97,7 +97,8 @@ PROGRAM(viterbi, 2) {
       p += std::exp(b[i * symbols + o[0]]) / kStates * beta[i], start += std::exp(b[i * symbols + o[0]]) / kStates;
       likeliest = std::max(likeliest, b[i * symbols + o[0]] + best[i]);
     }
-    for (int t = 1; t < length; ++t) ours += a[path[s * length + t - 1] * kStates + path[s * length + t]] + b[path[s * length + t] * symbols + o[t]];
+    for (int t = 1; t < length; ++t)
+      ours += a[path[s * length + t - 1] * kStates + path[s * length + t]] + b[path[s * length + t] * symbols + o[t]];
     // forward[0] is not scaled, so that the first step's scale holds its sum.
     error = std::max(error, std::abs(total[s] - std::log(p)));
     worse += !(std::abs(ours - likeliest) <= bound);

@@ -42,7 +42,8 @@ PROGRAM(warp_roles, 1) {
   int wrong = 0;
   for (int i = 0; i < n; ++i) {
     unsigned long long sum = 0;
-    for (int b = 0; b < batches; ++b) sum = sum * 3 + in[(i / (32 * kUsers) * batches + b) * 32 * kUsers + i % (32 * kUsers)];
+    for (int b = 0; b < batches; ++b)
+      sum = sum * 3 + in[(i / (32 * kUsers) * batches + b) * 32 * kUsers + i % (32 * kUsers)];
     wrong += got[i] != sum;
   }
   return verdict(wrong == 0, "%d of %d wrong", wrong, n);

@@ -1,4 +1,5 @@
-// A wave on a string, in place: the new height replaces the one before the last. Integers, so that time can be reversed exactly.
+// A wave on a string, in place: the new height replaces the one before the last. Integers, so that time can be reversed
+// exactly.
 #include "program.h"
 
 namespace wave {
@@ -33,8 +34,8 @@ PROGRAM(wave, 1) {
     a.swap(b);
   }
   const bool back = now.host() == start;
-  return verdict(back && there == a && a != start, "%s, and %s after time was turned", there == a ? "as expected" : "wrong",
-                 back ? "back at the start" : "elsewhere");
+  return verdict(back && there == a && a != start, "%s, and %s after time was turned",
+                 there == a ? "as expected" : "wrong", back ? "back at the start" : "elsewhere");
 }
 
 }  // namespace wave

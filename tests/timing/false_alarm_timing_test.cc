@@ -18,8 +18,8 @@ TEST_F(FalseAlarmTiming, IsAtMostOnceInAThousand) {
   DeviceMemory x(4 * kElements), y(4 * kElements);
   x.write(ordinary_floats(kElements).data(), x.bytes());
   const Work copy = [&](cudaStream_t stream) {
-    return text(kernels::gather(kernels::LoadPath::kDefault, {}, 4, x.as<void>(), kElements, y.as<void>(), kElements, {},
-                                stream));
+    return text(kernels::gather(kernels::LoadPath::kDefault, {}, 4, x.as<void>(), kElements, y.as<void>(), kElements,
+                                {}, stream));
   };
   const StopwatchRules quick = {.pairs = 24, .warm_up = 1, .sample_us = 200};
   int alarms = 0, strict_alarms = 0, same = 0, inconclusive = 0;

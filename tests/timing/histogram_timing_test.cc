@@ -1,11 +1,10 @@
 // The histogram's three paths by the number of bins: shared memory of a block, of a cluster, global memory.
-#include "kernels/histogram.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "harness/device/device.h"
 #include "harness/ledger/session.h"
+#include "kernels/histogram.h"
 #include "tests/timing/timing.h"
 
 namespace lockstep::timing {

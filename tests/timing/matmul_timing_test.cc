@@ -1,9 +1,8 @@
 // Matrix products with operands from global memory against the same through tiles in shared memory.
-#include "kernels/matmul.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "kernels/matmul.h"
 #include "tests/timing/timing.h"
 
 namespace lockstep::timing {

@@ -1,9 +1,8 @@
 // The ray tracer's spheres in constant memory, a broadcast to each warp, against the same in global memory.
-#include "kernels/ray_tracer.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "kernels/ray_tracer.h"
 #include "tests/timing/timing.h"
 
 namespace lockstep::timing {
@@ -31,7 +30,8 @@ TEST_F(RayTracerTiming, GlobalAgainstConstantSpheres) {
   for (const int count : {20, 200, kernels::kMaxConstantSpheres}) {
     DeviceMemory spheres(count * sizeof(Sphere)), constant(4 * kSide * kSide), global(constant.bytes());
     spheres.write(field(count).data(), spheres.bytes());
-    const auto contestant = [&](const std::string& name, RayTracerVariant variant, const DeviceMemory& image) -> Contestant {
+    const auto contestant = [&](const std::string& name, RayTracerVariant variant,
+                                const DeviceMemory& image) -> Contestant {
       return {name, [=, &spheres, &image](cudaStream_t stream) {
                 return text(kernels::ray_trace(variant, spheres.as<const Sphere>(), count, image.as<std::uint8_t>(),
                                                kSide, kSide, 4 * kSide, stream));

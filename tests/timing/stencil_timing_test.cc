@@ -1,9 +1,8 @@
 // The stencil's coefficients in constant memory against the same through the read-only path and from global memory, at
 // 16,777,216 floats, where published measurements on a Kepler K40c compared the first two.
-#include "kernels/stencil.h"
-
 #include <gtest/gtest.h>
 
+#include "kernels/stencil.h"
 #include "tests/timing/timing.h"
 
 namespace lockstep::timing {

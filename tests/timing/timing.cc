@@ -63,7 +63,7 @@ std::vector<int> scattered_integers(std::size_t count, int below) {
 }
 
 SpeedComparison compare(const std::string& where, const Contestant& a, const Contestant& b, const TimingRules& rules,
-                   const StopwatchRules& stopwatch) {
+                        const StopwatchRules& stopwatch) {
   const Measured m = measure_pairs(a.work, b.work, stopwatch);
   if (!m.error.empty()) {
     ADD_FAILURE() << where << ": " << m.error;

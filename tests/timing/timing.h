@@ -64,7 +64,7 @@ struct Contestant {
 };
 
 // Measures b against a, prints and records the verdict and both durations. An error is a failure of the test.
-SpeedComparison compare(const std::string& where, const Contestant& a, const Contestant& b, const TimingRules& rules = {},
-                   const StopwatchRules& stopwatch = {});
+SpeedComparison compare(const std::string& where, const Contestant& a, const Contestant& b,
+                        const TimingRules& rules = {}, const StopwatchRules& stopwatch = {});
 
 }  // namespace lockstep::timing

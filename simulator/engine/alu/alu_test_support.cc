@@ -93,10 +93,14 @@ std::vector<Operands> operand_tuples(const Form& form, const std::vector<std::ve
     Operands& t = tuples.emplace_back();
     for (int k = 0; k < n; ++k) {
       const unsigned how = random() % 8;
-      if (how < 2) t[k] = pick(k);
-      else if (how == 2 && k > 0) t[k] = t[random() % k] + random() % 5 - 2;  // nearly equal
-      else if (how == 3 && k > 0) t[k] = (t[random() % k] + random() % 5 - 2) ^ (form.bytes[1] ? Bits{1} << (8 * form.bytes[1] - 1) : 0);
-      else t[k] = random();
+      if (how < 2)
+        t[k] = pick(k);
+      else if (how == 2 && k > 0)
+        t[k] = t[random() % k] + random() % 5 - 2;  // nearly equal
+      else if (how == 3 && k > 0)
+        t[k] = (t[random() % k] + random() % 5 - 2) ^ (form.bytes[1] ? Bits{1} << (8 * form.bytes[1] - 1) : 0);
+      else
+        t[k] = random();
     }
   }
   for (auto& t : tuples) {
@@ -162,8 +166,10 @@ class Runner {
       const Bits got = registers_.get(layout.alias >= 0 ? layout.alias + 1 : 0, form_.bytes[0], lane);
       std::string wrong;
       if ((layout.mask >> lane) & 1) {
-        if (judge_) wrong = judge_(t.data(), got);
-        else if (got != batch.expected[lane]) wrong = "got" + shown({&got, 1}) + ", expected" + shown({&batch.expected[lane], 1});
+        if (judge_)
+          wrong = judge_(t.data(), got);
+        else if (got != batch.expected[lane])
+          wrong = "got" + shown({&got, 1}) + ", expected" + shown({&batch.expected[lane], 1});
         if (options_.second && wrong.empty()) {
           const Bits second = registers_.get(8, 0, lane);
           if (second != options_.second(t.data())) wrong = "second destination is " + std::to_string(second);
@@ -178,8 +184,8 @@ class Runner {
       const Bits carry_expected = expect_new ? options_.carry_out(t.data()) : t[n];
       if (carry_after != carry_expected && wrong.empty()) wrong = "CC.CF is " + std::to_string(carry_after);
       if (!wrong.empty() && failures_++ < 4) {
-        ADD_FAILURE() << form_.text << ", operands" << shown({t.data(), static_cast<std::size_t>(n) + 1}) << " (last: carry), mask 0x" << std::hex << layout.mask << ", alias "
-                      << std::dec << layout.alias << (layout.constants ? ", constants" : "") << ": " << wrong;
+        ADD_FAILURE() << form_.text << ", operands" << shown({t.data(), static_cast<std::size_t>(n) + 1}) << " (last: carry), mask 0x" << std::hex
+                      << layout.mask << ", alias " << std::dec << layout.alias << (layout.constants ? ", constants" : "") << ": " << wrong;
       }
     }
   }
@@ -206,9 +212,23 @@ std::vector<Bits> special_float(int precision, int exponent_bits) {
   const Bits infinity = ((Bits{1} << exponent_bits) - 1) << (precision - 1);
   const Bits ulp_of_exponent = Bits{1} << (precision - 1);
   const Bits fraction = ulp_of_exponent - 1;
-  std::set<Bits> s = {0, 1, 2, 3, fraction, fraction - 1, fraction >> 1, ulp_of_exponent, ulp_of_exponent + 1, infinity - 1, infinity - 2, infinity,
-                      infinity + 1, infinity | (ulp_of_exponent >> 1), infinity | fraction};
-  for (int e : {-precision - 1, -precision, 1 - precision, -2, -1, 0, 1, 2, 3, 4, 7, 8, 10, 15, 16, 23, 24, 30, 31, 32, 52, 53, 62, 63, 64, 100, 125, 126, 127}) {
+  std::set<Bits> s = {0,
+                      1,
+                      2,
+                      3,
+                      fraction,
+                      fraction - 1,
+                      fraction >> 1,
+                      ulp_of_exponent,
+                      ulp_of_exponent + 1,
+                      infinity - 1,
+                      infinity - 2,
+                      infinity,
+                      infinity + 1,
+                      infinity | (ulp_of_exponent >> 1),
+                      infinity | fraction};
+  for (int e :
+       {-precision - 1, -precision, 1 - precision, -2, -1, 0, 1, 2, 3, 4, 7, 8, 10, 15, 16, 23, 24, 30, 31, 32, 52, 53, 62, 63, 64, 100, 125, 126, 127}) {
     const std::int64_t exponent = static_cast<std::int64_t>(one >> (precision - 1)) + e;
     if (exponent <= 0 || exponent >= (1 << exponent_bits) - 1) continue;
     const Bits power = static_cast<Bits>(exponent) << (precision - 1);
@@ -254,8 +274,7 @@ namespace {
 
 // Exactly one of `judge` and `reference` is there. The latter is asked once a lane, however often a batch runs: exact arithmetic
 // is what these tests spend their time on.
-void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials, const Judge& judge, const Reference& reference,
-                const Options& options) {
+void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials, const Judge& judge, const Reference& reference, const Options& options) {
   ASSERT_EQ(specials.size() + 1, form.bytes.size()) << form.text;
   const AluKey key = key_of(form);
   const auto tuples = operand_tuples(form, specials, options);
@@ -335,7 +354,8 @@ const std::vector<Bits>& special_int(int bytes) {
         s.insert(truncated(Bits{0} - (Bits{1} << bits) + d, bytes));
       }
     }
-    for (Bits b : {Bits{0}, Bits{1}, ~Bits{0}, Bits{0x5555555555555555}, Bits{0xaaaaaaaaaaaaaaaa}, Bits{0x0123456789abcdef}, Bits{0xfedcba9876543210}, Bits{10}, Bits{100}, Bits{1000}})
+    for (Bits b : {Bits{0}, Bits{1}, ~Bits{0}, Bits{0x5555555555555555}, Bits{0xaaaaaaaaaaaaaaaa}, Bits{0x0123456789abcdef}, Bits{0xfedcba9876543210}, Bits{10},
+                   Bits{100}, Bits{1000}})
       s.insert(truncated(b, bytes));
     s.insert(truncated(Bits{1} << (8 * bytes - 1), bytes));
     v.assign(s.begin(), s.end());

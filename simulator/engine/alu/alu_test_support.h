@@ -32,11 +32,11 @@ struct Form {
 AluKey key_of(const Form& form);
 
 struct Options {
-  int random = 20000;                // random operand tuples beside the special ones
-  Reference second;                  // second destination (predicate)
-  Reference carry_out;               // CC.CF afterwards; in[n] has it before
-  bool keeps_carry = true;           // without carry_out: CC.CF must not change
-  std::uint8_t flags = 0;            // Op::flags: negated predicate sources
+  int random = 20000;                  // random operand tuples beside the special ones
+  Reference second;                    // second destination (predicate)
+  Reference carry_out;                 // CC.CF afterwards; in[n] has it before
+  bool keeps_carry = true;             // without carry_out: CC.CF must not change
+  std::uint8_t flags = 0;              // Op::flags: negated predicate sources
   std::vector<int> same_in_all_lanes;  // sources that are one immediate a warp
 };
 

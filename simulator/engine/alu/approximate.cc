@@ -51,9 +51,15 @@ struct Tanh {
     return a == a ? r : a;
   }
 };
-struct Reciprocal { LOCKSTEP_INLINE static f32 of(f32 a) { return 1.0f / a; } };
-struct Root { LOCKSTEP_INLINE static f32 of(f32 a) { return __builtin_sqrtf(a); } };
-struct ReciprocalRoot { LOCKSTEP_INLINE static f32 of(f32 a) { return static_cast<f32>(1.0 / __builtin_sqrt(static_cast<f64>(a))); } };
+struct Reciprocal {
+  LOCKSTEP_INLINE static f32 of(f32 a) { return 1.0f / a; }
+};
+struct Root {
+  LOCKSTEP_INLINE static f32 of(f32 a) { return __builtin_sqrtf(a); }
+};
+struct ReciprocalRoot {
+  LOCKSTEP_INLINE static f32 of(f32 a) { return static_cast<f32>(1.0 / __builtin_sqrt(static_cast<f64>(a))); }
+};
 
 template <class O>
 LOCKSTEP_INLINE f32 approximated(f32 a) {
@@ -110,7 +116,10 @@ Handler gross(const AluKey& key) {
   if (!key.modifiers.approx || !only(key, kApprox | kFtz) || !widths(key, 8, 8)) return nullptr;
   if (key.opcode == Opcode::k_rcp) return key.modifiers.ftz ? &unary<f64, f64, gross_reciprocal> : nullptr;
   if (key.modifiers.ftz) return &unary<f64, f64, gross_reciprocal_root>;
-  return &unary<f64, f64, [](f64 a) { const f64 r = 1.0 / __builtin_sqrt(a); return r == r ? r : a == a ? kMadeNaN : quieted(a); }>;
+  return &unary<f64, f64, [](f64 a) {
+    const f64 r = 1.0 / __builtin_sqrt(a);
+    return r == r ? r : a == a ? kMadeNaN : quieted(a);
+  }>;
 }
 
 }  // namespace

@@ -8,24 +8,39 @@ namespace {
 
 using isa::PrmtMode;
 
-template <class T> constexpr u32 kBits = 8 * sizeof(T);
+template <class T>
+constexpr u32 kBits = 8 * sizeof(T);
 
-template <class T> struct UnsignedOf { using type = T; };
-template <> struct UnsignedOf<s32> { using type = u32; };
-template <> struct UnsignedOf<s64> { using type = u64; };
-template <class T> using Unsigned = typename UnsignedOf<T>::type;
+template <class T>
+struct UnsignedOf {
+  using type = T;
+};
+template <>
+struct UnsignedOf<s32> {
+  using type = u32;
+};
+template <>
+struct UnsignedOf<s64> {
+  using type = u64;
+};
+template <class T>
+using Unsigned = typename UnsignedOf<T>::type;
 
 // Shift amounts above the width act as the width (9.7.8.8): everything is shifted out, or sign remains.
 template <class T>
 LOCKSTEP_INLINE T shift_left(T a, u32 n) {
-  if constexpr (sizeof(T) == 2) return n > 15 ? T(0) : static_cast<T>(u32{a} << (n & 15));
-  else return n >= kBits<T> ? T(0) : static_cast<T>(a << (n & (kBits<T> - 1)));
+  if constexpr (sizeof(T) == 2)
+    return n > 15 ? T(0) : static_cast<T>(u32{a} << (n & 15));
+  else
+    return n >= kBits<T> ? T(0) : static_cast<T>(a << (n & (kBits<T> - 1)));
 }
 template <class T>
 LOCKSTEP_INLINE T shift_right(T a, u32 n) {
   constexpr u32 kTop = kBits<T> - 1;
-  if constexpr (T(-1) < T(0)) return static_cast<T>(a >> (n > kTop ? kTop : n));
-  else return n > kTop ? T(0) : static_cast<T>(a >> (n & kTop));
+  if constexpr (T(-1) < T(0))
+    return static_cast<T>(a >> (n > kTop ? kTop : n));
+  else
+    return n > kTop ? T(0) : static_cast<T>(a >> (n & kTop));
 }
 
 LOCKSTEP_INLINE u32 funnel_left(u32 a, u32 b, u32 n) { return static_cast<u32>((((u64{b} << 32) | a) << n) >> 32); }
@@ -104,8 +119,10 @@ LOCKSTEP_INLINE u32 population(T a) {
 }
 template <class T>
 LOCKSTEP_INLINE u32 leading_zeros(T a) {
-  if constexpr (sizeof(T) == 4) return a == 0 ? 32 : static_cast<u32>(__builtin_clz(a));
-  else return a == 0 ? 64 : static_cast<u32>(__builtin_clzll(a));
+  if constexpr (sizeof(T) == 4)
+    return a == 0 ? 32 : static_cast<u32>(__builtin_clz(a));
+  else
+    return a == 0 ? 64 : static_cast<u32>(__builtin_clzll(a));
 }
 
 template <class T>
@@ -130,9 +147,12 @@ LOCKSTEP_INLINE u32 find_bit(T a) {
 }
 
 template <class T>
-LOCKSTEP_INLINE u32 field_operand(u32 v) { return sizeof(T) == 4 ? v & 0xff : v; }
+LOCKSTEP_INLINE u32 field_operand(u32 v) {
+  return sizeof(T) == 4 ? v & 0xff : v;
+}
 
-// Position and length are the low bytes of b and c; the 64-bit forms look at the whole words, as silicon does. Bits past the top read as the sign of the field (signed) or zero.
+// Position and length are the low bytes of b and c; the 64-bit forms look at the whole words, as silicon does. Bits past the top read as the sign of the field
+// (signed) or zero.
 template <class T>
 LOCKSTEP_INLINE T extract_field(T a, u32 b, u32 c) {
   constexpr u32 kTop = kBits<T> - 1;
@@ -181,8 +201,7 @@ LOCKSTEP_INLINE T extend(T a, u32 b) {
   if (n == 0) return 0;
   if (n >= 32) return a;
   const u32 shift = 32 - n;
-  return T(-1) < T(0) ? static_cast<T>(static_cast<s32>(static_cast<u32>(a) << shift) >> shift)
-                      : static_cast<T>((static_cast<u32>(a) << shift) >> shift);
+  return T(-1) < T(0) ? static_cast<T>(static_cast<s32>(static_cast<u32>(a) << shift) >> shift) : static_cast<T>((static_cast<u32>(a) << shift) >> shift);
 }
 
 template <bool Clamp>
@@ -205,13 +224,20 @@ LOCKSTEP_INLINE u32 permute(u32 a, u32 b, u32 c) {
   for (u32 i = 0; i < 4; ++i) {
     const u32 n = c & 3;
     u32 selector = 0;
-    if constexpr (Mode == PrmtMode::kNone) selector = (c >> (4 * i)) & 15;
-    else if constexpr (Mode == PrmtMode::kF4e) selector = n + i;                   // forward 4 extract
-    else if constexpr (Mode == PrmtMode::kB4e) selector = (n - i) & 7;             // backward 4 extract
-    else if constexpr (Mode == PrmtMode::kRc8) selector = n;                       // replicate 8
-    else if constexpr (Mode == PrmtMode::kEcl) selector = i > n ? i : n;           // edge clamp left
-    else if constexpr (Mode == PrmtMode::kEcr) selector = i < n ? i : n;           // edge clamp right
-    else selector = (n & 1) * 2 + (i & 1);                                         // replicate 16
+    if constexpr (Mode == PrmtMode::kNone)
+      selector = (c >> (4 * i)) & 15;
+    else if constexpr (Mode == PrmtMode::kF4e)
+      selector = n + i;  // forward 4 extract
+    else if constexpr (Mode == PrmtMode::kB4e)
+      selector = (n - i) & 7;  // backward 4 extract
+    else if constexpr (Mode == PrmtMode::kRc8)
+      selector = n;  // replicate 8
+    else if constexpr (Mode == PrmtMode::kEcl)
+      selector = i > n ? i : n;  // edge clamp left
+    else if constexpr (Mode == PrmtMode::kEcr)
+      selector = i < n ? i : n;  // edge clamp right
+    else
+      selector = (n & 1) * 2 + (i & 1);  // replicate 16
     d |= pick(bytes, selector) << (8 * i);
   }
   return d;
@@ -250,9 +276,12 @@ Handler right(const AluKey& key) {
 
 Handler shift_right_form(const AluKey& key) {
   switch (key.modifiers.type) {
-    case Type::kB16: case Type::kU16: return right<u16>(key);
-    case Type::kB32: case Type::kU32: return right<u32>(key);
-    case Type::kB64: case Type::kU64: return right<u64>(key);
+    case Type::kB16:
+    case Type::kU16: return right<u16>(key);
+    case Type::kB32:
+    case Type::kU32: return right<u32>(key);
+    case Type::kB64:
+    case Type::kU64: return right<u64>(key);
     case Type::kS16: return right<s16>(key);
     case Type::kS32: return right<s32>(key);
     case Type::kS64: return right<s64>(key);
@@ -263,13 +292,11 @@ Handler shift_right_form(const AluKey& key) {
 Handler funnel_form(const AluKey& key) {
   if (key.modifiers.type != Type::kB32 || !only(key, kLeft | kClamp) || !widths(key, 4, 4, 4, 4)) return nullptr;
   if (key.modifiers.left) {
-    return key.modifiers.clamp
-               ? &ternary<u32, u32, u32, u32, [](u32 a, u32 b, u32 n) { return funnel_left(a, b, at_most_32(n)); }>
-               : &ternary<u32, u32, u32, u32, [](u32 a, u32 b, u32 n) { return funnel_left(a, b, n & 31); }>;
+    return key.modifiers.clamp ? &ternary<u32, u32, u32, u32, [](u32 a, u32 b, u32 n) { return funnel_left(a, b, at_most_32(n)); }>
+                               : &ternary<u32, u32, u32, u32, [](u32 a, u32 b, u32 n) { return funnel_left(a, b, n & 31); }>;
   }
-  return key.modifiers.clamp
-             ? &ternary<u32, u32, u32, u32, [](u32 a, u32 b, u32 n) { return funnel_right(a, b, at_most_32(n)); }>
-             : &ternary<u32, u32, u32, u32, [](u32 a, u32 b, u32 n) { return funnel_right(a, b, n & 31); }>;
+  return key.modifiers.clamp ? &ternary<u32, u32, u32, u32, [](u32 a, u32 b, u32 n) { return funnel_right(a, b, at_most_32(n)); }>
+                             : &ternary<u32, u32, u32, u32, [](u32 a, u32 b, u32 n) { return funnel_right(a, b, n & 31); }>;
 }
 
 Handler lop3_form(const AluKey& key) {
@@ -330,7 +357,12 @@ Handler permute_form(const AluKey& key) {
 Handler resolve_bits(const AluKey& key) {
   const Type type = key.modifiers.type;
   switch (key.opcode) {
-    case Opcode::k_and: case Opcode::k_or: case Opcode::k_xor: case Opcode::k_not: case Opcode::k_cnot: case Opcode::k_shl:
+    case Opcode::k_and:
+    case Opcode::k_or:
+    case Opcode::k_xor:
+    case Opcode::k_not:
+    case Opcode::k_cnot:
+    case Opcode::k_shl:
       if (type == Type::kPred) return predicate_form(key);
       if (type == Type::kB16) return logic<u16>(key);
       if (type == Type::kB32) return logic<u32>(key);
@@ -339,11 +371,14 @@ Handler resolve_bits(const AluKey& key) {
     case Opcode::k_shr: return shift_right_form(key);
     case Opcode::k_shf: return funnel_form(key);
     case Opcode::k_lop3: return lop3_form(key);
-    case Opcode::k_popc: case Opcode::k_clz: case Opcode::k_brev:
+    case Opcode::k_popc:
+    case Opcode::k_clz:
+    case Opcode::k_brev:
       if (type == Type::kB32) return count_form<u32>(key);
       if (type == Type::kB64) return count_form<u64>(key);
       return nullptr;
-    case Opcode::k_bfind: case Opcode::k_bfe:
+    case Opcode::k_bfind:
+    case Opcode::k_bfe:
       if (type == Type::kU32) return field_form<u32>(key);
       if (type == Type::kS32) return field_form<s32>(key);
       if (type == Type::kU64) return field_form<u64>(key);
@@ -353,8 +388,7 @@ Handler resolve_bits(const AluKey& key) {
       if (type == Type::kB32 && only(key, 0) && widths(key, 4, 4, 4, 4, 4)) return &quaternary<u32, u32, u32, u32, u32, insert_field<u32>>;
       if (type == Type::kB64 && only(key, 0) && widths(key, 8, 8, 8, 4, 4)) return &quaternary<u64, u64, u64, u32, u32, insert_field<u64>>;
       return nullptr;
-    case Opcode::k_fns:
-      return type == Type::kB32 && only(key, 0) && widths(key, 4, 4, 4, 4) ? &ternary<u32, u32, u32, s32, find_nth_set> : nullptr;
+    case Opcode::k_fns: return type == Type::kB32 && only(key, 0) && widths(key, 4, 4, 4, 4) ? &ternary<u32, u32, u32, s32, find_nth_set> : nullptr;
     case Opcode::k_szext:
       if (type == Type::kU32) return extend_form<u32>(key);
       if (type == Type::kS32) return extend_form<s32>(key);

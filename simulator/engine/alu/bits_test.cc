@@ -46,7 +46,8 @@ TEST(Bits, LogicOfPredicates) {
   check({"not.pred", {0, 0}}, one, [](const Bits* in) { return in[0] ^ 1; });
   Options negated;
   negated.flags = 2;
-  check({"and.pred", {0, 0, 0}}, two, [](const Bits* in) { return in[0] & (in[1] ^ 1); }, negated);
+  check(
+      {"and.pred", {0, 0, 0}}, two, [](const Bits* in) { return in[0] & (in[1] ^ 1); }, negated);
 }
 
 JUDGES(Bits, ShiftsPastTheWidthShiftEverythingOut, "shl.b32", "shr.b32");
@@ -55,9 +56,8 @@ TEST(Bits, ShiftsPastTheWidthShiftEverythingOut) {
     const int width = 8 * n;
     const std::string bits = std::to_string(width);
     const std::vector<std::vector<Bits>> operands = {special_int(n), amounts()};
-    check({"shl.b" + bits, {n, n, 4}}, operands, [=](const Bits* in) {
-      return from_bits(width, [&](int i) { return in[1] <= static_cast<Bits>(i) && bit(in[0], i - static_cast<int>(in[1])); });
-    });
+    check({"shl.b" + bits, {n, n, 4}}, operands,
+          [=](const Bits* in) { return from_bits(width, [&](int i) { return in[1] <= static_cast<Bits>(i) && bit(in[0], i - static_cast<int>(in[1])); }); });
     for (const char* t : {"b", "u", "s"}) {
       const bool sign = *t == 's';
       check({std::string("shr.") + t + bits, {n, n, 4}}, operands, [=](const Bits* in) {
@@ -175,8 +175,12 @@ TEST(Bits, FindNthSet) {
     if (in[1] > 31) return 0xffffffff;
     if (offset == 0) return bit(in[0], static_cast<int>(in[1])) ? in[1] : 0xffffffff;
     std::vector<int> set;  // candidates in the direction of travel
-    if (offset > 0) for (int i = static_cast<int>(in[1]); i < 32; ++i) if (bit(in[0], i)) set.push_back(i);
-    if (offset < 0) for (int i = static_cast<int>(in[1]); i >= 0; --i) if (bit(in[0], i)) set.push_back(i);
+    if (offset > 0)
+      for (int i = static_cast<int>(in[1]); i < 32; ++i)
+        if (bit(in[0], i)) set.push_back(i);
+    if (offset < 0)
+      for (int i = static_cast<int>(in[1]); i >= 0; --i)
+        if (bit(in[0], i)) set.push_back(i);
     const auto index = static_cast<std::uint64_t>(offset > 0 ? std::int64_t{offset} : -std::int64_t{offset}) - 1;
     return index < set.size() ? static_cast<Bits>(set[index]) : 0xffffffff;
   });
@@ -187,9 +191,8 @@ TEST(Bits, MasksAndExtension) {
   for (bool clamp : {false, true}) {
     const std::string mode = clamp ? ".clamp" : ".wrap";
     auto limited = [=](Bits v) { return static_cast<int>(clamp ? std::min<Bits>(v, 32) : v & 31); };
-    check({"bmsk" + mode + ".b32", {4, 4, 4}}, {amounts(), amounts()}, [=](const Bits* in) {
-      return from_bits(32, [&](int i) { return i >= limited(in[0]) && i < limited(in[0]) + limited(in[1]); });
-    });
+    check({"bmsk" + mode + ".b32", {4, 4, 4}}, {amounts(), amounts()},
+          [=](const Bits* in) { return from_bits(32, [&](int i) { return i >= limited(in[0]) && i < limited(in[0]) + limited(in[1]); }); });
     for (const char* sign : {"u", "s"}) {
       check({"szext" + mode + "." + sign + "32", {4, 4, 4}}, {special_int(4), amounts()}, [=](const Bits* in) {
         const int n = limited(in[1]);

@@ -35,9 +35,19 @@ void setp_both(Warp& w, const Op& op, LaneMask mask) {
   store_both<B>(w, op, compare_apart<L, C>(w, op), mask);
 }
 
-struct SetpOne { template <class L, Compare C> static Handler handler() { return &setp_one<L, C>; } };
+struct SetpOne {
+  template <class L, Compare C>
+  static Handler handler() {
+    return &setp_one<L, C>;
+  }
+};
 template <BoolOp B>
-struct SetpBoth { template <class L, Compare C> static Handler handler() { return &setp_both<L, C, B>; } };
+struct SetpBoth {
+  template <class L, Compare C>
+  static Handler handler() {
+    return &setp_both<L, C, B>;
+  }
+};
 
 Handler setp_form(const AluKey& key) {
   const auto& m = key.modifiers;
@@ -72,7 +82,12 @@ void set_value(Warp& w, const Op& op, LaneMask mask) {
   store_truth<B, True>(w, op, compare_apart<L, C>(w, op), mask);
 }
 template <BoolOp B, u32 True>
-struct Set { template <class L, Compare C> static Handler handler() { return &set_value<L, C, B, True>; } };
+struct Set {
+  template <class L, Compare C>
+  static Handler handler() {
+    return &set_value<L, C, B, True>;
+  }
+};
 
 template <u32 True>
 Handler set_combined(const AluKey& key) {

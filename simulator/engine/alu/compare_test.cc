@@ -42,9 +42,10 @@ std::vector<Compared> integer_types() {
 }
 std::vector<Compared> float_types() {
   const std::vector<std::string> all = {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
-  return {{"f32", 4, special_f32(), [](Bits a, Bits b) { return float_order(a, b, exact::kF32); }, all},
-          {"ftz.f32", 4, special_f32(), [](Bits a, Bits b) { return float_order(exact::flush(a, exact::kF32), exact::flush(b, exact::kF32), exact::kF32); }, all},
-          {"f64", 8, special_f64(), [](Bits a, Bits b) { return float_order(a, b, exact::kF64); }, all}};
+  return {
+      {"f32", 4, special_f32(), [](Bits a, Bits b) { return float_order(a, b, exact::kF32); }, all},
+      {"ftz.f32", 4, special_f32(), [](Bits a, Bits b) { return float_order(exact::flush(a, exact::kF32), exact::flush(b, exact::kF32), exact::kF32); }, all},
+      {"f64", 8, special_f64(), [](Bits a, Bits b) { return float_order(a, b, exact::kF64); }, all}};
 }
 
 // What an operator says of an order; a trailing u also accepts unordered.
@@ -78,18 +79,21 @@ void check_setp(const Compared& t, bool with_combinations) {
   const auto thin = thinned(t.specials);
   for (const std::string& op : t.operators) {
     auto result = [&](const Bits* in) { return holds(op, t.order(in[0], in[1])); };
-    check({"setp." + op + "." + t.name, {0, n, n}}, {t.specials, t.specials}, [&](const Bits* in) { return Bits{result(in)}; }, few);
+    check(
+        {"setp." + op + "." + t.name, {0, n, n}}, {t.specials, t.specials}, [&](const Bits* in) { return Bits{result(in)}; }, few);
     Options pair = few;
     pair.second = [&](const Bits* in) { return Bits{!result(in)}; };
-    check({"setp." + op + "." + t.name, {0, n, n}, true}, {thin, thin}, [&](const Bits* in) { return Bits{result(in)}; }, pair);
+    check(
+        {"setp." + op + "." + t.name, {0, n, n}, true}, {thin, thin}, [&](const Bits* in) { return Bits{result(in)}; }, pair);
     if (!with_combinations) continue;
     for (const std::string bool_op : {"and", "or", "xor"}) {
       for (bool negated : {false, true}) {
         Options options = few;
         options.flags = negated ? 4 : 0;
         options.second = [&](const Bits* in) { return Bits{combine(bool_op, !result(in), (in[2] != 0) != negated)}; };
-        check({"setp." + op + "." + bool_op + "." + t.name, {0, n, n, 0}, true}, {thin, thin, both_predicates()},
-              [&](const Bits* in) { return Bits{combine(bool_op, result(in), (in[2] != 0) != negated)}; }, options);
+        check(
+            {"setp." + op + "." + bool_op + "." + t.name, {0, n, n, 0}, true}, {thin, thin, both_predicates()},
+            [&](const Bits* in) { return Bits{combine(bool_op, result(in), (in[2] != 0) != negated)}; }, options);
       }
     }
   }
@@ -104,8 +108,8 @@ TEST(Compare, SetpOnFloats) {
   for (const auto& t : float_types()) check_setp(t, t.name == "f32" || t.name == "f64");
 }
 
-JUDGES(Compare, SetGivesAllOnesOrOne, "set.lt.or.f32.f64", "set.lt.or.f32.s16", "set.lt.or.f32.f32", "set.eq.f32.f64", "set.eq.f32.b16",
-       "set.eq.f32.s16", "set.hi.f32.u16", "set.eq.f32.f32");
+JUDGES(Compare, SetGivesAllOnesOrOne, "set.lt.or.f32.f64", "set.lt.or.f32.s16", "set.lt.or.f32.f32", "set.eq.f32.f64", "set.eq.f32.b16", "set.eq.f32.s16",
+       "set.hi.f32.u16", "set.eq.f32.f32");
 TEST(Compare, SetGivesAllOnesOrOne) {
   auto types = integer_types();
   for (const auto& t : float_types()) types.push_back(t);
@@ -119,12 +123,13 @@ TEST(Compare, SetGivesAllOnesOrOne) {
       for (const std::string destination : {"u32", "s32", "f32"}) {
         const Bits truth = destination == "f32" ? 0x3f800000 : 0xffffffff;
         const std::string end = (ftz ? ".ftz." : ".") + destination + "." + source;
-        check({"set." + op + end, {4, t.bytes, t.bytes}}, {thin, thin},
-              [&](const Bits* in) { return holds(op, t.order(in[0], in[1])) ? truth : 0; }, few);
+        check(
+            {"set." + op + end, {4, t.bytes, t.bytes}}, {thin, thin}, [&](const Bits* in) { return holds(op, t.order(in[0], in[1])) ? truth : 0; }, few);
         if (op != "lt") continue;
         for (const std::string bool_op : {"and", "or", "xor"}) {
-          check({"set." + op + "." + bool_op + end, {4, t.bytes, t.bytes, 0}}, {thin, thin, both_predicates()},
-                [&](const Bits* in) { return combine(bool_op, holds(op, t.order(in[0], in[1])), in[2]) ? truth : 0; }, few);
+          check(
+              {"set." + op + "." + bool_op + end, {4, t.bytes, t.bytes, 0}}, {thin, thin, both_predicates()},
+              [&](const Bits* in) { return combine(bool_op, holds(op, t.order(in[0], in[1])), in[2]) ? truth : 0; }, few);
         }
       }
     }
@@ -140,7 +145,8 @@ TEST(Compare, SelectByPredicateAndBySign) {
       for (bool negated : {false, true}) {
         Options options;
         options.flags = negated ? 4 : 0;
-        check({"selp." + type, {n, n, n, 0}}, {v, v, both_predicates()}, [=](const Bits* in) { return in[(in[2] != 0) != negated ? 0 : 1]; }, options);
+        check(
+            {"selp." + type, {n, n, n, 0}}, {v, v, both_predicates()}, [=](const Bits* in) { return in[(in[2] != 0) != negated ? 0 : 1]; }, options);
       }
       check({"slct." + type + ".s32", {n, n, n, 4}}, {v, v, special_int(4)}, [](const Bits* in) { return in[in[2] >> 31 ? 1 : 0]; });
       for (bool ftz : {false, true}) {
@@ -160,7 +166,8 @@ TEST(Compare, TestpClassifies) {
     const auto& specials = wide ? special_f64() : special_f32();
     const int n = wide ? 8 : 4;
     auto test = [&](const char* op, auto holds_for) {
-      check({std::string("testp.") + op + (wide ? ".f64" : ".f32"), {0, n}}, {specials}, [&](const Bits* in) { return Bits{holds_for(exact::decode(in[0], f), in[0])}; });
+      check({std::string("testp.") + op + (wide ? ".f64" : ".f32"), {0, n}}, {specials},
+            [&](const Bits* in) { return Bits{holds_for(exact::decode(in[0], f), in[0])}; });
     };
     using exact::Number;
     test("finite", [](const Number& x, Bits) { return !x.is_nan() && !x.is_infinite(); });

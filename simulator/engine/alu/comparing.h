@@ -30,23 +30,52 @@ LOCKSTEP_INLINE V loaded(const void* p) {
 // One bit a lane of a comparison's result, whose type is the compiler's choice: 8 lanes or 4.
 template <class V>
 LOCKSTEP_INLINE u32 gathered(V v) {
-  if constexpr (sizeof(v[0]) == 4) return static_cast<u32>(_mm256_movemask_ps(reinterpret_cast<__m256>(v)));
-  else return static_cast<u32>(_mm256_movemask_pd(reinterpret_cast<__m256d>(v)));
+  if constexpr (sizeof(v[0]) == 4)
+    return static_cast<u32>(_mm256_movemask_ps(reinterpret_cast<__m256>(v)));
+  else
+    return static_cast<u32>(_mm256_movemask_pd(reinterpret_cast<__m256d>(v)));
 }
 
 // How lanes of a PTX type are loaded for comparing. `Value` lanes at a time from the register at `p`.
-template <class T> struct Load {};
-template <> struct Load<s32> { static constexpr int kLanes = 8; LOCKSTEP_INLINE static S32x8 at(const s32* p) { return loaded<S32x8>(p); } };
-template <> struct Load<u32> { static constexpr int kLanes = 8; LOCKSTEP_INLINE static U32x8 at(const u32* p) { return loaded<U32x8>(p); } };
-template <> struct Load<f32> { static constexpr int kLanes = 8; LOCKSTEP_INLINE static F32x8 at(const f32* p) { return loaded<F32x8>(p); } };
-template <> struct Load<s64> { static constexpr int kLanes = 4; LOCKSTEP_INLINE static S64x4 at(const s64* p) { return loaded<S64x4>(p); } };
-template <> struct Load<u64> { static constexpr int kLanes = 4; LOCKSTEP_INLINE static U64x4 at(const u64* p) { return loaded<U64x4>(p); } };
-template <> struct Load<f64> { static constexpr int kLanes = 4; LOCKSTEP_INLINE static F64x4 at(const f64* p) { return loaded<F64x4>(p); } };
-template <> struct Load<s16> {
+template <class T>
+struct Load {};
+template <>
+struct Load<s32> {
+  static constexpr int kLanes = 8;
+  LOCKSTEP_INLINE static S32x8 at(const s32* p) { return loaded<S32x8>(p); }
+};
+template <>
+struct Load<u32> {
+  static constexpr int kLanes = 8;
+  LOCKSTEP_INLINE static U32x8 at(const u32* p) { return loaded<U32x8>(p); }
+};
+template <>
+struct Load<f32> {
+  static constexpr int kLanes = 8;
+  LOCKSTEP_INLINE static F32x8 at(const f32* p) { return loaded<F32x8>(p); }
+};
+template <>
+struct Load<s64> {
+  static constexpr int kLanes = 4;
+  LOCKSTEP_INLINE static S64x4 at(const s64* p) { return loaded<S64x4>(p); }
+};
+template <>
+struct Load<u64> {
+  static constexpr int kLanes = 4;
+  LOCKSTEP_INLINE static U64x4 at(const u64* p) { return loaded<U64x4>(p); }
+};
+template <>
+struct Load<f64> {
+  static constexpr int kLanes = 4;
+  LOCKSTEP_INLINE static F64x4 at(const f64* p) { return loaded<F64x4>(p); }
+};
+template <>
+struct Load<s16> {
   static constexpr int kLanes = 8;
   LOCKSTEP_INLINE static S32x8 at(const s16* p) { return __builtin_convertvector(loaded<S16x8>(p), S32x8); }
 };
-template <> struct Load<u16> {
+template <>
+struct Load<u16> {
   static constexpr int kLanes = 8;
   LOCKSTEP_INLINE static S32x8 at(const u16* p) { return __builtin_convertvector(loaded<U16x8>(p), S32x8); }
 };
@@ -80,9 +109,7 @@ struct FlushedFloat16 {
 struct BFloat16 {
   using Register = u16;
   static constexpr int kLanes = 8;
-  LOCKSTEP_INLINE static F32x8 at(const u16* p) {
-    return reinterpret_cast<F32x8>(__builtin_convertvector(loaded<U16x8>(p), U32x8) << 16);
-  }
+  LOCKSTEP_INLINE static F32x8 at(const u16* p) { return reinterpret_cast<F32x8>(__builtin_convertvector(loaded<U16x8>(p), U32x8) << 16); }
 };
 // One half of every lane's pair.
 template <bool High>
@@ -117,20 +144,34 @@ struct BFloat16Of2 {
 
 template <Compare C, class V>
 LOCKSTEP_INLINE auto compared(V a, V b) {
-  if constexpr (C == Compare::kEq) return a == b;
-  else if constexpr (C == Compare::kNe) return (a < b) | (a > b);  // ordered: false on a NaN
-  else if constexpr (C == Compare::kLt) return a < b;
-  else if constexpr (C == Compare::kLe) return a <= b;
-  else if constexpr (C == Compare::kGt) return a > b;
-  else if constexpr (C == Compare::kGe) return a >= b;
-  else if constexpr (C == Compare::kEqu) return ~((a < b) | (a > b));
-  else if constexpr (C == Compare::kNeu) return a != b;
-  else if constexpr (C == Compare::kLtu) return ~(a >= b);
-  else if constexpr (C == Compare::kLeu) return ~(a > b);
-  else if constexpr (C == Compare::kGtu) return ~(a <= b);
-  else if constexpr (C == Compare::kGeu) return ~(a < b);
-  else if constexpr (C == Compare::kNum) return (a == a) & (b == b);
-  else return (a != a) | (b != b);
+  if constexpr (C == Compare::kEq)
+    return a == b;
+  else if constexpr (C == Compare::kNe)
+    return (a < b) | (a > b);  // ordered: false on a NaN
+  else if constexpr (C == Compare::kLt)
+    return a < b;
+  else if constexpr (C == Compare::kLe)
+    return a <= b;
+  else if constexpr (C == Compare::kGt)
+    return a > b;
+  else if constexpr (C == Compare::kGe)
+    return a >= b;
+  else if constexpr (C == Compare::kEqu)
+    return ~((a < b) | (a > b));
+  else if constexpr (C == Compare::kNeu)
+    return a != b;
+  else if constexpr (C == Compare::kLtu)
+    return ~(a >= b);
+  else if constexpr (C == Compare::kLeu)
+    return ~(a > b);
+  else if constexpr (C == Compare::kGtu)
+    return ~(a <= b);
+  else if constexpr (C == Compare::kGeu)
+    return ~(a < b);
+  else if constexpr (C == Compare::kNum)
+    return (a == a) & (b == b);
+  else
+    return (a != a) | (b != b);
 }
 
 // The comparison of all lanes of sources 0 and 1.
@@ -214,18 +255,29 @@ Handler by_type(Type type, Compare c, bool flush) {
 
 LOCKSTEP_INLINE int compared_bytes(Type type) {
   switch (type) {
-    case Type::kB16: case Type::kU16: case Type::kS16: return 2;
-    case Type::kB32: case Type::kU32: case Type::kS32: case Type::kF32: return 4;
-    case Type::kB64: case Type::kU64: case Type::kS64: case Type::kF64: return 8;
+    case Type::kB16:
+    case Type::kU16:
+    case Type::kS16: return 2;
+    case Type::kB32:
+    case Type::kU32:
+    case Type::kS32:
+    case Type::kF32: return 4;
+    case Type::kB64:
+    case Type::kU64:
+    case Type::kS64:
+    case Type::kF64: return 8;
     default: return -1;
   }
 }
 
 template <isa::BoolOp B>
 LOCKSTEP_INLINE LaneMask combined(LaneMask result, LaneMask c) {
-  if constexpr (B == isa::BoolOp::kAnd) return result & c;
-  else if constexpr (B == isa::BoolOp::kOr) return result | c;
-  else return result ^ c;
+  if constexpr (B == isa::BoolOp::kAnd)
+    return result & c;
+  else if constexpr (B == isa::BoolOp::kOr)
+    return result | c;
+  else
+    return result ^ c;
 }
 
 }  // namespace

@@ -32,17 +32,26 @@ enum class ToIntegral { kNo, kNearestEven, kZero, kDown, kUp };
 
 template <class T, ToIntegral R>
 LOCKSTEP_INLINE T integral(T a) {
-  if constexpr (R == ToIntegral::kNo) return a;
+  if constexpr (R == ToIntegral::kNo)
+    return a;
   else if constexpr (sizeof(T) == 4) {
-    if constexpr (R == ToIntegral::kNearestEven) return __builtin_roundevenf(a);
-    else if constexpr (R == ToIntegral::kZero) return __builtin_truncf(a);
-    else if constexpr (R == ToIntegral::kDown) return __builtin_floorf(a);
-    else return __builtin_ceilf(a);
+    if constexpr (R == ToIntegral::kNearestEven)
+      return __builtin_roundevenf(a);
+    else if constexpr (R == ToIntegral::kZero)
+      return __builtin_truncf(a);
+    else if constexpr (R == ToIntegral::kDown)
+      return __builtin_floorf(a);
+    else
+      return __builtin_ceilf(a);
   } else {
-    if constexpr (R == ToIntegral::kNearestEven) return __builtin_roundeven(a);
-    else if constexpr (R == ToIntegral::kZero) return __builtin_trunc(a);
-    else if constexpr (R == ToIntegral::kDown) return __builtin_floor(a);
-    else return __builtin_ceil(a);
+    if constexpr (R == ToIntegral::kNearestEven)
+      return __builtin_roundeven(a);
+    else if constexpr (R == ToIntegral::kZero)
+      return __builtin_trunc(a);
+    else if constexpr (R == ToIntegral::kDown)
+      return __builtin_floor(a);
+    else
+      return __builtin_ceil(a);
   }
 }
 
@@ -52,9 +61,12 @@ LOCKSTEP_INLINE T same_format(T a) {
   if constexpr (sizeof(T) == 4) a = maybe_flushed<Ftz>(a);
   if constexpr (R == ToIntegral::kNo && !Ftz && !Sat) return a;  // a move: not even a NaN changes
   const T r = integral<T, R>(a);
-  if constexpr (Sat) return clamped(r);
-  else if constexpr (sizeof(T) == 4) return canonical(r);
-  else return a == a ? r : quieted(a);
+  if constexpr (Sat)
+    return clamped(r);
+  else if constexpr (sizeof(T) == 4)
+    return canonical(r);
+  else
+    return a == a ? r : quieted(a);
 }
 template <class T, ToIntegral R>
 Handler same_format_instance(const AluKey& key) {

@@ -51,8 +51,10 @@ enum class Limit { kNone, kKeepNaN, kSaturate, kRelu, kFinite, kReluFinite };
 template <class C, Round Mode, bool KeepNaN = false>
 LOCKSTEP_INLINE u16 narrowed_half(f64 v) {
   constexpr u32 kNaNBits = KeepNaN ? 0 : 0x7fff;
-  if constexpr (__is_same(C, F16)) return static_cast<u16>(narrowed_bits<11, 5, Mode>(v, kNaNBits));
-  else return static_cast<u16>(narrowed_bits<8, 8, Mode>(v, kNaNBits));
+  if constexpr (__is_same(C, F16))
+    return static_cast<u16>(narrowed_bits<11, 5, Mode>(v, kNaNBits));
+  else
+    return static_cast<u16>(narrowed_bits<8, 8, Mode>(v, kNaNBits));
 }
 template <class C, Round Mode, Limit L>
 LOCKSTEP_INLINE u16 limited_half(f64 v) {
@@ -159,7 +161,8 @@ Handler to_half_form(const AluKey& key) {
     case Type::kF32:
       if (from != 4) return nullptr;
       if (!kIsF16 && m.ftz) return nullptr;
-      if (m.rounding == Rounding::kNearestEven && !m.sat && !m.relu) return &nearest_from_f32<C>;  // .ftz does nothing here: f16 is never flushed, nor is the source
+      if (m.rounding == Rounding::kNearestEven && !m.sat && !m.relu)
+        return &nearest_from_f32<C>;  // .ftz does nothing here: f16 is never flushed, nor is the source
       return half_from_f32<C, read_f32>(key, zero_or_nearest);
     case Type::kF64:
       if (from != 8 || m.ftz || m.relu || (m.sat && !kIsF16)) return nullptr;
@@ -206,9 +209,9 @@ void pack_nearest(Warp& w, const Op& op, LaneMask mask) {
 // rounds the magnitude up. The manual asks for zeros above the 13 bits; Blackwell does not look at them.
 template <class C, bool Finite>
 LOCKSTEP_INLINE u16 stochastic_half(u32 a, u32 random) {
-  constexpr int kKept = __is_same(C, F16) ? 10 : 7;         // fraction bits
+  constexpr int kKept = __is_same(C, F16) ? 10 : 7;  // fraction bits
   constexpr int kDropped = 23 - kKept;
-  constexpr u32 kLowest = __is_same(C, F16) ? 113 : 1;      // f32's exponent field of the smallest normal number
+  constexpr u32 kLowest = __is_same(C, F16) ? 113 : 1;  // f32's exponent field of the smallest normal number
   const u32 magnitude = a & 0x7fffffffu;
   const u32 field = magnitude >> 23;
   const u32 significand = (magnitude & 0x7fffffu) | (field == 0 ? 0u : 0x800000u);
@@ -269,8 +272,10 @@ void widen_half(Warp& w, const Op& op, LaneMask mask) {
   for (int i = 0; i < kWarpSize; ++i) {
     F r = static_cast<F>(maybe_flushed<Ftz>(x[i]));
     // A NaN keeps its payload on the way to f64, and from bf16 to f32 without .ftz, which is a shift; else it is canonical.
-    if constexpr (Sat) r = clamped(r);
-    else if constexpr (sizeof(F) == 4 && (__is_same(C, F16) || Ftz)) r = canonical(r);
+    if constexpr (Sat)
+      r = clamped(r);
+    else if constexpr (sizeof(F) == 4 && (__is_same(C, F16) || Ftz))
+      r = canonical(r);
     d[i] = selected.words[i] != 0 ? r : d[i];
   }
 }
@@ -280,8 +285,10 @@ Handler widen_form(const AluKey& key) {
   // .ftz matters for bf16 alone: what f16 calls subnormal is normal in f32.
   constexpr bool kIsF16 = __is_same(C, F16), kTo32 = sizeof(F) == 4;
   if (!only(key, kSourceType | (kIsF16 ? kSat : 0u) | (kTo32 ? kFtz : 0u)) || !widths(key, sizeof(F), 2)) return nullptr;
-  if constexpr (kIsF16) return m.sat ? &widen_half<C, F, true, false> : &widen_half<C, F, false, false>;
-  else return m.ftz ? &widen_half<C, F, false, true> : &widen_half<C, F, false, false>;
+  if constexpr (kIsF16)
+    return m.sat ? &widen_half<C, F, true, false> : &widen_half<C, F, false, false>;
+  else
+    return m.ftz ? &widen_half<C, F, false, true> : &widen_half<C, F, false, false>;
 }
 
 template <class C, Rounding R>

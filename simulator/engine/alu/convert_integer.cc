@@ -93,8 +93,7 @@ LOCKSTEP_INLINE u64 clamp_unsigned(u64 v) {
 
 template <bool SignedSource, class D>
 __attribute__((noinline)) void clamp_integers(s64* v) {
-  for (int i = 0; i < kWarpSize; ++i)
-    v[i] = SignedSource ? clamp_signed<D>(v[i]) : static_cast<s64>(clamp_unsigned<D>(static_cast<u64>(v[i])));
+  for (int i = 0; i < kWarpSize; ++i) v[i] = SignedSource ? clamp_signed<D>(v[i]) : static_cast<s64>(clamp_unsigned<D>(static_cast<u64>(v[i])));
 }
 template <class A, class S, class D, class DR>
 void saturate(Warp& w, const Op& op, LaneMask mask) {
@@ -107,9 +106,15 @@ void saturate(Warp& w, const Op& op, LaneMask mask) {
 template <class A, class S, class D>
 Handler saturate_to(int destination_bytes) {
   switch (destination_bytes) {
-    case 1: if constexpr (sizeof(D) <= 1) return &saturate<A, S, D, u8>; return nullptr;
-    case 2: if constexpr (sizeof(D) <= 2) return &saturate<A, S, D, u16>; return nullptr;
-    case 4: if constexpr (sizeof(D) <= 4) return &saturate<A, S, D, u32>; return nullptr;
+    case 1:
+      if constexpr (sizeof(D) <= 1) return &saturate<A, S, D, u8>;
+      return nullptr;
+    case 2:
+      if constexpr (sizeof(D) <= 2) return &saturate<A, S, D, u16>;
+      return nullptr;
+    case 4:
+      if constexpr (sizeof(D) <= 4) return &saturate<A, S, D, u32>;
+      return nullptr;
     case 8: return &saturate<A, S, D, u64>;
     default: return nullptr;
   }
@@ -143,8 +148,7 @@ Handler resolve_convert_integer(const AluKey& key) {
   if (to_register < to || from_register < from) return nullptr;
   if (m.sat) return with_integer_type(m.source_type, from_register, Saturate{key});
   if (to <= from) return extend_low_part(m.type, from_register, to_register);
-  if (is_signed_type(m.source_type) && !is_signed_type(m.type) && to_register > to)
-    return extend_twice_form(m.source_type, from_register, m.type, to_register);
+  if (is_signed_type(m.source_type) && !is_signed_type(m.type) && to_register > to) return extend_twice_form(m.source_type, from_register, m.type, to_register);
   return extend_low_part(m.source_type, from_register, to_register);
 }
 

@@ -85,8 +85,10 @@ template <Rounding R, bool Relu, bool Finite>
 LOCKSTEP_INLINE u32 to_tf32(u32 a) {
   const u32 magnitude = a & 0x7fffffffu;
   u32 rounded = a;
-  if constexpr (R == Rounding::kNearestAway) rounded = a + 0x1000;
-  else if constexpr (R == Rounding::kNearestEven) rounded = a + 0xfff + ((a >> 13) & 1);
+  if constexpr (R == Rounding::kNearestAway)
+    rounded = a + 0x1000;
+  else if constexpr (R == Rounding::kNearestEven)
+    rounded = a + 0xfff + ((a >> 13) & 1);
   rounded &= 0xffffe000u;
   rounded = magnitude >= 0x7f800000u ? a & 0xffffe000u : rounded;
   // .satfinite takes one from infinity, and on silicon from a NaN as well.

@@ -24,16 +24,20 @@ struct IntegerType {
   // The register's bits for a value of this type: wrapped to it, then extended by its own sign.
   Bits in_register(__int128 v) const { return static_cast<Bits>(value(static_cast<Bits>(v))); }
 };
-const std::vector<IntegerType> kIntegers = {{"u8", 1, false}, {"s8", 1, true}, {"u16", 2, false}, {"s16", 2, true}, {"u32", 4, false}, {"s32", 4, true}, {"u64", 8, false}, {"s64", 8, true}};
+const std::vector<IntegerType> kIntegers = {{"u8", 1, false},  {"s8", 1, true},  {"u16", 2, false}, {"s16", 2, true},
+                                            {"u32", 4, false}, {"s32", 4, true}, {"u64", 8, false}, {"s64", 8, true}};
 
 struct Mode {
   std::string word;
   Direction direction;
 };
 const std::vector<Mode> kRoundings = {{".rn", Direction::kNearestEven}, {".rz", Direction::kZero}, {".rm", Direction::kDown}, {".rp", Direction::kUp}};
-const std::vector<Mode> kIntegerRoundings = {{".rni", Direction::kNearestEven}, {".rzi", Direction::kZero}, {".rmi", Direction::kDown}, {".rpi", Direction::kUp}};
+const std::vector<Mode> kIntegerRoundings = {
+    {".rni", Direction::kNearestEven}, {".rzi", Direction::kZero}, {".rmi", Direction::kDown}, {".rpi", Direction::kUp}};
 
-Number number_of(__int128 v) { return v < 0 ? exact::integer(true, static_cast<unsigned __int128>(-v)) : exact::integer(false, static_cast<unsigned __int128>(v)); }
+Number number_of(__int128 v) {
+  return v < 0 ? exact::integer(true, static_cast<unsigned __int128>(-v)) : exact::integer(false, static_cast<unsigned __int128>(v));
+}
 
 std::vector<int> registers_for(int bytes) {
   std::vector<int> r;
@@ -57,12 +61,16 @@ TEST(Convert, IntegersChopAndExtend) {
       for (int d : registers_for(to.bytes)) {
         for (int s : registers_for(from.bytes)) {
           const std::string end = to.name + "." + from.name;
-          check({"cvt." + end, {d, s}}, {special_int(s)}, [&](const Bits* in) { return to.in_register(from.value(in[0])); }, few);
+          check(
+              {"cvt." + end, {d, s}}, {special_int(s)}, [&](const Bits* in) { return to.in_register(from.value(in[0])); }, few);
           if (from.lowest() >= to.lowest() && from.highest() <= to.highest()) continue;  // ptxas refuses .sat where it does nothing
-          check({"cvt.sat." + end, {d, s}}, {special_int(s)}, [&](const Bits* in) {
-            const __int128 v = from.value(in[0]);
-            return to.in_register(v < to.lowest() ? to.lowest() : v > to.highest() ? to.highest() : v);
-          }, few);
+          check(
+              {"cvt.sat." + end, {d, s}}, {special_int(s)},
+              [&](const Bits* in) {
+                const __int128 v = from.value(in[0]);
+                return to.in_register(v < to.lowest() ? to.lowest() : v > to.highest() ? to.highest() : v);
+              },
+              few);
         }
       }
     }
@@ -97,7 +105,9 @@ std::vector<Bits> near_integers(const exact::Format& f) {
     for (int numerator : {-3, -2, -1, 0, 1, 2, 3}) {
       for (bool negative : {false, true}) {
         const Number power{Number::Class::kFinite, false, exact::Natural(4), k};  // 4 * 2^k
-        const Number n = exact::add(power, {Number::Class::kFinite, numerator < 0, exact::Natural(static_cast<unsigned>(numerator < 0 ? -numerator : numerator)), -1}, Direction::kZero);
+        const Number n =
+            exact::add(power, {Number::Class::kFinite, numerator < 0, exact::Natural(static_cast<unsigned>(numerator < 0 ? -numerator : numerator)), -1},
+                       Direction::kZero);
         Number signed_n = n;
         signed_n.negative = negative;
         v.push_back(exact::encode(signed_n, f, Direction::kZero));

@@ -26,10 +26,14 @@ constexpr bool kSignedType = T(-1) < T(0);
 
 LOCKSTEP_INLINE int integer_bytes(Type t) {
   switch (t) {
-    case Type::kU8: case Type::kS8: return 1;
-    case Type::kU16: case Type::kS16: return 2;
-    case Type::kU32: case Type::kS32: return 4;
-    case Type::kU64: case Type::kS64: return 8;
+    case Type::kU8:
+    case Type::kS8: return 1;
+    case Type::kU16:
+    case Type::kS16: return 2;
+    case Type::kU32:
+    case Type::kS32: return 4;
+    case Type::kU64:
+    case Type::kS64: return 8;
     default: return 0;
   }
 }
@@ -52,9 +56,15 @@ __attribute__((noinline)) void write_integers(Warp& w, Slot slot, const s64* v, 
 template <class A, class Make>
 LOCKSTEP_INLINE Handler with_register(int bytes, const Make& make) {
   switch (bytes) {
-    case 1: if constexpr (sizeof(A) <= 1) return make.template operator()<A, u8>(); return nullptr;
-    case 2: if constexpr (sizeof(A) <= 2) return make.template operator()<A, u16>(); return nullptr;
-    case 4: if constexpr (sizeof(A) <= 4) return make.template operator()<A, u32>(); return nullptr;
+    case 1:
+      if constexpr (sizeof(A) <= 1) return make.template operator()<A, u8>();
+      return nullptr;
+    case 2:
+      if constexpr (sizeof(A) <= 2) return make.template operator()<A, u16>();
+      return nullptr;
+    case 4:
+      if constexpr (sizeof(A) <= 4) return make.template operator()<A, u32>();
+      return nullptr;
     case 8: return make.template operator()<A, u64>();
     default: return nullptr;
   }
@@ -78,9 +88,15 @@ Handler with_integer_type(Type type, int bytes, const Make& make) {
 template <class T, class S, class Make>
 LOCKSTEP_INLINE Handler by_destination(int bytes) {
   switch (bytes) {
-    case 1: if constexpr (sizeof(T) <= 1) return Make::template handler<S, T, u8>(); return nullptr;
-    case 2: if constexpr (sizeof(T) <= 2) return Make::template handler<S, T, u16>(); return nullptr;
-    case 4: if constexpr (sizeof(T) <= 4) return Make::template handler<S, T, u32>(); return nullptr;
+    case 1:
+      if constexpr (sizeof(T) <= 1) return Make::template handler<S, T, u8>();
+      return nullptr;
+    case 2:
+      if constexpr (sizeof(T) <= 2) return Make::template handler<S, T, u16>();
+      return nullptr;
+    case 4:
+      if constexpr (sizeof(T) <= 4) return Make::template handler<S, T, u32>();
+      return nullptr;
     case 8: return Make::template handler<S, T, u64>();
     default: return nullptr;
   }
@@ -88,9 +104,15 @@ LOCKSTEP_INLINE Handler by_destination(int bytes) {
 template <class T, class Make>
 Handler by_registers(int source_bytes, int destination_bytes) {
   switch (source_bytes) {
-    case 1: if constexpr (sizeof(T) <= 1) return by_destination<T, u8, Make>(destination_bytes); return nullptr;
-    case 2: if constexpr (sizeof(T) <= 2) return by_destination<T, u16, Make>(destination_bytes); return nullptr;
-    case 4: if constexpr (sizeof(T) <= 4) return by_destination<T, u32, Make>(destination_bytes); return nullptr;
+    case 1:
+      if constexpr (sizeof(T) <= 1) return by_destination<T, u8, Make>(destination_bytes);
+      return nullptr;
+    case 2:
+      if constexpr (sizeof(T) <= 2) return by_destination<T, u16, Make>(destination_bytes);
+      return nullptr;
+    case 4:
+      if constexpr (sizeof(T) <= 4) return by_destination<T, u32, Make>(destination_bytes);
+      return nullptr;
     case 8: return by_destination<T, u64, Make>(destination_bytes);
     default: return nullptr;
   }
@@ -99,15 +121,23 @@ Handler by_registers(int source_bytes, int destination_bytes) {
 template <Rounding R, class F>
 LOCKSTEP_INLINE F to_integral(F a) {
   if constexpr (sizeof(F) == 4) {
-    if constexpr (R == Rounding::kIntNearestEven) return __builtin_roundevenf(a);
-    else if constexpr (R == Rounding::kIntZero) return __builtin_truncf(a);
-    else if constexpr (R == Rounding::kIntDown) return __builtin_floorf(a);
-    else return __builtin_ceilf(a);
+    if constexpr (R == Rounding::kIntNearestEven)
+      return __builtin_roundevenf(a);
+    else if constexpr (R == Rounding::kIntZero)
+      return __builtin_truncf(a);
+    else if constexpr (R == Rounding::kIntDown)
+      return __builtin_floorf(a);
+    else
+      return __builtin_ceilf(a);
   } else {
-    if constexpr (R == Rounding::kIntNearestEven) return __builtin_roundeven(a);
-    else if constexpr (R == Rounding::kIntZero) return __builtin_trunc(a);
-    else if constexpr (R == Rounding::kIntDown) return __builtin_floor(a);
-    else return __builtin_ceil(a);
+    if constexpr (R == Rounding::kIntNearestEven)
+      return __builtin_roundeven(a);
+    else if constexpr (R == Rounding::kIntZero)
+      return __builtin_trunc(a);
+    else if constexpr (R == Rounding::kIntDown)
+      return __builtin_floor(a);
+    else
+      return __builtin_ceil(a);
   }
 }
 

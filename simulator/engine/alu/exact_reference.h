@@ -36,8 +36,7 @@ class Natural {
   }
   std::uint64_t from_bit(int i) const {  // the 64 bits from bit i up
     const int w = i / 32;
-    const unsigned __int128 words =
-        static_cast<unsigned __int128>(word(w + 2)) << 64 | static_cast<std::uint64_t>(word(w + 1)) << 32 | word(w);
+    const unsigned __int128 words = static_cast<unsigned __int128>(word(w + 2)) << 64 | static_cast<std::uint64_t>(word(w + 1)) << 32 | word(w);
     return static_cast<std::uint64_t>(words >> (i % 32));
   }
   Natural shifted_left(int n) const {
@@ -136,9 +135,7 @@ inline Number nan_number() { return {Number::Class::kNaN, false, {}, 0}; }
 inline Number infinite(bool negative) { return {Number::Class::kInfinite, negative, {}, 0}; }
 inline Number zero(bool negative) { return {Number::Class::kFinite, negative, {}, 0}; }
 
-inline bool is_subnormal(std::uint64_t bits, const Format& f) {
-  return (bits & f.infinity()) == 0 && (bits & ~f.sign_bit()) != 0;
-}
+inline bool is_subnormal(std::uint64_t bits, const Format& f) { return (bits & f.infinity()) == 0 && (bits & ~f.sign_bit()) != 0; }
 inline bool is_nan_bits(std::uint64_t bits, const Format& f) { return (bits & ~f.sign_bit()) > f.infinity(); }
 
 inline std::uint64_t flush(std::uint64_t bits, const Format& f) { return is_subnormal(bits, f) ? bits & f.sign_bit() : bits; }
@@ -154,9 +151,7 @@ inline Number decode(std::uint64_t bits, const Format& f) {
   return {Number::Class::kFinite, negative, Natural(significand), (biased == 0 ? 1 : biased) - f.bias() - (f.precision - 1)};
 }
 
-inline Number integer(bool negative, unsigned __int128 magnitude) {
-  return {Number::Class::kFinite, negative, Natural(magnitude), 0};
-}
+inline Number integer(bool negative, unsigned __int128 magnitude) { return {Number::Class::kFinite, negative, Natural(magnitude), 0}; }
 
 inline bool rounds_up(Direction d, bool negative, bool odd, bool half, bool rest) {
   switch (d) {
@@ -233,8 +228,7 @@ inline Number add(const Number& a, const Number& b, Direction d) {
   if (a.negative == b.negative) return {Number::Class::kFinite, a.negative, x + y, exponent};
   const int order = Natural::compare(x, y);
   if (order == 0) return zero(zero_sign);
-  return order > 0 ? Number{Number::Class::kFinite, a.negative, x - y, exponent}
-                   : Number{Number::Class::kFinite, b.negative, y - x, exponent};
+  return order > 0 ? Number{Number::Class::kFinite, a.negative, x - y, exponent} : Number{Number::Class::kFinite, b.negative, y - x, exponent};
 }
 
 inline Number multiply(const Number& a, const Number& b) {

@@ -11,13 +11,27 @@ namespace {
 
 using isa::Rounding;
 
-struct Plus { LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a + b; } };
-struct Minus { LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a - b; } };
-struct Times { LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a * b; } };
-struct Over { LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a / b; } };
-struct Root { LOCKSTEP_INLINE static f32 of(f32 a) { return __builtin_sqrtf(a); } };
-struct Reciprocal { LOCKSTEP_INLINE static f32 of(f32 a) { return 1.0f / a; } };
-struct Fused { LOCKSTEP_INLINE static f32 of(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); } };
+struct Plus {
+  LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a + b; }
+};
+struct Minus {
+  LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a - b; }
+};
+struct Times {
+  LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a * b; }
+};
+struct Over {
+  LOCKSTEP_INLINE static f32 of(f32 a, f32 b) { return a / b; }
+};
+struct Root {
+  LOCKSTEP_INLINE static f32 of(f32 a) { return __builtin_sqrtf(a); }
+};
+struct Reciprocal {
+  LOCKSTEP_INLINE static f32 of(f32 a) { return 1.0f / a; }
+};
+struct Fused {
+  LOCKSTEP_INLINE static f32 of(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
+};
 
 template <class O, bool Sat, class... A>
 LOCKSTEP_INLINE f32 rounded(A... a) {
@@ -31,9 +45,12 @@ LOCKSTEP_INLINE u32 compute_flushed(const f32* a, const f32* b, const f32* c, f3
 #pragma GCC ivdep
   for (int i = 0; i < kWarpSize; ++i) {
     f32 v;
-    if constexpr (Sources == 1) v = O::of(maybe_flushed<Flush>(a[i]));
-    else if constexpr (Sources == 2) v = O::of(maybe_flushed<Flush>(a[i]), maybe_flushed<Flush>(b[i]));
-    else v = O::of(maybe_flushed<Flush>(a[i]), maybe_flushed<Flush>(b[i]), maybe_flushed<Flush>(c[i]));
+    if constexpr (Sources == 1)
+      v = O::of(maybe_flushed<Flush>(a[i]));
+    else if constexpr (Sources == 2)
+      v = O::of(maybe_flushed<Flush>(a[i]), maybe_flushed<Flush>(b[i]));
+    else
+      v = O::of(maybe_flushed<Flush>(a[i]), maybe_flushed<Flush>(b[i]), maybe_flushed<Flush>(c[i]));
     suspicious |= (bits_as<u32>(v) & 0x7fffffffu) == 0x00800000u ? 1u : 0u;
     v = maybe_flushed<Flush>(v);
     r[i] = Sat ? clamped(v) : canonical(v);
@@ -64,10 +81,14 @@ void nearest_flushed(Warp& w, const Op& op, LaneMask mask) {
 
 template <class O, Round Mode, bool Ftz, bool Sat, int Sources>
 constexpr Handler instance() {
-  if constexpr (Ftz && Mode == Round::kNearest) return &nearest_flushed<O, Sat, Sources>;
-  else if constexpr (Sources == 1) return &unary<f32, f32, rounded<O, Sat, f32>, Mode, Ftz>;
-  else if constexpr (Sources == 2) return &binary<f32, f32, f32, rounded<O, Sat, f32, f32>, Mode, Ftz>;
-  else return &ternary<f32, f32, f32, f32, rounded<O, Sat, f32, f32, f32>, Mode, Ftz>;
+  if constexpr (Ftz && Mode == Round::kNearest)
+    return &nearest_flushed<O, Sat, Sources>;
+  else if constexpr (Sources == 1)
+    return &unary<f32, f32, rounded<O, Sat, f32>, Mode, Ftz>;
+  else if constexpr (Sources == 2)
+    return &binary<f32, f32, f32, rounded<O, Sat, f32, f32>, Mode, Ftz>;
+  else
+    return &ternary<f32, f32, f32, f32, rounded<O, Sat, f32, f32, f32>, Mode, Ftz>;
 }
 
 template <class O, Round Mode, int Sources, bool MaySaturate>
@@ -151,9 +172,13 @@ Handler extreme_form(const AluKey& key) {
 
 // Of a NaN, abs and neg leave the payload unspecified; the machine makes it the canonical one, without a sign.
 template <bool Ftz>
-LOCKSTEP_INLINE f32 absolute(f32 a) { return canonical(bits_as<f32>(bits_as<u32>(maybe_flushed<Ftz>(a)) & 0x7fffffffu)); }
+LOCKSTEP_INLINE f32 absolute(f32 a) {
+  return canonical(bits_as<f32>(bits_as<u32>(maybe_flushed<Ftz>(a)) & 0x7fffffffu));
+}
 template <bool Ftz>
-LOCKSTEP_INLINE f32 negated(f32 a) { return canonical(bits_as<f32>(bits_as<u32>(maybe_flushed<Ftz>(a)) ^ 0x80000000u)); }
+LOCKSTEP_INLINE f32 negated(f32 a) {
+  return canonical(bits_as<f32>(bits_as<u32>(maybe_flushed<Ftz>(a)) ^ 0x80000000u));
+}
 
 }  // namespace
 

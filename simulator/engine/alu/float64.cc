@@ -42,14 +42,18 @@ void compute(Warp& w, const Op& op, LaneMask mask) {
     FloatingScope<Mode, false> floating;
 #pragma GCC ivdep
     for (int i = 0; i < kWarpSize; ++i) {
-      if constexpr (Sources == 1) r[i] = F(a[i]);
-      else if constexpr (Sources == 2) r[i] = F(a[i], b[i]);
-      else r[i] = F(a[i], b[i], c[i]);
+      if constexpr (Sources == 1)
+        r[i] = F(a[i]);
+      else if constexpr (Sources == 2)
+        r[i] = F(a[i], b[i]);
+      else
+        r[i] = F(a[i], b[i], c[i]);
     }
     keep_in_memory(r);
   }
   for (int i = 0; i < kWarpSize; ++i) nans |= r[i] == r[i] ? u64{0} : u64{1};
-  if (nans != 0) [[unlikely]] mend_nans<Sources>(w, op, r);
+  if (nans != 0) [[unlikely]]
+    mend_nans<Sources>(w, op, r);
   f64* d = destination<f64>(w, op.dst);
   if (mask == kAllLanes) [[likely]] {
     for (int i = 0; i < kWarpSize; ++i) d[i] = r[i];

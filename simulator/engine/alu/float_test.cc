@@ -34,8 +34,7 @@ Bits saturated(Bits r, const Format& f) {
 }
 
 // Every modifier combination of an operation; `exactly` computes on decoded operands.
-void check_operation(const std::string& op, int sources, const FloatType& t, bool bare, bool saturates,
-                     Number (*exactly)(const Number* operands, Direction)) {
+void check_operation(const std::string& op, int sources, const FloatType& t, bool bare, bool saturates, Number (*exactly)(const Number* operands, Direction)) {
   std::vector<Mode> modes = kModes;
   if (bare) modes.push_back({"", Direction::kNearestEven});
   for (const Mode& mode : modes) {
@@ -105,7 +104,8 @@ TEST(Float, MinimumAndMaximum) {
     for (bool smaller : {true, false}) {
       for (int form = 0; form < (t.bytes == 4 ? 8 : 1); ++form) {
         const bool ftz = form & 1, nan = form & 2, xorsign = form & 4;
-        const std::string text = std::string(smaller ? "min" : "max") + (ftz ? ".ftz" : "") + (nan ? ".NaN" : "") + (xorsign ? ".xorsign.abs" : "") + "." + t.name;
+        const std::string text =
+            std::string(smaller ? "min" : "max") + (ftz ? ".ftz" : "") + (nan ? ".NaN" : "") + (xorsign ? ".xorsign.abs" : "") + "." + t.name;
         check({text, {t.bytes, t.bytes, t.bytes}}, {t.specials, t.specials}, [&](const Bits* in) {
           Bits a = ftz ? exact::flush(in[0], f) : in[0], b = ftz ? exact::flush(in[1], f) : in[1];
           const Bits sign = (a ^ b) & f.sign_bit();
@@ -114,7 +114,8 @@ TEST(Float, MinimumAndMaximum) {
           if (t.bytes == 8 && nan_a && nan_b) return exact::f64_nan(in + 1, 1);
           if ((nan_a && nan_b) || (nan && (nan_a || nan_b))) return f.canonical_nan;
           Bits r;
-          if (nan_a || nan_b) r = nan_a ? b : a;
+          if (nan_a || nan_b)
+            r = nan_a ? b : a;
           else {
             // Sign-magnitude order is integer order once negatives are mirrored; it puts -0 below +0 by itself.
             auto ordered = [&](Bits v) { return v & f.sign_bit() ? -static_cast<__int128>(v & ~f.sign_bit()) - 1 : static_cast<__int128>(v); };
@@ -144,8 +145,7 @@ TEST(Float, SignOperationsTouchTheSignAlone) {
       check({"abs" + end, {t.bytes, t.bytes}}, {t.specials}, signed_by([&](Bits v) { return v & ~sign; }));
       check({"neg" + end, {t.bytes, t.bytes}}, {t.specials}, signed_by([&](Bits v) { return v ^ sign; }));
     }
-    check({"copysign." + t.name, {t.bytes, t.bytes, t.bytes}}, {t.specials, t.specials},
-          [&](const Bits* in) { return (in[0] & sign) | (in[1] & ~sign); });
+    check({"copysign." + t.name, {t.bytes, t.bytes, t.bytes}}, {t.specials, t.specials}, [&](const Bits* in) { return (in[0] & sign) | (in[1] & ~sign); });
   }
 }
 

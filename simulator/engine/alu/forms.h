@@ -76,10 +76,9 @@ LOCKSTEP_INLINE std::uint32_t fields_of(const isa::Modifiers& m) {
   if (m.left) f |= kLeft;
   if (m.abs) f |= kAbs;
   if (m.oob) f |= kOob;
-  if (m.space != isa::Space::kNone || m.source_space != isa::Space::kNone || m.cache != isa::CacheOp::kNone ||
-      m.semantics != isa::Semantics::kNone || m.scope != isa::Scope::kNone || m.atom != isa::AtomOp::kNone ||
-      m.shfl != isa::ShflMode::kNone || m.vote != isa::VoteMode::kNone || m.bar != isa::BarMode::kNone || m.vector != 1 ||
-      m.uniform || m.non_coherent || m.to || m.aligned || m.noftz || m.no_return) {
+  if (m.space != isa::Space::kNone || m.source_space != isa::Space::kNone || m.cache != isa::CacheOp::kNone || m.semantics != isa::Semantics::kNone ||
+      m.scope != isa::Scope::kNone || m.atom != isa::AtomOp::kNone || m.shfl != isa::ShflMode::kNone || m.vote != isa::VoteMode::kNone ||
+      m.bar != isa::BarMode::kNone || m.vector != 1 || m.uniform || m.non_coherent || m.to || m.aligned || m.noftz || m.no_return) {
     f |= kNeverHere;
   }
   return f;

@@ -13,9 +13,7 @@ LOCKSTEP_INLINE f32 times(f32 a, f32 b) { return a * b; }
 
 // Not so a fused multiply-add. The product of two f16 is exact in f32, that of two bf16 in f64; the sum is kept odd.
 LOCKSTEP_INLINE f32 fused_f16(f32 a, f32 b, f32 c) { return sum_to_odd<f32>(a * b, c); }
-LOCKSTEP_INLINE f32 fused_bf16(f32 a, f32 b, f32 c) {
-  return narrowed_to_odd(sum_to_odd<f64>(static_cast<f64>(a) * static_cast<f64>(b), static_cast<f64>(c)));
-}
+LOCKSTEP_INLINE f32 fused_bf16(f32 a, f32 b, f32 c) { return narrowed_to_odd(sum_to_odd<f64>(static_cast<f64>(a) * static_cast<f64>(b), static_cast<f64>(c))); }
 
 template <bool Smaller, bool Propagate, bool SignXor>
 LOCKSTEP_INLINE f32 extreme(f32 a, f32 b) {
@@ -146,7 +144,8 @@ struct Of {
       case Opcode::k_max: return extreme_form<false>(key);
       case Opcode::k_neg: return sign_form<0xffff, 0x8000>(key);
       case Opcode::k_abs: return sign_form<0x7fff, 0>(key);
-      case Opcode::k_ex2: case Opcode::k_tanh: return approximate(key);
+      case Opcode::k_ex2:
+      case Opcode::k_tanh: return approximate(key);
       default: return nullptr;
     }
   }

@@ -20,7 +20,10 @@ void setp_scalar(Warp& w, const Op& op, LaneMask mask) {
 }
 template <BoolOp B>
 struct SetpScalar {
-  template <class L, Compare C> static Handler handler() { return &setp_scalar<L, C, B>; }
+  template <class L, Compare C>
+  static Handler handler() {
+    return &setp_scalar<L, C, B>;
+  }
 };
 
 // p is the low half's, q the high half's.
@@ -46,7 +49,10 @@ struct Both {
 };
 template <BoolOp B>
 struct SetpPacked {
-  template <class L, Compare C> static Handler handler() { return &setp_packed<L::template Half, C, B>; }
+  template <class L, Compare C>
+  static Handler handler() {
+    return &setp_packed<L::template Half, C, B>;
+  }
 };
 
 template <class D, D True>
@@ -60,7 +66,10 @@ struct SetScalar {
   static void run(Warp& w, const Op& op, LaneMask mask) {
     store(w, op, compare_apart<L, C>(w, op), mask);
   }
-  template <class L, Compare C> static Handler handler() { return &run<L, C>; }
+  template <class L, Compare C>
+  static Handler handler() {
+    return &run<L, C>;
+  }
 };
 template <u32 True>
 struct SetPacked {
@@ -73,7 +82,10 @@ struct SetPacked {
   static void run(Warp& w, const Op& op, LaneMask mask) {
     store(w, op, compare_apart<typename L::template Half<false>, C>(w, op), compare_apart<typename L::template Half<true>, C>(w, op), mask);
   }
-  template <class L, Compare C> static Handler handler() { return &run<L, C>; }
+  template <class L, Compare C>
+  static Handler handler() {
+    return &run<L, C>;
+  }
 };
 
 // The loader for a type of halves; .ftz exists for f16 alone.
@@ -125,7 +137,8 @@ Handler set_form(const AluKey& key) {
   if (!widths(key, 2, 2, 2)) return nullptr;
   if (integer16) return scalar<SetScalar<u16, 0xffff>>(m.source_type, m.compare, m.ftz);
   if (m.type != m.source_type) return nullptr;
-  return m.type == Type::kF16 ? scalar<SetScalar<u16, 0x3c00>>(m.source_type, m.compare, m.ftz) : scalar<SetScalar<u16, 0x3f80>>(m.source_type, m.compare, m.ftz);
+  return m.type == Type::kF16 ? scalar<SetScalar<u16, 0x3c00>>(m.source_type, m.compare, m.ftz)
+                              : scalar<SetScalar<u16, 0x3f80>>(m.source_type, m.compare, m.ftz);
 }
 
 }  // namespace

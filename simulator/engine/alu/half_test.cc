@@ -35,11 +35,14 @@ void check_both(const std::string& opcode, const HalfType& t, int sources, const
   Options few;
   few.random = 5000;
   check({opcode + "." + t.name, std::vector<int>(sources + 1, 2)}, std::vector<std::vector<Bits>>(sources, t.specials), element, few);
-  check({opcode + "." + t.name + "x2", std::vector<int>(sources + 1, 4)}, std::vector<std::vector<Bits>>(sources, packed(t.specials)), [&](const Bits* in) {
-    Bits low[4], high[4];
-    for (int i = 0; i < sources; ++i) low[i] = in[i] & 0xffff, high[i] = in[i] >> 16;
-    return element(high) << 16 | (element(low) & 0xffff);
-  }, few);
+  check(
+      {opcode + "." + t.name + "x2", std::vector<int>(sources + 1, 4)}, std::vector<std::vector<Bits>>(sources, packed(t.specials)),
+      [&](const Bits* in) {
+        Bits low[4], high[4];
+        for (int i = 0; i < sources; ++i) low[i] = in[i] & 0xffff, high[i] = in[i] >> 16;
+        return element(high) << 16 | (element(low) & 0xffff);
+      },
+      few);
 }
 
 Bits saturated(Bits r, const Format& f) {
@@ -49,8 +52,8 @@ Bits saturated(Bits r, const Format& f) {
 Bits rectified(Bits r, const Format& f) { return exact::is_nan_bits(r, f) ? f.canonical_nan : r & f.sign_bit() ? 0 : r; }
 Bits finite(Bits r, const Format& f) { return (r & ~f.sign_bit()) == f.infinity() ? r - 1 : r; }
 
-JUDGES(Half, ArithmeticIsRoundedOnce, "add.rn.bf16", "add.rn.f16", "fma.rn.relu.f16", "fma.rn.f16", "fma.rn.bf16", "mul.rn.bf16", "mul.rn.f16",
-       "sub.rn.bf16", "sub.rn.f16");
+JUDGES(Half, ArithmeticIsRoundedOnce, "add.rn.bf16", "add.rn.f16", "fma.rn.relu.f16", "fma.rn.f16", "fma.rn.bf16", "mul.rn.bf16", "mul.rn.f16", "sub.rn.bf16",
+       "sub.rn.f16");
 TEST(Half, ArithmeticIsRoundedOnce) {
   const Direction rn = Direction::kNearestEven;
   for (const auto& t : half_types()) {
@@ -139,16 +142,20 @@ TEST(Half, ComparisonsOfEitherHalf) {
       };
       Options few;
       few.random = 500;
-      check({"setp." + op + "." + t.name, {0, 2, 2}}, {t.specials, t.specials}, [&](const Bits* in) { return Bits{holds(in[0], in[1])}; }, few);
+      check(
+          {"setp." + op + "." + t.name, {0, 2, 2}}, {t.specials, t.specials}, [&](const Bits* in) { return Bits{holds(in[0], in[1])}; }, few);
       const auto pairs = packed(t.specials);
       Options second = few;
       second.second = [&](const Bits* in) { return Bits{holds(in[0] >> 16, in[1] >> 16)}; };
-      check({"setp." + op + "." + t.name + "x2", {0, 4, 4}, true}, {pairs, pairs}, [&](const Bits* in) { return Bits{holds(in[0] & 0xffff, in[1] & 0xffff)}; }, second);
-      check({"set." + op + ".u32." + t.name + "x2", {4, 4, 4}}, {pairs, pairs}, [&](const Bits* in) {
-        return (holds(in[0] >> 16, in[1] >> 16) ? 0xffff0000u : 0u) | (holds(in[0] & 0xffff, in[1] & 0xffff) ? 0xffffu : 0u);
-      }, few);
+      check(
+          {"setp." + op + "." + t.name + "x2", {0, 4, 4}, true}, {pairs, pairs}, [&](const Bits* in) { return Bits{holds(in[0] & 0xffff, in[1] & 0xffff)}; },
+          second);
+      check(
+          {"set." + op + ".u32." + t.name + "x2", {4, 4, 4}}, {pairs, pairs},
+          [&](const Bits* in) { return (holds(in[0] >> 16, in[1] >> 16) ? 0xffff0000u : 0u) | (holds(in[0] & 0xffff, in[1] & 0xffff) ? 0xffffu : 0u); }, few);
       const Bits one = t.is_f16 ? 0x3c00 : 0x3f80;
-      check({"set." + op + "." + t.name + "." + t.name, {2, 2, 2}}, {t.specials, t.specials}, [&](const Bits* in) { return holds(in[0], in[1]) ? one : 0; }, few);
+      check(
+          {"set." + op + "." + t.name + "." + t.name, {2, 2, 2}}, {t.specials, t.specials}, [&](const Bits* in) { return holds(in[0], in[1]) ? one : 0; }, few);
     }
   }
 }
@@ -178,10 +185,12 @@ TEST(Half, ConversionsFromF32) {
         }
       }
     }
-    check({"cvt.f32." + t.name, {4, 2}}, {t.specials}, [&](const Bits* in) {
-      return t.is_f16 ? exact::encode(exact::decode(in[0], t.format), exact::kF32, Direction::kZero) : in[0] << 16;
-    });
-    for (const auto& [word, d] : {std::pair<std::string, Direction>{".rni", Direction::kNearestEven}, {".rzi", Direction::kZero}, {".rmi", Direction::kDown}, {".rpi", Direction::kUp}}) {
+    check({"cvt.f32." + t.name, {4, 2}}, {t.specials},
+          [&](const Bits* in) { return t.is_f16 ? exact::encode(exact::decode(in[0], t.format), exact::kF32, Direction::kZero) : in[0] << 16; });
+    for (const auto& [word, d] : {std::pair<std::string, Direction>{".rni", Direction::kNearestEven},
+                                  {".rzi", Direction::kZero},
+                                  {".rmi", Direction::kDown},
+                                  {".rpi", Direction::kUp}}) {
       check({"cvt" + word + ".s32." + t.name, {4, 2}}, {t.specials}, [&, d = d](const Bits* in) -> Bits {
         const Number n = exact::to_integral(exact::decode(in[0], t.format), d);
         if (n.is_nan()) return 0;
@@ -190,7 +199,8 @@ TEST(Half, ConversionsFromF32) {
         return n.negative ? Bits{0} - m : m;
       });
     }
-    for (const auto& [word, d] : {std::pair<std::string, Direction>{".rn", Direction::kNearestEven}, {".rz", Direction::kZero}, {".rm", Direction::kDown}, {".rp", Direction::kUp}}) {
+    for (const auto& [word, d] :
+         {std::pair<std::string, Direction>{".rn", Direction::kNearestEven}, {".rz", Direction::kZero}, {".rm", Direction::kDown}, {".rp", Direction::kUp}}) {
       check({"cvt" + word + "." + t.name + ".s64", {2, 8}}, {special_int(8)}, [&, d = d](const Bits* in) {
         const bool negative = in[0] >> 63;
         return exact::encode(exact::integer(negative, negative ? Bits{0} - in[0] : in[0]), t.format, d);
@@ -225,7 +235,8 @@ TEST(Half, StochasticRoundingAddsTheRandomBits) {
       const Bits w = exact::encode(exact::decode(h, f), exact::kF32, Direction::kZero);
       for (Bits d : {Bits{1}, ~Bits{0}, Bits{0x1000}, Bits{0x8000}}) dense.push_back((w + d) & 0xffffffff);
     }
-    const std::vector<Bits> random = {0, 1, 0x1fff, 0x2000, 0xffff, 0x10000, 0x1fff0000, 0x20000000, 0x1fff1fff, 0xe000e000, 0xffffffff, 0x0fff1000, 0x80008000};
+    const std::vector<Bits> random = {0,          1,          0x1fff,     0x2000,     0xffff,     0x10000,   0x1fff0000,
+                                      0x20000000, 0x1fff1fff, 0xe000e000, 0xffffffff, 0x0fff1000, 0x80008000};
     for (bool relu : {false, true}) {
       for (bool satfinite : {false, true}) {
         auto finish = [&](Bits r) {
@@ -233,9 +244,8 @@ TEST(Half, StochasticRoundingAddsTheRandomBits) {
           return satfinite ? finite(r, f) : r;
         };
         const std::string text = std::string("cvt.rs") + (relu ? ".relu" : "") + (satfinite ? ".satfinite" : "") + "." + t.name + "x2.f32";
-        check({text, {4, 4, 4, 4}}, {dense, special_f32(), random}, [&](const Bits* in) {
-          return finish(convert(in[0], in[2] >> 16)) << 16 | finish(convert(in[1], in[2]));
-        });
+        check({text, {4, 4, 4, 4}}, {dense, special_f32(), random},
+              [&](const Bits* in) { return finish(convert(in[0], in[2] >> 16)) << 16 | finish(convert(in[1], in[2])); });
       }
     }
   }
@@ -255,9 +265,12 @@ TEST(Half, ApproximationsStayWithinTheirBounds) {
       if (std::isnan(exact_value)) return std::isnan(g) ? "" : "not a NaN";
       const double largest = t.is_f16 ? 65504.0 : 3.3895e38, smallest = t.is_f16 ? 0x1p-24 : 0x1p-126;
       if (std::fabs(exact_value) > largest) return std::isinf(g) ? "" : "not infinite";
-      return std::fabs(g - exact_value) <= absolute + relative * std::fabs(exact_value) + smallest ? "" : "off: " + std::to_string(g) + " for " + std::to_string(exact_value);
+      return std::fabs(g - exact_value) <= absolute + relative * std::fabs(exact_value) + smallest
+                 ? ""
+                 : "off: " + std::to_string(g) + " for " + std::to_string(exact_value);
     };
-    check_judged({"tanh.approx." + t.name, {2, 2}}, {t.specials}, [&](const Bits* in, Bits got) { return judge(std::tanh(value(in[0])), got, std::ldexp(1, t.is_f16 ? -11 : -8), 0); });
+    check_judged({"tanh.approx." + t.name, {2, 2}}, {t.specials},
+                 [&](const Bits* in, Bits got) { return judge(std::tanh(value(in[0])), got, std::ldexp(1, t.is_f16 ? -11 : -8), 0); });
     check_judged({std::string(t.is_f16 ? "ex2.approx." : "ex2.approx.ftz.") + t.name, {2, 2}}, {t.specials},
                  [&](const Bits* in, Bits got) { return judge(std::exp2(value(in[0])), got, 0, t.is_f16 ? 0x1p-9 * 0.53 : 0x1p-7); });
   }

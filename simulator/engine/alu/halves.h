@@ -106,9 +106,12 @@ LOCKSTEP_INLINE u16 flushed_element(u16 v) {
 enum class Finish { kNone, kSaturate, kRelu };
 template <Finish F>
 LOCKSTEP_INLINE f32 finished(f32 r) {
-  if constexpr (F == Finish::kSaturate) return clamped(r);
-  else if constexpr (F == Finish::kRelu) return r > 0 || r != r ? r : 0.0f;
-  else return r;
+  if constexpr (F == Finish::kSaturate)
+    return clamped(r);
+  else if constexpr (F == Finish::kRelu)
+    return r > 0 || r != r ? r : 0.0f;
+  else
+    return r;
 }
 
 // d[i] = narrow(F(sources[i]...)) for `Count` elements.
@@ -127,9 +130,12 @@ void elements(Warp& w, const Op& op, LaneMask mask) {
   }
   f32 y[Count];
   for (int i = 0; i < Count; ++i) {
-    if constexpr (Sources == 1) y[i] = finished<End>(F(x[0][i]));
-    else if constexpr (Sources == 2) y[i] = finished<End>(F(x[0][i], x[1][i]));
-    else y[i] = finished<End>(F(x[0][i], x[1][i], x[2][i]));
+    if constexpr (Sources == 1)
+      y[i] = finished<End>(F(x[0][i]));
+    else if constexpr (Sources == 2)
+      y[i] = finished<End>(F(x[0][i], x[1][i]));
+    else
+      y[i] = finished<End>(F(x[0][i], x[1][i], x[2][i]));
   }
   if constexpr (Ftz) {
     // Tiny is what stays below the smallest normal number when rounded as if the exponent had no bound (F16 alone has .ftz here).

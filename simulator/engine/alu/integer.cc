@@ -9,16 +9,37 @@ namespace {
 
 using isa::Half;
 
-template <class T> struct WiderOf;
-template <> struct WiderOf<u16> { using type = u32; };
-template <> struct WiderOf<s16> { using type = s32; };
-template <> struct WiderOf<u32> { using type = u64; };
-template <> struct WiderOf<s32> { using type = s64; };
-template <> struct WiderOf<u64> { using type = u128; };
-template <> struct WiderOf<s64> { using type = s128; };
-template <class T> using Wider = typename WiderOf<T>::type;
+template <class T>
+struct WiderOf;
+template <>
+struct WiderOf<u16> {
+  using type = u32;
+};
+template <>
+struct WiderOf<s16> {
+  using type = s32;
+};
+template <>
+struct WiderOf<u32> {
+  using type = u64;
+};
+template <>
+struct WiderOf<s32> {
+  using type = s64;
+};
+template <>
+struct WiderOf<u64> {
+  using type = u128;
+};
+template <>
+struct WiderOf<s64> {
+  using type = s128;
+};
+template <class T>
+using Wider = typename WiderOf<T>::type;
 
-template <class T> constexpr bool kSigned = T(-1) < T(0);
+template <class T>
+constexpr bool kSigned = T(-1) < T(0);
 
 template <class T>
 LOCKSTEP_INLINE T low_product(T a, T b) {
@@ -34,9 +55,7 @@ LOCKSTEP_INLINE Wider<T> wide_product(T a, T b) {
   return static_cast<Wider<T>>(a) * static_cast<Wider<T>>(b);
 }
 
-LOCKSTEP_INLINE s32 saturate(s64 v) {
-  return v > 2147483647 ? 2147483647 : v < -2147483648LL ? static_cast<s32>(-2147483648LL) : static_cast<s32>(v);
-}
+LOCKSTEP_INLINE s32 saturate(s64 v) { return v > 2147483647 ? 2147483647 : v < -2147483648LL ? static_cast<s32>(-2147483648LL) : static_cast<s32>(v); }
 
 // Bits 0..23 of each operand, extended by type.
 template <class T>
@@ -52,7 +71,8 @@ LOCKSTEP_INLINE T high_product24(T a, T b) {  // bits 16..47 of the 48-bit produ
   return static_cast<T>((extend24(a) * extend24(b)) >> 16);
 }
 
-// Division never traps. PTX leaves division by zero unspecified; silicon gives all ones as quotient and as remainder. The most negative value over -1 wraps to itself, remainder 0.
+// Division never traps. PTX leaves division by zero unspecified; silicon gives all ones as quotient and as remainder. The most negative value over -1 wraps to
+// itself, remainder 0.
 template <class T>
 LOCKSTEP_INLINE T quotient(T a, T b) {
   if constexpr (sizeof(T) <= 4) {
@@ -72,8 +92,14 @@ LOCKSTEP_INLINE T remainder(T a, T b) {
   return b == 0 ? T(-1) : static_cast<T>(a - quotient(a, b) * b);
 }
 
-template <class T> LOCKSTEP_INLINE T smaller(T a, T b) { return a < b ? a : b; }
-template <class T> LOCKSTEP_INLINE T larger(T a, T b) { return a > b ? a : b; }
+template <class T>
+LOCKSTEP_INLINE T smaller(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T>
+LOCKSTEP_INLINE T larger(T a, T b) {
+  return a > b ? a : b;
+}
 
 template <class T, auto F>
 Handler two(const AluKey& key) {
@@ -175,14 +201,12 @@ Handler plain(const AluKey& key) {
     case Opcode::k_rem: return only(key, 0) ? two<T, remainder<T>>(key) : nullptr;
     case Opcode::k_min:
       if constexpr (sizeof(T) == 4 && kSigned<T>) {
-        if (key.modifiers.relu && only(key, kRelu))
-          return two<T, [](T a, T b) { return larger(smaller(a, b), T(0)); }>(key);
+        if (key.modifiers.relu && only(key, kRelu)) return two<T, [](T a, T b) { return larger(smaller(a, b), T(0)); }>(key);
       }
       return only(key, 0) ? two<T, smaller<T>>(key) : nullptr;
     case Opcode::k_max:
       if constexpr (sizeof(T) == 4 && kSigned<T>) {
-        if (key.modifiers.relu && only(key, kRelu))
-          return two<T, [](T a, T b) { return larger(larger(a, b), T(0)); }>(key);
+        if (key.modifiers.relu && only(key, kRelu)) return two<T, [](T a, T b) { return larger(larger(a, b), T(0)); }>(key);
       }
       return only(key, 0) ? two<T, larger<T>>(key) : nullptr;
     case Opcode::k_abs:
@@ -209,11 +233,17 @@ LOCKSTEP_INLINE u32 halves(u32 a, u32 b) {
   return u32{low} | u32{high} << 16;
 }
 template <class T>
-LOCKSTEP_INLINE T sum16(T a, T b) { return static_cast<T>(a + b); }
+LOCKSTEP_INLINE T sum16(T a, T b) {
+  return static_cast<T>(a + b);
+}
 template <class T>
-LOCKSTEP_INLINE T smaller_relu(T a, T b) { return larger(smaller(a, b), T(0)); }
+LOCKSTEP_INLINE T smaller_relu(T a, T b) {
+  return larger(smaller(a, b), T(0));
+}
 template <class T>
-LOCKSTEP_INLINE T larger_relu(T a, T b) { return larger(larger(a, b), T(0)); }
+LOCKSTEP_INLINE T larger_relu(T a, T b) {
+  return larger(larger(a, b), T(0));
+}
 
 template <class T>
 Handler packed(const AluKey& key) {
@@ -230,15 +260,12 @@ Handler packed(const AluKey& key) {
 // dp4a: four bytes times four bytes; dp2a: two halves of a times two bytes (low or high) of b. `A` and `B` are the element types.
 template <class A, class B>
 LOCKSTEP_INLINE u32 dot4(u32 a, u32 b, u32 c) {
-  for (int i = 0; i < 4; ++i)
-    c += static_cast<u32>(static_cast<s32>(static_cast<A>(a >> (8 * i))) * static_cast<s32>(static_cast<B>(b >> (8 * i))));
+  for (int i = 0; i < 4; ++i) c += static_cast<u32>(static_cast<s32>(static_cast<A>(a >> (8 * i))) * static_cast<s32>(static_cast<B>(b >> (8 * i))));
   return c;
 }
 template <class A, class B, int Shift>
 LOCKSTEP_INLINE u32 dot2(u32 a, u32 b, u32 c) {
-  for (int i = 0; i < 2; ++i)
-    c += static_cast<u32>(static_cast<s32>(static_cast<A>(a >> (16 * i))) *
-                          static_cast<s32>(static_cast<B>(b >> (8 * i + Shift))));
+  for (int i = 0; i < 2; ++i) c += static_cast<u32>(static_cast<s32>(static_cast<A>(a >> (16 * i))) * static_cast<s32>(static_cast<B>(b >> (8 * i + Shift))));
   return c;
 }
 

@@ -36,8 +36,7 @@ Bits high(const IntegerType& t, Bits a, Bits b) {
   return static_cast<Bits>(product(t, a, b) >> (8 * t.bytes));
 }
 
-JUDGES(Integer, AddSubtractAndMultiplyKeepTheLowBits, "add.u32", "add.s32", "mad.hi.s32", "mad.wide.s32", "mul.hi.s32", "mul.wide.s32", "sub.u32",
-       "sub.s32");
+JUDGES(Integer, AddSubtractAndMultiplyKeepTheLowBits, "add.u32", "add.s32", "mad.hi.s32", "mad.wide.s32", "mul.hi.s32", "mul.wide.s32", "sub.u32", "sub.s32");
 TEST(Integer, AddSubtractAndMultiplyKeepTheLowBits) {
   for (const auto& t : kTypes) {
     const int n = t.bytes;
@@ -84,12 +83,10 @@ JUDGES(Integer, DivisionNeverTrapsAndRoundsTowardZero, "div.s32", "rem.s32");
 TEST(Integer, DivisionNeverTrapsAndRoundsTowardZero) {
   for (const auto& t : kTypes) {
     const int n = t.bytes;
-    check({"div." + t.name, {n, n, n}}, sources(2, n), [&](const Bits* in) {
-      return t.value(in[1]) == 0 ? ~Bits{0} : static_cast<Bits>(t.value(in[0]) / t.value(in[1]));
-    });
-    check({"rem." + t.name, {n, n, n}}, sources(2, n), [&](const Bits* in) {
-      return t.value(in[1]) == 0 ? ~Bits{0} : static_cast<Bits>(t.value(in[0]) % t.value(in[1]));
-    });
+    check({"div." + t.name, {n, n, n}}, sources(2, n),
+          [&](const Bits* in) { return t.value(in[1]) == 0 ? ~Bits{0} : static_cast<Bits>(t.value(in[0]) / t.value(in[1])); });
+    check({"rem." + t.name, {n, n, n}}, sources(2, n),
+          [&](const Bits* in) { return t.value(in[1]) == 0 ? ~Bits{0} : static_cast<Bits>(t.value(in[0]) % t.value(in[1])); });
   }
 }
 
@@ -109,8 +106,10 @@ TEST(Integer, OrderingAndMagnitude) {
     }
   }
   const auto& t = kTypes[3];
-  check({"min.relu.s32", {4, 4, 4}}, sources(2, 4), [&](const Bits* in) { return static_cast<Bits>(std::max<Wide>(0, std::min(t.value(in[0]), t.value(in[1])))); });
-  check({"max.relu.s32", {4, 4, 4}}, sources(2, 4), [&](const Bits* in) { return static_cast<Bits>(std::max<Wide>(0, std::max(t.value(in[0]), t.value(in[1])))); });
+  check({"min.relu.s32", {4, 4, 4}}, sources(2, 4),
+        [&](const Bits* in) { return static_cast<Bits>(std::max<Wide>(0, std::min(t.value(in[0]), t.value(in[1])))); });
+  check({"max.relu.s32", {4, 4, 4}}, sources(2, 4),
+        [&](const Bits* in) { return static_cast<Bits>(std::max<Wide>(0, std::max(t.value(in[0]), t.value(in[1])))); });
 }
 
 JUDGES(Integer, PackedHalvesAreIndependent, "add.s16x2", "max.u16x2", "max.s16x2", "min.u16x2", "min.s16x2");
@@ -126,8 +125,10 @@ TEST(Integer, PackedHalvesAreIndependent) {
     check({"min." + x2, {4, 4, 4}}, sources(2, 4), [&](const Bits* in) { return each(in, [](Wide a, Wide b) { return std::min(a, b); }); });
     check({"max." + x2, {4, 4, 4}}, sources(2, 4), [&](const Bits* in) { return each(in, [](Wide a, Wide b) { return std::max(a, b); }); });
     if (t.is_signed) {
-      check({"min.relu." + x2, {4, 4, 4}}, sources(2, 4), [&](const Bits* in) { return each(in, [](Wide a, Wide b) { return std::max<Wide>(0, std::min(a, b)); }); });
-      check({"max.relu." + x2, {4, 4, 4}}, sources(2, 4), [&](const Bits* in) { return each(in, [](Wide a, Wide b) { return std::max<Wide>(0, std::max(a, b)); }); });
+      check({"min.relu." + x2, {4, 4, 4}}, sources(2, 4),
+            [&](const Bits* in) { return each(in, [](Wide a, Wide b) { return std::max<Wide>(0, std::min(a, b)); }); });
+      check({"max.relu." + x2, {4, 4, 4}}, sources(2, 4),
+            [&](const Bits* in) { return each(in, [](Wide a, Wide b) { return std::max<Wide>(0, std::max(a, b)); }); });
     }
   }
 }
@@ -167,15 +168,19 @@ TEST(Integer, CarriesAndBorrowsChain) {
     auto no_borrow = [=](UWide v) { return carry(v) ^ 1; };  // what silicon keeps in CC.CF after a difference
     Options first, middle;
     first.carry_out = [=](const Bits* in) { return carry(sum(in[0], in[1], 0)); };
-    check({"add.cc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(sum(in[0], in[1], 0)); }, first);
+    check(
+        {"add.cc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(sum(in[0], in[1], 0)); }, first);
     check({"addc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(sum(in[0], in[1], in[2])); });
     middle.carry_out = [=](const Bits* in) { return carry(sum(in[0], in[1], in[2])); };
-    check({"addc.cc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(sum(in[0], in[1], in[2])); }, middle);
+    check(
+        {"addc.cc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(sum(in[0], in[1], in[2])); }, middle);
     first.carry_out = [=](const Bits* in) { return no_borrow(difference(in[0], in[1], 0)); };
-    check({"sub.cc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(difference(in[0], in[1], 0)); }, first);
+    check(
+        {"sub.cc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(difference(in[0], in[1], 0)); }, first);
     check({"subc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(difference(in[0], in[1], in[2] ^ 1)); });
     middle.carry_out = [=](const Bits* in) { return no_borrow(difference(in[0], in[1], in[2] ^ 1)); };
-    check({"subc.cc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(difference(in[0], in[1], in[2] ^ 1)); }, middle);
+    check(
+        {"subc.cc." + t.name, {n, n, n}}, sources(2, n), [=](const Bits* in) { return static_cast<Bits>(difference(in[0], in[1], in[2] ^ 1)); }, middle);
     for (bool hi : {false, true}) {
       const std::string mode = hi ? ".hi" : ".lo";
       auto half = [=](const Bits* in) {
@@ -183,10 +188,13 @@ TEST(Integer, CarriesAndBorrowsChain) {
         return n == 4 ? h & 0xffffffffu : h;
       };
       first.carry_out = [=](const Bits* in) { return carry(sum(half(in), in[2], 0)); };
-      check({"mad" + mode + ".cc." + t.name, {n, n, n, n}}, sources(3, n), [=](const Bits* in) { return static_cast<Bits>(sum(half(in), in[2], 0)); }, first);
+      check(
+          {"mad" + mode + ".cc." + t.name, {n, n, n, n}}, sources(3, n), [=](const Bits* in) { return static_cast<Bits>(sum(half(in), in[2], 0)); }, first);
       check({"madc" + mode + "." + t.name, {n, n, n, n}}, sources(3, n), [=](const Bits* in) { return static_cast<Bits>(sum(half(in), in[2], in[3])); });
       middle.carry_out = [=](const Bits* in) { return carry(sum(half(in), in[2], in[3])); };
-      check({"madc" + mode + ".cc." + t.name, {n, n, n, n}}, sources(3, n), [=](const Bits* in) { return static_cast<Bits>(sum(half(in), in[2], in[3])); }, middle);
+      check(
+          {"madc" + mode + ".cc." + t.name, {n, n, n, n}}, sources(3, n), [=](const Bits* in) { return static_cast<Bits>(sum(half(in), in[2], in[3])); },
+          middle);
     }
   }
 }

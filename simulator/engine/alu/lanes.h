@@ -35,10 +35,22 @@ LOCKSTEP_INLINE To bits_as(From from) {
 
 // A mask as a vector of all-ones and zero elements of R's width, made by broadcasting and comparing with one bit an element:
 // selecting by it vectorises, testing bits of the mask lane by lane does not.
-template <int Bytes> struct LaneWord { using type = u64; };
-template <> struct LaneWord<1> { using type = u8; };
-template <> struct LaneWord<2> { using type = u16; };
-template <> struct LaneWord<4> { using type = u32; };
+template <int Bytes>
+struct LaneWord {
+  using type = u64;
+};
+template <>
+struct LaneWord<1> {
+  using type = u8;
+};
+template <>
+struct LaneWord<2> {
+  using type = u16;
+};
+template <>
+struct LaneWord<4> {
+  using type = u32;
+};
 
 template <class R>
 struct Lanes {

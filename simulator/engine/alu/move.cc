@@ -6,7 +6,9 @@ namespace lockstep::engine::alu {
 namespace {
 
 template <class T>
-LOCKSTEP_INLINE T same(T a) { return a; }
+LOCKSTEP_INLINE T same(T a) {
+  return a;
+}
 
 void move_predicate(Warp& w, const Op& op, LaneMask mask) { set_predicate(w, op.dst, source_predicate(w, op, 0), mask); }
 
@@ -57,14 +59,28 @@ Handler pack_or_unpack(const AluKey& key) {
 }
 
 // 128-bit registers are moved as such; no arithmetic knows them.
-struct Bits128 { u64 low, high; };
+struct Bits128 {
+  u64 low, high;
+};
 
 int width_of(Type type) {
   switch (type) {
     case Type::kB8: return 1;
-    case Type::kB16: case Type::kU16: case Type::kS16: case Type::kF16: case Type::kBF16: return 2;
-    case Type::kB32: case Type::kU32: case Type::kS32: case Type::kF32: case Type::kF16x2: case Type::kBF16x2: return 4;
-    case Type::kB64: case Type::kU64: case Type::kS64: case Type::kF64: return 8;
+    case Type::kB16:
+    case Type::kU16:
+    case Type::kS16:
+    case Type::kF16:
+    case Type::kBF16: return 2;
+    case Type::kB32:
+    case Type::kU32:
+    case Type::kS32:
+    case Type::kF32:
+    case Type::kF16x2:
+    case Type::kBF16x2: return 4;
+    case Type::kB64:
+    case Type::kU64:
+    case Type::kS64:
+    case Type::kF64: return 8;
     case Type::kB128: return 16;
     default: return -1;
   }
@@ -149,8 +165,7 @@ template <class T>
 Handler choose_form(const AluKey& key) {
   constexpr int n = sizeof(T);
   if (!widths(key, n, n, n, 4)) return nullptr;
-  if (key.modifiers.source_type == Type::kS32 && only(key, kSourceType))
-    return &ternary<T, T, T, s32, [](T a, T b, s32 c) { return c >= 0 ? a : b; }>;
+  if (key.modifiers.source_type == Type::kS32 && only(key, kSourceType)) return &ternary<T, T, T, s32, [](T a, T b, s32 c) { return c >= 0 ? a : b; }>;
   if (key.modifiers.source_type == Type::kF32 && only(key, kSourceType | kFtz))
     return key.modifiers.ftz ? &ternary<T, T, T, f32, choose_by_float<T, true>> : &ternary<T, T, T, f32, choose_by_float<T, false>>;
   return nullptr;

@@ -76,8 +76,8 @@ TEST(Move, UnpacksIntoItsOwnSource) {
   warp.file[0] = reinterpret_cast<std::byte*>(file);
   Op op;
   op.src[0] = 0;
-  op.dst = 0;      // the source's first half
-  op.dst2 = 128;   // and its second
+  op.dst = 0;     // the source's first half
+  op.dst2 = 128;  // and its second
   resolve_alu(key)(warp, op, kAllLanes);
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
     EXPECT_EQ(file[lane], 2 * lane * 0x01010101u + 5);

@@ -33,10 +33,14 @@ LOCKSTEP_INLINE u32 narrowed_bits(f64 v, u32 nan) {
   const bool half = (significand >> (drop - 1)) & 1;
   const bool rest = (significand & ((u64{1} << (drop - 1)) - 1)) != 0;
   bool up;
-  if constexpr (Mode == Round::kNearest) up = half && (rest || (kept & 1));
-  else if constexpr (Mode == Round::kZero) up = false;
-  else if constexpr (Mode == Round::kDown) up = negative && (half || rest);
-  else up = !negative && (half || rest);
+  if constexpr (Mode == Round::kNearest)
+    up = half && (rest || (kept & 1));
+  else if constexpr (Mode == Round::kZero)
+    up = false;
+  else if constexpr (Mode == Round::kDown)
+    up = negative && (half || rest);
+  else
+    up = !negative && (half || rest);
   kept += up;
   u32 r = static_cast<u32>(kept);
   if (r >= kHidden) r = r - kHidden + (static_cast<u32>(place - kLowest + 1) << (Precision - 1));

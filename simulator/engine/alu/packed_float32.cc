@@ -13,8 +13,10 @@ LOCKSTEP_INLINE f32 fused(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c);
 
 template <int Sources, auto F>
 LOCKSTEP_INLINE f32 apply(const f32* a, const f32* b, const f32* c, int i) {
-  if constexpr (Sources == 2) return F(a[i], b[i]);
-  else return F(a[i], b[i], c[i]);
+  if constexpr (Sources == 2)
+    return F(a[i], b[i]);
+  else
+    return F(a[i], b[i], c[i]);
 }
 
 // A warp's registers are 64 numbers side by side.
@@ -47,8 +49,10 @@ void mixed(Warp& w, const Op& op, LaneMask mask) {
     FloatingScope<Mode, false> floating;
     for (int i = 0; i < kWarpSize; ++i) {
       f32 v;
-      if constexpr (Sources == 2) v = F(a[i], c[i]);
-      else v = F(a[i], b[i], c[i]);
+      if constexpr (Sources == 2)
+        v = F(a[i], c[i]);
+      else
+        v = F(a[i], b[i], c[i]);
       r[i] = Sat ? clamped(v) : canonical(v);
     }
     keep_in_memory(r);
@@ -60,7 +64,8 @@ void mixed(Warp& w, const Op& op, LaneMask mask) {
 template <class Make>
 Handler for_rounding(Rounding rounding, Make make) {
   switch (rounding) {
-    case Rounding::kNone: case Rounding::kNearestEven: return make.template operator()<Round::kNearest>();
+    case Rounding::kNone:
+    case Rounding::kNearestEven: return make.template operator()<Round::kNearest>();
     case Rounding::kZero: return make.template operator()<Round::kZero>();
     case Rounding::kDown: return make.template operator()<Round::kDown>();
     case Rounding::kUp: return make.template operator()<Round::kUp>();
@@ -71,17 +76,15 @@ Handler for_rounding(Rounding rounding, Make make) {
 template <int Sources, auto F>
 Handler packed_form(const AluKey& key) {
   if (!only(key, kRounding | kFtz) || (Sources == 2 ? !widths(key, 8, 8, 8) : !widths(key, 8, 8, 8, 8))) return nullptr;
-  return for_rounding(key.modifiers.rounding, [&]<Round Mode>() -> Handler {
-    return key.modifiers.ftz ? &packed<Sources, F, Mode, true> : &packed<Sources, F, Mode, false>;
-  });
+  return for_rounding(key.modifiers.rounding,
+                      [&]<Round Mode>() -> Handler { return key.modifiers.ftz ? &packed<Sources, F, Mode, true> : &packed<Sources, F, Mode, false>; });
 }
 
 template <class C, int Sources, auto F>
 Handler mixed_form(const AluKey& key) {
   if (!only(key, kRounding | kSat | kSourceType) || (Sources == 2 ? !widths(key, 4, 2, 4) : !widths(key, 4, 2, 2, 4))) return nullptr;
-  return for_rounding(key.modifiers.rounding, [&]<Round Mode>() -> Handler {
-    return key.modifiers.sat ? &mixed<C, Sources, F, Mode, true> : &mixed<C, Sources, F, Mode, false>;
-  });
+  return for_rounding(key.modifiers.rounding,
+                      [&]<Round Mode>() -> Handler { return key.modifiers.sat ? &mixed<C, Sources, F, Mode, true> : &mixed<C, Sources, F, Mode, false>; });
 }
 
 template <class C>

@@ -56,8 +56,9 @@ void check_packed(const std::string& op, int sources, bool bare, const Exactly& 
         const Number n = exactly(numbers, mode.direction);
         return ftz ? exact::encode_flushed(n, exact::kF32, mode.direction) : exact::encode(n, exact::kF32, mode.direction);
       };
-      check({op + mode.word + (ftz ? ".ftz" : "") + ".f32x2", std::vector<int>(sources + 1, 8)}, std::vector<std::vector<Bits>>(sources, specials),
-            [&](const Bits* in) { return half(in, 0) | half(in, 32) << 32; }, few);
+      check(
+          {op + mode.word + (ftz ? ".ftz" : "") + ".f32x2", std::vector<int>(sources + 1, 8)}, std::vector<std::vector<Bits>>(sources, specials),
+          [&](const Bits* in) { return half(in, 0) | half(in, 32) << 32; }, few);
     }
   }
 }
@@ -92,10 +93,24 @@ TEST(MixedFloat, HalvesAreWidenedExactly) {
         const std::string words = mode.word + (sat ? ".sat" : "") + ".f32." + h.name;
         const auto narrow = [&](Bits b) { return exact::decode(b, h.format); };
         const auto wide = [&](Bits b) { return exact::decode(b, exact::kF32); };
-        check({"add" + words, {4, 2, 4}}, {h.specials, wide_specials}, [&](const Bits* in) { return finish(sum({narrow(in[0]), wide(in[1])}, mode.direction)); }, few);
-        check({"sub" + words, {4, 2, 4}}, {h.specials, wide_specials}, [&](const Bits* in) { return finish(difference({narrow(in[0]), wide(in[1])}, mode.direction)); }, few);
-        check({"fma" + words, {4, 2, 2, 4}}, {h.specials, h.specials, wide_specials},
-              [&](const Bits* in) { return finish(fused({narrow(in[0]), narrow(in[1]), wide(in[2])}, mode.direction)); }, few);
+        check(
+            {"add" + words, {4, 2, 4}}, {h.specials, wide_specials},
+            [&](const Bits* in) {
+              return finish(sum({narrow(in[0]), wide(in[1])}, mode.direction));
+            },
+            few);
+        check(
+            {"sub" + words, {4, 2, 4}}, {h.specials, wide_specials},
+            [&](const Bits* in) {
+              return finish(difference({narrow(in[0]), wide(in[1])}, mode.direction));
+            },
+            few);
+        check(
+            {"fma" + words, {4, 2, 2, 4}}, {h.specials, h.specials, wide_specials},
+            [&](const Bits* in) {
+              return finish(fused({narrow(in[0]), narrow(in[1]), wide(in[2])}, mode.direction));
+            },
+            few);
       }
     }
   }
@@ -115,22 +130,25 @@ TEST(Extremes, OfThree) {
     Options few;
     few.random = 2000;
     const auto specials = some(special_f32());
-    check({text, {4, 4, 4, 4}}, {specials, specials, specials}, [&](const Bits* in) {
-      Bits best = 0;
-      bool any = false, any_nan = false;
-      for (int i = 0; i < 3; ++i) {
-        Bits v = ftz ? exact::flush(in[i], f) : in[i];
-        if (abs) v &= ~f.sign_bit();
-        if (exact::is_nan_bits(v, f)) {
-          any_nan = true;
-          continue;
-        }
-        const auto ordered = [&](Bits b) { return b & f.sign_bit() ? -static_cast<std::int64_t>(b & ~f.sign_bit()) - 1 : static_cast<std::int64_t>(b); };
-        if (!any || (ordered(v) < ordered(best)) == smaller) best = v;
-        any = true;
-      }
-      return !any || (nan && any_nan) ? f.canonical_nan : best;
-    }, few);
+    check(
+        {text, {4, 4, 4, 4}}, {specials, specials, specials},
+        [&](const Bits* in) {
+          Bits best = 0;
+          bool any = false, any_nan = false;
+          for (int i = 0; i < 3; ++i) {
+            Bits v = ftz ? exact::flush(in[i], f) : in[i];
+            if (abs) v &= ~f.sign_bit();
+            if (exact::is_nan_bits(v, f)) {
+              any_nan = true;
+              continue;
+            }
+            const auto ordered = [&](Bits b) { return b & f.sign_bit() ? -static_cast<std::int64_t>(b & ~f.sign_bit()) - 1 : static_cast<std::int64_t>(b); };
+            if (!any || (ordered(v) < ordered(best)) == smaller) best = v;
+            any = true;
+          }
+          return !any || (nan && any_nan) ? f.canonical_nan : best;
+        },
+        few);
   }
 }
 

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "simulator/program/program.h"
 #include "simulator/engine/schedule/warp.h"
+#include "simulator/program/program.h"
 
 namespace lockstep::engine {
 

@@ -9,9 +9,9 @@ namespace lockstep::engine {
 namespace {
 
 using check::Kind;
+using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
-using ::testing::HasSubstr;
 
 using Case = testing::TwoBuffers;
 constexpr int kFirstLine = Case::kBodyLine;
@@ -40,9 +40,7 @@ TEST(Bounds, ALoadBeforeTheStart) {
   expect(c.run("  ld.global.u32 %r5, [%rd5+-4];"), Kind::kOutOfBounds, 0, 0, "4 bytes before the start of 'x'");
 }
 TEST(Bounds, TheLastElementIsInside) { ACCEPTS("  st.global.u32 [%rd6], %r1;"); }
-TEST(Bounds, AGuardedAccessOutsideIsNone) {
-  ACCEPTS("  setp.lt.u32 %p1, %r1, 31;\n  @%p1 st.global.u32 [%rd6+4], %r1;");
-}
+TEST(Bounds, AGuardedAccessOutsideIsNone) { ACCEPTS("  setp.lt.u32 %p1, %r1, 31;\n  @%p1 st.global.u32 [%rd6+4], %r1;"); }
 TEST(Bounds, AnAccessThatStraddlesTheEnd) {
   Machine gpu;
   gpu.load(Case::kernel("  ld.global.u64 %rd9, [%rd1+120];\n  st.global.u32 [%rd2], %r1;"));
@@ -152,13 +150,15 @@ TEST(Initialisation, CopyingUnwrittenBytesIsNoUse) {
   ACCEPTS("  ld.global.u32 %r5, [%rd6];\n  mov.u32 %r6, %r5;\n  st.shared.u32 [%r2], %r6;");
   Case c;
   expect(c.run("  ld.global.u32 %r5, [%rd6];\n  st.shared.u32 [%r2], %r5;\n  ld.shared.u32 %r7, [%r2];\n"
-               "  add.u32 %r7, %r7, 1;\n  st.global.u32 [%rd5], %r7;"), Kind::kUninitialised, 4, 0, "ld.shared.u32");
+               "  add.u32 %r7, %r7, 1;\n  st.global.u32 [%rd5], %r7;"),
+         Kind::kUninitialised, 4, 0, "ld.shared.u32");
 }
 TEST(Initialisation, AValueNobodyUsesIsNone) { ACCEPTS("  ld.global.u32 %r5, [%rd6];\n  add.u32 %r6, %r5, 1;"); }
 TEST(Initialisation, OnlyTheLanesConcerned) {
   Case c;
   expect(c.run("  setp.lt.u32 %p1, %r1, 9;\n  @%p1 st.global.u32 [%rd6], %r1;\n  ld.global.u32 %r5, [%rd6];\n"
-               "  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd5], %r5;"), Kind::kUninitialised, 4, 9, "22 more threads");
+               "  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd5], %r5;"),
+         Kind::kUninitialised, 4, 9, "22 more threads");
   ACCEPTS("  st.global.u32 [%rd6], %r1;\n  ld.global.u32 %r5, [%rd6];\n  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd5], %r5;");
 }
 TEST(Initialisation, SharedAndLocalMemoryBeginUnwritten) {
@@ -173,8 +173,8 @@ TEST(Initialisation, ARegisterReadBeforeItIsWritten) {
   expect(c.run("  add.u32 %r5, %r9, 1;\n  st.global.u32 [%rd6], %r5;"), Kind::kUninitialised, 1, 0, "register");
   // One path assigns, the other lanes' register stays unwritten.
   Case d;
-  expect(d.run("  setp.lt.u32 %p1, %r1, 4;\n  @%p1 bra L;\n  mov.u32 %r9, 1;\nL:\n  add.u32 %r5, %r9, 1;\n  st.global.u32 [%rd6], %r5;"),
-         Kind::kUninitialised, 5, 0, "3 more threads");
+  expect(d.run("  setp.lt.u32 %p1, %r1, 4;\n  @%p1 bra L;\n  mov.u32 %r9, 1;\nL:\n  add.u32 %r5, %r9, 1;\n  st.global.u32 [%rd6], %r5;"), Kind::kUninitialised,
+         5, 0, "3 more threads");
   ACCEPTS("  setp.lt.u32 %p1, %r1, 4;\n  @%p1 mov.u32 %r9, 2;\n  @!%p1 mov.u32 %r9, 1;\n  add.u32 %r5, %r9, 1;\n  st.global.u32 [%rd6], %r5;");
 }
 TEST(Initialisation, AnAtomicOnUnwrittenMemory) {
@@ -185,8 +185,10 @@ TEST(Initialisation, AnAtomicOnUnwrittenMemory) {
 
 TEST(Races, AMissingBarrierBetweenWarps) {
   Case c;
-  const Outcome o = c.run("  st.shared.u32 [%r2], %r1;\n  xor.b32 %r5, %r3, 128;\n  mov.u32 %r6, s;\n  add.u32 %r6, %r6, %r5;\n"
-                          "  ld.shared.u32 %r7, [%r6];", 64);
+  const Outcome o = c.run(
+      "  st.shared.u32 [%r2], %r1;\n  xor.b32 %r5, %r3, 128;\n  mov.u32 %r6, s;\n  add.u32 %r6, %r6, %r5;\n"
+      "  ld.shared.u32 %r7, [%r6];",
+      64);
   ASSERT_TRUE(o.failed());
   EXPECT_EQ(o.findings[0].kind, Kind::kRace) << text(o);
   ASSERT_TRUE(o.findings[0].other.has_value());
@@ -196,8 +198,10 @@ TEST(Races, AMissingBarrierBetweenWarps) {
   EXPECT_EQ(std::max(first, second), kFirstLine + 4);
   EXPECT_NE(o.findings[0].access.is_write, o.findings[0].other->is_write);
   EXPECT_EQ(o.findings[0].access.thread.x ^ 32, o.findings[0].other->thread.x);
-  ACCEPTS("  st.shared.u32 [%r2], %r1;\n  xor.b32 %r5, %r3, 128;\n  mov.u32 %r6, s;\n  add.u32 %r6, %r6, %r5;\n  bar.sync 0;\n"
-          "  ld.shared.u32 %r7, [%r6];", 64);
+  ACCEPTS(
+      "  st.shared.u32 [%r2], %r1;\n  xor.b32 %r5, %r3, 128;\n  mov.u32 %r6, s;\n  add.u32 %r6, %r6, %r5;\n  bar.sync 0;\n"
+      "  ld.shared.u32 %r7, [%r6];",
+      64);
 }
 TEST(Races, AMissingBarrierWithinAWarp) {
   const std::string before = "  st.shared.u32 [%r2], %r1;\n  xor.b32 %r5, %r3, 4;\n  mov.u32 %r6, s;\n  add.u32 %r6, %r6, %r5;\n";
@@ -310,8 +314,9 @@ TEST(Suppressed, WhatNoKernelSurvivesStillEndsIt) {
 
 TEST(Races, WhenTheyCanBeRecordedNoMoreItIsSaid) {
   // Every turn of the loop writes another word after another barrier.
-  const std::string body = "  mov.u32 %r4, 0;\nL:\n  bar.warp.sync 0xffffffff;\n  st.global.u32 [%rd6], %r4;\n  add.u32 %r4, %r4, 1;\n"
-                           "  setp.lt.u32 %p1, %r4, 300;\n  @%p1 bra L;";
+  const std::string body =
+      "  mov.u32 %r4, 0;\nL:\n  bar.warp.sync 0xffffffff;\n  st.global.u32 [%rd6], %r4;\n  add.u32 %r4, %r4, 1;\n"
+      "  setp.lt.u32 %p1, %r4, 300;\n  @%p1 bra L;";
   ACCEPTS(body);
   Case c;
   c.gpu.config.race_records = 128;

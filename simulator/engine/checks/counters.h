@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "simulator/engine/launch/launch.h"
 #include "simulator/engine/checks/written_bits.h"
+#include "simulator/engine/launch/launch.h"
 
 namespace lockstep::engine {
 

@@ -9,9 +9,9 @@ namespace {
 
 using check::Kind;
 using check::Severity;
+using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
-using ::testing::HasSubstr;
 
 struct Case : testing::TwoBuffers {
   Case() { gpu.config.go_on = true; }
@@ -32,8 +32,9 @@ TEST(GoesOn, AfterEveryPlaceAndTellsEachOnceWithItsCount) {
   // Ten turns; in each, 31 lanes meet the first store's race and 31 the second's.
   Case c;
   c.gpu.config.host_threads = 1;
-  const Outcome o = c.run("  mov.u32 %r4, 0;\nL:\n  st.shared.u32 [s], %r1;\n  bar.sync 0;\n  st.shared.u32 [s+4], %r1;\n  bar.sync 0;\n"
-                          "  add.u32 %r4, %r4, 1;\n  setp.lt.u32 %p1, %r4, 10;\n  @%p1 bra L;");
+  const Outcome o = c.run(
+      "  mov.u32 %r4, 0;\nL:\n  st.shared.u32 [s], %r1;\n  bar.sync 0;\n  st.shared.u32 [s+4], %r1;\n  bar.sync 0;\n"
+      "  add.u32 %r4, %r4, 1;\n  setp.lt.u32 %p1, %r4, 10;\n  @%p1 bra L;");
   ASSERT_EQ(o.findings.size(), 2u) << text(o);
   EXPECT_LT(o.findings[0].access.site.ptx_line, o.findings[1].access.site.ptx_line);
   for (const check::Finding& f : o.findings) EXPECT_EQ(f.occurrences, 310u) << f.to_string();
@@ -43,8 +44,9 @@ TEST(GoesOn, AfterEveryPlaceAndTellsEachOnceWithItsCount) {
 TEST(GoesOn, TellsARaceWhereWritesOfOneValueWereToldBefore) {
   // The same store writes one value in its first turn, and different ones in its second.
   Case c;
-  const Outcome o = c.run("  mov.u32 %r4, 0;\n  mov.u32 %r5, 9;\nL:\n  st.shared.u32 [s], %r5;\n  bar.sync 0;\n  mov.u32 %r5, %r1;\n"
-                          "  add.u32 %r4, %r4, 1;\n  setp.lt.u32 %p1, %r4, 2;\n  @%p1 bra L;");
+  const Outcome o = c.run(
+      "  mov.u32 %r4, 0;\n  mov.u32 %r5, 9;\nL:\n  st.shared.u32 [s], %r5;\n  bar.sync 0;\n  mov.u32 %r5, %r1;\n"
+      "  add.u32 %r4, %r4, 1;\n  setp.lt.u32 %p1, %r4, 2;\n  @%p1 bra L;");
   ASSERT_EQ(o.findings.size(), 2u) << text(o);
   EXPECT_EQ(o.findings[0].severity, Severity::kInformation);
   EXPECT_EQ(o.findings[1].severity, Severity::kError);
@@ -54,8 +56,9 @@ TEST(GoesOn, WhatOneLoadMetIsToldOnceHoweverItIsUsed) {
   // The value decides a branch, is computed with and stored, and is an address.
   Case c;
   c.gpu.config.host_threads = 1;
-  const Outcome o = c.run("  ld.shared.u32 %r5, [%r2];\n  setp.eq.u32 %p1, %r5, 0x7fffffff;\n  @%p1 bra L;\n  add.u32 %r6, %r5, 1;\n"
-                          "  st.global.u32 [%rd6], %r6;\nL:\n  and.b32 %r7, %r5, 0;\n  mul.lo.u32 %r8, %r5, 3;\n  st.global.u32 [%rd6], %r8;");
+  const Outcome o = c.run(
+      "  ld.shared.u32 %r5, [%r2];\n  setp.eq.u32 %p1, %r5, 0x7fffffff;\n  @%p1 bra L;\n  add.u32 %r6, %r5, 1;\n"
+      "  st.global.u32 [%rd6], %r6;\nL:\n  and.b32 %r7, %r5, 0;\n  mul.lo.u32 %r8, %r5, 3;\n  st.global.u32 [%rd6], %r8;");
   ASSERT_EQ(o.findings.size(), 1u) << text(o);
   EXPECT_EQ(o.findings[0].access.site.instruction, "bra") << text(o);
   EXPECT_EQ(o.findings[0].occurrences, 96u) << "32 threads, three uses";
@@ -65,16 +68,18 @@ TEST(GoesOn, WhatOneLoadMetIsToldOnceHoweverItIsUsed) {
 
 TEST(GoesOn, WhatIsStoredAfterItWasToldCountsAsWritten) {
   Case c;
-  const Outcome o = c.run("  ld.shared.u32 %r5, [%r2];\n  add.u32 %r6, %r5, 1;\n  st.shared.u32 [%r2], %r6;\n  ld.shared.u32 %r7, [%r2];\n"
-                          "  add.u32 %r8, %r7, 1;\n  st.global.u32 [%rd6], %r8;");
+  const Outcome o = c.run(
+      "  ld.shared.u32 %r5, [%r2];\n  add.u32 %r6, %r5, 1;\n  st.shared.u32 [%r2], %r6;\n  ld.shared.u32 %r7, [%r2];\n"
+      "  add.u32 %r8, %r7, 1;\n  st.global.u32 [%rd6], %r8;");
   ASSERT_EQ(o.findings.size(), 1u) << text(o);
   EXPECT_EQ(o.findings[0].access.site.instruction, "st.shared.u32") << text(o);
 }
 
 TEST(GoesOn, TwoLoadsAreTwoMistakes) {
   Case c;
-  const Outcome o = c.run("  ld.shared.u32 %r5, [s];\n  ld.shared.u32 %r6, [s+4];\n  add.u32 %r5, %r5, 1;\n  add.u32 %r6, %r6, 1;\n"
-                          "  st.global.u32 [%rd5], %r5;\n  st.global.u32 [%rd6], %r6;");
+  const Outcome o = c.run(
+      "  ld.shared.u32 %r5, [s];\n  ld.shared.u32 %r6, [s+4];\n  add.u32 %r5, %r5, 1;\n  add.u32 %r6, %r6, 1;\n"
+      "  st.global.u32 [%rd5], %r5;\n  st.global.u32 [%rd6], %r6;");
   EXPECT_EQ(o.findings.size(), 2u) << text(o);
 }
 

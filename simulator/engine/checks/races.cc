@@ -4,14 +4,14 @@
 #include <bit>
 #include <cstring>
 
-#include "simulator/engine/memory/access.h"
-#include "simulator/engine/sync/cluster.h"
-#include "simulator/engine/memory/lane_runs.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/launch_state.h"
-#include "simulator/engine/launch/worker.h"
 #include "simulator/engine/launch/placement.h"
+#include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/lane_runs.h"
+#include "simulator/engine/sync/cluster.h"
 
 namespace lockstep::engine {
 namespace {
@@ -62,7 +62,8 @@ enum class Harm { kSome, kSameValue, kGuess };
 
 const char* advice(const Opponent& other, Harm harm) {
   if (harm == Harm::kSameValue) return "Both write the same value.";
-  if (harm == Harm::kGuess) return "The plain read only guesses what a compare-and-swap then compares with; a volatile or relaxed read would be no race at all.";
+  if (harm == Harm::kGuess)
+    return "The plain read only guesses what a compare-and-swap then compares with; a volatile or relaxed read would be no race at all.";
   if (other.same_warp) return "Nothing orders the two threads of this warp: __syncwarp() or __syncthreads() between the accesses would.";
   if (other.same_block) return "Nothing orders the two threads: __syncthreads() between the accesses would.";
   return "Nothing orders the two blocks: atomics of device scope, a flag with fences on both sides, a barrier of the grid or two kernels would.";
@@ -223,9 +224,8 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
     const GlobalRaces::Lock lock(races, first, last);
     GlobalRaces::Conflict conflict;
     bool found = false;
-    for_granules(first, last, cell, [&](check::RaceCell& granule, std::uint32_t mask) {
-      found |= races.access(granule, mask, static_cast<std::uint32_t>(i), access, conflict);
-    });
+    for_granules(first, last, cell,
+                 [&](check::RaceCell& granule, std::uint32_t mask) { found |= races.access(granule, mask, static_cast<std::uint32_t>(i), access, conflict); });
     if (found && good) good = report_race(w, r, i, space, where(first), opponent(b, w.index, conflict));
     store(w, r, i);
   });
@@ -288,8 +288,8 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
   bool good = true;
   check::SharedRaces::Conflict c;
   each(lanes, [&](int i) {
-    const bool found = b.races.access(static_cast<std::uint32_t>(r.address[i]), r.size, w.index * kWarpSize + static_cast<std::uint32_t>(i), r.pc,
-                                      r.writes, strong, c);
+    const bool found =
+        b.races.access(static_cast<std::uint32_t>(r.address[i]), r.size, w.index * kWarpSize + static_cast<std::uint32_t>(i), r.pc, r.writes, strong, c);
     if (found && good) {
       good = report_race(w, r, i, Space::kShared, in_shared_variable(*b.launch, r.address[i]), opponent(b, w.index, c));
     }
@@ -318,8 +318,7 @@ bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
   memory::DeviceMemory& memory = *w.block->worker->memory;
   return check_swaps(w, r, lanes, w.block->worker->races->parallel(), [&](Request& part, LaneMask some) {
     return check_cells(
-        w, part, some, Space::kGlobal,
-        [&](std::uint64_t address) { return memory.in_window(address) ? memory.race_shadow(address) : nullptr; },
+        w, part, some, Space::kGlobal, [&](std::uint64_t address) { return memory.in_window(address) ? memory.race_shadow(address) : nullptr; },
         [&](std::uint64_t address) {
           const memory::Allocation* a = memory.find(address);
           return a == nullptr ? std::string() : std::to_string(address - a->begin) + " bytes into " + describe(*a);

@@ -1,8 +1,8 @@
 // The searches for races, as the handlers of memory operations and of what orders threads call them.
 #pragma once
 
-#include "simulator/engine/schedule/block.h"
 #include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/schedule/block.h"
 
 namespace lockstep::engine {
 

@@ -9,9 +9,9 @@ namespace lockstep::engine {
 namespace {
 
 using check::Kind;
+using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
-using ::testing::HasSubstr;
 
 // The block that finds all others counted in takes the counter back by a plain store. Their atomics are recorded, done and known to have been read
 // at different times: whatever these are, the store comes after all of them.
@@ -49,9 +49,10 @@ END:
 // k(x): lane i has x in %rd1 and i in %r1.
 Outcome run(const std::string& body) {
   Machine gpu;
-  gpu.load(".visible .entry k(.param .u64 x)\n{\n  .shared .align 4 .b8 s[128];\n  .reg .b32 %r<9>;\n  .reg .b64 %rd<9>;\n  .reg .pred %p<3>;\n"
-           "  ld.param.u64 %rd1, [x];\n  mov.u32 %r1, %tid.x;\n  setp.eq.u32 %p1, %r1, 0;\n  mov.u32 %r7, 0;\n" +
-           body + "\n  ret;\n}\n");
+  gpu.load(
+      ".visible .entry k(.param .u64 x)\n{\n  .shared .align 4 .b8 s[128];\n  .reg .b32 %r<9>;\n  .reg .b64 %rd<9>;\n  .reg .pred %p<3>;\n"
+      "  ld.param.u64 %rd1, [x];\n  mov.u32 %r1, %tid.x;\n  setp.eq.u32 %p1, %r1, 0;\n  mov.u32 %r7, 0;\n" +
+      body + "\n  ret;\n}\n");
   return gpu.launch("k", 1, 32, gpu.buffer(std::vector<std::uint32_t>(32, 0)));
 }
 
@@ -77,9 +78,11 @@ TEST_P(BothThreads, AreNamed) {
   testing::TwoBuffers run;
   const TwoSides& c = GetParam();
   run.gpu.config.cluster = {c.cluster, 1, 1};
-  const Outcome o = run.run("  setp.eq.u32 %p1, %r1, 0;\n  setp.eq.u32 %p2, %r1, 31;\n  setp.eq.u32 %p3, %r1, 40;\n  mov.u32 %r9, %ctaid.x;\n"
-                            "  setp.eq.u32 %p4, %r9, 1;\n  and.pred %p5, %p1, %p4;\n  add.u32 %r8, %r1, 100;\n" + c.body,
-                            c.threads, c.blocks);
+  const Outcome o = run.run(
+      "  setp.eq.u32 %p1, %r1, 0;\n  setp.eq.u32 %p2, %r1, 31;\n  setp.eq.u32 %p3, %r1, 40;\n  mov.u32 %r9, %ctaid.x;\n"
+      "  setp.eq.u32 %p4, %r9, 1;\n  and.pred %p5, %p1, %p4;\n  add.u32 %r8, %r1, 100;\n" +
+          c.body,
+      c.threads, c.blocks);
   ASSERT_EQ(o.findings.size(), 1u) << text(o);
   const check::Finding& f = o.findings[0];
   EXPECT_EQ(f.kind, Kind::kRace);
@@ -95,49 +98,89 @@ INSTANTIATE_TEST_SUITE_P(
     Races, BothThreads,
     ::testing::Values(
         TwoSides{"SharedWritesOfOneInstruction", "  st.shared.u32 [s], %r8;", {0, 1, "st.shared.u32"}, {0, 0, "st.shared.u32"}},
-        TwoSides{"SharedWriteByTheFirstReader", std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p1 st.shared.u32 [s], %r8;",
-                 {0, 0, "st.shared.u32"}, {0, 31, "ld.shared.u32"}},
-        TwoSides{"SharedWriteByTheLastReader", std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p2 st.shared.u32 [s], %r8;",
-                 {0, 31, "st.shared.u32"}, {0, 0, "ld.shared.u32"}},
-        TwoSides{"SharedWriteByAReaderOfAnotherWarp", std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p3 st.shared.u32 [s], %r8;",
-                 {0, 40, "st.shared.u32"}, {0, 63, "ld.shared.u32"}, 64},
+        TwoSides{"SharedWriteByTheFirstReader",
+                 std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p1 st.shared.u32 [s], %r8;",
+                 {0, 0, "st.shared.u32"},
+                 {0, 31, "ld.shared.u32"}},
+        TwoSides{"SharedWriteByTheLastReader",
+                 std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p2 st.shared.u32 [s], %r8;",
+                 {0, 31, "st.shared.u32"},
+                 {0, 0, "ld.shared.u32"}},
+        TwoSides{"SharedWriteByAReaderOfAnotherWarp",
+                 std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p3 st.shared.u32 [s], %r8;",
+                 {0, 40, "st.shared.u32"},
+                 {0, 63, "ld.shared.u32"},
+                 64},
         TwoSides{"SharedReadsByTwoInstructions",
                  std::string(kInitialised) + "  @%p1 ld.shared.u32 %r5, [s];\n  @%p2 ld.shared.s32 %r5, [s];\n  @%p2 st.shared.u32 [s], %r8;",
-                 {0, 31, "st.shared.u32"}, {0, 0, "ld.shared.u32"}},
-        TwoSides{"SharedReadOfAnotherWarp", std::string(kInitialised) + "  @%p3 st.shared.u32 [s], %r8;\n  @%p1 ld.shared.u32 %r5, [s];",
-                 {0, 0, "ld.shared.u32"}, {0, 40, "st.shared.u32"}, 64},
-        TwoSides{"SharedPlainWriteUnderAnAtomic", "  @%p1 st.shared.u32 [s], %r8;\n  @%p1 red.shared.add.u32 [s], 1;\n  @%p2 red.shared.add.s32 [s], 1;",
-                 {0, 31, "red.shared.add.s32"}, {0, 0, "st.shared.u32"}},
-        TwoSides{"SharedBytes", "  st.shared.u8 [t+3], %r1;\n  bar.sync 0;\n  ld.shared.u8 %r5, [t+3];\n  @%p2 st.shared.u8 [t+3], %r8;", {0, 1, "st.shared.u8"},
+                 {0, 31, "st.shared.u32"},
+                 {0, 0, "ld.shared.u32"}},
+        TwoSides{"SharedReadOfAnotherWarp",
+                 std::string(kInitialised) + "  @%p3 st.shared.u32 [s], %r8;\n  @%p1 ld.shared.u32 %r5, [s];",
+                 {0, 0, "ld.shared.u32"},
+                 {0, 40, "st.shared.u32"},
+                 64},
+        TwoSides{"SharedPlainWriteUnderAnAtomic",
+                 "  @%p1 st.shared.u32 [s], %r8;\n  @%p1 red.shared.add.u32 [s], 1;\n  @%p2 red.shared.add.s32 [s], 1;",
+                 {0, 31, "red.shared.add.s32"},
+                 {0, 0, "st.shared.u32"}},
+        TwoSides{"SharedBytes",
+                 "  st.shared.u8 [t+3], %r1;\n  bar.sync 0;\n  ld.shared.u8 %r5, [t+3];\n  @%p2 st.shared.u8 [t+3], %r8;",
+                 {0, 1, "st.shared.u8"},
                  {0, 0, "st.shared.u8"}},
-        TwoSides{"SharedPlainWriteAfterAtomics", std::string(kInitialised) + "  red.shared.add.u32 [s], 1;\n  @%p1 st.shared.u32 [s], %r8;",
-                 {0, 0, "st.shared.u32"}, {0, 31, "red.shared.add.u32"}},
+        TwoSides{"SharedPlainWriteAfterAtomics",
+                 std::string(kInitialised) + "  red.shared.add.u32 [s], 1;\n  @%p1 st.shared.u32 [s], %r8;",
+                 {0, 0, "st.shared.u32"},
+                 {0, 31, "red.shared.add.u32"}},
         TwoSides{"GlobalWritesOfOneInstruction", "  st.global.u32 [%rd1], %r8;", {0, 1, "st.global.u32"}, {0, 0, "st.global.u32"}},
-        TwoSides{"GlobalWriteByTheFirstReader", "  ld.global.u32 %r5, [%rd1];\n  @%p1 st.global.u32 [%rd1], %r8;", {0, 0, "st.global.u32"},
+        TwoSides{"GlobalWriteByTheFirstReader",
+                 "  ld.global.u32 %r5, [%rd1];\n  @%p1 st.global.u32 [%rd1], %r8;",
+                 {0, 0, "st.global.u32"},
                  {0, 31, "ld.global.u32"}},
-        TwoSides{"GlobalWriteByTheLastReader", "  ld.global.u32 %r5, [%rd1];\n  @%p2 st.global.u32 [%rd1], %r8;", {0, 31, "st.global.u32"},
-                 {0, 0, "ld.global.u32"}},
+        TwoSides{
+            "GlobalWriteByTheLastReader", "  ld.global.u32 %r5, [%rd1];\n  @%p2 st.global.u32 [%rd1], %r8;", {0, 31, "st.global.u32"}, {0, 0, "ld.global.u32"}},
         TwoSides{"GlobalReadsByTwoInstructions",
-                 "  @%p1 ld.global.u32 %r5, [%rd1];\n  @%p2 ld.global.s32 %r5, [%rd1];\n  @%p1 st.global.u32 [%rd1], %r8;", {0, 0, "st.global.u32"},
+                 "  @%p1 ld.global.u32 %r5, [%rd1];\n  @%p2 ld.global.s32 %r5, [%rd1];\n  @%p1 st.global.u32 [%rd1], %r8;",
+                 {0, 0, "st.global.u32"},
                  {0, 31, "ld.global.s32"}},
         TwoSides{"GlobalBytes", "  ld.global.u8 %r5, [%rd1+1];\n  @%p1 st.global.u8 [%rd1+1], %r8;", {0, 0, "st.global.u8"}, {0, 1, "ld.global.u8"}},
-        TwoSides{"GlobalPlainWriteAfterAtomics", "  red.global.add.u32 [%rd1], 1;\n  @%p1 st.global.u32 [%rd1], %r8;", {0, 0, "st.global.u32"},
+        TwoSides{"GlobalPlainWriteAfterAtomics",
+                 "  red.global.add.u32 [%rd1], 1;\n  @%p1 st.global.u32 [%rd1], %r8;",
+                 {0, 0, "st.global.u32"},
                  {0, 31, "red.global.add.u32"}},
-        TwoSides{"GlobalWritesOfTwoWarps", "  @%p1 st.global.u32 [%rd1], %r8;\n  @%p3 st.global.s32 [%rd1], %r8;", {0, 40, "st.global.s32"},
-                 {0, 0, "st.global.u32"}, 64},
-        TwoSides{"GlobalReadsByTwoWarps", "  ld.global.u32 %r5, [%rd1];\n  @%p3 st.global.u32 [%rd1], %r8;", {0, 40, "st.global.u32"},
-                 {0, 0, "ld.global.u32"}, 64},
+        TwoSides{"GlobalWritesOfTwoWarps",
+                 "  @%p1 st.global.u32 [%rd1], %r8;\n  @%p3 st.global.s32 [%rd1], %r8;",
+                 {0, 40, "st.global.s32"},
+                 {0, 0, "st.global.u32"},
+                 64},
+        TwoSides{
+            "GlobalReadsByTwoWarps", "  ld.global.u32 %r5, [%rd1];\n  @%p3 st.global.u32 [%rd1], %r8;", {0, 40, "st.global.u32"}, {0, 0, "ld.global.u32"}, 64},
         TwoSides{"GlobalWritesOfTwoBlocks", "  @%p1 st.global.u32 [%rd1], %r9;", {0, 0, "st.global.u32"}, {1, 0, "st.global.u32"}, 32, 2},
-        TwoSides{"GlobalWriteByABlockThatReadToo", "  ld.global.u32 %r5, [%rd1];\n  @%p5 st.global.u32 [%rd1], %r8;", {1, 0, "st.global.u32"},
-                 {0, 0, "ld.global.u32"}, 32, 2},
-        TwoSides{"SharedMemoryOfACluster", std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p1 st.shared.u32 [s], %r8;", {0, 0, "st.shared.u32"},
-                 {0, 31, "ld.shared.u32"}, 32, 2, 2},
-        TwoSides{"CopiesToOnePlace", "  cp.async.ca.shared.global [s], [%rd5], 4;\n  cp.async.wait_all;", {0, 1, "cp.async.ca.shared.global"},
+        TwoSides{"GlobalWriteByABlockThatReadToo",
+                 "  ld.global.u32 %r5, [%rd1];\n  @%p5 st.global.u32 [%rd1], %r8;",
+                 {1, 0, "st.global.u32"},
+                 {0, 0, "ld.global.u32"},
+                 32,
+                 2},
+        TwoSides{"SharedMemoryOfACluster",
+                 std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p1 st.shared.u32 [s], %r8;",
+                 {0, 0, "st.shared.u32"},
+                 {0, 31, "ld.shared.u32"},
+                 32,
+                 2,
+                 2},
+        TwoSides{"CopiesToOnePlace",
+                 "  cp.async.ca.shared.global [s], [%rd5], 4;\n  cp.async.wait_all;",
+                 {0, 1, "cp.async.ca.shared.global"},
                  {0, 0, "cp.async.ca.shared.global"}},
-        TwoSides{"CopyToWhatOthersRead", std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p2 cp.async.ca.shared.global [s], [%rd5], 4;\n  cp.async.wait_all;",
-                 {0, 31, "cp.async.ca.shared.global"}, {0, 0, "ld.shared.u32"}},
-        TwoSides{"ReadOfWhatACopyHasUnderWay", "  @%p2 cp.async.ca.shared.global [s], [%rd5], 4;\n  @%p1 ld.shared.u32 %r5, [s];\n  cp.async.wait_all;",
-                 {0, 0, "ld.shared.u32"}, {0, 31, "cp.async.ca.shared.global"}}),
+        TwoSides{"CopyToWhatOthersRead",
+                 std::string(kInitialised) + "  ld.shared.u32 %r5, [s];\n  @%p2 cp.async.ca.shared.global [s], [%rd5], 4;\n  cp.async.wait_all;",
+                 {0, 31, "cp.async.ca.shared.global"},
+                 {0, 0, "ld.shared.u32"}},
+        TwoSides{"ReadOfWhatACopyHasUnderWay",
+                 "  @%p2 cp.async.ca.shared.global [s], [%rd5], 4;\n  @%p1 ld.shared.u32 %r5, [s];\n  cp.async.wait_all;",
+                 {0, 0, "ld.shared.u32"},
+                 {0, 31, "cp.async.ca.shared.global"}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Races, NeverAgainstTheThreadItself) {
@@ -147,8 +190,9 @@ TEST(Races, NeverAgainstTheThreadItself) {
     for (int lane = 0; lane < 32; ++lane) {
       for (const bool twice : {false, true}) {
         const std::string read = "  " + load + ".u32 %r2, " + at + ";\n";
-        const Outcome o = run("  @%p1 " + store + ".u32 " + at + ", %r7;\n  bar.sync 0;\n" + read + (twice ? "  @%p1 " + load + ".s32 %r2, " + at + ";\n" : "") +
-                              "  setp.eq.u32 %p2, %r1, " + std::to_string(lane) + ";\n  mov.u32 %r3, 9;\n  @%p2 " + store + ".u32 " + at + ", %r3;");
+        const Outcome o =
+            run("  @%p1 " + store + ".u32 " + at + ", %r7;\n  bar.sync 0;\n" + read + (twice ? "  @%p1 " + load + ".s32 %r2, " + at + ";\n" : "") +
+                "  setp.eq.u32 %p2, %r1, " + std::to_string(lane) + ";\n  mov.u32 %r3, 9;\n  @%p2 " + store + ".u32 " + at + ", %r3;");
         ASSERT_EQ(o.findings.size(), 1u) << text(o);
         EXPECT_EQ(o.findings[0].access.thread.x, static_cast<std::uint32_t>(lane)) << text(o);
         EXPECT_NE(o.findings[0].other->thread.x, static_cast<std::uint32_t>(lane)) << text(o);
@@ -159,8 +203,8 @@ TEST(Races, NeverAgainstTheThreadItself) {
 
 // old = *p; do { assumed = old; old = atomicCAS(p, assumed, assumed + 1); } while (old != assumed);
 std::string counts_by_swaps(const std::string& space, const std::string& address, const std::string& write = {}) {
-  return "  ld." + space + ".u32 %r2, [" + address + "];\n" + write + "L:\n  add.u32 %r3, %r2, 1;\n  atom." + space + ".cas.b32 %r4, [" + address + "], %r2, %r3;\n" +
-         "  setp.ne.u32 %p2, %r4, %r2;\n  mov.u32 %r2, %r4;\n  @%p2 bra L;";
+  return "  ld." + space + ".u32 %r2, [" + address + "];\n" + write + "L:\n  add.u32 %r3, %r2, 1;\n  atom." + space + ".cas.b32 %r4, [" + address +
+         "], %r2, %r3;\n" + "  setp.ne.u32 %p2, %r4, %r2;\n  mov.u32 %r2, %r4;\n  @%p2 bra L;";
 }
 
 TEST(Races, OfAFirstGuessWithACompareAndSwapAreForInformation) {

@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <string_view>
 
-#include "simulator/engine/memory/memory_ops.h"
 #include "simulator/engine/checks/uninitialised.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/memory_ops.h"
 
 namespace lockstep::engine {
 namespace {
@@ -109,9 +109,7 @@ ReportedSite* find_reported(const Warp& w, check::Kind kind, std::uint32_t pc, R
 
 }  // namespace
 
-bool goes_on_after(const Launch& launch, check::Kind kind) {
-  return launch.config->go_on || (launch.config->suppressed >> static_cast<int>(kind) & 1) != 0;
-}
+bool goes_on_after(const Launch& launch, check::Kind kind) { return launch.config->go_on || (launch.config->suppressed >> static_cast<int>(kind) & 1) != 0; }
 
 bool already_reported(const Warp& w, check::Kind kind, std::uint32_t pc, std::uint64_t times, ReportedSite::As as) {
   if (!goes_on_after(*w.block->launch, kind)) return false;

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "simulator/engine/schedule/block.h"
-#include "simulator/memory/describe.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/schedule/block.h"
+#include "simulator/memory/describe.h"
 
 namespace lockstep::engine {
 struct Request;

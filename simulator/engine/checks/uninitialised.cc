@@ -147,9 +147,7 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
   if (!frame.validity) return true;
   const Op& op = program.ops[pc];
   auto& words = frame.validity->words;
-  const auto word_of = [&](Slot s) -> Validity::Word* {
-    return is_constant(s) || s == kNoSlot || s / 4 >= words.size() ? nullptr : &words[s / 4];
-  };
+  const auto word_of = [&](Slot s) -> Validity::Word* { return is_constant(s) || s == kNoSlot || s / 4 >= words.size() ? nullptr : &words[s / 4]; };
   if (op.guard != kNoSlot) {
     if (Validity::Word* g = word_of(op.guard); g && (g->invalid & active)) {
       if (!report_use(w, pc, g->invalid & active, *g, "the condition")) return false;
@@ -159,7 +157,7 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
   const ValidityTransfer flow = program.transfers[pc];
   Validity::Word result;
   std::memset(result.bytes, 0, sizeof result.bytes);
-  LaneMask whole = mask;      // lanes of which every source is invalid in all its bytes
+  LaneMask whole = mask;  // lanes of which every source is invalid in all its bytes
   int sources = 0, results = 0;
   bool any = false;
   const OperandUse* const begin = program.uses.data() + program.use_begin[pc];
@@ -173,10 +171,10 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
       whole = 0;
       continue;
     }
-    const char* const use = u->role == Role::kAddress ? "the address"
-                            : flow == ValidityTransfer::kControl  ? "what decides here"
-                            : flow == ValidityTransfer::kAtomic   ? "the operand"
-                                                      : nullptr;
+    const char* const use = u->role == Role::kAddress            ? "the address"
+                            : flow == ValidityTransfer::kControl ? "what decides here"
+                            : flow == ValidityTransfer::kAtomic  ? "the operand"
+                                                                 : nullptr;
     if (use != nullptr) {
       if (!report_use(w, pc, bad, *v, use)) return false;
       continue;

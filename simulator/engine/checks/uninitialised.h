@@ -18,8 +18,8 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active);
 
 // Marks `lanes` of the register at `slot` of the running frame as never written, by the operation at `pc`, and others of `written` as good.
 // `bytes`: of each invalid lane, which bytes of the value are meant; nullptr: all.
-void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::uint32_t pc,
-                   check::Kind kind = check::Kind::kUninitialised, const std::uint8_t* bytes = nullptr);
+void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::uint32_t pc, check::Kind kind = check::Kind::kUninitialised,
+                   const std::uint8_t* bytes = nullptr);
 // Where such a value came from, in a sentence.
 std::string origin_of(const Program& program, const Validity::Word& word);
 // Lanes of `mask` whose value at `slot` was never written.

@@ -12,9 +12,9 @@ namespace lockstep::engine {
 namespace {
 
 using check::Kind;
+using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
-using ::testing::HasSubstr;
 
 // Thread i has %r1 = i, %f1 = signs[i], %r7 = 5 and %r8, which nobody wrote; it stores what the body leaves in %r9, plus 1.
 struct Selections {
@@ -60,12 +60,15 @@ TEST(Selection, TheOperandThatIsNotTakenDoesNotCount) {
 // for (i = 0; i < 2; ++i) d = lane / 16 == i ? v : d, with a d that begins unassigned.
 TEST(Selection, ALoopThatAssignsEachLaneInItsTurn) {
   Selections s;
-  const Outcome o = s.run("mov.u32 %r2, 0;\nshr.u32 %r3, %r1, 4;\nL:\nadd.u32 %r4, %r7, %r2;\nsetp.eq.u32 %p1, %r3, %r2;\nselp.b32 %r8, %r4, %r8, %p1;\n"
-                          "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 2;\n@%p2 bra L;\nmov.b32 %r9, %r8;\n");
+  const Outcome o = s.run(
+      "mov.u32 %r2, 0;\nshr.u32 %r3, %r1, 4;\nL:\nadd.u32 %r4, %r7, %r2;\nsetp.eq.u32 %p1, %r3, %r2;\nselp.b32 %r8, %r4, %r8, %p1;\n"
+      "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 2;\n@%p2 bra L;\nmov.b32 %r9, %r8;\n");
   EXPECT_FALSE(o.failed()) << text(o);
   EXPECT_EQ(s.gpu.fetch<std::uint32_t>(s.out, 32)[31], 7u);
   EXPECT_GT(Selections().accused("mov.u32 %r2, 0;\nshr.u32 %r3, %r1, 4;\nL:\nadd.u32 %r4, %r7, %r2;\nsetp.eq.u32 %p1, %r3, %r2;\nselp.b32 %r8, %r4, %r8, %p1;\n"
-                                 "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 1;\n@%p2 bra L;\nmov.b32 %r9, %r8;\n"), 0u) << "one turn too few";
+                                 "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 1;\n@%p2 bra L;\nmov.b32 %r9, %r8;\n"),
+            0u)
+      << "one turn too few";
 }
 
 TEST(Selection, AConditionThatNobodyWroteCounts) {
@@ -109,8 +112,9 @@ TEST(Selection, AKnownPredicateMayDecideAlone) {
 // f = 1; if (2 * lane + j < n) f = v & 1: the compiler makes a disjunction of it.
 TEST(Selection, ADisjunctionLeavesItsResultAsTheKnownOperandHasIt) {
   Selections s;
-  const Outcome o = s.run("setp.lt.u32 %p2, %r8, 7;\nsetp.lt.u32 %p1, %r1, 99;\nmov.pred %p3, %p1;\nsetp.lt.and.u32 %p3, %r1, 0, %p2;\nor.pred %p3, %p3, %p1;\n"
-                          "selp.b32 %r9, 1, 2, %p3;\n");
+  const Outcome o = s.run(
+      "setp.lt.u32 %p2, %r8, 7;\nsetp.lt.u32 %p1, %r1, 99;\nmov.pred %p3, %p1;\nsetp.lt.and.u32 %p3, %r1, 0, %p2;\nor.pred %p3, %p3, %p1;\n"
+      "selp.b32 %r9, 1, 2, %p3;\n");
   EXPECT_FALSE(o.failed()) << text(o);
   EXPECT_EQ(s.gpu.fetch<std::uint32_t>(s.out, 32)[7], 2u);
 }
@@ -155,7 +159,8 @@ Word use_of(const std::string& instruction, std::uint32_t written, std::uint32_t
   ld.global.u16 %h1, [%rd7];
   mov.u64 %rd2, 0;
   mov.u16 %h2, 0;
-)" + instruction + R"(
+)" + instruction +
+           R"(
   cvt.u32.u64 %r3, %rd2;
   cvt.u32.u16 %r4, %h2;
   add.u32 %r2, %r2, %r3;
@@ -182,17 +187,57 @@ Word use_of(const std::string& instruction, std::uint32_t written, std::uint32_t
 // Whatever bytes are missing: it is a finding exactly when they change the result.
 TEST(Bytes, WhatIsCutAwayDoesNotCountAndWhatIsLeftDoes) {
   const char* const instructions[] = {
-      "shr.u32 %r2, %r1, 8;", "shr.u32 %r2, %r1, 12;", "shr.u32 %r2, %r1, 24;", "shr.u32 %r2, %r1, 32;", "shr.s32 %r2, %r1, 16;", "shr.s32 %r2, %r1, 3;", "shr.s32 %r2, %r1, 40;",
-      "shl.b32 %r2, %r1, 8;", "shl.b32 %r2, %r1, 20;", "shl.b32 %r2, %r1, 32;", "and.b32 %r2, %r1, 0xff00;", "and.b32 %r2, 0xff0f00, %r1;", "and.b32 %r2, %r1, 0x10;",
-      "bfe.u32 %r2, %r1, 0, 8;", "bfe.u32 %r2, %r1, 8, 16;", "bfe.u32 %r2, %r1, 4, 8;", "bfe.u32 %r2, %r1, 24, 20;", "bfe.u32 %r2, %r1, 40, 3;", "bfe.u32 %r2, %r1, 3, 0;",
-      "bfe.s32 %r2, %r1, 8, 8;", "bfe.s32 %r2, %r1, 28, 8;", "bfe.s32 %r2, %r1, 50, 8;", "bfe.s32 %r2, %r1, 7, 1;",
-      "prmt.b32 %r2, %r1, %r7, 0x3210;", "prmt.b32 %r2, %r1, %r7, 0x7654;", "prmt.b32 %r2, %r7, %r1, 0x7610;", "prmt.b32 %r2, %r1, %r7, 0x7770;", "prmt.b32 %r2, %r1, %r7, 0xb210;",
-      "prmt.b32 %r2, %r1, %r1, 0x4440;", "xor.b32 %r2, %r1, %r7;", "not.b32 %r2, %r1;", "lop3.b32 %r2, %r1, %r7, %r7, 0x3c;", "lop3.b32 %r2, %r7, %r1, %r7, 0xa0;",
-      "lop3.b32 %r2, %r7, %r7, %r1, 0x3c;", "lop3.b32 %r2, %r7, %r7, %r1, 0x5a;",
-      "cvt.u32.u8 %r2, %r1;", "cvt.u32.u16 %r2, %r1;", "cvt.s32.s8 %r2, %r1;", "cvt.s32.s16 %r2, %r1;", "cvt.u32.u16 %r2, %h1;", "cvt.s32.s8 %r2, %h1;",
-      "cvt.u16.u32 %h2, %r1; mov.u32 %r2, 0;", "cvt.u32.u64 %r2, %rd1;", "cvt.u16.u8 %h2, %h1; mov.u32 %r2, 0;", "cvt.u64.u32 %rd2, %r1; mov.u32 %r2, 0;",
-      "cvt.rn.f32.u8 %f1, %r1; mov.b32 %r2, %f1;", "cvt.rn.f32.u16 %f1, %h1; mov.b32 %r2, %f1;", "shr.u64 %rd2, %rd1, 40; mov.u32 %r2, 0;",
-      "bfe.u64 %rd2, %rd1, 8, 16; mov.u32 %r2, 0;", "and.b64 %rd2, %rd1, 0xff; mov.u32 %r2, 0;", "mov.b32 %r2, %r1;",
+      "shr.u32 %r2, %r1, 8;",
+      "shr.u32 %r2, %r1, 12;",
+      "shr.u32 %r2, %r1, 24;",
+      "shr.u32 %r2, %r1, 32;",
+      "shr.s32 %r2, %r1, 16;",
+      "shr.s32 %r2, %r1, 3;",
+      "shr.s32 %r2, %r1, 40;",
+      "shl.b32 %r2, %r1, 8;",
+      "shl.b32 %r2, %r1, 20;",
+      "shl.b32 %r2, %r1, 32;",
+      "and.b32 %r2, %r1, 0xff00;",
+      "and.b32 %r2, 0xff0f00, %r1;",
+      "and.b32 %r2, %r1, 0x10;",
+      "bfe.u32 %r2, %r1, 0, 8;",
+      "bfe.u32 %r2, %r1, 8, 16;",
+      "bfe.u32 %r2, %r1, 4, 8;",
+      "bfe.u32 %r2, %r1, 24, 20;",
+      "bfe.u32 %r2, %r1, 40, 3;",
+      "bfe.u32 %r2, %r1, 3, 0;",
+      "bfe.s32 %r2, %r1, 8, 8;",
+      "bfe.s32 %r2, %r1, 28, 8;",
+      "bfe.s32 %r2, %r1, 50, 8;",
+      "bfe.s32 %r2, %r1, 7, 1;",
+      "prmt.b32 %r2, %r1, %r7, 0x3210;",
+      "prmt.b32 %r2, %r1, %r7, 0x7654;",
+      "prmt.b32 %r2, %r7, %r1, 0x7610;",
+      "prmt.b32 %r2, %r1, %r7, 0x7770;",
+      "prmt.b32 %r2, %r1, %r7, 0xb210;",
+      "prmt.b32 %r2, %r1, %r1, 0x4440;",
+      "xor.b32 %r2, %r1, %r7;",
+      "not.b32 %r2, %r1;",
+      "lop3.b32 %r2, %r1, %r7, %r7, 0x3c;",
+      "lop3.b32 %r2, %r7, %r1, %r7, 0xa0;",
+      "lop3.b32 %r2, %r7, %r7, %r1, 0x3c;",
+      "lop3.b32 %r2, %r7, %r7, %r1, 0x5a;",
+      "cvt.u32.u8 %r2, %r1;",
+      "cvt.u32.u16 %r2, %r1;",
+      "cvt.s32.s8 %r2, %r1;",
+      "cvt.s32.s16 %r2, %r1;",
+      "cvt.u32.u16 %r2, %h1;",
+      "cvt.s32.s8 %r2, %h1;",
+      "cvt.u16.u32 %h2, %r1; mov.u32 %r2, 0;",
+      "cvt.u32.u64 %r2, %rd1;",
+      "cvt.u16.u8 %h2, %h1; mov.u32 %r2, 0;",
+      "cvt.u64.u32 %rd2, %r1; mov.u32 %r2, 0;",
+      "cvt.rn.f32.u8 %f1, %r1; mov.b32 %r2, %f1;",
+      "cvt.rn.f32.u16 %f1, %h1; mov.b32 %r2, %f1;",
+      "shr.u64 %rd2, %rd1, 40; mov.u32 %r2, 0;",
+      "bfe.u64 %rd2, %rd1, 8, 16; mov.u32 %r2, 0;",
+      "and.b64 %rd2, %rd1, 0xff; mov.u32 %r2, 0;",
+      "mov.b32 %r2, %r1;",
   };
   for (const char* const instruction : instructions) {
     for (std::uint32_t written = 0; written < 256; written += written < 16 ? 1 : 15) {
@@ -210,7 +255,8 @@ TEST(Bytes, WhatIsCutAwayDoesNotCountAndWhatIsLeftDoes) {
 
 // Taken out of a word byte by byte and stored, padding is still padding.
 TEST(Bytes, MovingThemIsACopy) {
-  for (const char* const move : {"bfe.u32 %r2, %r1, 8, 8;", "shr.u32 %r2, %r1, 8;", "prmt.b32 %r2, %r1, %r7, 0x7771;", "cvt.u16.u32 %h2, %r1; cvt.u32.u16 %r2, %h2;"}) {
+  for (const char* const move :
+       {"bfe.u32 %r2, %r1, 8, 8;", "shr.u32 %r2, %r1, 8;", "prmt.b32 %r2, %r1, %r7, 0x7771;", "cvt.u16.u32 %h2, %r1; cvt.u32.u16 %r2, %h2;"}) {
     Machine gpu;
     gpu.load(std::string(R"(
 .visible .entry k(.param .u64 in, .param .u64 out)

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "simulator/engine/vocabulary.h"
 #include "simulator/engine/memory/relaxed_bytes.h"
+#include "simulator/engine/vocabulary.h"
 
 namespace lockstep::engine {
 
@@ -78,8 +78,8 @@ inline std::uint32_t missing_bytes(const std::uint8_t* shadow, std::uint64_t fir
 
 // Lanes of which some byte is unwritten, and which bytes of each. Most often all bytes between the lowest and the highest are written.
 template <class At>
-inline LaneMask unwritten_lanes(const std::uint8_t* shadow, std::uint64_t low, std::uint64_t span, std::uint32_t size, LaneMask lanes,
-                                std::uint32_t* missing, At at) {
+inline LaneMask unwritten_lanes(const std::uint8_t* shadow, std::uint64_t low, std::uint64_t span, std::uint32_t size, LaneMask lanes, std::uint32_t* missing,
+                                At at) {
   if (span <= 4096 && all_written(shadow, low, static_cast<std::uint32_t>(span))) return 0;
   LaneMask unwritten = 0;
   each(lanes, [&](int i) {

@@ -5,12 +5,12 @@
 #include <cstring>
 #include <optional>
 
-#include "simulator/engine/memory/memory_ops.h"
-#include "simulator/engine/memory/relaxed_bytes.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/uninitialised.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/memory/relaxed_bytes.h"
 
 namespace lockstep::engine {
 namespace {
@@ -94,8 +94,10 @@ std::optional<std::string> format(Warp& w, int lane, const std::string& pattern,
         const auto v = next(4);
         if (!v) return std::nullopt;
         const auto number = static_cast<std::int32_t>(*v);
-        if (number < 0 && spec.back() == '.') spec.pop_back();  // a negative precision counts as none
-        else spec += std::to_string(number);
+        if (number < 0 && spec.back() == '.')
+          spec.pop_back();  // a negative precision counts as none
+        else
+          spec += std::to_string(number);
       } else {
         spec.push_back(pattern[i]);
       }
@@ -110,14 +112,18 @@ std::optional<std::string> format(Warp& w, int lane, const std::string& pattern,
     const char conversion = pattern[i++];
     ++count;
     switch (conversion) {
-      case 'd': case 'i': {
+      case 'd':
+      case 'i': {
         const auto v = next(longs ? 8 : 4);
         if (!v) return std::nullopt;
         const auto value = longs ? static_cast<std::int64_t>(*v) : static_cast<std::int32_t>(*v);
         append(out, spec + "lld", static_cast<long long>(value));
         break;
       }
-      case 'u': case 'x': case 'X': case 'o': {
+      case 'u':
+      case 'x':
+      case 'X':
+      case 'o': {
         const auto v = next(longs ? 8 : 4);
         if (!v) return std::nullopt;
         append(out, spec + "ll" + conversion, static_cast<unsigned long long>(*v));
@@ -129,7 +135,14 @@ std::optional<std::string> format(Warp& w, int lane, const std::string& pattern,
         append(out, spec + "c", static_cast<int>(*v));
         break;
       }
-      case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A': {
+      case 'f':
+      case 'F':
+      case 'e':
+      case 'E':
+      case 'g':
+      case 'G':
+      case 'a':
+      case 'A': {
         const auto v = next(8);
         if (!v) return std::nullopt;
         append(out, spec + conversion, std::bit_cast<double>(*v));
@@ -200,8 +213,8 @@ void fail_assertion(Warp& w, const Call& call, LaneMask mask) {
     const auto s = a ? read_string(w, lane, a) : std::nullopt;
     return s ? *s : std::string("?");
   };
-  f.where = "assertion `" + text(0) + "' failed at " + text(1) + ":" + std::to_string(static_cast<std::uint32_t>(argument(w, call, 2, lane))) +
-            " in " + text(3);
+  f.where =
+      "assertion `" + text(0) + "' failed at " + text(1) + ":" + std::to_string(static_cast<std::uint32_t>(argument(w, call, 2, lane))) + " in " + text(3);
   report(w, std::move(f));
 }
 

@@ -1,18 +1,17 @@
 #include "simulator/engine/control/control.h"
 
-#include "simulator/engine/control/builtins.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "simulator/engine/sync/cluster.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/uninitialised.h"
+#include "simulator/engine/checks/written_bits.h"
+#include "simulator/engine/control/builtins.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
 #include "simulator/engine/schedule/scheduler.h"
-#include "simulator/engine/checks/written_bits.h"
+#include "simulator/engine/sync/cluster.h"
 
 namespace lockstep::engine {
 namespace {
@@ -32,8 +31,8 @@ void copy_marks(Warp& w, std::int32_t to_frame, const Storage& to, std::int32_t 
   w.control->frame = to_frame;
   for (std::uint32_t k = 0; k < std::max(1u, std::min(to.size, from.size) / 4); ++k) {
     Validity::Word* word = validity_word(w.control->frames[from_frame], from.offset + 4 * k);
-    mark_register(w, to.offset + 4 * k, word ? word->invalid & lanes : 0, lanes, word ? word->pc : 0,
-                  word ? word->kind : check::Kind::kUninitialised, word ? word->bytes : nullptr);
+    mark_register(w, to.offset + 4 * k, word ? word->invalid & lanes : 0, lanes, word ? word->pc : 0, word ? word->kind : check::Kind::kUninitialised,
+                  word ? word->bytes : nullptr);
   }
   w.control->frame = running;
 }
@@ -131,8 +130,7 @@ void run_call(Warp& w, const Op& op, LaneMask mask) {
     LaneMask same = 0;
     each(mask, [&](int l) { same |= LaneMask{addresses[l] == address} << l; });
     const std::uint64_t index = (address - kCodeBase) / kCodeStep;
-    if (address < kCodeBase || (address - kCodeBase) % kCodeStep != 0 || index >= program.functions.size() ||
-        program.functions[index].is_kernel) {
+    if (address < kCodeBase || (address - kCodeBase) % kCodeStep != 0 || index >= program.functions.size() || program.functions[index].is_kernel) {
       check::Finding f = finding_at(w, w.pc - 1, same, check::Kind::kInvalidProgramCounter);
       char text[64];
       std::snprintf(text, sizeof text, "0x%llx is the address of no function", static_cast<unsigned long long>(address));
@@ -159,8 +157,7 @@ void run_call(Warp& w, const Op& op, LaneMask mask) {
   }
   if (call.arguments.size() != callee.parameters.size()) {
     check::Finding f = finding_at(w, w.pc - 1, mask, check::Kind::kInvalidProgramCounter);
-    f.where = "the function called takes " + std::to_string(callee.parameters.size()) + " parameters, the call passes " +
-              std::to_string(call.arguments.size());
+    f.where = "the function called takes " + std::to_string(callee.parameters.size()) + " parameters, the call passes " + std::to_string(call.arguments.size());
     report(w, std::move(f));
     return;
   }
@@ -282,12 +279,11 @@ void run_is_space(Warp& w, const Op& op, LaneMask mask) {
     const bool constant = where != nullptr && where->kind == memory::Kind::kConstant;
     bool r = false;
     switch (static_cast<isa::Space>(op.space)) {
-      case isa::Space::kShared:
-        r = shared && rank_named(*w.block, static_cast<std::uint32_t>(a[l] - launch.shared_window)) == w.block->cluster_rank;
-        break;
+      case isa::Space::kShared: r = shared && rank_named(*w.block, static_cast<std::uint32_t>(a[l] - launch.shared_window)) == w.block->cluster_rank; break;
       case isa::Space::kSharedCluster: r = shared; break;
       case isa::Space::kLocal: r = local; break;
-      case isa::Space::kConst: case isa::Space::kParam: r = constant; break;
+      case isa::Space::kConst:
+      case isa::Space::kParam: r = constant; break;
       default: r = !shared && !local && !constant; break;
     }
     yes |= LaneMask{r} << l;
@@ -360,8 +356,10 @@ void run_stack_restore(Warp& w, const Op& op, LaneMask mask) {
   LaneMask above = 0;  // a stack is given back, never taken
   each(mask, [&](int l) {
     const std::uint64_t to = op.register_bytes == 8 ? source<std::uint64_t>(w, op.src[0])[l] : source<std::uint32_t>(w, op.src[0])[l];
-    if (to > pointer[l]) above |= 1u << l;
-    else pointer[l] = static_cast<std::uint32_t>(to);
+    if (to > pointer[l])
+      above |= 1u << l;
+    else
+      pointer[l] = static_cast<std::uint32_t>(to);
   });
   if (above) {
     check::Finding f = finding_at(w, w.pc - 1, above, check::Kind::kInvalidInstruction);

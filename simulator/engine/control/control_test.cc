@@ -10,10 +10,10 @@
 namespace lockstep::engine {
 namespace {
 
-using testing::Machine;
-using testing::text;
 using ::testing::Each;
 using ::testing::HasSubstr;
+using testing::Machine;
+using testing::text;
 
 // A kernel `k(out)` whose body leaves a 32-bit result in %r0; thread i stores it to out[i].
 std::string kernel(const std::string& body, const std::string& before = "") {
@@ -24,7 +24,8 @@ std::string kernel(const std::string& body, const std::string& before = "") {
   .reg .b32 %r<40>;
   .reg .b64 %rd<20>;
   mov.u32 %r1, %tid.x;
-)" + body + R"(
+)" + body +
+         R"(
   ld.param.u64 %rd1, [out];
   mul.wide.u32 %rd2, %r1, 4;
   add.s64 %rd3, %rd1, %rd2;
@@ -131,7 +132,8 @@ TEST(ControlFlow, GuardsMaskSingleInstructions) {
   setp.gt.u32 %p1, %r1, 20;
   @%p1 mov.u32 %r0, 8;
   @!%p1 add.u32 %r0, %r0, %r1;
-)"), 32);
+)"),
+                     32);
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r[i], i > 20 ? 8 : 7 + i);
 }
 
@@ -166,7 +168,8 @@ B:
 C:
   mov.u32 %r0, 30;
 DONE:
-)"), 32);
+)"),
+                     32);
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r[i], 10 * (i % 3 + 1));
 }
 
@@ -244,7 +247,9 @@ TEST(Calls, AFunctionPointerPerLane) {
   call (res), %rd8, (a), P;
   ld.param.b32 %r0, [res];
   }
-)", functions), 32);
+)",
+                            functions),
+                     32);
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r[i], i % 2 ? 2 * i : i + 1);
 }
 
@@ -268,7 +273,8 @@ TEST(Calls, EndlessRecursionIsAStackOverflow) {
   gpu.load(kernel(R"(
   call.uni down, ();
   mov.u32 %r0, 0;
-)", ".func down() { call.uni down, (); ret; }\n"));
+)",
+                  ".func down() { call.uni down, (); ret; }\n"));
   const Outcome o = gpu.launch("k", 1, 32, gpu.unwritten(128));
   ASSERT_TRUE(o.failed());
   EXPECT_EQ(o.findings[0].kind, check::Kind::kStackOverflow) << text(o);
@@ -317,7 +323,9 @@ SET:
   st.volatile.global.u32 [flag], %r2;
 DONE:
   mov.u32 %r0, %r2;
-)", ".global .u32 flag;\n"), 64);
+)",
+                            ".global .u32 flag;\n"),
+                     64);
   EXPECT_THAT(r, Each(5u));
 }
 

@@ -12,9 +12,9 @@
 namespace lockstep::engine {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
-using ::testing::HasSubstr;
 
 constexpr std::uint32_t kThreads = 128;  // a warpgroup, as setmaxnreg wants
 constexpr std::uint32_t kLine = 32;      // words of the data that belong to a thread: a cache line
@@ -55,7 +55,8 @@ std::string kernel(const std::string& middle) {
   st.local.u32 [%rd8], %r3;
   createpolicy.fractional.L2::evict_first.b64 %rd11;
   mov.u32 %r4, 32;
-)" + middle + R"(
+)" + middle +
+         R"(
   addc.u32 %r5, 0, 0;
   ld.shared.u32 %r6, [%rd6];
   ld.local.u32 %r7, [%rd8];
@@ -147,7 +148,8 @@ TEST(Hints, OfWholeLinesMustBeGivenWholeLines) {
     EXPECT_EQ(r.outcome.findings[0].kind, kind) << text(r.outcome);
     EXPECT_THAT(text(r.outcome), HasSubstr(words));
   };
-  for (const std::string space : {"", ".global"}) expect("applypriority" + space + ".L2::evict_normal [%rd3+64], 128;", check::Kind::kMisaligned, "no multiple of 128");
+  for (const std::string space : {"", ".global"})
+    expect("applypriority" + space + ".L2::evict_normal [%rd3+64], 128;", check::Kind::kMisaligned, "no multiple of 128");
   expect("cp.async.bulk.prefetch.L2.global [%rd3+8], %r4;", check::Kind::kMisaligned, "no multiple of 16");
   expect("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%rd3], 24, %rd11;", check::Kind::kInvalidInstruction, "24 bytes: the size must be a multiple of 16");
   // A thread that does not execute it has no address.

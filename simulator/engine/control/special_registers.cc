@@ -59,8 +59,12 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
         for (std::uint32_t i = 0; i < kWarpSize; ++i) v[i] = (first + i) % block.x;
       }
       break;
-    case S::kTidY: for (std::uint32_t i = 0; i < kWarpSize; ++i) v[i] = (first + i) / block.x % block.y; break;
-    case S::kTidZ: for (std::uint32_t i = 0; i < kWarpSize; ++i) v[i] = (first + i) / block.x / block.y; break;
+    case S::kTidY:
+      for (std::uint32_t i = 0; i < kWarpSize; ++i) v[i] = (first + i) / block.x % block.y;
+      break;
+    case S::kTidZ:
+      for (std::uint32_t i = 0; i < kWarpSize; ++i) v[i] = (first + i) / block.x / block.y;
+      break;
     case S::kNtidX: all(block.x); break;
     case S::kNtidY: all(block.y); break;
     case S::kNtidZ: all(block.z); break;
@@ -70,24 +74,37 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
     case S::kNctaidX: all(grid.x); break;
     case S::kNctaidY: all(grid.y); break;
     case S::kNctaidZ: all(grid.z); break;
-    case S::kLaneid: for (int i = 0; i < kWarpSize; ++i) v[i] = static_cast<unsigned>(i); break;
+    case S::kLaneid:
+      for (int i = 0; i < kWarpSize; ++i) v[i] = static_cast<unsigned>(i);
+      break;
     case S::kWarpid: all(w.index); break;
     case S::kNwarpid: all(64); break;
     case S::kSmid: all(b.index % 132); break;
     case S::kNsmid: all(132); break;
     case S::kGridid: all(1); break;
-    case S::kLanemaskEq: for (int i = 0; i < kWarpSize; ++i) v[i] = 1u << i; break;
-    case S::kLanemaskLt: for (int i = 0; i < kWarpSize; ++i) v[i] = (1u << i) - 1; break;
-    case S::kLanemaskLe: for (int i = 0; i < kWarpSize; ++i) v[i] = (2u << i) - 1; break;
-    case S::kLanemaskGt: for (int i = 0; i < kWarpSize; ++i) v[i] = ~((2u << i) - 1); break;
-    case S::kLanemaskGe: for (int i = 0; i < kWarpSize; ++i) v[i] = ~((1u << i) - 1); break;
+    case S::kLanemaskEq:
+      for (int i = 0; i < kWarpSize; ++i) v[i] = 1u << i;
+      break;
+    case S::kLanemaskLt:
+      for (int i = 0; i < kWarpSize; ++i) v[i] = (1u << i) - 1;
+      break;
+    case S::kLanemaskLe:
+      for (int i = 0; i < kWarpSize; ++i) v[i] = (2u << i) - 1;
+      break;
+    case S::kLanemaskGt:
+      for (int i = 0; i < kWarpSize; ++i) v[i] = ~((2u << i) - 1);
+      break;
+    case S::kLanemaskGe:
+      for (int i = 0; i < kWarpSize; ++i) v[i] = ~((1u << i) - 1);
+      break;
     case S::kClock: all(static_cast<std::uint32_t>(cycles)); break;
     case S::kClockHi: all(cycles >> 32); break;
     case S::kClock64: all(cycles); break;
     case S::kGlobaltimer: all(time); break;
     case S::kGlobaltimerLo: all(static_cast<std::uint32_t>(time)); break;
     case S::kGlobaltimerHi: all(time >> 32); break;
-    case S::kTotalSmemSize: case S::kAggrSmemSize: all(b.launch->kernel->static_shared_bytes + config.dynamic_shared); break;
+    case S::kTotalSmemSize:
+    case S::kAggrSmemSize: all(b.launch->kernel->static_shared_bytes + config.dynamic_shared); break;
     case S::kDynamicSmemSize: all(config.dynamic_shared); break;
     case S::kReservedSmemOffset: all(0); break;
     case S::kIsExplicitCluster: all(cluster.count() > 1); break;

@@ -11,9 +11,9 @@
 namespace lockstep::engine {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
-using ::testing::HasSubstr;
 
 constexpr int kBodyLine = 3 + 12;  // of the module's text, where `body` begins
 
@@ -30,7 +30,8 @@ std::string kernel(const std::string& body) {
   mov.u64 %rd10, 1;
   setp.eq.u32 %p1, %r1, 5;
   setp.gt.u32 %p2, %r1, 1000;
-)" + body + "\n  st.global.u64 [%rd2], %rd10;\n  ret;\n}";
+)" + body +
+         "\n  st.global.u64 [%rd2], %rd10;\n  ret;\n}";
 }
 
 // Nobody catches what either of them raises, so that it ends the launch; what was stored before remains.
@@ -60,7 +61,8 @@ JUDGES(Sleep, LetsTimePassAndChangesNothingElse, "nanosleep.u32");
 TEST(Sleep, LetsTimePassAndChangesNothingElse) {
   const auto elapsed = [](const std::string& sleep) {
     Machine gpu;
-    gpu.load(kernel("  mov.u64 %rd3, %globaltimer;\n" + sleep + "\n  mov.u64 %rd4, %globaltimer;\n  sub.u64 %rd10, %rd4, %rd3;\n  mov.u32 %r5, %tid.x;\n"
+    gpu.load(kernel("  mov.u64 %rd3, %globaltimer;\n" + sleep +
+                    "\n  mov.u64 %rd4, %globaltimer;\n  sub.u64 %rd10, %rd4, %rd3;\n  mov.u32 %r5, %tid.x;\n"
                     "  setp.ne.u32 %p3, %r5, %r1;\n  @%p3 trap;"));
     const auto out = gpu.buffer(std::vector<std::uint64_t>(32, 0));
     const Outcome o = gpu.launch("k", 1, 32, out);
@@ -79,8 +81,9 @@ TEST(Sleep, LetsTimePassAndChangesNothingElse) {
 TEST(Sleep, LetsOthersRun) {
   for (const std::uint32_t setter : {31u, 40u}) {
     Machine gpu;
-    gpu.load(kernel("  .shared .align 4 .u32 flag;\n  setp.eq.u32 %p3, %r1, 0;\n  @%p3 st.volatile.shared.u32 [flag], 0;\n  bar.sync 0;\n  setp.eq.u32 %p4, %r1, " +
-                    std::to_string(setter) + R"(;
+    gpu.load(
+        kernel("  .shared .align 4 .u32 flag;\n  setp.eq.u32 %p3, %r1, 0;\n  @%p3 st.volatile.shared.u32 [flag], 0;\n  bar.sync 0;\n  setp.eq.u32 %p4, %r1, " +
+               std::to_string(setter) + R"(;
   @%p4 bra SET;
 WAIT:
   ld.relaxed.cta.shared.u32 %r5, [flag];

@@ -43,8 +43,9 @@ check::Finding records_used_up(const Launch& launch) {
   f.space = "global";
   f.where = "the search for races has recorded " + std::to_string(launch.races->recorded()) +
             " accesses of this launch, by instruction, warp and epoch between barriers, and has no room for more";
-  f.detail = "Accesses from here on were judged against those recorded before, and not against one another: races among them are missed. A smaller grid is "
-             "checked whole.";
+  f.detail =
+      "Accesses from here on were judged against those recorded before, and not against one another: races among them are missed. A smaller grid is "
+      "checked whole.";
   return f;
 }
 
@@ -86,8 +87,8 @@ void lay_out_memory(Launch& l) {
   l.parameters.assign(config.parameters.begin(), config.parameters.end());
   l.parameters.resize(std::max<std::size_t>(l.parameters.size(), parameter_bytes) + 64);
   if (l.kernel->parameters_in_memory) {
-    l.parameter_memory = make_memory(*l.memory, memory::Kind::kConstant, {l.parameters.data(), parameter_bytes},
-                                     std::max<std::uint64_t>(parameter_bytes, 1), "the kernel's parameters");
+    l.parameter_memory = make_memory(*l.memory, memory::Kind::kConstant, {l.parameters.data(), parameter_bytes}, std::max<std::uint64_t>(parameter_bytes, 1),
+                                     "the kernel's parameters");
   }
   if (config.cooperative) {
     constexpr std::uint64_t kWorkspace = 256;

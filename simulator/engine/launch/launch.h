@@ -27,9 +27,9 @@ using check::Dim3;
 struct Counters {
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
-  std::uint64_t global_load_requests = 0, global_load_sectors = 0, global_load_lines = 0;    // 32-byte sectors, 128-byte lines
+  std::uint64_t global_load_requests = 0, global_load_sectors = 0, global_load_lines = 0;  // 32-byte sectors, 128-byte lines
   std::uint64_t global_store_requests = 0, global_store_sectors = 0, global_store_lines = 0;
-  std::uint64_t shared_load_requests = 0, shared_load_conflicts = 0;    // conflicts: extra passes over the banks
+  std::uint64_t shared_load_requests = 0, shared_load_conflicts = 0;  // conflicts: extra passes over the banks
   std::uint64_t shared_store_requests = 0, shared_store_conflicts = 0;
   std::uint64_t shuffles = 0, votes = 0, atomics = 0, barriers = 0;
   void add(const Counters& other);
@@ -37,11 +37,11 @@ struct Counters {
 
 // Limits that a launch is held to; the runtime fills it from its device profile.
 struct Limits {
-  int compute_capability = 90;              // 10 * major + minor
+  int compute_capability = 90;  // 10 * major + minor
   std::uint32_t max_threads_per_block = 1024;
   Dim3 max_block{1024, 1024, 64};
   Dim3 max_grid{2147483647u, 65535, 65535};
-  std::uint32_t shared_per_block = 48 * 1024;         // without opting in
+  std::uint32_t shared_per_block = 48 * 1024;  // without opting in
   std::uint32_t shared_per_block_optin = 227 * 1024;
   std::uint32_t registers_per_block = 65536;
   std::uint32_t multiprocessors = 132;
@@ -51,16 +51,16 @@ struct Limits {
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  virtual const std::string& name() const = 0;            // as in the PTX (mangled)
+  virtual const std::string& name() const = 0;                           // as in the PTX (mangled)
   virtual std::span<const std::uint32_t> parameter_offsets() const = 0;  // one more than there are parameters; last: total bytes
   virtual std::span<const std::uint32_t> parameter_sizes() const = 0;
   virtual std::uint32_t static_shared_bytes() const = 0;
-  virtual std::uint32_t local_bytes() const = 0;          // per thread
-  virtual std::uint32_t constant_bytes() const = 0;       // of its module
-  virtual int registers() const = 0;                      // live at most, per thread, 32-bit; an estimate, PTX is not SASS
+  virtual std::uint32_t local_bytes() const = 0;            // per thread
+  virtual std::uint32_t constant_bytes() const = 0;         // of its module
+  virtual int registers() const = 0;                        // live at most, per thread, 32-bit; an estimate, PTX is not SASS
   virtual std::uint32_t max_threads_per_block() const = 0;  // from .maxntid / .reqntid, else 1024
-  virtual Dim3 required_cluster() const = 0;              // {0,0,0} when none
-  virtual int ptx_target() const = 0;                     // 90
+  virtual Dim3 required_cluster() const = 0;                // {0,0,0} when none
+  virtual int ptx_target() const = 0;                       // 90
 };
 
 class Module {
@@ -80,27 +80,26 @@ using program::RegisterPlaces;
 // `managed`: empty when the texts are first loaded, which then makes these variables; a later load, on whatever device, takes them as they are.
 // Without it they are the module's own.
 std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> ptx, memory::DeviceMemory& memory, int device,
-                                                             ManagedVariables* managed = nullptr,
-                                                             RegisterPlaces places = RegisterPlaces::kShared);
+                                                             ManagedVariables* managed = nullptr, RegisterPlaces places = RegisterPlaces::kShared);
 
 struct LaunchConfig {
   Dim3 grid, block, cluster{1, 1, 1};
   std::uint32_t dynamic_shared = 0;
   bool cooperative = false;
-  std::span<const std::byte> parameters;    // packed at parameter_offsets()
+  std::span<const std::byte> parameters;  // packed at parameter_offsets()
   std::uint32_t checks = check::kAllChecks;
-  std::uint32_t suppressed = 0;             // bit k: findings of check::Kind k do not end the kernel where it can go on (check/suppressions.h)
-  bool go_on = false;                       // no finding ends the kernel where it can go on
-  std::uint32_t race_records = 0;           // what the search for races may keep (check/global_races.h); 0: as much as it can
-  std::uint64_t schedule_seed = 0;          // 0: the deterministic order; else permutes blocks, warps and lane groups
-  int host_threads = 0;                     // 0: as many as the machine has; 1 where order must be exact
+  std::uint32_t suppressed = 0;     // bit k: findings of check::Kind k do not end the kernel where it can go on (check/suppressions.h)
+  bool go_on = false;               // no finding ends the kernel where it can go on
+  std::uint32_t race_records = 0;   // what the search for races may keep (check/global_races.h); 0: as much as it can
+  std::uint64_t schedule_seed = 0;  // 0: the deterministic order; else permutes blocks, warps and lane groups
+  int host_threads = 0;             // 0: as many as the machine has; 1 where order must be exact
   // How long a launch stands still before that is a finding when it looks at managed, pinned or registered memory and another host thread, or for
   // registered memory another process, may write there.
   std::chrono::milliseconds host_patience{10'000};
-  std::uint64_t instruction_limit = 0;      // warp instructions a block may run before kTimeLimit; 0: none
-  bool count = false;                       // fill Outcome::counters' memory counters (instructions are always counted)
-  std::vector<std::uint8_t>* ran = nullptr;  // one for each of Program::ops, 1 where some lane has executed it: for tests
-  const memory::Images* images = nullptr;   // texture and surface objects; nullptr: there are none
+  std::uint64_t instruction_limit = 0;           // warp instructions a block may run before kTimeLimit; 0: none
+  bool count = false;                            // fill Outcome::counters' memory counters (instructions are always counted)
+  std::vector<std::uint8_t>* ran = nullptr;      // one for each of Program::ops, 1 where some lane has executed it: for tests
+  const memory::Images* images = nullptr;        // texture and surface objects; nullptr: there are none
   std::function<void(std::string_view)> output;  // device printf; default: stdout
   std::function<void(std::string_view)> notice;  // is told, in a sentence, that the kernel has been running for a minute, for two, four ...
 };
@@ -119,13 +118,14 @@ struct HeapAllocation {
 };
 
 struct Outcome {
-  std::vector<check::Finding> findings;     // at most one a place (check::same_place); the first ends the launch unless it is information or was survived
+  std::vector<check::Finding> findings;  // at most one a place (check::same_place); the first ends the launch unless it is information or was survived
   Counters counters;
   std::vector<UnwrittenStore> unwritten_stores;  // by address; of each instruction the first kMaxUnwrittenStores stretches
   static constexpr std::size_t kMaxUnwrittenStores = 1024;
   std::vector<HeapAllocation> heap;
   bool failed() const {
-    for (const auto& f : findings) if (f.severity == check::Severity::kError && !f.survived) return true;
+    for (const auto& f : findings)
+      if (f.severity == check::Severity::kError && !f.survived) return true;
     return false;
   }
 };

@@ -25,7 +25,7 @@ namespace lockstep::engine {
 struct Looks {
   struct Look {
     std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t> order;  // position, rank, warp, pc
-    check::Finding finding;  // the finding to be
+    check::Finding finding;                                                        // the finding to be
   };
   std::uint64_t watch = 0;           // of which watch: Launch::watch
   bool at_host = false;              // some look at memory that the host sees
@@ -41,25 +41,25 @@ struct Launch {
   const LaunchConfig* config = nullptr;
   memory::DeviceMemory* memory = nullptr;
   const memory::Allocation* parameter_memory = nullptr;
-  const memory::Allocation* grid_workspace = nullptr;   // of a cooperative launch: the grid's barrier counts here
-  std::vector<std::byte> parameters;   // padded
+  const memory::Allocation* grid_workspace = nullptr;  // of a cooperative launch: the grid's barrier counts here
+  std::vector<std::byte> parameters;                   // padded
   std::uint32_t threads = 0, warps = 0;
-  std::uint32_t shared_extent = 0;     // end of the last shared variable
-  std::vector<Range> shared;           // static and dynamic, by offset
-  std::uint32_t local_stride = 0;      // bytes a thread
+  std::uint32_t shared_extent = 0;  // end of the last shared variable
+  std::vector<Range> shared;        // static and dynamic, by offset
+  std::uint32_t local_stride = 0;   // bytes a thread
   std::uint64_t blocks = 0, clusters = 0;
-  check::GlobalRaces* races = nullptr; // of the launch; none without this check
-  bool shared_cells = false;           // races in shared memory are searched for across the blocks of a cluster
-  bool clustered = false;              // a cluster is what is scheduled, be it of one block
+  check::GlobalRaces* races = nullptr;  // of the launch; none without this check
+  bool shared_cells = false;            // races in shared memory are searched for across the blocks of a cluster
+  bool clustered = false;               // a cluster is what is scheduled, be it of one block
   std::uint64_t shared_window = 0, local_window = 0;
   bool check_bounds = true, check_initialisation = true, check_races = true, check_synchronisation = true;
-  std::mutex mutex;                    // findings, output
+  std::mutex mutex;                                                // findings, output
   std::vector<std::pair<std::uint64_t, check::Finding>> findings;  // with the position of the block in the schedule
   std::vector<HeapAllocation> heap;
   std::vector<UnwrittenStore> unwritten_stores;
   std::map<std::uint32_t, std::uint32_t> unwritten_sites;  // by pc: how many of these are its
-  std::atomic<std::uint64_t> stop{~0ull};   // position of the first failing block
-  std::atomic<bool> abandoned{false};       // a cooperative grid has failed: its blocks would wait for one another for ever
+  std::atomic<std::uint64_t> stop{~0ull};                  // position of the first failing block
+  std::atomic<bool> abandoned{false};                      // a cooperative grid has failed: its blocks would wait for one another for ever
   std::atomic<std::uint64_t> next{0};
   QuiescenceBoard<std::atomic> quiescence{0};  // of the host threads: livelock.h
   std::atomic<std::uint64_t> watch{0};         // not 0: all stand still, and global accesses are noted in `looks`; another number every time

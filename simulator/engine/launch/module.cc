@@ -11,16 +11,13 @@ namespace lockstep::engine {
 
 std::uint32_t LoadedKernel::max_threads_per_block() const {
   std::uint64_t threads = 1024;
-  const auto product = [](const std::uint32_t* d) {
-    return std::uint64_t{d[0]} * std::max(d[1], 1u) * std::max(d[2], 1u);
-  };
+  const auto product = [](const std::uint32_t* d) { return std::uint64_t{d[0]} * std::max(d[1], 1u) * std::max(d[2], 1u); };
   if (function_.max_threads[0] != 0) threads = std::min(threads, product(function_.max_threads));
   if (function_.required_threads[0] != 0) threads = std::min(threads, product(function_.required_threads));
   return static_cast<std::uint32_t>(threads);
 }
 
-LoadedModule::LoadedModule(std::unique_ptr<Program> program, memory::DeviceMemory& memory)
-    : program_(std::move(program)), memory_(memory) {
+LoadedModule::LoadedModule(std::unique_ptr<Program> program, memory::DeviceMemory& memory) : program_(std::move(program)), memory_(memory) {
   for (const Function& f : program_->functions) {
     if (!f.is_kernel) continue;
     kernels_.push_back(std::make_unique<LoadedKernel>(*program_, f));

@@ -28,9 +28,7 @@ class LoadedKernel final : public Kernel {
   std::uint32_t constant_bytes() const override { return program_.const_space_bytes; }
   int registers() const override { return function_.registers; }
   std::uint32_t max_threads_per_block() const override;
-  Dim3 required_cluster() const override {
-    return {function_.required_cluster[0], function_.required_cluster[1], function_.required_cluster[2]};
-  }
+  Dim3 required_cluster() const override { return {function_.required_cluster[0], function_.required_cluster[1], function_.required_cluster[2]}; }
   int ptx_target() const override { return function_.target; }
 
  private:

@@ -1,8 +1,9 @@
 #include "simulator/engine/launch/placement.h"
-#include "simulator/engine/launch/launch_state.h"
 
 #include <algorithm>
 #include <numeric>
+
+#include "simulator/engine/launch/launch_state.h"
 
 namespace lockstep::engine {
 namespace {
@@ -29,8 +30,7 @@ std::uint64_t unit_at(std::uint64_t position, std::uint64_t units, const LaunchC
 }
 
 Dim3 place(std::uint64_t index, const Dim3& size) {
-  return {static_cast<std::uint32_t>(index % size.x), static_cast<std::uint32_t>(index / size.x % size.y),
-          static_cast<std::uint32_t>(index / size.x / size.y)};
+  return {static_cast<std::uint32_t>(index % size.x), static_cast<std::uint32_t>(index / size.x % size.y), static_cast<std::uint32_t>(index / size.x / size.y)};
 }
 
 }  // namespace

@@ -6,12 +6,12 @@
 #include <string>
 #include <thread>
 
+#include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/placement.h"
 #include "simulator/engine/schedule/deadlock.h"
 #include "simulator/engine/schedule/livelock.h"
 #include "simulator/engine/schedule/scheduler.h"
 #include "simulator/engine/sync/cluster.h"
-#include "simulator/engine/launch/launch_state.h"
 
 namespace lockstep::engine {
 namespace {
@@ -80,9 +80,9 @@ void tell_if_long(Launch& launch, const Block& b) {
   if (seconds < due || !launch.next_notice.compare_exchange_strong(due, 2 * due)) return;
   LaneGroups groups;
   groups.add(b);
-  launch.config->notice("kernel " + launch.kernel->demangled + " has been running for " + std::to_string(seconds) + " s. Block (" +
-                        std::to_string(b.ctaid.x) + "," + std::to_string(b.ctaid.y) + "," + std::to_string(b.ctaid.z) + ") has executed " +
-                        std::to_string(b.instructions) + " warp instructions; of its threads" + groups.text());
+  launch.config->notice("kernel " + launch.kernel->demangled + " has been running for " + std::to_string(seconds) + " s. Block (" + std::to_string(b.ctaid.x) +
+                        "," + std::to_string(b.ctaid.y) + "," + std::to_string(b.ctaid.z) + ") has executed " + std::to_string(b.instructions) +
+                        " warp instructions; of its threads" + groups.text());
 }
 
 // Unit: what is scheduled, a block or a cluster.

@@ -18,7 +18,7 @@ struct CachedRange {
   std::int64_t delta = 0;
   bool writable = false;
   bool shadowed = false;
-  bool raced = false;                 // accesses are recorded for the search for races
+  bool raced = false;  // accesses are recorded for the search for races
 };
 inline constexpr int kCacheSlots = 16;
 
@@ -37,13 +37,13 @@ struct Worker {
   std::uint64_t generation = ~0ull;
   CachedRange cache[kCacheSlots];
   Counters counters;
-  std::uint64_t changes = 0;             // counts whatever may let a thread that waits go on: see livelock.h
-  std::uint64_t watch = 0;               // Launch::watch, as far as this thread knows
+  std::uint64_t changes = 0;  // counts whatever may let a thread that waits go on: see livelock.h
+  std::uint64_t watch = 0;    // Launch::watch, as far as this thread knows
   bool counting = false;
   check::GlobalRaces* races = nullptr;
   check::GlobalRaces::Memo race_memo;
-  bool between_blocks = false;           // races are searched for, and there are other blocks
-  std::vector<ReportedSite> reported;            // what need not be told again: see report.h
+  bool between_blocks = false;         // races are searched for, and there are other blocks
+  std::vector<ReportedSite> reported;  // what need not be told again: see report.h
 };
 
 // Runs blocks, or clusters, until the launch has none left. `number`: of this host thread among those of the launch.

@@ -3,13 +3,13 @@
 #include <bit>
 #include <cstring>
 
-#include "simulator/engine/memory/global_memory.h"
-#include "simulator/engine/memory/lane_addresses.h"
 #include "simulator/engine/checks/reports.h"
-#include "simulator/engine/memory/shared_memory.h"
 #include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/global_memory.h"
+#include "simulator/engine/memory/lane_addresses.h"
+#include "simulator/engine/memory/shared_memory.h"
 
 namespace lockstep::engine {
 namespace {
@@ -18,7 +18,8 @@ using isa::Space;
 
 const char* space_name(Space s) {
   switch (s) {
-    case Space::kShared: case Space::kSharedCluster: return "shared";
+    case Space::kShared:
+    case Space::kSharedCluster: return "shared";
     case Space::kLocal: return "local";
     case Space::kConst: return "constant";
     case Space::kParam: return "parameter";
@@ -102,7 +103,8 @@ bool resolve_local(Warp& w, Request& r, LaneMask lanes) {
 bool resolve(Warp& w, Request& r, Space space, LaneMask lanes) {
   w.block->worker->changes += r.writes && !r.reads;  // atomics know themselves
   switch (space) {
-    case Space::kShared: case Space::kSharedCluster:
+    case Space::kShared:
+    case Space::kSharedCluster:
       // Shared addresses have 32 bits.
       for (int i = 0; i < kWarpSize; ++i) r.address[i] &= 0xffffffffu;
       return resolve_shared(w, r, lanes);

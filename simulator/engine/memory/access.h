@@ -1,9 +1,9 @@
 // What the parts that resolve addresses share: the words of a finding about an access, and the checks of alignment and races.
 #pragma once
 
-#include "simulator/engine/schedule/block.h"
-#include "simulator/engine/memory/memory_ops.h"
 #include "simulator/engine/checks/written_bits.h"
+#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/schedule/block.h"
 
 namespace lockstep::engine {
 

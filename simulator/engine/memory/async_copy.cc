@@ -4,16 +4,16 @@
 #include <bit>
 #include <cstring>
 
-#include "simulator/engine/memory/access.h"
-#include "simulator/engine/sync/cluster.h"
-#include "simulator/engine/memory/lane_addresses.h"
-#include "simulator/engine/sync/mbarrier.h"
-#include "simulator/engine/memory/memory_ops.h"
 #include "simulator/engine/checks/races.h"
-#include "simulator/engine/memory/relaxed_bytes.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/lane_addresses.h"
+#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/memory/relaxed_bytes.h"
+#include "simulator/engine/sync/cluster.h"
+#include "simulator/engine/sync/mbarrier.h"
 
 namespace lockstep::engine {
 

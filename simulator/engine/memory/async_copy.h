@@ -6,8 +6,8 @@
 // missing fence.proxy.async between ordinary accesses and bulk copies.
 #pragma once
 
-#include "simulator/engine/schedule/block.h"
 #include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/schedule/block.h"
 #include "simulator/program/copies.h"
 
 namespace lockstep::engine {

@@ -37,7 +37,7 @@ struct Mbarrier {
   std::int64_t tx = 0;         // bytes that it still waits for; may be negative for a while
   std::uint32_t phase = 0;     // phases completed
   struct Arriving {
-    std::uint32_t phase = 0;   // with whose completion the bytes are there
+    std::uint32_t phase = 0;  // with whose completion the bytes are there
     Delivery delivery;
   };
   std::vector<Arriving> arriving;
@@ -48,26 +48,26 @@ struct AsyncCopy {
   const Op* op = nullptr;
   std::uint32_t pc = 0;
   std::uint32_t size = 0;
-  LaneMask lanes = 0;                 // whose bytes are still on their way
-  LaneMask committed = 0;             // of these, lanes that have committed it to a group
-  std::uint32_t group[kWarpSize];     // which: their groups count from 0
-  std::uint32_t offset[kWarpSize];    // destination, in the block's shared memory
+  LaneMask lanes = 0;               // whose bytes are still on their way
+  LaneMask committed = 0;           // of these, lanes that have committed it to a group
+  std::uint32_t group[kWarpSize];   // which: their groups count from 0
+  std::uint32_t offset[kWarpSize];  // destination, in the block's shared memory
   std::byte bytes[kWarpSize][16];
-  std::uint16_t unwritten[kWarpSize]; // bit i: byte i of the source was never written
+  std::uint16_t unwritten[kWarpSize];  // bit i: byte i of the source was never written
 };
 
 // The part of a bulk copy from shared to global memory that matters until its group is waited for: its source must not change.
 struct BulkStore {
   Issue issue;
   std::uint32_t lane = 0;
-  std::uint32_t group = ~0u;          // ~0: not committed
+  std::uint32_t group = ~0u;  // ~0: not committed
   std::uint32_t offset = 0;
   std::vector<std::byte> bytes;
 };
 
 struct AsyncWarp {
   std::vector<AsyncCopy> copies;
-  std::uint32_t groups[kWarpSize] = {};       // committed by each lane
+  std::uint32_t groups[kWarpSize] = {};  // committed by each lane
   std::vector<BulkStore> bulk_stores;
   std::uint32_t bulk_groups[kWarpSize] = {};
 };

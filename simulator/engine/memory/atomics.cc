@@ -5,15 +5,15 @@
 #include <bit>
 #include <cstring>
 
-#include "simulator/engine/memory/access.h"
-#include "simulator/engine/memory/lane_addresses.h"
-#include "simulator/engine/memory/memory_ops.h"
 #include "simulator/engine/checks/races.h"
-#include "simulator/engine/memory/relaxed_bytes.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/uninitialised.h"
 #include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/lane_addresses.h"
+#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/memory/relaxed_bytes.h"
 #include "simulator/engine/schedule/scheduler.h"
 
 namespace lockstep::engine {
@@ -58,10 +58,8 @@ U updated(AtomOp what, AtomicType type, U old, U b, U c, bool flushes) {
     case AtomOp::kCas: return old == b ? c : old;
     case AtomOp::kInc: return old >= b ? U{0} : static_cast<U>(old + 1);
     case AtomOp::kDec: return old == 0 || old > b ? b : static_cast<U>(old - 1);
-    case AtomOp::kMin:
-      return type == AtomicType::kSigned ? static_cast<U>(std::min(static_cast<S>(old), static_cast<S>(b))) : std::min(old, b);
-    case AtomOp::kMax:
-      return type == AtomicType::kSigned ? static_cast<U>(std::max(static_cast<S>(old), static_cast<S>(b))) : std::max(old, b);
+    case AtomOp::kMin: return type == AtomicType::kSigned ? static_cast<U>(std::min(static_cast<S>(old), static_cast<S>(b))) : std::min(old, b);
+    case AtomOp::kMax: return type == AtomicType::kSigned ? static_cast<U>(std::max(static_cast<S>(old), static_cast<S>(b))) : std::max(old, b);
     default: break;
   }
   if (type != AtomicType::kFloat) return static_cast<U>(old + b);
@@ -219,7 +217,8 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   ++w.block->worker->counters.atomics;
-  if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch && !already_reported(w, check::Kind::kUninitialised, r.pc, std::popcount(r.unwritten))) {
+  if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch &&
+      !already_reported(w, check::Kind::kUninitialised, r.pc, std::popcount(r.unwritten))) {
     first_time(w, check::Kind::kUninitialised, r.pc);
     check::Finding f = access_finding(w, r, static_cast<Space>(op.space), r.unwritten, check::Kind::kUninitialised);
     f.where = "the memory it changes was never written";

@@ -47,9 +47,11 @@ ld.global.v4.b32 {r15, r16, r17, r18}, [d1+16];
 mov.b64 d13, {r15, r16};
 mov.b64 d14, {r17, r18};
 mov.b128 q2, {d13, d14};
-)" + instruction + R"(
+)" + instruction +
+                R"(
 st.global.v4.b32 [d2], {r21, r22, r23, r24};
-)" + (shared ? "ld.shared.v4.b32 {r1, r2, r3, r4}, [d4];\nst.global.v4.b32 [d0], {r1, r2, r3, r4};\n" : "") + "ret;\n}\n");
+)" + (shared ? "ld.shared.v4.b32 {r1, r2, r3, r4}, [d4];\nst.global.v4.b32 [d0], {r1, r2, r3, r4};\n" : "") +
+                "ret;\n}\n");
   const std::size_t threads = memory.size() / 8;
   const auto cells = gpu.buffer<std::uint32_t>(memory), operands = gpu.buffer<std::uint32_t>(operand);
   const auto results = gpu.buffer<std::uint32_t>(std::vector<std::uint32_t>(memory.size()));
@@ -65,7 +67,8 @@ constexpr char kNone[] = "mov.b32 r21, 0;\nmov.b32 r22, 0;\nmov.b32 r23, 0;\nmov
 double half_value(std::uint16_t h, bool brain) {
   const int fraction_bits = brain ? 7 : 10, bias = brain ? 127 : 15, top = 2 * bias + 1;
   const int exponent = h >> fraction_bits & top, fraction = h & ((1 << fraction_bits) - 1);
-  const double v = exponent == top ? (fraction ? NAN : INFINITY) : std::ldexp(exponent ? fraction | 1 << fraction_bits : fraction, (exponent ? exponent : 1) - bias - fraction_bits);
+  const double v = exponent == top ? (fraction ? NAN : INFINITY)
+                                   : std::ldexp(exponent ? fraction | 1 << fraction_bits : fraction, (exponent ? exponent : 1) - bias - fraction_bits);
   return h & 0x8000 ? -v : v;
 }
 // To nearest even, by search: the format has few values.
@@ -79,15 +82,17 @@ std::uint16_t half_nearest(double v, bool brain) {
     (half_value(middle, brain) <= m ? low : high) = middle;
   }
   // Infinity stands for the number that would follow the largest.
-  const double below = half_value(low, brain), above = high == infinity ? 2 * half_value(infinity - 1, brain) - half_value(infinity - 2, brain) : half_value(high, brain);
+  const double below = half_value(low, brain),
+               above = high == infinity ? 2 * half_value(infinity - 1, brain) - half_value(infinity - 2, brain) : half_value(high, brain);
   if (m == below) return sign | low;
   if (m == half_value(high, brain)) return sign | high;
   const bool up = m - below > above - m || (m - below == above - m && (low & 1));
   return sign | (up ? high : low);
 }
 
-const std::vector<std::uint16_t> kHalves = {0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x3c00, 0xbc00, 0x3c01, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x7c01, 0x3f80,
-                                            0xbf80, 0x7f80, 0x7f7f, 0xff7f, 0x0080, 0x007f, 0x4200, 0xc2ab, 0x1234, 0x9234, 0x5555, 0xd555, 0x7fff, 0xffff, 0x2e66, 0x6400};
+const std::vector<std::uint16_t> kHalves = {0,      0x8000, 1,      0x8001, 0x3ff,  0x400,  0x3c00, 0xbc00, 0x3c01, 0x7bff, 0xfbff,
+                                            0x7c00, 0xfc00, 0x7e00, 0x7c01, 0x3f80, 0xbf80, 0x7f80, 0x7f7f, 0xff7f, 0x0080, 0x007f,
+                                            0x4200, 0xc2ab, 0x1234, 0x9234, 0x5555, 0xd555, 0x7fff, 0xffff, 0x2e66, 0x6400};
 
 JUDGES(HalfAtomics, AddMinimumAndMaximumOfEveryElement, "atom.global.add.noftz.v4.f16x2");
 TEST(HalfAtomics, AddMinimumAndMaximumOfEveryElement) {
@@ -105,7 +110,8 @@ TEST(HalfAtomics, AddMinimumAndMaximumOfEveryElement) {
       }
       const std::string type = brain ? "bf16" : "f16";
       std::vector<std::uint32_t> returned;
-      const auto after = perform("atom.global." + op + ".noftz.v4." + type + "x2 {r21, r22, r23, r24}, [d0], {r11, r12, r13, r14};", memory, operand, &returned);
+      const auto after =
+          perform("atom.global." + op + ".noftz.v4." + type + "x2 {r21, r22, r23, r24}, [d0], {r11, r12, r13, r14};", memory, operand, &returned);
       for (std::size_t t = 0; t < 32; ++t) {
         for (std::size_t e = 0; e < 8; ++e) {
           const std::uint16_t x = get(memory, t, e), y = get(operand, t, e);

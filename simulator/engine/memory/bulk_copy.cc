@@ -3,16 +3,16 @@
 #include <bit>
 #include <cstring>
 
-#include "simulator/engine/memory/access.h"
-#include "simulator/engine/memory/async_copy.h"
-#include "simulator/engine/sync/cluster.h"
-#include "simulator/engine/sync/mbarrier.h"
-#include "simulator/engine/memory/memory_ops.h"
 #include "simulator/engine/checks/races.h"
-#include "simulator/engine/memory/relaxed_bytes.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/async_copy.h"
+#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/memory/relaxed_bytes.h"
+#include "simulator/engine/sync/cluster.h"
+#include "simulator/engine/sync/mbarrier.h"
 
 namespace lockstep::engine {
 
@@ -31,8 +31,14 @@ std::uint64_t address_of(const Warp& w, const AddressOperand& a, int lane) {
 class BulkLane {
  public:
   BulkLane(Warp& w, const Op& op, int lane)
-      : w_(w), op_(op), copy_(w.block->program->bulk_copies[op.target]), lane_(lane), pc_(w.pc - 1),
-        to_(address_of(w, copy_.to, lane)), from_(address_of(w, copy_.from, lane)), size_(source<std::uint32_t>(w, copy_.size)[lane]) {}
+      : w_(w),
+        op_(op),
+        copy_(w.block->program->bulk_copies[op.target]),
+        lane_(lane),
+        pc_(w.pc - 1),
+        to_(address_of(w, copy_.to, lane)),
+        from_(address_of(w, copy_.from, lane)),
+        size_(source<std::uint32_t>(w, copy_.size)[lane]) {}
 
   void run() {
     if (size_ % kChunk != 0) {

@@ -5,15 +5,15 @@
 #include <bit>
 #include <cstring>
 
-#include "simulator/engine/memory/access.h"
-#include "simulator/engine/memory/lane_addresses.h"
+#include "simulator/engine/checks/counters.h"
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
-#include "simulator/engine/schedule/livelock.h"
-#include "simulator/engine/checks/counters.h"
 #include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/lane_addresses.h"
+#include "simulator/engine/schedule/livelock.h"
 
 namespace lockstep::engine {
 namespace {
@@ -49,7 +49,9 @@ __attribute__((noinline)) bool report_global(Warp& w, const Request& r, LaneMask
   const memory::Allocation* a = memory.find(first);
   const bool freed = a != nullptr && a->freed;
   check::Finding f = access_finding(w, r, Space::kGlobal, bad,
-                                    read_only ? check::Kind::kReadOnlyWrite : freed ? check::Kind::kUseAfterFree : check::Kind::kOutOfBounds);
+                                    read_only ? check::Kind::kReadOnlyWrite
+                                    : freed   ? check::Kind::kUseAfterFree
+                                              : check::Kind::kOutOfBounds);
   f.where = read_only ? std::to_string(first - a->begin) + " bytes into " + describe(*a) : describe(memory, first, r.size);
   report(w, std::move(f));
   return false;

@@ -1,8 +1,8 @@
 // Addresses of global memory: the ranges that kernels may touch, remembered by the instructions that touched them last.
 #pragma once
 
-#include "simulator/engine/schedule/block.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/schedule/block.h"
 
 namespace lockstep::engine {
 

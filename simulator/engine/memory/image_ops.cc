@@ -5,13 +5,13 @@
 #include <cstring>
 #include <string>
 
-#include "simulator/engine/memory/access.h"
-#include "simulator/engine/memory/relaxed_bytes.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/uninitialised.h"
-#include "simulator/memory/image.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/relaxed_bytes.h"
+#include "simulator/memory/image.h"
 
 namespace lockstep::engine {
 namespace {
@@ -125,7 +125,8 @@ bool fetch_lanes(Warp& w, const Op& op, const Texture& texture, LaneMask lanes, 
     });
   }
   each(lanes, [&](int i) {
-    put(w, op, form.type, form.gathers ? memory::gathered(texture, samples[i], elements[i], form.component) : memory::filter(texture, samples[i], elements[i]), i);
+    put(w, op, form.type, form.gathers ? memory::gathered(texture, samples[i], elements[i], form.component) : memory::filter(texture, samples[i], elements[i]),
+        i);
   });
   return true;
 }

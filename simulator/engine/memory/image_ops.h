@@ -8,7 +8,7 @@
 namespace lockstep::memory {
 class Images;
 struct Image;
-}
+}  // namespace lockstep::memory
 
 namespace lockstep::engine {
 

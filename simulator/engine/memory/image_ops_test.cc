@@ -32,7 +32,8 @@ std::string kernel(const std::string& body) {
   cvt.rn.f32.u32 %f1, %r1;
   add.rn.f32 %f1, %f1, 0f3F000000;
   mov.u32 %r10, 77;
-)" + body + R"(
+)" + body +
+         R"(
   mul.wide.u32 %rd3, %r1, 4;
   add.s64 %rd2, %rd2, %rd3;
   st.global.u32 [%rd2], %r10;
@@ -87,8 +88,8 @@ class Pictures : public ::testing::Test {
   memory::Address out_ = 0;
 };
 
-JUDGES(Pictures, TexturesAreReadByFloatsAndByIntegers, "tex.2d.v4.u32.f32 d, [a, c]:s", "tex.2d.v4.u32.f32 d|q, [a, c]:s", "tex.level.2d.v4.u32.f32 d, [a, c]:s, e:s",
-       "tex.grad.2d.v4.u32.f32 d, [a, c]:s, grad:f32, grad:f32");
+JUDGES(Pictures, TexturesAreReadByFloatsAndByIntegers, "tex.2d.v4.u32.f32 d, [a, c]:s", "tex.2d.v4.u32.f32 d|q, [a, c]:s",
+       "tex.level.2d.v4.u32.f32 d, [a, c]:s, e:s", "tex.grad.2d.v4.u32.f32 d, [a, c]:s, grad:f32, grad:f32");
 TEST_F(Pictures, TexturesAreReadByFloatsAndByIntegers) {
   const std::uint64_t t = texture(picture(8, 3));
   EXPECT_EQ(values(t, "tex.2d.v4.u32.f32 {%r10, %r11, _, %r13}, [%rd1, {%f1, 0f3FC00000}];"), (Values{100, 101, 102, 103}));
@@ -123,7 +124,8 @@ TEST_F(Pictures, GatherTakesOneComponentOfFour) {
   for (const auto& [element, value] : {std::pair{0, 101u}, {1, 102u}, {2, 2u}, {3, 1u}}) {
     std::string four[4] = {"%r11", "%r12", "%r13", "%r14"};
     four[element] = "%r10";
-    EXPECT_EQ(values(t, "tld4.r.2d.v4.u32.f32 {" + four[0] + ", " + four[1] + ", " + four[2] + ", " + four[3] + "}, [%rd1, {0f40000000, 0f3F800000}];", 1), (Values{value}));
+    EXPECT_EQ(values(t, "tld4.r.2d.v4.u32.f32 {" + four[0] + ", " + four[1] + ", " + four[2] + ", " + four[3] + "}, [%rd1, {0f40000000, 0f3F800000}];", 1),
+              (Values{value}));
   }
 }
 
@@ -204,7 +206,8 @@ TEST_F(Pictures, WhatIsOutsideOfASurfaceIsClampedZeroOrAFinding) {
   EXPECT_EQ(values(s, x + "suld.b.2d.b32.zero {%r10}, [%rd1, {%r2, 1}];"), (Values{102, 103, 0, 0}));
   EXPECT_EQ(values(s, x + "suld.b.2d.b32.clamp {%r10}, [%rd1, {%r2, 7}];"), (Values{102, 103, 103, 103}));
   EXPECT_EQ(values(s, "suld.b.2d.b32.clamp {%r10}, [%rd1, {-4, -1}];", 1), (Values{0}));
-  expect(run(s, x + "suld.b.2d.b32.trap {%r10}, [%rd1, {%r2, 1}];"), Kind::kOutOfBounds, 3, "byte 16 of row 1 is outside of the surface of 4 x 2 elements of 4 bytes");
+  expect(run(s, x + "suld.b.2d.b32.trap {%r10}, [%rd1, {%r2, 1}];"), Kind::kOutOfBounds, 3,
+         "byte 16 of row 1 is outside of the surface of 4 x 2 elements of 4 bytes");
   expect(run(s, "sust.b.2d.b32.trap [%rd1, {0, -1}], {%r1};", 1), Kind::kOutOfBounds, 1, "byte 0 of row -1");
   values(s, x + "sust.b.2d.b32.zero [%rd1, {%r2, 1}], {%r1};");
   EXPECT_EQ(gpu_.fetch<std::uint32_t>(i.base, 8), (Values{0, 1, 2, 3, 100, 101, 0, 1})) << "nothing is written outside";
@@ -233,7 +236,8 @@ TEST_F(Pictures, CoordinatesThatNobodyWroteAreFindings) {
 
 TEST_F(Pictures, ThreadsThatWriteAndReadOnePlaceRace) {
   const std::uint64_t s = images_.add(picture(64, 2));
-  const std::string write = "shl.b32 %r2, %r1, 2;\nsust.b.2d.b32.trap [%rd1, {%r2, 0}], {%r1};\n", read = "xor.b32 %r3, %r2, 128;\nsuld.b.2d.b32.trap {%r10}, [%rd1, {%r3, 0}];";
+  const std::string write = "shl.b32 %r2, %r1, 2;\nsust.b.2d.b32.trap [%rd1, {%r2, 0}], {%r1};\n",
+                    read = "xor.b32 %r3, %r2, 128;\nsuld.b.2d.b32.trap {%r10}, [%rd1, {%r3, 0}];";
   expect(run(s, write + read, 64), Kind::kRace, 2, "Nothing orders the two threads");
   EXPECT_EQ(values(s, write + "bar.sync 0;\n" + read, 64)[1], 33u);
   expect(run(s, "sust.b.2d.b32.trap [%rd1, {0, 0}], {%r1};", 64), Kind::kRace, 1, "");
@@ -259,7 +263,8 @@ $again:
   sust.p.2d.v4.b32.trap [%rd5, {%r1, 1}], {%r2, %r2, %r2, %r2};
   tex.2d.v4.u32.s32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1, 1}];
   setp.ge.u32 %p1, %r4, 64;
-  setp.ne.or.u32 %p1, %r4, )" + second + R"(, %p1;
+  setp.ne.or.u32 %p1, %r4, )" +
+                     second + R"(, %p1;
   @%p1 trap;
   add.u32 %r3, %r3, 1;
   setp.lt.u32 %p1, %r3, 10;
@@ -272,7 +277,8 @@ $again:
 TEST_F(Pictures, ATextureOfWhatTheKernelWritesRaces) {
   const Image i = picture(64, 2);
   const std::uint64_t t = texture(i);
-  const std::string write = "mov.b64 %rd5, " + std::to_string(i.base) + ";\nmul.wide.u32 %rd6, %r1, 4;\nadd.s64 %rd5, %rd5, %rd6;\nst.global.u32 [%rd5], %r1;\n";
+  const std::string write =
+      "mov.b64 %rd5, " + std::to_string(i.base) + ";\nmul.wide.u32 %rd6, %r1, 4;\nadd.s64 %rd5, %rd5, %rd6;\nst.global.u32 [%rd5], %r1;\n";
   const std::string read = "xor.b32 %r3, %r1, 32;\ntex.2d.v4.u32.s32 {%r10, %r11, %r12, %r13}, [%rd1, {%r3, 0}];";
   expect(run(t, write + read, 64), Kind::kRace, 4, "(tex.2d.v4.u32.s32)");
 }

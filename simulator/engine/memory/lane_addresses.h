@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "simulator/engine/schedule/block.h"
 #include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/schedule/block.h"
 
 namespace lockstep::engine {
 

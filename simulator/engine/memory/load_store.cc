@@ -1,22 +1,23 @@
 // Loads and stores: any of them, and the shapes that most of them have in global memory.
+#include "simulator/engine/memory/load_store.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "simulator/engine/memory/access.h"
-#include "simulator/engine/memory/global_memory.h"
-#include "simulator/engine/memory/lane_addresses.h"
-#include "simulator/engine/memory/load_store.h"
-#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/checks/counters.h"
 #include "simulator/engine/checks/races.h"
-#include "simulator/engine/memory/relaxed_bytes.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/uninitialised.h"
-#include "simulator/engine/checks/counters.h"
-#include "simulator/engine/memory/vectors.h"
 #include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/global_memory.h"
+#include "simulator/engine/memory/lane_addresses.h"
+#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/memory/relaxed_bytes.h"
+#include "simulator/engine/memory/vectors.h"
 #include "simulator/engine/schedule/scheduler.h"
 
 namespace lockstep::engine {
@@ -317,8 +318,7 @@ void load_uniform(Warp& w, const Op& op, LaneMask mask) {
 
 Handler load_handler(const Op& op) {
   const Space space = static_cast<Space>(op.space);
-  const bool simple =
-      op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot && !(op.flags & (kFrameAddress | kAcquire));
+  const bool simple = op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot && !(op.flags & (kFrameAddress | kAcquire));
   const bool narrow = (op.flags & kNarrowAddress) != 0;
   if (simple && (space == Space::kGlobal || space == Space::kConst) && !narrow) {
     if (is_constant(op.src[0])) return &load_uniform;

@@ -8,11 +8,11 @@
 namespace lockstep::engine {
 namespace {
 
-using testing::Machine;
-using testing::text;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::Machine;
+using testing::text;
 
 TEST(Load, AnInstructionThatIsNotImplementedIsRefusedByNameLineAndFunction) {
   Machine gpu;
@@ -45,7 +45,8 @@ TEST(Load, AnInstructionThatPtxDoesNotKnowIsRefused) {
 TEST(Load, WhatNoDeviceHasRoomForIsRefused) {
   Machine gpu;
   EXPECT_THAT(gpu.refusal(".const .b8 c[4294967297];"), HasSubstr("constant variables have 4294967297 bytes"));
-  EXPECT_THAT(gpu.refusal(".visible .entry k() { .shared .b8 s[4294967297]; .reg .b64 %d; mov.u64 %d, s; ret; }"), HasSubstr("no room for the shared variable"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .shared .b8 s[4294967297]; .reg .b64 %d; mov.u64 %d, s; ret; }"),
+              HasSubstr("no room for the shared variable"));
   EXPECT_THAT(gpu.refusal(".visible .entry k() { .local .b8 l[4294967296]; ret; }"), HasSubstr("no room for the local variable"));
   EXPECT_THAT(gpu.refusal(".visible .entry k() { .local .align 2147483648 .b8 l[8]; .local .align 2147483648 .b8 m[8]; ret; }"), HasSubstr("local memory"));
   EXPECT_THAT(gpu.refusal(".visible .entry k(.param .b8 p[4294967297]) { ret; }"), HasSubstr("more than 32764 bytes"));
@@ -238,7 +239,9 @@ TEST(Memory, ParametersHaveAnAddressWhenTheyNeedOne) {
   st.global.u32 [%rd6], %r2;
   ret;
 })");
-  struct { std::uint32_t v[4] = {3, 1, 4, 1}; } s;
+  struct {
+    std::uint32_t v[4] = {3, 1, 4, 1};
+  } s;
   const auto out = gpu.unwritten(16);
   const Outcome o = gpu.launch("k", 1, 4, s, out);
   EXPECT_FALSE(o.failed()) << text(o);
@@ -255,7 +258,8 @@ TEST(Atomics, EveryOperationOnAWord) {
   .reg .b64 %rd<3>;
   ld.param.u64 %rd1, [x];
   ld.param.u32 %r1, [b];
-  atom.global.)" + std::string(operation) + R"( %r2, [%rd1], %r1;
+  atom.global.)" +
+             std::string(operation) + R"( %r2, [%rd1], %r1;
   st.global.u32 [%rd1+4], %r2;
   ret;
 })");
@@ -372,7 +376,8 @@ TEST(Memory, ReadOnlyLoadsAreLoads) {
   mov.u32 %r1, %tid.x;
   mad.wide.u32 %rd1, %r1, 16, %rd1;
   mad.wide.u32 %rd2, %r1, 64, %rd2;
-  )" + load + ".u32 %r2, [%rd1" + offset + "];\n  " + load + ".s8 %h1, [%rd1];\n  " + load + ".v4.u32 {%r3, %r4, %r5, %r6}, [%rd1];\n  " + load +
+  )" + load + ".u32 %r2, [%rd1" +
+             offset + "];\n  " + load + ".s8 %h1, [%rd1];\n  " + load + ".v4.u32 {%r3, %r4, %r5, %r6}, [%rd1];\n  " + load +
              R"(.v2.u64 {%rd3, %rd4}, [%rd1];
   cvt.s32.s16 %r7, %h1;
   st.global.v4.u32 [%rd2], {%r3, %r4, %r5, %r6};
@@ -411,7 +416,9 @@ JUDGES(Load, SixteenBytesAreOneElement, "mov.b128 d, v", "mov.b128 vd, a", "ld.g
 // .b128 registers from and to every state space, weak and strong.
 TEST(Load, SixteenBytesAreOneElement) {
   Machine gpu;
-  gpu.load_text(".version 8.3\n.target sm_90\n.address_size 64\n" R"(
+  gpu.load_text(
+      ".version 8.3\n.target sm_90\n.address_size 64\n"
+      R"(
 .const .align 16 .b32 table[4] = {11, 12, 13, 14};
 .visible .entry k(.param .u64 x, .param .u64 y, .param .align 16 .b8 p[16])
 {
@@ -450,7 +457,9 @@ TEST(Load, SixteenBytesAreOneElement) {
 )");
   std::vector<std::uint32_t> words(128), expected;
   for (std::uint32_t i = 0; i < 128; ++i) words[i] = 1000 + i;
-  struct alignas(16) Sixteen { std::uint32_t w[4]; } const p{{21, 22, 23, 24}};
+  struct alignas(16) Sixteen {
+    std::uint32_t w[4];
+  } const p{{21, 22, 23, 24}};
   for (std::uint32_t t = 0; t < 32; ++t) {
     for (int copy = 0; copy < 3; ++copy) expected.insert(expected.end(), &words[4 * t], &words[4 * t] + 4);
     for (const std::uint32_t v : {11, 12, 13, 14, 21, 22, 23, 24, 23, 24, 21, 22}) expected.push_back(v);

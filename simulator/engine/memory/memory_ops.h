@@ -31,13 +31,13 @@ void store_storage(Warp& w, const Op& op, LaneMask mask);
 struct Request {
   const Op* op = nullptr;
   std::uint32_t pc = 0;
-  std::uint32_t size = 0;       // bytes a lane
+  std::uint32_t size = 0;  // bytes a lane
   bool reads = false, writes = false;
   std::uint64_t address[kWarpSize];
   std::byte* host[kWarpSize];
-  LaneMask unwritten = 0;       // lanes that read a byte nobody has written
-  LaneMask remote = 0;          // lanes whose bytes are shared memory of another block
-  LaneMask invalid = 0;         // stores: lanes whose value, or a part of it, was never written
+  LaneMask unwritten = 0;            // lanes that read a byte nobody has written
+  LaneMask remote = 0;               // lanes whose bytes are shared memory of another block
+  LaneMask invalid = 0;              // stores: lanes whose value, or a part of it, was never written
   std::uint32_t missing[kWarpSize];  // of a lane in `unwritten` or `invalid`, the bytes of its access that nobody has written, a bit each
   // Stores that say so have each lane's bytes written as soon as its access is recorded, and know whether a lane would change anything.
   void (*store)(Warp& w, const Request& r, int lane) = nullptr;

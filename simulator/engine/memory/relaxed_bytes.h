@@ -32,7 +32,7 @@ inline constexpr bool kAtomicsOnly = false;
 
 template <int kBytes>
 using Scalar = std::conditional_t<kBytes == 1, std::uint8_t,
-                                   std::conditional_t<kBytes == 2, std::uint16_t, std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>>;
+                                  std::conditional_t<kBytes == 2, std::uint16_t, std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>>;
 
 __extension__ using Wide = unsigned __int128;
 

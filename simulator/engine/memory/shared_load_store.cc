@@ -3,14 +3,14 @@
 
 #include <cstring>
 
-#include "simulator/engine/memory/lane_addresses.h"
-#include "simulator/engine/memory/lane_runs.h"
-#include "simulator/engine/memory/load_store.h"
-#include "simulator/engine/memory/shared_memory.h"
 #include "simulator/engine/checks/counters.h"
 #include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/lane_addresses.h"
+#include "simulator/engine/memory/lane_runs.h"
+#include "simulator/engine/memory/load_store.h"
+#include "simulator/engine/memory/shared_memory.h"
 
 namespace lockstep::engine {
 namespace {
@@ -102,10 +102,10 @@ void load_shared(Warp& w, const Op& op, LaneMask mask) {
     const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
     Block& b = *w.block;
     const std::uint32_t first = a[0] + static_cast<std::uint32_t>(op.immediate);
-    if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 &&
-        shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr &&
+    if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 && shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr &&
         (!b.launch->check_initialisation || all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes))) {
-      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells && b.races.read_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, op.flags & kStrong))) {
+      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells &&
+                                     b.races.read_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, op.flags & kStrong))) {
         std::memcpy(destination<std::byte>(w, op.dst), b.shared.bytes.get() + first, 32 * kBytes);
         if (b.worker->counting) add_shared(b.worker->counters, false, 0);
         return;
@@ -122,9 +122,9 @@ void store_shared(Warp& w, const Op& op, LaneMask mask) {
     const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
     Block& b = *w.block;
     const std::uint32_t first = a[0] + static_cast<std::uint32_t>(op.immediate);
-    if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 &&
-        shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr) {
-      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells && b.races.write_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, op.flags & kStrong))) {
+    if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 && shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr) {
+      if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells &&
+                                     b.races.write_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, op.flags & kStrong))) {
         if (b.launch->check_initialisation) set_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes);
         ++b.worker->changes;
         std::memcpy(b.shared.bytes.get() + first, source<std::byte>(w, op.src[1]), 32 * kBytes);

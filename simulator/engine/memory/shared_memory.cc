@@ -5,16 +5,16 @@
 #include <bit>
 #include <cstring>
 
-#include "simulator/engine/memory/access.h"
-#include "simulator/engine/sync/cluster.h"
-#include "simulator/engine/memory/lane_addresses.h"
-#include "simulator/engine/sync/mbarrier.h"
+#include "simulator/engine/checks/counters.h"
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
-#include "simulator/engine/checks/counters.h"
 #include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/lane_addresses.h"
+#include "simulator/engine/sync/cluster.h"
+#include "simulator/engine/sync/mbarrier.h"
 
 namespace lockstep::engine {
 namespace {
@@ -35,12 +35,10 @@ bool resolve_remote(Warp& w, Request& r, std::uint32_t rank, LaneMask lanes) {
   const std::size_t count = b.cluster == nullptr ? 1 : b.cluster->blocks.size();
   const std::string name = rank == kNoRank - 1 ? "the rank asked of mapa" : "rank " + std::to_string(rank);
   if (rank >= count) {
-    return fails(lanes, check::Kind::kOutOfBounds,
-                 name + " is outside the cluster, which has " + std::to_string(count) + (count == 1 ? " block" : " blocks"));
+    return fails(lanes, check::Kind::kOutOfBounds, name + " is outside the cluster, which has " + std::to_string(count) + (count == 1 ? " block" : " blocks"));
   }
   if (static_cast<Space>(r.op->space) == Space::kShared) {
-    return fails(lanes, check::Kind::kOutOfBounds,
-                 "an address in the block of " + name + " of the cluster: without ::cluster, .shared is the block's own");
+    return fails(lanes, check::Kind::kOutOfBounds, "an address in the block of " + name + " of the cluster: without ::cluster, .shared is the block's own");
   }
   Block& target = *b.cluster->blocks[rank];
   if (target.live_warps == 0) {
@@ -50,8 +48,7 @@ bool resolve_remote(Warp& w, Request& r, std::uint32_t rank, LaneMask lanes) {
   each(lanes, [&](int i) { bad |= LaneMask{shared_range(*b.launch, r.address[i], r.address[i] + r.size) == nullptr} << i; });
   if (bad != 0) {
     const auto address = static_cast<std::uint32_t>(r.address[std::countr_zero(bad)]);
-    return fails(bad, check::Kind::kOutOfBounds,
-                 describe_range(b.launch->shared, address, r.size) + ", in the block of " + name + " of the cluster");
+    return fails(bad, check::Kind::kOutOfBounds, describe_range(b.launch->shared, address, r.size) + ", in the block of " + name + " of the cluster");
   }
   auto* shadow = reinterpret_cast<std::uint8_t*>(target.shared.written.get());
   each(lanes, [&](int i) {

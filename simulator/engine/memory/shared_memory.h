@@ -1,8 +1,8 @@
 // Addresses of shared memory: which variable they lie in.
 #pragma once
 
-#include "simulator/engine/schedule/block.h"
 #include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/schedule/block.h"
 
 namespace lockstep::engine {
 

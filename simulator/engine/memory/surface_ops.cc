@@ -4,27 +4,27 @@
 #include <cstring>
 #include <string>
 
+#include "simulator/engine/checks/reports.h"
+#include "simulator/engine/checks/uninitialised.h"
+#include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/memory/access.h"
 #include "simulator/engine/memory/image_ops.h"
 #include "simulator/engine/memory/load_store.h"
 #include "simulator/engine/memory/relaxed_bytes.h"
-#include "simulator/engine/checks/reports.h"
-#include "simulator/engine/checks/uninitialised.h"
 #include "simulator/memory/image.h"
-#include "simulator/engine/launch/launch_state.h"
 
 namespace lockstep::engine {
 namespace {
 
-using memory::Image;
 using isa::Border;
+using memory::Image;
 
 // What lanes access of one surface.
 struct Targets {
   const Image* image = nullptr;
   std::uint32_t size = 0;  // bytes a lane
   std::uint64_t address[kWarpSize];
-  LaneMask inside = 0;     // the others are outside, and .zero
+  LaneMask inside = 0;  // the others are outside, and .zero
 };
 
 std::string extents(const Image& image) {

@@ -28,10 +28,10 @@ constexpr Form kForms[] = {
     {"release and acquire v2.b64", "st.release.gpu.global.v2.b64 [d3], {d2, d2};", "ld.acquire.gpu.global.v2.b64 {d5, d6}, [d3];"},
     {"b128 exchanged", "atom.global.exch.b128 q1, [d3], q0;", "ld.relaxed.gpu.global.v2.u64 {d5, d6}, [d3];"},
     {"generic addresses", "st.relaxed.gpu.v2.u64 [d3], {d2, d2};", "ld.relaxed.gpu.v2.u64 {d5, d6}, [d3];"},
-    {"weak v4.u32", "st.global.v4.u32 [d3], {r1, r1, r1, r1};",
-     "ld.global.v4.u32 {r4, r5, r6, r7}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 d6, {r6, r7};", false},
+    {"weak v4.u32", "st.global.v4.u32 [d3], {r1, r1, r1, r1};", "ld.global.v4.u32 {r4, r5, r6, r7}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 d6, {r6, r7};", false},
     {"weak v2.f64", "st.global.v2.f64 [d3], {d2, d2};", "ld.global.v2.f64 {d5, d6}, [d3];", false},
-    {"v2.u32, with the other half at rest", "st.relaxed.gpu.global.v2.u32 [d3], {r1, r1};", "ld.relaxed.gpu.global.v2.u32 {r4, r5}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 d6, d5;"},
+    {"v2.u32, with the other half at rest", "st.relaxed.gpu.global.v2.u32 [d3], {r1, r1};",
+     "ld.relaxed.gpu.global.v2.u32 {r4, r5}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 d6, d5;"},
     {"v4.u16 in wider registers", "cvt.u16.u32 h0, r1; st.relaxed.gpu.global.v4.u16 [d3], {h0, h0, h0, h0};",
      "ld.relaxed.gpu.global.v4.u16 {r4, r5, r6, r7}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 d6, {r6, r7};"},
     {"a copy to shared memory", "st.relaxed.gpu.global.v2.u64 [d3], {d2, d2};",
@@ -59,11 +59,13 @@ mov.u32 r1, %ctaid.x;
 mov.b64 d2, {r1, r1};
 mov.b128 q0, {d2, d2};
 mad.wide.u32 d3, r0, 32, d0;
-)" + std::string(lanes) + R"(
+)" + std::string(lanes) +
+         R"(
 @!on bra E;
 mov.u32 r10, 0;
 L:
-)" + f.store + "\n" + f.load + R"(
+)" + f.store +
+         "\n" + f.load + R"(
 mov.b64 {r4, r5}, d5;
 mov.b64 {r6, r7}, d6;
 setp.ne.u32 p, r4, r5;

@@ -22,12 +22,12 @@ struct Launch;   // launch/launch_state.h
 struct Worker;   // launch/worker.h
 
 struct Barrier {
-  std::uint32_t expected = 0;       // threads; 0: all warps that have not exited
-  std::uint32_t arrived = 0;        // threads, in whole warps
-  std::uint32_t warps = 0;          // mask of warps that have arrived, waiting or not
-  std::uint32_t waiting = 0;        // mask of warps that wait
-  std::uint32_t pc = 0;             // of the first arrival
-  LaneMask red_or = 0;              // bar.red: lanes OR-ed; not 0 if any predicate was true
+  std::uint32_t expected = 0;  // threads; 0: all warps that have not exited
+  std::uint32_t arrived = 0;   // threads, in whole warps
+  std::uint32_t warps = 0;     // mask of warps that have arrived, waiting or not
+  std::uint32_t waiting = 0;   // mask of warps that wait
+  std::uint32_t pc = 0;        // of the first arrival
+  LaneMask red_or = 0;         // bar.red: lanes OR-ed; not 0 if any predicate was true
   bool red_and = true;
   std::uint32_t red_count = 0;
 };
@@ -43,13 +43,13 @@ struct Block {
   Worker* worker = nullptr;
   Launch* launch = nullptr;
   const Program* program = nullptr;
-  std::uint64_t position = 0;      // in the schedule; the same for all blocks of a cluster
-  std::uint64_t index = 0;         // linear block index
-  std::uint32_t serial = 0;        // in the schedule, blocks of a cluster one after another
+  std::uint64_t position = 0;  // in the schedule; the same for all blocks of a cluster
+  std::uint64_t index = 0;     // linear block index
+  std::uint32_t serial = 0;    // in the schedule, blocks of a cluster one after another
   Dim3 ctaid;
-  Cluster* cluster = nullptr;      // cluster.h; none when Launch::clustered is false
+  Cluster* cluster = nullptr;  // cluster.h; none when Launch::clustered is false
   std::uint32_t cluster_rank = 0;
-  bool cluster_release = false;    // some thread has arrived at the open phase of the cluster's barrier with release semantics
+  bool cluster_release = false;  // some thread has arrived at the open phase of the cluster's barrier with release semantics
   std::vector<Warp> warps;
   std::vector<WarpControl> controls;
   AlignedBytes register_files;
@@ -57,7 +57,7 @@ struct Block {
   Arena shared, local;
   check::SharedRaces races;
   std::unique_ptr<AsyncState> async;   // of asynchronous copies and mbarrier objects; none until the first
-  check::BlockClock block_clock; // of other blocks
+  check::BlockClock block_clock;       // of other blocks
   std::vector<check::RaceCell> cells;  // of shared memory, when Launch::shared_cells
   Barrier barriers[16];
   std::uint32_t live_warps = 0;    // warps with a thread that has not exited
@@ -65,8 +65,8 @@ struct Block {
   std::uint64_t instructions = 0;  // warp instructions so far
   std::uint32_t next_warp = 0;
   bool aborted = false;
-  bool should_yield = false;          // the others first: see passed_barrier and strong_access
-  bool waits = false;              // it stood still when its turn ended, and has changed nothing since
+  bool should_yield = false;  // the others first: see passed_barrier and strong_access
+  bool waits = false;         // it stood still when its turn ended, and has changed nothing since
 };
 
 // Makes `block` the one at `position` in the schedule, of `rank` in its cluster; position counts clusters where there are any.

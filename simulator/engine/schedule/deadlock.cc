@@ -2,9 +2,9 @@
 
 #include <bit>
 
+#include "simulator/engine/checks/reports.h"
 #include "simulator/engine/sync/mbarrier.h"
 #include "simulator/engine/sync/parked.h"
-#include "simulator/engine/checks/reports.h"
 
 namespace lockstep::engine {
 namespace {
@@ -33,9 +33,7 @@ void LaneGroups::add(const Block& b, const std::string& who) {
   }
 }
 
-std::string LaneGroups::text() const {
-  return count_ <= kMax ? text_ : text_ + "\n    and " + std::to_string(count_ - kMax) + " more groups";
-}
+std::string LaneGroups::text() const { return count_ <= kMax ? text_ : text_ + "\n    and " + std::to_string(count_ - kMax) + " more groups"; }
 
 void report_deadlock(Block& b) {
   bool at_barrier = false, at_sync = false, at_mbarrier = false;
@@ -58,9 +56,9 @@ void report_deadlock(Block& b) {
   }
   const bool crossed = (barriers & (barriers - 1)) != 0;
   check::Finding f = finding_at(*first_warp, first->pc, first->mask,
-                                at_sync                                   ? check::Kind::kInvalidMask
+                                at_sync                                  ? check::Kind::kInvalidMask
                                 : at_barrier && !at_mbarrier && !crossed ? check::Kind::kBarrierDivergence
-                                                                          : check::Kind::kDeadlock);
+                                                                         : check::Kind::kDeadlock);
   if (at_sync) {
     const LaneMask members = parked_operand<LaneMask>(*first_warp, *first, b.program->ops[first->pc].src[3])[std::countr_zero(first->mask)];
     f.where = "the mask " + hexadecimal(members) + " names lanes that never come; " + hexadecimal(first->mask) + " wait";

@@ -10,12 +10,12 @@
 #include <thread>
 #include <tuple>
 
-#include "simulator/engine/sync/cluster.h"
-#include "simulator/engine/sync/mbarrier.h"
 #include "simulator/engine/checks/reports.h"
-#include "simulator/engine/schedule/deadlock.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/schedule/deadlock.h"
+#include "simulator/engine/sync/cluster.h"
+#include "simulator/engine/sync/mbarrier.h"
 
 namespace lockstep::engine {
 namespace {
@@ -150,8 +150,10 @@ void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint
   f.where = "the kernel waits for host memory to change: " + std::to_string(address - a.begin) + " bytes into " + describe(a);
   LaneGroups groups;
   groups.add(b);
-  f.detail = "A launch on the simulated GPU returns only when its kernel has ended: the host cannot write there after it. When it is not the host that shall write\n"
-             "  there, the threads wait for one another, and it is a deadlock. Everything that still runs repeats itself. Of this block's threads" + groups.text();
+  f.detail =
+      "A launch on the simulated GPU returns only when its kernel has ended: the host cannot write there after it. When it is not the host that shall write\n"
+      "  there, the threads wait for one another, and it is a deadlock. Everything that still runs repeats itself. Of this block's threads" +
+      groups.text();
   first = Looks::Look{order, std::move(f)};
 }
 

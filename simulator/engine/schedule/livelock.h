@@ -1,22 +1,22 @@
 // Kernels that run and get nowhere: every thread that could run only looks, again and again, at memory that nobody changes any more.
 //
 // Proved, not guessed. A turn of a warp that ends with the registers and places of its lanes as they were after an earlier turn, while all of them have
-// run and nothing at all has been changed in between (memory, barriers, threads that end, a clock read), will come to the same place again for ever. When this holds of
-// all blocks that run, of all host threads at once, the launch stands still: a deadlock, as it would be on a GPU. Loops that change something,
-// however useless, are left to LaunchConfig::instruction_limit.
+// run and nothing at all has been changed in between (memory, barriers, threads that end, a clock read), will come to the same place again for ever. When this
+// holds of all blocks that run, of all host threads at once, the launch stands still: a deadlock, as it would be on a GPU. Loops that change something, however
+// useless, are left to LaunchConfig::instruction_limit.
 //
 // What they wait for is found out then: everything goes round once more, and accesses to global memory are noted. Memory that the host sees may be
-// changed by another thread of the host: where some look at such memory and there are other threads, the verdict waits LaunchConfig::host_patience. Then it is no deadlock but what
-// the simulated GPU cannot do: on a GPU the launch would have returned, and the host would go on to write there.
+// changed by another thread of the host: where some look at such memory and there are other threads, the verdict waits LaunchConfig::host_patience. Then it is
+// no deadlock but what the simulated GPU cannot do: on a GPU the launch would have returned, and the host would go on to write there.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 
-#include "simulator/engine/schedule/block.h"
-#include "simulator/engine/memory/memory_ops.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/schedule/block.h"
 
 namespace lockstep::engine {
 

@@ -41,7 +41,8 @@ mov.u32 r3, %ntid.x;
 mad.lo.u32 r4, r2, r3, r1;
 mad.wide.u32 d1, r4, 4, d2;
 setp.eq.u32 p0, r1, 0;
-)" + body + "\nst.global.u32 [d1], r1;\nret;\n}\n";
+)" + body +
+         "\nst.global.u32 [d1], r1;\nret;\n}\n";
 }
 
 class Standing : public ::testing::Test {
@@ -73,9 +74,11 @@ TEST_F(Standing, AFlagThatALaterBlockSets) {
 
 TEST_F(Standing, AFlagThatAnotherWarpSetsMuchLater) {
   // A loop of several turns that stores nothing.
-  expect_end(run("setp.lt.u32 p2, r1, 32;\n@p2 bra W;\nmov.u32 r6, 0;\nL: add.u32 r6, r6, 1;\nsetp.lt.u32 p3, r6, 300000;\n@p3 bra L;\n"
-                 "st.volatile.global.u32 [d0], r6;\n" + std::string(kWait),
-                 1, 64));
+  expect_end(
+      run("setp.lt.u32 p2, r1, 32;\n@p2 bra W;\nmov.u32 r6, 0;\nL: add.u32 r6, r6, 1;\nsetp.lt.u32 p3, r6, 300000;\n@p3 bra L;\n"
+          "st.volatile.global.u32 [d0], r6;\n" +
+              std::string(kWait),
+          1, 64));
 }
 
 TEST_F(Standing, LanesThatHaveNotHadTheirTurnMaySetTheFlag) {
@@ -87,10 +90,11 @@ TEST_F(Standing, LanesThatHaveNotHadTheirTurnMaySetTheFlag) {
 }
 
 TEST_F(Standing, AnAttemptToWaitAtAnMbarrierEndsSomeTime) {
-  expect_end(run("setp.lt.u32 p2, r1, 32;\n@!p2 bra W;\n@!p0 bra E;\nmov.u32 r6, words;\nmbarrier.init.shared.b64 [r6], 1;\n"
-                 "mbarrier.try_wait.parity.shared.b64 p3, [r6], 0;\nmov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\nbra E;\n" +
-                     std::string(kWait) + "E:\n",
-                 1, 64));
+  expect_end(
+      run("setp.lt.u32 p2, r1, 32;\n@!p2 bra W;\n@!p0 bra E;\nmov.u32 r6, words;\nmbarrier.init.shared.b64 [r6], 1;\n"
+          "mbarrier.try_wait.parity.shared.b64 p3, [r6], 0;\nmov.u32 r6, 1;\nst.volatile.global.u32 [d0], r6;\nbra E;\n" +
+              std::string(kWait) + "E:\n",
+          1, 64));
 }
 
 TEST_F(Standing, OthersWaitAtABarrierForTheOneThatSpins) {
@@ -112,9 +116,11 @@ TEST_F(Standing, LongCyclesAreFound) {
 
 TEST_F(Standing, ALoopThatCountsOrLooksAtTheClockIsNotStandingStill) {
   // Gives up after a number of looks, or after some time.
-  expect_end(run("mov.u32 r6, 0;\nW: add.u32 r6, r6, 1;\nld.volatile.global.u32 r5, [d0];\nsetp.eq.u32 p1, r5, 0;\nsetp.lt.and.u32 p2, r6, 100000, p1;\n@p2 bra W;\n"));
-  expect_end(run("mov.u64 d3, %clock64;\nW: mov.u64 d4, %clock64;\nsub.u64 d4, d4, d3;\nld.volatile.global.u32 r5, [d0];\nsetp.eq.u32 p1, r5, 0;\n"
-                 "setp.lt.and.u64 p2, d4, 300000, p1;\n@p2 bra W;\n"));
+  expect_end(run(
+      "mov.u32 r6, 0;\nW: add.u32 r6, r6, 1;\nld.volatile.global.u32 r5, [d0];\nsetp.eq.u32 p1, r5, 0;\nsetp.lt.and.u32 p2, r6, 100000, p1;\n@p2 bra W;\n"));
+  expect_end(
+      run("mov.u64 d3, %clock64;\nW: mov.u64 d4, %clock64;\nsub.u64 d4, d4, d3;\nld.volatile.global.u32 r5, [d0];\nsetp.eq.u32 p1, r5, 0;\n"
+          "setp.lt.and.u64 p2, d4, 300000, p1;\n@p2 bra W;\n"));
 }
 
 // Loops that find their count in memory and leave nothing of it in registers: whoever writes there must say so. Each thread writes its own word.
@@ -137,7 +143,8 @@ TEST_F(Standing, NoWriterGoesUnnoticed) {
        "ld.global.v2.u64 {d3, d4}, [d1]; add.u64 d3, d3, 1; cvt.u32.u64 r5, d3; mov.b128 q0, {d3, d4}; atom.global.exch.b128 q1, [d1], q0;"
        "mov.u64 d3, 0; mov.b128 q0, {d4, d4}; mov.b128 q1, {d4, d4};"},
       {"an asynchronous copy", "mov.u32 r6, words; mad.lo.u32 r6, r1, 4, r6; st.shared.u32 [r6], 0;",
-       "ld.shared.u32 r5, [r6]; mad.wide.u32 d3, r5, 4, d0; cp.async.ca.shared.global [r6], [d3], 4; cp.async.wait_all; ld.shared.u32 r5, [r6]; mov.u64 d3, 0;"},
+       "ld.shared.u32 r5, [r6]; mad.wide.u32 d3, r5, 4, d0; cp.async.ca.shared.global [r6], [d3], 4; cp.async.wait_all; ld.shared.u32 r5, [r6]; mov.u64 d3, "
+       "0;"},
       {"time", "", "mov.u32 r5, %clock; shr.u32 r5, r5, 3;"},
   };
   std::vector<std::uint32_t> next(401);
@@ -169,8 +176,9 @@ TEST_F(Standing, OnSeveralHostThreadsTheFirstBlockSpeaks) {
 
 // Each block waits for its flag and sets the next one's. What a host thread has changed counts, also when it has nothing left to run.
 TEST_F(Standing, AChainOverHostThreadsGoesOn) {
-  gpu.load_text(kernel("mov.u32 r6, 1;\n@!p0 bra B;\nmad.wide.u32 d3, r2, 4, d0;\nW: atom.global.add.u32 r5, [d3], 0;\nsetp.eq.u32 p1, r5, 0;\n@p1 bra W;\n"
-                       "atom.global.add.u32 r5, [d3+4], 1;\nB: bar.sync 0;\n"));
+  gpu.load_text(
+      kernel("mov.u32 r6, 1;\n@!p0 bra B;\nmad.wide.u32 d3, r2, 4, d0;\nW: atom.global.add.u32 r5, [d3], 0;\nsetp.eq.u32 p1, r5, 0;\n@p1 bra W;\n"
+             "atom.global.add.u32 r5, [d3+4], 1;\nB: bar.sync 0;\n"));
   const memory::Address out = gpu.unwritten(1 << 16, "out"), flags = gpu.buffer(std::vector<std::uint32_t>(16, 0), "flags");
   auto* flag = reinterpret_cast<std::uint32_t*>(gpu.memory.host(*gpu.memory.find(flags), flags));
   for (int i = 0; i < 3000; ++i) {
@@ -236,8 +244,9 @@ TEST_F(Hosted, HoweverItLooks) {
     expect_waits_for_host(o, std::string(look, std::strchr(look, ' ')), "8 bytes into 'flag'");
   }
   // The host releases what it has locked.
-  expect_waits_for_host(run_on(memory::Kind::kManaged, "atom.global.exch.b32 r5, [d0], 1;\nW: atom.sys.global.cas.b32 r5, [d0], 0, 1;\nsetp.ne.u32 p1, r5, 0;\n@p1 bra W;\n"),
-                        "atom.sys.global.cas.b32", "0 bytes into 'flag'");
+  expect_waits_for_host(
+      run_on(memory::Kind::kManaged, "atom.global.exch.b32 r5, [d0], 1;\nW: atom.sys.global.cas.b32 r5, [d0], 0, 1;\nsetp.ne.u32 p1, r5, 0;\n@p1 bra W;\n"),
+      "atom.sys.global.cas.b32", "0 bytes into 'flag'");
 }
 
 TEST_F(Hosted, SoAreThoseThatWaitForTheOneThatWaits) {

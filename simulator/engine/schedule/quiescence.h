@@ -7,8 +7,9 @@
 // The claim: when after_time_slices() answers true, nobody will change anything any more (as long as the host does not).
 //
 //   A member is quiet in epoch E when it has stored E + 1 in its place. It does so only at the second of two calls in a row (of which the
-//   first may be look_again) between which the epoch was E throughout and it made no change of its own; the time between the two is its window. Whoever answers true has found all members quiet
-//   in E, or gone, and then the epoch still E. Epochs only grow: so the epoch was E in every window, and from each window's end until the answer.
+//   first may be look_again) between which the epoch was E throughout and it made no change of its own; the time between the two is its window. Whoever answers
+//   true has found all members quiet in E, or gone, and then the epoch still E. Epochs only grow: so the epoch was E in every window, and from each window's
+//   end until the answer.
 //
 //   Changes made before the end of their maker's window, or by one that has gone, were told: by after_time_slices() at the window's end at the latest, or
 //   by leave(), which tells of changes BEFORE it says that the member has gone. Telling adds one to the epoch, which has been E since the first window

@@ -187,12 +187,13 @@ struct Chain {
 
 int explore(bool begun, const std::vector<std::vector<std::size_t>>& members, const std::function<void(const Chain&)>& judge) {
   std::unique_ptr<Chain> chain;
-  return Explorer(begun ? 3 : 2).explore(
-      [&] {
-        chain = std::make_unique<Chain>(begun, members);
-        return chain->bodies();
-      },
-      [&] { judge(*chain); });
+  return Explorer(begun ? 3 : 2)
+      .explore(
+          [&] {
+            chain = std::make_unique<Chain>(begun, members);
+            return chain->bodies();
+          },
+          [&] { judge(*chain); });
 }
 
 TEST(Quiescence, AChainThatGoesOnIsNeverQuiet) {

@@ -37,7 +37,8 @@ mov.u32 r2, %nctaid.x;
 mov.u32 r3, %ctaid.y;
 mad.lo.u32 r1, r3, r2, r1;
 mad.wide.u32 d1, r1, 4, d0;
-)" + body + "\nret;\n}\n";
+)" + body +
+         "\nret;\n}\n";
 }
 
 std::vector<std::uint32_t> words(Machine& gpu, Dim3 grid, std::uint32_t threads, std::size_t count, std::uint32_t first) {

@@ -1,21 +1,22 @@
 // Runs the warps of a block: which split, how long, and in which order.
+#include "simulator/engine/schedule/scheduler.h"
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
 
-#include "simulator/engine/sync/barrier.h"
-#include "simulator/engine/schedule/block.h"
-#include "simulator/engine/sync/cluster.h"
-#include "simulator/engine/sync/mbarrier.h"
-#include "simulator/engine/sync/parked.h"
 #include "simulator/engine/checks/reports.h"
-#include "simulator/engine/schedule/livelock.h"
-#include "simulator/engine/schedule/deadlock.h"
-#include "simulator/engine/sync/collectives.h"
 #include "simulator/engine/checks/uninitialised.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
-#include "simulator/engine/schedule/scheduler.h"
+#include "simulator/engine/schedule/block.h"
+#include "simulator/engine/schedule/deadlock.h"
+#include "simulator/engine/schedule/livelock.h"
+#include "simulator/engine/sync/barrier.h"
+#include "simulator/engine/sync/cluster.h"
+#include "simulator/engine/sync/collectives.h"
+#include "simulator/engine/sync/mbarrier.h"
+#include "simulator/engine/sync/parked.h"
 
 namespace lockstep::engine {
 namespace {
@@ -80,7 +81,8 @@ bool select(Warp& w) {
   const std::uint64_t seed = w.block->launch->config->schedule_seed;
   if (seed != 0 && runnable > 1) {
     // Another schedule: now and then a split that is not the lowest goes first, for a short turn.
-    const std::uint64_t r = mix(seed ^ (w.block->index << 20) ^ (std::uint64_t{w.index} << 48) ^ (w.block->instructions + 0x9e3779b97f4a7c15ull * c.instructions));
+    const std::uint64_t r =
+        mix(seed ^ (w.block->index << 20) ^ (std::uint64_t{w.index} << 48) ^ (w.block->instructions + 0x9e3779b97f4a7c15ull * c.instructions));
     if (r % 4 == 0) {
       int pick = static_cast<int>((r >> 8) % runnable);
       for (int i = 0; i < static_cast<int>(list.size()); ++i) {
@@ -130,9 +132,7 @@ inline void count_instructions(Warp& w, std::uint64_t& n, LaneMask mask) {
 enum class Pause : std::uint8_t { kEvent, kMet, kQuota, kTurnOver };
 
 // LaunchConfig::ran: this operation was executed.
-inline void mark(const Warp& w, std::uint32_t pc) {
-  std::atomic_ref(w.block->launch->config->ran->data()[pc]).store(1, std::memory_order_relaxed);
-}
+inline void mark(const Warp& w, std::uint32_t pc) { std::atomic_ref(w.block->launch->config->ran->data()[pc]).store(1, std::memory_order_relaxed); }
 
 // The main loop. Careful: follows invalid values and counts down a turn. Marks: tells which operations ran.
 template <bool kCareful, bool kMarks>
@@ -266,15 +266,10 @@ Stop run_warp(Warp& w) {
         if (event == Event::kReschedule) requeue(w);
         break;
       }
-      case Pause::kMet:
-        requeue(w);
-        break;
-      case Pause::kTurnOver:
-        requeue(w, true);
-        break;
+      case Pause::kMet: requeue(w); break;
+      case Pause::kTurnOver: requeue(w, true); break;
       case Pause::kQuota: {
-        const bool others = std::any_of(c.splits.begin(), c.splits.end(),
-                                        [](const WarpSplit& f) { return f.state == WarpSplit::State::kRunnable; });
+        const bool others = std::any_of(c.splits.begin(), c.splits.end(), [](const WarpSplit& f) { return f.state == WarpSplit::State::kRunnable; });
         const std::uint64_t limit = w.block->launch->config->instruction_limit;
         w.time_slice = w.block->waits ? kWaitingQuota : others ? kSplitTimeSlice : kWarpQuota;
         note_time_slice(w);
@@ -373,12 +368,8 @@ Progress run_block(Block& b) {
           // A barrier that this very warp completed has made it runnable again only if it did not stop after.
           if (b.warps[index].active == 0) b.runnable &= ~(1u << index);
           break;
-        case Stop::kQuota:
-          yielded = true;
-          break;
-        case Stop::kAborted:
-          b.aborted = true;
-          return Progress::kDone;
+        case Stop::kQuota: yielded = true; break;
+        case Stop::kAborted: b.aborted = true; return Progress::kDone;
       }
       if (b.aborted) return Progress::kDone;
     }

@@ -12,7 +12,7 @@ enum class Progress : std::uint8_t {
   kDone,
   kYielded,
   kDeferred,  // it could go on, and others come first
-  kWaiting,  // at the cluster's barrier, for other blocks
+  kWaiting,   // at the cluster's barrier, for other blocks
 };
 Progress run_block(Block& block);
 // A thread has done something by which others may learn of it, or it of others, and the seed may let others come next. To be called last by the operation.

@@ -11,7 +11,7 @@
 
 namespace lockstep::engine {
 
-struct Block;    // block.h
+struct Block;        // block.h
 struct WarpControl;  // block.h: splits, call stacks, parking; owned by the scheduler
 
 // Why a handler wants the scheduler's attention.
@@ -23,18 +23,18 @@ enum class Event : std::uint8_t {
 };
 
 struct Warp {
-  std::byte* file[2];          // [0] registers, [1] the kernel's constants (read only)
-  LaneMask carry = 0;          // condition code CC.CF, one bit a lane
-  LaneMask exists = 0;         // lanes that are threads of the block (a last warp may be partial)
-  std::uint32_t index = 0;     // within the block
+  std::byte* file[2];       // [0] registers, [1] the kernel's constants (read only)
+  LaneMask carry = 0;       // condition code CC.CF, one bit a lane
+  LaneMask exists = 0;      // lanes that are threads of the block (a last warp may be partial)
+  std::uint32_t index = 0;  // within the block
   Block* block = nullptr;
   WarpControl* control = nullptr;
 
   // The running split.
-  std::uint32_t pc = 0;        // while a handler runs: the instruction after its own
+  std::uint32_t pc = 0;  // while a handler runs: the instruction after its own
   LaneMask active = 0;
-  std::uint32_t limit = 0;     // another split waits here: stop and merge
-  std::int32_t time_slice = 0;      // backward branches left before somebody else gets a turn
+  std::uint32_t limit = 0;      // another split waits here: stop and merge
+  std::int32_t time_slice = 0;  // backward branches left before somebody else gets a turn
   Event event = Event::kNone;
 };
 

@@ -40,9 +40,9 @@ using program::ValidityTransfer;
 // Validity of the registers of a frame, by slot: one word of lanes each. Made only when an invalid value appears.
 struct Validity {
   struct Word {
-    LaneMask invalid = 0;   // lanes whose value was never written
-    LaneMask derived = 0;   // of these, lanes whose value was computed from one that was never written
-    std::uint32_t pc = 0;   // where it came from
+    LaneMask invalid = 0;  // lanes whose value was never written
+    LaneMask derived = 0;  // of these, lanes whose value was computed from one that was never written
+    std::uint32_t pc = 0;  // where it came from
     check::Kind kind = check::Kind::kUninitialised;
     std::uint8_t bytes[kWarpSize];  // of an invalid lane, which bytes of its value are meant, a bit each
   };
@@ -52,53 +52,53 @@ struct Validity {
 struct Frame {
   std::byte* file = nullptr;
   std::uint32_t function = 0;
-  std::int32_t caller = -1;       // frame index
+  std::int32_t caller = -1;  // frame index
   std::uint32_t return_pc = 0;
-  std::uint32_t call = 0;         // index into Program::calls
-  LaneMask live = 0;              // lanes that have not returned or exited; 0: free for reuse
+  std::uint32_t call = 0;  // index into Program::calls
+  LaneMask live = 0;       // lanes that have not returned or exited; 0: free for reuse
   std::uint32_t depth = 0;
-  std::uint32_t local_base = 0;   // offset of the frame in local memory
-  AlignedBytes storage;           // the file of a frame below the kernel's
+  std::uint32_t local_base = 0;  // offset of the frame in local memory
+  AlignedBytes storage;          // the file of a frame below the kernel's
   std::size_t storage_bytes = 0;
   std::unique_ptr<Validity> validity;
 };
 
 struct WarpSplit {
   enum class State : std::uint8_t { kRunnable, kAtSync, kAtBarrier, kAtCluster, kAtMbarrier };
-  std::uint32_t pc = 0;        // parked: of the operation it waits at
+  std::uint32_t pc = 0;  // parked: of the operation it waits at
   LaneMask mask = 0;
   std::int32_t frame = 0;
   State state = State::kRunnable;
-  bool yielded = false;       // since the last time_slice: the others first
+  bool yielded = false;  // since the last time_slice: the others first
 };
 
 struct WarpControl {
   std::vector<WarpSplit> splits;  // all but the running one
-  std::vector<Frame> frames;        // [0] is the kernel's
-  std::int32_t first_free = 1;      // all frames before it are in use
-  std::int32_t frame = 0;           // of the running split
+  std::vector<Frame> frames;      // [0] is the kernel's
+  std::int32_t first_free = 1;    // all frames before it are in use
+  std::int32_t frame = 0;         // of the running split
   LaneMask exited = 0;
-  bool tracking = false;            // some register may hold an invalid value
-  bool short_slice = false;            // the running split has only a short turn
-  bool should_yield = false;           // the block's other warps first: see strong_access
-  std::int32_t barrier = -1;        // the whole warp has arrived here and waits
-  LaneMask arrived[16] = {};        // lanes that executed barrier.arrive, until the whole warp has
-  LaneMask cluster_arrived = 0;     // lanes that have arrived at the open phase of the cluster's barrier
-  LaneMask cluster_passed = 0;      // lanes whose phase is complete but that have not waited for it yet
-  LaneMask timed_out = 0;           // lanes for which mbarrier.try_wait shall answer false instead of waiting on
+  bool tracking = false;                        // some register may hold an invalid value
+  bool short_slice = false;                     // the running split has only a short turn
+  bool should_yield = false;                    // the block's other warps first: see strong_access
+  std::int32_t barrier = -1;                    // the whole warp has arrived here and waits
+  LaneMask arrived[16] = {};                    // lanes that executed barrier.arrive, until the whole warp has
+  LaneMask cluster_arrived = 0;                 // lanes that have arrived at the open phase of the cluster's barrier
+  LaneMask cluster_passed = 0;                  // lanes whose phase is complete but that have not waited for it yet
+  LaneMask timed_out = 0;                       // lanes for which mbarrier.try_wait shall answer false instead of waiting on
   std::uint32_t stack_pointer[kWarpSize] = {};  // alloca
-  std::uint64_t instructions = 0;   // of this warp: its clock
+  std::uint64_t instructions = 0;               // of this warp: its clock
   // What a turn's end was like before, while nothing has changed (livelock.h).
   struct TimeSlices {
-    std::uint64_t changes = 0, epoch = 0;     // the worker's changes, and the epoch of Launch::quiescence, until now
-    std::uint64_t count = 0;                  // turns since the last change
-    std::uint64_t state = 0;                  // a digest of registers and places after one of them
-    LaneMask ran = 0;                         // lanes that have run since
-    bool repeats = false;                     // it has been met again
-    bool idles = false;                       // it was met again although other host threads told of changes: nothing proved, but probably it waits
+    std::uint64_t changes = 0, epoch = 0;  // the worker's changes, and the epoch of Launch::quiescence, until now
+    std::uint64_t count = 0;               // turns since the last change
+    std::uint64_t state = 0;               // a digest of registers and places after one of them
+    LaneMask ran = 0;                      // lanes that have run since
+    bool repeats = false;                  // it has been met again
+    bool idles = false;                    // it was met again although other host threads told of changes: nothing proved, but probably it waits
   };
   TimeSlices time_slices;
-  std::uint64_t slept = 0;          // nanoseconds asked of nanosleep
+  std::uint64_t slept = 0;  // nanoseconds asked of nanosleep
 };
 
 }  // namespace lockstep::engine

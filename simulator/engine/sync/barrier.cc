@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "simulator/engine/sync/parked.h"
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
 #include "simulator/engine/schedule/scheduler.h"
+#include "simulator/engine/sync/parked.h"
 
 namespace lockstep::engine {
 namespace {

@@ -4,15 +4,15 @@
 #include <string>
 #include <utility>
 
-#include "simulator/engine/sync/mbarrier.h"
-#include "simulator/engine/memory/memory_ops.h"
-#include "simulator/engine/sync/parked.h"
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
-#include "simulator/engine/schedule/deadlock.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/schedule/deadlock.h"
 #include "simulator/engine/schedule/scheduler.h"
+#include "simulator/engine/sync/mbarrier.h"
+#include "simulator/engine/sync/parked.h"
 
 namespace lockstep::engine {
 namespace {
@@ -90,7 +90,7 @@ void report_deadlock(Cluster& c) {
   }
   check::Finding f = finding_at(*first_warp, first->pc, first->mask, check::Kind::kDeadlock);
   f.where = first->state == WarpSplit::State::kAtMbarrier ? describe_mbarrier_wait(*first_warp->block, *first_warp, *first)
-                                                        : "some threads of the cluster never come to this barrier: they wait elsewhere";
+                                                          : "some threads of the cluster never come to this barrier: they wait elsewhere";
   f.detail = "Nothing in the cluster can go on. Of its threads" + groups.text();
   report(*first_warp->block, std::move(f));
 }

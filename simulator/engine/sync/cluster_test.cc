@@ -9,10 +9,10 @@ namespace lockstep::engine {
 namespace {
 
 using check::Kind;
-using testing::Machine;
-using testing::text;
 using ::testing::Each;
 using ::testing::HasSubstr;
+using testing::Machine;
+using testing::text;
 
 constexpr std::uint64_t kSeeds[] = {0, 1, 2, 7, 12345};
 
@@ -84,7 +84,8 @@ TEST(Cluster, BlocksKnowTheirPlace) {
   mad.lo.u32 %r0, %r0, 10, %r8;
   mad.lo.u32 %r0, %r0, 10, %r9;
   mad.lo.u32 %r0, %r0, 10, %r3;
-)", 12, 1, 4);
+)",
+                       12, 1, 4);
   EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
   for (std::uint32_t b = 0; b < 12; ++b) EXPECT_EQ(r.out[b], 1030440 + b / 4 * 100000 + b % 4 * 1001) << "block " << b;
 }
@@ -146,9 +147,7 @@ void expect_neighbours(std::string_view read) {
 }
 
 JUDGES(Cluster, ReadsAnotherBlockThroughAGenericAddress, "mapa.u64", "barrier.cluster.arrive", "barrier.cluster.arrive.relaxed", "barrier.cluster.wait");
-TEST(Cluster, ReadsAnotherBlockThroughAGenericAddress) {
-  expect_neighbours("mapa.u64 %d2, %d1, %r7;\n ld.u32 %r0, [%d2];\n");
-}
+TEST(Cluster, ReadsAnotherBlockThroughAGenericAddress) { expect_neighbours("mapa.u64 %d2, %d1, %r7;\n ld.u32 %r0, [%d2];\n"); }
 
 JUDGES(Cluster, ReadsAnotherBlockThroughA32BitSharedAddress, "mapa.shared::cluster.u32", "ld.shared::cluster.u32");
 TEST(Cluster, ReadsAnotherBlockThroughA32BitSharedAddress) {
@@ -177,7 +176,8 @@ TEST(Cluster, AnAddressTellsItsRank) {
   getctarank.shared::cluster.u32 %r9, %r8;
   mad.lo.u32 %r0, %r6, 10, %r7;
   mad.lo.u32 %r0, %r0, 10, %r9;
-)", 3, 1, 3);
+)",
+                       3, 1, 3);
   EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
   for (std::uint32_t b = 0; b < 3; ++b) EXPECT_EQ(r.out[b], 201 + 10 * b);
 }
@@ -193,7 +193,8 @@ TEST(Cluster, TheSharedWindowOfABlockIsPartOfTheClusters) {
   selp.u32 %r0, 100, 0, %p1;
   @%p2 add.u32 %r0, %r0, 10;
   @%p3 add.u32 %r0, %r0, 1;
-)", 2, 1, 2);
+)",
+                       2, 1, 2);
   EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
   EXPECT_EQ(r.out[0], 10u);
   EXPECT_EQ(r.out[1], 110u);
@@ -214,7 +215,8 @@ TEST(Cluster, AtomicsOfAllBlocksMeetInOne) {
   ld.u32 %r0, [%d2];
   barrier.cluster.arrive;
   barrier.cluster.wait;
-)", 8, 96, 8, seed);
+)",
+                         8, 96, 8, seed);
     EXPECT_TRUE(r.outcome.findings.empty()) << text(r.outcome);
     EXPECT_THAT(r.out, Each(8u * 96u)) << "seed " << seed;
     EXPECT_EQ(r.outcome.counters.barriers, 3u);
@@ -228,7 +230,8 @@ TEST(Cluster, WithoutAClusterTheBarrierIsTheBlocks) {
   barrier.cluster.arrive.aligned;
   barrier.cluster.wait.aligned;
   ld.shared.u32 %r0, [%r4];
-)", 3, 96, 1);
+)",
+                       3, 96, 1);
   EXPECT_TRUE(r.outcome.findings.empty()) << text(r.outcome);
   for (std::uint32_t i = 0; i < r.out.size(); ++i) EXPECT_EQ(r.out[i], i / 96);
 }
@@ -243,7 +246,8 @@ TEST(Cluster, TheBarrierDoesNotWaitForThreadsThatHaveExited) {
   @%p1 exit;
   barrier.cluster.arrive;
   barrier.cluster.wait;
-)", 4, 96, 4);
+)",
+                       4, 96, 4);
   EXPECT_TRUE(r.outcome.findings.empty()) << text(r.outcome);
   for (std::uint32_t i = 0; i < r.out.size(); ++i) EXPECT_EQ(r.out[i], i / 96 == 1 || i % 96 >= 48 ? 0xdddddddd : 5u) << i;
 }
@@ -266,7 +270,8 @@ SPIN:
   @%p2 bra SPIN;
   @!%p1 barrier.cluster.arrive;
   barrier.cluster.wait;
-)", 2, 1, 2, seed);
+)",
+                         2, 1, 2, seed);
     EXPECT_TRUE(r.outcome.findings.empty()) << text(r.outcome);
     EXPECT_THAT(r.out, Each(7u)) << "seed " << seed;
   }
@@ -285,8 +290,7 @@ TEST(Cluster, ABlockMayNotBeReadAfterItHasLeft) {
 }
 
 TEST(Cluster, ARankOutsideTheClusterIsOutOfBounds) {
-  for (const char* read : {"mapa.u64 %d2, %d1, 4;\n ld.u32 %r0, [%d2];\n",
-                           "mapa.shared::cluster.u32 %r8, %r4, 4;\n ld.shared::cluster.u32 %r0, [%r8];\n",
+  for (const char* read : {"mapa.u64 %d2, %d1, 4;\n ld.u32 %r0, [%d2];\n", "mapa.shared::cluster.u32 %r8, %r4, 4;\n ld.shared::cluster.u32 %r0, [%r8];\n",
                            "mapa.u64 %d2, %d1, 4;\n atom.add.u32 %r0, [%d2], 1;\n"}) {
     const check::Finding f = only(run(std::string(kWriteOwn) + read + kStay, 8, 32, 4));
     EXPECT_EQ(f.kind, Kind::kOutOfBounds);
@@ -321,7 +325,8 @@ TEST(Cluster, AnotherBlocksUnwrittenMemoryIsFound) {
   atom.add.u32 %r0, [%d2], 1;
   barrier.cluster.arrive;
   barrier.cluster.wait;
-)", 2, 1, 2);
+)",
+                       2, 1, 2);
   EXPECT_EQ(only(r).kind, Kind::kUninitialised);
 }
 
@@ -335,7 +340,8 @@ TEST(Cluster, ARemoteStoreCountsAsWritten) {
   barrier.cluster.arrive;
   barrier.cluster.wait;
   ld.shared.u32 %r0, [%r4];
-)", 3, 1, 3);
+)",
+                       3, 1, 3);
   EXPECT_TRUE(r.outcome.findings.empty()) << text(r.outcome);
   EXPECT_THAT(r.out, ::testing::ElementsAre(2u, 0u, 1u));
 }
@@ -359,7 +365,8 @@ TEST(Cluster, ADeadlockAtTheBarrierIsReported) {
 CLUSTER:
   barrier.cluster.arrive;
   barrier.cluster.wait;
-)", 4, 64, 2);
+)",
+                       4, 64, 2);
   const check::Finding f = only(r);
   EXPECT_EQ(f.kind, Kind::kDeadlock);
   EXPECT_THAT(f.detail, HasSubstr("block of rank 1, warp 1"));
@@ -384,9 +391,7 @@ TEST(Cluster, OnlySharedAddressesCanBeMapped) {
   EXPECT_THAT(f.where, HasSubstr("no shared memory"));
 }
 
-TEST(Cluster, AGridThatTheClusterDoesNotDivideIsRefused) {
-  EXPECT_THROW(run("mov.u32 %r0, 0;\n", 3, 32, 2), std::invalid_argument);
-}
+TEST(Cluster, AGridThatTheClusterDoesNotDivideIsRefused) { EXPECT_THROW(run("mov.u32 %r0, 0;\n", 3, 32, 2), std::invalid_argument); }
 
 }  // namespace
 }  // namespace lockstep::engine

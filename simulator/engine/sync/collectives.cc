@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <bit>
 
-#include "simulator/engine/sync/parked.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/uninitialised.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
 #include "simulator/engine/schedule/scheduler.h"
+#include "simulator/engine/sync/parked.h"
 
 namespace lockstep::engine {
 namespace {
@@ -68,10 +68,22 @@ void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
       int j = l;
       bool p = false;
       switch (kind) {
-        case SyncKind::kShflUp: j = l - b; p = j >= max_lane; break;
-        case SyncKind::kShflDown: j = l + b; p = j <= max_lane; break;
-        case SyncKind::kShflBfly: j = l ^ b; p = j <= max_lane; break;
-        default: j = min_lane | (b & ~segment); p = j <= max_lane; break;
+        case SyncKind::kShflUp:
+          j = l - b;
+          p = j >= max_lane;
+          break;
+        case SyncKind::kShflDown:
+          j = l + b;
+          p = j <= max_lane;
+          break;
+        case SyncKind::kShflBfly:
+          j = l ^ b;
+          p = j <= max_lane;
+          break;
+        default:
+          j = min_lane | (b & ~segment);
+          p = j <= max_lane;
+          break;
       }
       if (!p) j = l;
       if (p) in_range |= 1u << l;
@@ -117,9 +129,8 @@ void match(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
   std::uint64_t value[kWarpSize] = {};
   for (int i = 0; i < n; ++i) {
     const Slot a = parts[i].op->src[0];
-    each(parts[i].lanes, [&](int l) {
-      value[l] = parts[i].op->width == 8 ? operand<std::uint64_t>(w, parts[i], a)[l] : operand<std::uint32_t>(w, parts[i], a)[l];
-    });
+    each(parts[i].lanes,
+         [&](int l) { value[l] = parts[i].op->width == 8 ? operand<std::uint64_t>(w, parts[i], a)[l] : operand<std::uint32_t>(w, parts[i], a)[l]; });
   }
   LaneMask same[kWarpSize] = {};
   each(lanes, [&](int l) { each(lanes, [&](int k) { same[l] |= LaneMask{value[l] == value[k]} << k; }); });
@@ -184,15 +195,22 @@ void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
   Counters& counters = w.block->worker->counters;
   const std::int32_t frame = w.control->frame;
   switch (kind) {
-    case SyncKind::kShflUp: case SyncKind::kShflDown: case SyncKind::kShflBfly: case SyncKind::kShflIdx:
+    case SyncKind::kShflUp:
+    case SyncKind::kShflDown:
+    case SyncKind::kShflBfly:
+    case SyncKind::kShflIdx:
       ++counters.shuffles;
       shuffle(w, kind, parts, n, lanes);
       break;
-    case SyncKind::kVoteAll: case SyncKind::kVoteAny: case SyncKind::kVoteUni: case SyncKind::kVoteBallot:
+    case SyncKind::kVoteAll:
+    case SyncKind::kVoteAny:
+    case SyncKind::kVoteUni:
+    case SyncKind::kVoteBallot:
       ++counters.votes;
       vote(w, kind, parts, n, lanes);
       break;
-    case SyncKind::kMatchAny: case SyncKind::kMatchAll:
+    case SyncKind::kMatchAny:
+    case SyncKind::kMatchAll:
       ++counters.votes;
       match(w, kind, parts, n, lanes);
       break;
@@ -210,8 +228,7 @@ void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
     case SyncKind::kWarpBarrier:
       if (w.block->launch->check_races) w.block->races.warp_sync(w.index, lanes, lanes == living(w));
       break;
-    default:
-      reduce(w, kind, parts, n);
+    default: reduce(w, kind, parts, n);
   }
   w.control->frame = frame;
 }
@@ -223,8 +240,8 @@ bool check_membership(Warp& w, LaneMask mask, const std::uint32_t* members) {
   if (!w.block->launch->check_synchronisation || already_reported(w, check::Kind::kInvalidMask, w.pc - 1, std::popcount(outside))) return true;
   first_time(w, check::Kind::kInvalidMask, w.pc - 1);
   check::Finding f = finding_at(w, w.pc - 1, outside, check::Kind::kInvalidMask);
-  f.where = "the mask " + hexadecimal(members[std::countr_zero(outside)]) + " leaves out lane " + std::to_string(std::countr_zero(outside)) +
-            ", which executes it";
+  f.where =
+      "the mask " + hexadecimal(members[std::countr_zero(outside)]) + " leaves out lane " + std::to_string(std::countr_zero(outside)) + ", which executes it";
   f.detail = "A thread that executes a *.sync operation must be named in its mask.";
   return !report_unless_suppressed(w, std::move(f));
 }

@@ -11,21 +11,23 @@ namespace lockstep::engine {
 namespace {
 
 using check::Kind;
-using testing::Machine;
-using testing::text;
 using ::testing::Each;
 using ::testing::HasSubstr;
+using testing::Machine;
+using testing::text;
 
 std::string kernel(const std::string& body, const std::string& shared = "") {
   return R"(
 .visible .entry k(.param .u64 out)
 {
-)" + shared + R"(
+)" + shared +
+         R"(
   .reg .pred %p<9>;
   .reg .b32 %r<40>;
   .reg .b64 %rd<20>;
   mov.u32 %r1, %tid.x;
-)" + body + R"(
+)" + body +
+         R"(
   ld.param.u64 %rd1, [out];
   mul.wide.u32 %rd2, %r1, 4;
   add.s64 %rd3, %rd1, %rd2;
@@ -82,7 +84,8 @@ TEST(Shuffle, LanesAtDifferentPlacesMeetWhenTheirMasksNameEachOther) {
 LOW:
   shfl.sync.bfly.b32 %r0, %r1, 16, 31, 0xffffffff;
 DONE:
-)", 32, "", seed);
+)",
+                       32, "", seed);
     EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
     for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.out[i], i ^ 16);
   }
@@ -123,7 +126,8 @@ TEST(Shuffle, AValueFromALaneThatTakesNoPartIsFineWhenNobodyUsesIt) {
   add.u32 %r0, %r0, %r2;
   setp.ne.u32 %p1, %r1, 0;
   @%p1 mov.u32 %r0, 0;
-)", 8);
+)",
+                     8);
   EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
   EXPECT_EQ(r.out[0], 8u);
 }
@@ -182,7 +186,10 @@ TEST(Redux, MinimumAndMaximumOfNumbers) {
   setp.ne.u32 %p1, %r2, 0;
   @%p1 neg.f32 %f1, %f1;
   setp.eq.u32 %p2, %r1, 7;
-  @%p2 mov.b32 %f1, )" + seventh + ";\n  redux.sync." + how + ".f32 %f2, %f1, 0xffffffff;\n  mov.b32 %r0, %f2;"), "sm_100a").replace(9, 3, "8.6"));
+  @%p2 mov.b32 %f1, )" + seventh + ";\n  redux.sync." +
+                                              how + ".f32 %f2, %f1, 0xffffffff;\n  mov.b32 %r0, %f2;"),
+                                       "sm_100a")
+                      .replace(9, 3, "8.6"));
     const auto out = gpu.unwritten(32 * 4, "out");
     const Outcome o = gpu.launch("k", 1, 32, out);
     EXPECT_FALSE(o.failed()) << text(o);
@@ -204,9 +211,7 @@ TEST(Redux, MinimumAndMaximumOfNumbers) {
   EXPECT_THAT(reduced("min.abs", "0f80000000"), Each(0u)) << "of -0, +0";
 }
 
-TEST(Masks, ALaneThatItsOwnMaskLeavesOutIsReported) {
-  expect_finding(run("  bar.warp.sync 0xff;\n  mov.u32 %r0, 0;\n"), Kind::kInvalidMask, 8);
-}
+TEST(Masks, ALaneThatItsOwnMaskLeavesOutIsReported) { expect_finding(run("  bar.warp.sync 0xff;\n  mov.u32 %r0, 0;\n"), Kind::kInvalidMask, 8); }
 
 TEST(Masks, AMaskThatNamesLanesWaitingElsewhereIsReported) {
   const auto r = run(R"(
@@ -249,7 +254,8 @@ TEST(Barrier, OrdersWarpsOfABlock) {
   xor.b32 %r5, %r3, 128;
   add.u32 %r6, %r2, %r5;
   ld.shared.u32 %r0, [%r6];
-)", 128, "  .shared .align 4 .b8 s[512];", seed);
+)",
+                       128, "  .shared .align 4 .b8 s[512];", seed);
     EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
     for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(r.out[i], i ^ 32);
     EXPECT_EQ(r.outcome.counters.barriers, 1u);
@@ -267,7 +273,8 @@ TEST(Barrier, ReductionsOverTheBlock) {
   selp.u32 %r4, 2000, 0, %p3;
   add.u32 %r0, %r2, %r3;
   add.u32 %r0, %r0, %r4;
-)", 96);
+)",
+                     96);
   EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
   EXPECT_THAT(r.out, Each(2040u));
 }
@@ -285,14 +292,16 @@ TEST(Barrier, ProducersArriveAndConsumersWait) {
   @%p1 bra CONSUME;
   st.shared.u32 [%r4], %r1;
   membar.cta;
-  )" + arrive + ".arrive" + aligned + R"( 1, 64;
+  )" + arrive + ".arrive" + aligned +
+                           R"( 1, 64;
   mov.u32 %r0, 0;
   bra DONE;
 CONSUME:
   bar.sync 1, 64;
   ld.shared.u32 %r0, [%r4];
 DONE:
-)", 64, "  .shared .align 4 .b8 s[128];", seed);
+)",
+                       64, "  .shared .align 4 .b8 s[128];", seed);
     EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
     for (std::uint32_t i = 32; i < 64; ++i) EXPECT_EQ(r.out[i], i - 32);
   }
@@ -324,7 +333,8 @@ TEST(Barrier, ThatOnlySomeWarpsReachIsDivergence) {
 FIRST:
   bar.sync 2;
 DONE:
-)", 64);
+)",
+                     64);
   ASSERT_TRUE(r.outcome.failed());
   EXPECT_EQ(r.outcome.findings[0].kind, Kind::kBarrierDivergence) << text(r.outcome);
   EXPECT_THAT(text(r.outcome), HasSubstr("warp 1"));
@@ -341,13 +351,12 @@ TEST(Barrier, NonAlignedBarriersMeetFromDifferentPlaces) {
 LOW:
   barrier.sync 0;
 DONE:
-)", 64);
+)",
+                     64);
   EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
 }
 
-TEST(Barrier, ACountThatIsNoMultipleOfAWarpIsRefused) {
-  expect_finding(run("  mov.u32 %r0, 0;\n  bar.sync 1, 48;\n", 64), Kind::kInvalidInstruction, 0);
-}
+TEST(Barrier, ACountThatIsNoMultipleOfAWarpIsRefused) { expect_finding(run("  mov.u32 %r0, 0;\n  bar.sync 1, 48;\n", 64), Kind::kInvalidInstruction, 0); }
 
 }  // namespace
 }  // namespace lockstep::engine

@@ -71,7 +71,8 @@ LOW:
   activemask.b32 %r10;
 MEET:
   bar.warp.sync 0xffffffff;
-  activemask.b32 %r11;)", 32, seed);
+  activemask.b32 %r11;)",
+                               32, seed);
     for (std::uint32_t i = 0; i < 32; ++i) {
       EXPECT_EQ(branched.first(i) >> i & 1, 1u) << "a lane that executes it is active";
       EXPECT_EQ(branched.first(i) & ~(i < 5 ? 0x1fu : 0xffffffe0u), 0u) << "lanes of the other side are not";
@@ -98,7 +99,8 @@ TEST(Elect, OneLeaderOfTheLanesInTheMask) {
   @!%p1 bra OUT;
   elect.sync %r10|%p2, %r3;
   selp.u32 %r11, 1, 2, %p2;
-OUT:)", 32, seed);
+OUT:)",
+                          32, seed);
       std::uint32_t leaders = 0, leader = 99;
       for (std::uint32_t i = 0; i < 32; ++i) {
         const bool takes_part = mask >> i & 1;

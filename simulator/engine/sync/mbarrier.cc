@@ -4,15 +4,15 @@
 #include <bit>
 #include <cstring>
 
-#include "simulator/engine/memory/access.h"
-#include "simulator/engine/sync/cluster.h"
-#include "simulator/engine/memory/lane_addresses.h"
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/lane_addresses.h"
 #include "simulator/engine/schedule/scheduler.h"
+#include "simulator/engine/sync/cluster.h"
 
 namespace lockstep::engine {
 namespace {
@@ -52,9 +52,7 @@ void misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const
   report(w, std::move(f));
 }
 
-Issue issue_of(const Warp& w, std::uint32_t pc, int lane) {
-  return {pc, w.block->cluster_rank, w.index * kWarpSize + static_cast<std::uint32_t>(lane)};
-}
+Issue issue_of(const Warp& w, std::uint32_t pc, int lane) { return {pc, w.block->cluster_rank, w.index * kWarpSize + static_cast<std::uint32_t>(lane)}; }
 
 // Lanes that wait for a phase look again.
 void wake(Block& b) {
@@ -142,8 +140,8 @@ bool may_invalidate(Warp& w, int lane, const SharedPlace& place) {
 
 bool expect(Warp& w, int lane, const SharedPlace& place, Mbarrier& m, std::uint64_t bytes) {
   if (bytes > kMaxMbarrier || m.tx + static_cast<std::int64_t>(bytes) > kMaxMbarrier) {
-    misuse(w, w.pc - 1, lane, place, "would wait for " + std::to_string(m.tx + static_cast<std::int64_t>(bytes)) + " bytes: " +
-                                         std::to_string(kMaxMbarrier) + " are the most");
+    misuse(w, w.pc - 1, lane, place,
+           "would wait for " + std::to_string(m.tx + static_cast<std::int64_t>(bytes)) + " bytes: " + std::to_string(kMaxMbarrier) + " are the most");
     return false;
   }
   m.tx += static_cast<std::int64_t>(bytes);

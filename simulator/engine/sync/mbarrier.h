@@ -8,11 +8,11 @@
 
 #include <string>
 
-#include "simulator/engine/memory/async_state.h"
-#include "simulator/engine/schedule/block.h"
-#include "simulator/engine/memory/memory_ops.h"
-#include "simulator/program/synchronisation.h"
 #include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/memory/async_state.h"
+#include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/schedule/block.h"
+#include "simulator/program/synchronisation.h"
 
 namespace lockstep::engine {
 

@@ -67,10 +67,10 @@ void expect(const Effect& e, const std::string& first_wait = "mbarrier.test_wait
   EXPECT_EQ(measure(e, first_wait, second_wait), expected) << e.operation;
 }
 
-JUDGES(Mbarrier, ArrivalsCountAndDropsCountForLaterPhasesToo, "mbarrier.init.shared::cta.b64", "mbarrier.pending_count.b64", "mbarrier.arrive.shared.b64 d, [a]",
-       "mbarrier.arrive.release.cluster.shared::cta.b64", "mbarrier.arrive.relaxed.cluster.shared::cluster.b64", "mbarrier.arrive.noComplete.b64",
-       "mbarrier.arrive_drop.shared.b64 d, [a]", "mbarrier.arrive_drop.relaxed.cta.b64", "mbarrier.arrive_drop.release.cluster.shared::cluster.b64",
-       "mbarrier.arrive_drop.noComplete.shared::cta.b64");
+JUDGES(Mbarrier, ArrivalsCountAndDropsCountForLaterPhasesToo, "mbarrier.init.shared::cta.b64", "mbarrier.pending_count.b64",
+       "mbarrier.arrive.shared.b64 d, [a]", "mbarrier.arrive.release.cluster.shared::cta.b64", "mbarrier.arrive.relaxed.cluster.shared::cluster.b64",
+       "mbarrier.arrive.noComplete.b64", "mbarrier.arrive_drop.shared.b64 d, [a]", "mbarrier.arrive_drop.relaxed.cta.b64",
+       "mbarrier.arrive_drop.release.cluster.shared::cluster.b64", "mbarrier.arrive_drop.noComplete.shared::cta.b64");
 TEST(Mbarrier, ArrivalsCountAndDropsCountForLaterPhasesToo) {
   expect({"mbarrier.arrive.shared.b64 d4, [b0];", 1});
   expect({"mbarrier.arrive.b64 d4, [d0];", 1});

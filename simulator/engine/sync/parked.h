@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <string>
 
-#include "simulator/engine/schedule/block.h"
 #include "simulator/engine/checks/written_bits.h"
+#include "simulator/engine/schedule/block.h"
 
 namespace lockstep::engine {
 

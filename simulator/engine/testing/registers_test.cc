@@ -8,9 +8,9 @@ namespace lockstep::engine {
 namespace {
 
 using check::Kind;
+using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
-using ::testing::HasSubstr;
 
 // Pointers that a loop moves on at its top, as nvcc turns loops round: add.s64 reads what it writes, so they live through the whole loop.
 TEST(Registers, WhatALoopMovesOnIsLiveIntoTheLoop) {

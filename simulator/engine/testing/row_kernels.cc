@@ -65,10 +65,12 @@ class Writer {
 
   void kernel(const isa::Example& e, std::size_t number) {
     loads_ = 0;
-    line(".visible .entry row" + std::to_string(number) + "(.param .u64 input, .param .u64 data, .param .u64 output, .param .u64 unwritten, .param .align 16 .b8 argument[64])\n{");
+    line(".visible .entry row" + std::to_string(number) +
+         "(.param .u64 input, .param .u64 data, .param .u64 output, .param .u64 unwritten, .param .align 16 .b8 argument[64])\n{");
     line(".reg .pred p<64>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg .b128 q<64>;");
     line(".reg .pred again, tp; .reg .b16 th<4>; .reg .b32 tr<4>, id, turn; .reg .b64 td<4>, in, own, out, offset; .reg .b128 tq;");
-    line(".shared .align 256 .b8 tile[" + std::to_string(kRowThreads * kRowStretch) + "];\n.shared .align 8 .b64 objects[" + std::to_string(kRowThreads) + "];");
+    line(".shared .align 256 .b8 tile[" + std::to_string(kRowThreads * kRowStretch) + "];\n.shared .align 8 .b64 objects[" + std::to_string(kRowThreads) +
+         "];");
     line(".local .align 32 .b8 stack[" + std::to_string(kRowStretch) + "];");
     line("$targets: .branchtargets $end; .param .align 16 .b8 outgoing[64];");
     line("mov.u32 id, %tid.x; mul.wide.u32 offset, id, " + std::to_string(kRowStretch) + ";");
@@ -81,7 +83,8 @@ class Writer {
     }
     const Opcode op = e.spelling.form->row->opcode;
     if ((op == Opcode::k_cp_async_bulk || e.text.find("mbarrier") != std::string::npos) && op != Opcode::k_mbarrier_init && op != Opcode::k_mbarrier_inval) {
-      line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.init.shared.b64 [td0], " + std::to_string(op == Opcode::k_cp_async_bulk ? 1 : 100) + ";");
+      line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.init.shared.b64 [td0], " + std::to_string(op == Opcode::k_cp_async_bulk ? 1 : 100) +
+           ";");
     }
     line("mov.b64 td3, 1; st.param.b64 [outgoing], td3;");
     sources(e);
@@ -118,9 +121,9 @@ class Writer {
 
   // An address that the thread may use: its own stretch, or its object.
   void address(const std::string& name, Space space, bool object) {
-    const char* base = space == Space::kLocal    ? "stack"
-                       : space == Space::kConst  ? "constants"
-                       : object                  ? "objects"
+    const char* base = space == Space::kLocal                                      ? "stack"
+                       : space == Space::kConst                                    ? "constants"
+                       : object                                                    ? "objects"
                        : space == Space::kShared || space == Space::kSharedCluster ? "tile"
                                                                                    : nullptr;
     if (base == nullptr) {
@@ -158,14 +161,18 @@ class Writer {
   // What keeps the instruction within what PTX defines.
   void set_source(Opcode op, std::string_view rule, const std::string& name) {
     switch (op) {
-      case Opcode::k_bar: case Opcode::k_barrier:
+      case Opcode::k_bar:
+      case Opcode::k_barrier:
         if (name[0] != 'p') return set(name, rule == "a" ? "1" : "32");
         break;
       case Opcode::k_shfl_sync:
         if (rule == "g") return set(name, "-1");
         if (rule == "f") return set(name, "31");
         break;
-      case Opcode::k_vote_sync: case Opcode::k_match_sync: case Opcode::k_redux_sync: case Opcode::k_elect_sync:
+      case Opcode::k_vote_sync:
+      case Opcode::k_match_sync:
+      case Opcode::k_redux_sync:
+      case Opcode::k_elect_sync:
         if (rule == "e") return set(name, "-1");
         break;
       case Opcode::k_bar_warp_sync: return set(name, "-1");
@@ -180,8 +187,13 @@ class Writer {
       case Opcode::k_cp_async:
         if (rule == "e" && name[0] == 'r') return set(name, "4");
         break;
-      case Opcode::k_mbarrier_init: case Opcode::k_mbarrier_arrive: case Opcode::k_mbarrier_arrive_drop: case Opcode::k_mbarrier_expect_tx:
-      case Opcode::k_mbarrier_complete_tx: case Opcode::k_mbarrier_test_wait: case Opcode::k_mbarrier_try_wait:
+      case Opcode::k_mbarrier_init:
+      case Opcode::k_mbarrier_arrive:
+      case Opcode::k_mbarrier_arrive_drop:
+      case Opcode::k_mbarrier_expect_tx:
+      case Opcode::k_mbarrier_complete_tx:
+      case Opcode::k_mbarrier_test_wait:
+      case Opcode::k_mbarrier_try_wait:
         if (name[0] == 'r') return set(name, rule == "f" ? "16" : "1");
         break;
       case Opcode::k_mapa:
@@ -191,7 +203,8 @@ class Writer {
         address("td1", Space::kShared, false);
         return line(name[0] == 'r' ? "cvt.u32.u64 " + name + ", td1;" : "mov.b64 " + name + ", td1;");
       case Opcode::k_alloca: return set(name, "32");
-      case Opcode::k_stackrestore: return line("stacksave.u64 td0; cvt.u32.u64 tr0, td0; mov.b" + std::string(name[0] == 'r' ? "32 " + name + ", tr0;" : "64 " + name + ", td0;"));
+      case Opcode::k_stackrestore:
+        return line("stacksave.u64 td0; cvt.u32.u64 tr0, td0; mov.b" + std::string(name[0] == 'r' ? "32 " + name + ", tr0;" : "64 " + name + ", td0;"));
       default: break;
     }
     load(name);
@@ -205,7 +218,9 @@ class Writer {
       case Opcode::k_cp_async: return line("cp.async.wait_all;");
       case Opcode::k_cp_async_bulk:
         if (e.spelling.modifiers.space == Space::kGlobal) return line("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;");
-        line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.arrive.expect_tx.shared.b64 td1, [td0], 16; mbarrier.try_wait.shared.b64 tp, [td0], td1;");
+        line(
+            "mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.arrive.expect_tx.shared.b64 td1, [td0], 16; mbarrier.try_wait.shared.b64 tp, [td0], "
+            "td1;");
         return;
       default: return;
     }
@@ -213,7 +228,9 @@ class Writer {
 
   // The example's destinations, but not those that it reads as well.
   void spoil(const isa::Example& e) {
-    line("ld.param.u64 td0, [unwritten]; add.u64 td0, td0, offset; ld.global.b64 td1, [td0]; cvt.u32.u64 tr0, td1; cvt.u16.u64 th0, td1; setp.eq.u32 tp, tr0, 7;");
+    line(
+        "ld.param.u64 td0, [unwritten]; add.u64 td0, td0, offset; ld.global.b64 td1, [td0]; cvt.u32.u64 tr0, td1; cvt.u16.u64 th0, td1; setp.eq.u32 tp, tr0, "
+        "7;");
     for_results(e, [&](const std::string& name) {
       switch (name[0]) {
         case 'p': return line("mov.pred " + name + ", tp;");
@@ -256,7 +273,9 @@ class Writer {
     line("ld.global.b16 th0, [in+2]; ld.global.b16 th1, [in+18]; ld.global.b32 tr0, [in+4]; ld.global.b32 tr1, [in+20];");
     line("ld.global.b64 td0, [in+8]; ld.global.b64 td1, [in+24]; mov.b128 tq0, {td0, td1}; mov.b128 tq1, {td1, td0};");
     line("setp.lt.u32 tp0, tr0, tr1; setp.lt.u32 tp1, tr1, 50;");
-    line("add.u16 th2, th0, th1; add.u32 tr2, tr0, tr1; add.u64 td2, td0, td1; selp.b32 tr0, 1, 0, tp0; selp.b32 tr1, 2, 0, tp1; add.u32 tr2, tr2, tr0; add.u32 tr2, tr2, tr1;");
+    line(
+        "add.u16 th2, th0, th1; add.u32 tr2, tr0, tr1; add.u64 td2, td0, td1; selp.b32 tr0, 1, 0, tp0; selp.b32 tr1, 2, 0, tp1; add.u32 tr2, tr2, tr0; add.u32 "
+        "tr2, tr2, tr1;");
     line("st.global.b16 [out], th2; st.global.b32 [out+4], tr2; st.global.b64 [out+8], td2; mov.b128 {td0, td1}, tq0; st.global.b64 [out+16], td1;");
     line("mov.b128 {td0, td1}, tq1; st.global.b64 [out+24], td1; add.u64 out, out, 32; }");
   }

@@ -18,8 +18,8 @@ inline constexpr std::uint32_t kRowThreads = 32;
 // Bytes of the buffers that a kernel takes: input and data (one stretch a thread), and output.
 inline constexpr std::uint32_t kRowStretch = 256, kRowOutput = 512;
 
-// Kernels row0, row1 ... (.param .u64 input, data, output, unwritten; .param .align 16 .b8 argument[64]), for the examples of one row, in a module for the oldest
-// target that has it. Every word of the input is a small number that differs between threads.
+// Kernels row0, row1 ... (.param .u64 input, data, output, unwritten; .param .align 16 .b8 argument[64]), for the examples of one row, in a module for the
+// oldest target that has it. Every word of the input is a small number that differs between threads.
 enum class Before : std::uint8_t {
   kNothing,
   kOnce,       // one turn of the loop instead of several

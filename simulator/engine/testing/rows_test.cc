@@ -26,9 +26,15 @@ struct Done {
 // Images are tested elsewhere (image_ops_test.cc): here no handle names one. And some instructions are there to end the kernel.
 bool always_a_finding(isa::Opcode op) {
   switch (op) {
-    case isa::Opcode::k_tex: case isa::Opcode::k_tld4: case isa::Opcode::k_txq: case isa::Opcode::k_suld: case isa::Opcode::k_sust:
-    case isa::Opcode::k_sured: case isa::Opcode::k_suq: case isa::Opcode::k_trap: case isa::Opcode::k_brkpt:
-      return true;
+    case isa::Opcode::k_tex:
+    case isa::Opcode::k_tld4:
+    case isa::Opcode::k_txq:
+    case isa::Opcode::k_suld:
+    case isa::Opcode::k_sust:
+    case isa::Opcode::k_sured:
+    case isa::Opcode::k_suq:
+    case isa::Opcode::k_trap:
+    case isa::Opcode::k_brkpt: return true;
     default: return false;
   }
 }
@@ -80,9 +86,7 @@ class Rows {
   }
 
  private:
-  void fill(memory::Address a, const std::vector<std::uint32_t>& with) {
-    std::memcpy(gpu_.memory.host(*gpu_.memory.find(a), a), with.data(), with.size() * 4);
-  }
+  void fill(memory::Address a, const std::vector<std::uint32_t>& with) { std::memcpy(gpu_.memory.host(*gpu_.memory.find(a), a), with.data(), with.size() * 4); }
 
   testing::Machine gpu_;
   memory::Address input_ = 0, data_ = 0, output_ = 0, unwritten_ = 0;

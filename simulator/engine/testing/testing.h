@@ -77,9 +77,7 @@ class Machine {
     return a;
   }
   // Memory that nobody has written.
-  memory::Address unwritten(std::uint64_t bytes, std::string name = {}) {
-    return memory.allocate(bytes, 256, memory::Kind::kDevice, 0, std::move(name))->base;
-  }
+  memory::Address unwritten(std::uint64_t bytes, std::string name = {}) { return memory.allocate(bytes, 256, memory::Kind::kDevice, 0, std::move(name))->base; }
   template <class T>
   std::vector<T> fetch(memory::Address a, std::size_t count) const {
     std::vector<T> values(count);
@@ -117,8 +115,8 @@ class Machine {
   std::string printed;  // what device code printed
 };
 
-// A kernel k(x, y) round a body: thread i has %r1 = i, %rd5 = x + 4 i, %rd6 = y + 4 i, %r2 = shared address of s[i] (s: 256 bytes). The body may use 64 bytes t of
-// shared memory, 16 bytes `stack` of local memory and a constant `table`. It begins on line kBodyLine of the module's text.
+// A kernel k(x, y) round a body: thread i has %r1 = i, %rd5 = x + 4 i, %rd6 = y + 4 i, %r2 = shared address of s[i] (s: 256 bytes). The body may use 64 bytes t
+// of shared memory, 16 bytes `stack` of local memory and a constant `table`. It begins on line kBodyLine of the module's text.
 struct TwoBuffers {
   static constexpr int kBodyLine = 3 + 21;
   Machine gpu;

@@ -14,19 +14,19 @@
 namespace lockstep::fuzz::differential {
 
 struct Plan {
-  std::uint64_t programs = 0;                       // 0: until the time is up
+  std::uint64_t programs = 0;  // 0: until the time is up
   std::chrono::steady_clock::duration time = std::chrono::hours(24);
   std::uint64_t seed = 1;
   int jobs = 2;
   bool silicon = false;
-  std::size_t most_mismatches = 20;                 // then it ends
+  std::size_t most_mismatches = 20;  // then it ends
 };
 
 struct Mismatch {
   std::uint64_t number = 0;  // Recipe::number
   Judgement judgement;
-  Program program;           // made small
-  std::string ptx;           // of the small one
+  Program program;  // made small
+  std::string ptx;  // of the small one
 };
 
 struct Tally {

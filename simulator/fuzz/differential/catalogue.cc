@@ -12,41 +12,96 @@ using isa::Type;
 
 Place place_of(Opcode o, const isa::Modifiers& m) {
   switch (o) {
-    case Opcode::k_add: case Opcode::k_sub: case Opcode::k_mad:
-      return m.carry_out || m.carry_in ? Place::kCarry : Place::kCompute;
-    case Opcode::k_addc: case Opcode::k_subc: case Opcode::k_madc: return Place::kCarry;
+    case Opcode::k_add:
+    case Opcode::k_sub:
+    case Opcode::k_mad: return m.carry_out || m.carry_in ? Place::kCarry : Place::kCompute;
+    case Opcode::k_addc:
+    case Opcode::k_subc:
+    case Opcode::k_madc: return Place::kCarry;
     case Opcode::k_mov: return m.type == Type::kB128 ? Place::kText : Place::kCompute;
-    case Opcode::k_shfl_sync: case Opcode::k_vote_sync: case Opcode::k_match_sync: case Opcode::k_redux_sync: case Opcode::k_elect_sync:
-      return Place::kWarp;
-    case Opcode::k_ld: case Opcode::k_ldu: return m.type == Type::kB128 ? Place::kText : Place::kLoad;
+    case Opcode::k_shfl_sync:
+    case Opcode::k_vote_sync:
+    case Opcode::k_match_sync:
+    case Opcode::k_redux_sync:
+    case Opcode::k_elect_sync: return Place::kWarp;
+    case Opcode::k_ld:
+    case Opcode::k_ldu: return m.type == Type::kB128 ? Place::kText : Place::kLoad;
     case Opcode::k_st: return m.type == Type::kB128 ? Place::kText : Place::kStore;
-    case Opcode::k_atom: case Opcode::k_red: return m.type == Type::kB128 ? Place::kText : Place::kAtomic;
-    case Opcode::k_bar: case Opcode::k_barrier: return Place::kBarrier;
-    case Opcode::k_bra: case Opcode::k_brx_idx: case Opcode::k_call: case Opcode::k_ret: case Opcode::k_exit: case Opcode::k_bar_warp_sync:
-      return Place::kControl;
-    case Opcode::k_tex: case Opcode::k_tld4: case Opcode::k_txq: case Opcode::k_suld: case Opcode::k_sust: case Opcode::k_sured: case Opcode::k_suq:
-    case Opcode::k_trap: case Opcode::k_brkpt: case Opcode::k_setmaxnreg:
-      return Place::kNever;
-    case Opcode::k_activemask: case Opcode::k_alloca: case Opcode::k_applypriority: case Opcode::k_barrier_cluster_arrive:
-    case Opcode::k_barrier_cluster_wait: case Opcode::k_cp_async: case Opcode::k_cp_async_bulk: case Opcode::k_cp_async_bulk_commit_group:
-    case Opcode::k_cp_async_bulk_prefetch: case Opcode::k_cp_async_bulk_wait_group: case Opcode::k_cp_async_commit_group:
-    case Opcode::k_cp_async_mbarrier_arrive: case Opcode::k_cp_async_wait_all: case Opcode::k_cp_async_wait_group: case Opcode::k_createpolicy:
-    case Opcode::k_cvta: case Opcode::k_discard: case Opcode::k_fence: case Opcode::k_fence_mbarrier_init: case Opcode::k_fence_proxy:
-    case Opcode::k_getctarank: case Opcode::k_griddepcontrol: case Opcode::k_isspacep: case Opcode::k_mapa: case Opcode::k_mbarrier_arrive:
-    case Opcode::k_mbarrier_arrive_drop: case Opcode::k_mbarrier_complete_tx: case Opcode::k_mbarrier_expect_tx: case Opcode::k_mbarrier_init:
-    case Opcode::k_mbarrier_inval: case Opcode::k_mbarrier_pending_count: case Opcode::k_mbarrier_test_wait: case Opcode::k_mbarrier_try_wait:
-    case Opcode::k_membar: case Opcode::k_nanosleep: case Opcode::k_pmevent: case Opcode::k_prefetch: case Opcode::k_prefetchu:
-    case Opcode::k_stackrestore: case Opcode::k_stacksave:
-      return Place::kText;
+    case Opcode::k_atom:
+    case Opcode::k_red: return m.type == Type::kB128 ? Place::kText : Place::kAtomic;
+    case Opcode::k_bar:
+    case Opcode::k_barrier: return Place::kBarrier;
+    case Opcode::k_bra:
+    case Opcode::k_brx_idx:
+    case Opcode::k_call:
+    case Opcode::k_ret:
+    case Opcode::k_exit:
+    case Opcode::k_bar_warp_sync: return Place::kControl;
+    case Opcode::k_tex:
+    case Opcode::k_tld4:
+    case Opcode::k_txq:
+    case Opcode::k_suld:
+    case Opcode::k_sust:
+    case Opcode::k_sured:
+    case Opcode::k_suq:
+    case Opcode::k_trap:
+    case Opcode::k_brkpt:
+    case Opcode::k_setmaxnreg: return Place::kNever;
+    case Opcode::k_activemask:
+    case Opcode::k_alloca:
+    case Opcode::k_applypriority:
+    case Opcode::k_barrier_cluster_arrive:
+    case Opcode::k_barrier_cluster_wait:
+    case Opcode::k_cp_async:
+    case Opcode::k_cp_async_bulk:
+    case Opcode::k_cp_async_bulk_commit_group:
+    case Opcode::k_cp_async_bulk_prefetch:
+    case Opcode::k_cp_async_bulk_wait_group:
+    case Opcode::k_cp_async_commit_group:
+    case Opcode::k_cp_async_mbarrier_arrive:
+    case Opcode::k_cp_async_wait_all:
+    case Opcode::k_cp_async_wait_group:
+    case Opcode::k_createpolicy:
+    case Opcode::k_cvta:
+    case Opcode::k_discard:
+    case Opcode::k_fence:
+    case Opcode::k_fence_mbarrier_init:
+    case Opcode::k_fence_proxy:
+    case Opcode::k_getctarank:
+    case Opcode::k_griddepcontrol:
+    case Opcode::k_isspacep:
+    case Opcode::k_mapa:
+    case Opcode::k_mbarrier_arrive:
+    case Opcode::k_mbarrier_arrive_drop:
+    case Opcode::k_mbarrier_complete_tx:
+    case Opcode::k_mbarrier_expect_tx:
+    case Opcode::k_mbarrier_init:
+    case Opcode::k_mbarrier_inval:
+    case Opcode::k_mbarrier_pending_count:
+    case Opcode::k_mbarrier_test_wait:
+    case Opcode::k_mbarrier_try_wait:
+    case Opcode::k_membar:
+    case Opcode::k_nanosleep:
+    case Opcode::k_pmevent:
+    case Opcode::k_prefetch:
+    case Opcode::k_prefetchu:
+    case Opcode::k_stackrestore:
+    case Opcode::k_stacksave: return Place::kText;
     default: return Place::kCompute;
   }
 }
 
 std::string_view never_because(const isa::FormRow& row) {
   switch (row.opcode) {
-    case Opcode::k_tex: case Opcode::k_tld4: case Opcode::k_txq: case Opcode::k_suld: case Opcode::k_sust: case Opcode::k_sured: case Opcode::k_suq:
-      return "needs an image object, which the host makes; image_ops_test judges it";
-    case Opcode::k_trap: case Opcode::k_brkpt: return "ends the kernel";
+    case Opcode::k_tex:
+    case Opcode::k_tld4:
+    case Opcode::k_txq:
+    case Opcode::k_suld:
+    case Opcode::k_sust:
+    case Opcode::k_sured:
+    case Opcode::k_suq: return "needs an image object, which the host makes; image_ops_test judges it";
+    case Opcode::k_trap:
+    case Opcode::k_brkpt: return "ends the kernel";
     case Opcode::k_setmaxnreg: return "for warpgroups of 128 threads of a kernel with a register count; changes no value";
     default: break;
   }
@@ -57,8 +112,12 @@ std::string_view never_because(const isa::FormRow& row) {
 std::string_view not_on_silicon_because(const isa::FormRow& row) {
   if (row.sm > 90 || row.suffix != 0) return "exists on later targets than sm_90 only";
   switch (row.opcode) {
-    case Opcode::k_sin: case Opcode::k_cos: case Opcode::k_lg2: case Opcode::k_ex2: case Opcode::k_tanh: case Opcode::k_rsqrt:
-      return "approximate: the manual gives an error bound";
+    case Opcode::k_sin:
+    case Opcode::k_cos:
+    case Opcode::k_lg2:
+    case Opcode::k_ex2:
+    case Opcode::k_tanh:
+    case Opcode::k_rsqrt: return "approximate: the manual gives an error bound";
     default: break;
   }
   // An H200 ends the kernel of an ordinary launch, without clusters, with an illegal instruction (docs/ptxas.md).
@@ -75,13 +134,14 @@ bool exact_on_silicon(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   if (!not_on_silicon_because(row).empty()) return false;
   // Without a rounding, ptxas may fuse a product and a sum.
-  const bool floating = m.type == Type::kF32 || m.type == Type::kF64 || m.type == Type::kF16 || m.type == Type::kF16x2 || m.type == Type::kBF16 ||
-                        m.type == Type::kBF16x2;
-  if (floating && m.rounding == isa::Rounding::kNone &&
-      (row.opcode == Opcode::k_add || row.opcode == Opcode::k_sub || row.opcode == Opcode::k_mul)) return false;
+  const bool floating =
+      m.type == Type::kF32 || m.type == Type::kF64 || m.type == Type::kF16 || m.type == Type::kF16x2 || m.type == Type::kBF16 || m.type == Type::kBF16x2;
+  if (floating && m.rounding == isa::Rounding::kNone && (row.opcode == Opcode::k_add || row.opcode == Opcode::k_sub || row.opcode == Opcode::k_mul))
+    return false;
   // An H100 adds the lower half only (docs/silicon.md).
   if ((row.opcode == Opcode::k_atom || row.opcode == Opcode::k_red) && (m.type == Type::kF16x2 || m.type == Type::kBF16x2) &&
-      (m.space == isa::Space::kShared || m.space == isa::Space::kSharedCluster)) return false;
+      (m.space == isa::Space::kShared || m.space == isa::Space::kSharedCluster))
+    return false;
   return true;
 }
 

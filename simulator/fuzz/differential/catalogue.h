@@ -11,24 +11,24 @@ namespace lockstep::fuzz::differential {
 
 // How a row comes into a program.
 enum class Place : std::uint8_t {
-  kCompute,    // reads registers, writes registers
-  kCarry,      // likewise, with the carry
-  kWarp,       // exchanges values within the warp
+  kCompute,  // reads registers, writes registers
+  kCarry,    // likewise, with the carry
+  kWarp,     // exchanges values within the warp
   kLoad,
   kStore,
-  kAtomic,     // atom, red
-  kBarrier,    // barriers of the block that give a value, or none
-  kText,       // what needs instructions around it (text.cc)
-  kControl,    // branches, calls: wherever there are any
+  kAtomic,   // atom, red
+  kBarrier,  // barriers of the block that give a value, or none
+  kText,     // what needs instructions around it (text.cc)
+  kControl,  // branches, calls: wherever there are any
   kNever,
 };
 
 struct Row {
   const isa::FormRow* form = nullptr;
-  int first = 0, last = 0;            // examples
+  int first = 0, last = 0;  // examples
   Place place = Place::kNever;
-  std::string_view never;             // why it cannot stand in a program, with kNever
-  std::string_view not_on_silicon;    // why results are not compared with a GPU's; empty when they are
+  std::string_view never;           // why it cannot stand in a program, with kNever
+  std::string_view not_on_silicon;  // why results are not compared with a GPU's; empty when they are
 };
 
 class Catalogue {

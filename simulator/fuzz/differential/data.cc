@@ -8,9 +8,8 @@
 namespace lockstep::fuzz::differential {
 namespace {
 
-constexpr std::uint32_t kSingles[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fffffff,
-                                      0x7fc12345, 0x00000001, 0x807fffff, 0x00800000, 0x7f7fffff, 0x3f800001, 0x3f7fffff,
-                                      0x4b000000, 0xcb000001, 0x4f000000, 0x5f000000, 0x33800000, 0x40490fdb};
+constexpr std::uint32_t kSingles[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fffffff, 0x7fc12345, 0x00000001, 0x807fffff,
+                                      0x00800000, 0x7f7fffff, 0x3f800001, 0x3f7fffff, 0x4b000000, 0xcb000001, 0x4f000000, 0x5f000000, 0x33800000, 0x40490fdb};
 constexpr std::uint32_t kIntegers[] = {0,          1,          2,          3,          31,         32,         33,         0x7fffffff,
                                        0x80000000, 0xffffffff, 0xfffffffe, 0x55555555, 0xaaaaaaaa, 0x0000ffff, 0xffff0000, 0x00010001,
                                        0x80008000, 0x7fff7fff, 0x01020304, 0x80808080, 100,        255,        256,        65536};
@@ -24,7 +23,8 @@ std::uint32_t word(Choices& choose) {
     case 1: return choose.of(kSingles);
     case 2: return choose.of(kHalves) | choose.of(kHalves) << 16;
     case 3: return static_cast<std::uint32_t>(choose.below(64));
-    case 4: case 5: {  // a number of moderate size
+    case 4:
+    case 5: {  // a number of moderate size
       const std::uint64_t b = choose.bits();
       return static_cast<std::uint32_t>((b & 0x807fffff) | (0x78 + (b >> 40) % 16) << 23);
     }

@@ -242,8 +242,7 @@ TEST(Helpers, PrepareAndDigestAsTheHostDoes) {
   const auto arena = gpu.buffer<std::uint32_t>({input_data().begin(), input_data().begin() + 2 * kStride / 4});
   EXPECT_EQ(engine::testing::text(gpu.launch("digest", 2, 128, arena, sizes, kStride, digests)), "");
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(input_data().data());
-  EXPECT_THAT(gpu.fetch<std::uint64_t>(digests, 2),
-              testing::ElementsAre(digest({bytes, layouts[0].bytes}), digest({bytes + kStride, layouts[1].bytes})));
+  EXPECT_THAT(gpu.fetch<std::uint64_t>(digests, 2), testing::ElementsAre(digest({bytes, layouts[0].bytes}), digest({bytes + kStride, layouts[1].bytes})));
 }
 
 struct Case {
@@ -268,11 +267,10 @@ TEST_P(ByHand, GivesWhatTheManualSays) {
 INSTANTIATE_TEST_SUITE_P(
     Manual, ByHand,
     testing::Values(Case{"add.sat.s32", {0x7fffffff, 1}, 0x7fffffff}, Case{"mul.hi.s32", {0xffffffff, 2}, 0xffffffff},
-                    Case{"mul.wide.u16", {0xffff, 0xffff}, 0xfffe0001}, Case{"mad24.lo.s32", {0x00ffffff, 3, 5}, 2},
-                    Case{"sad.s32", {3, 0xfffffffe, 1}, 6}, Case{"rem.s32", {0xfffffff9, 3}, 0xffffffff}, Case{"popc.b64", {0xff00000000000001}, 9},
-                    Case{"bfind.s32", {0xfffffff0}, 3}, Case{"bfe.s32", {0x00000f00, 8, 4}, 0xffffffff}, Case{"bfi.b32", {0xff, 0, 4, 8}, 0xff0},
-                    Case{"fns.b32", {0x00000050, 0, 2}, 6}, Case{"lop3.b32", {0xf0, 0xcc, 0xaa, 0xe4}, 0xe4},
-                    Case{"shf.l.clamp.b32", {0x12345678, 0x9abcdef0, 40}, 0x12345678},
+                    Case{"mul.wide.u16", {0xffff, 0xffff}, 0xfffe0001}, Case{"mad24.lo.s32", {0x00ffffff, 3, 5}, 2}, Case{"sad.s32", {3, 0xfffffffe, 1}, 6},
+                    Case{"rem.s32", {0xfffffff9, 3}, 0xffffffff}, Case{"popc.b64", {0xff00000000000001}, 9}, Case{"bfind.s32", {0xfffffff0}, 3},
+                    Case{"bfe.s32", {0x00000f00, 8, 4}, 0xffffffff}, Case{"bfi.b32", {0xff, 0, 4, 8}, 0xff0}, Case{"fns.b32", {0x00000050, 0, 2}, 6},
+                    Case{"lop3.b32", {0xf0, 0xcc, 0xaa, 0xe4}, 0xe4}, Case{"shf.l.clamp.b32", {0x12345678, 0x9abcdef0, 40}, 0x12345678},
                     Case{"shf.r.wrap.b32", {0x12345678, 0x9abcdef0, 36}, 0x01234567}, Case{"prmt.b32", {0x33221100, 0x77665544, 0x8073}, 0x00007733},
                     Case{"dp4a.s32.s32", {0xff010203, 0x01010101, 10}, 15}, Case{"add.rn.f32", {0x3f800000, 0x33800000}, 0x3f800000},
                     Case{"add.rp.f32", {0x3f800000, 0x33800000}, 0x3f800001}, Case{"fma.rn.f32", {0x3f800001, 0x3f800001, 0xbf800002}, 0x28800000},

@@ -35,7 +35,8 @@ class Generator {
     if (p.target == 100) p.suffix = 'a';
     p.referenced = choose_.percent(60);
     if (row != nullptr && p.referenced && Menu::of(p.target, recipe_.silicon, true).examples[static_cast<std::size_t>(recipe_.row)].empty() &&
-        row->place != Place::kText && row->place != Place::kControl) p.referenced = false;
+        row->place != Place::kText && row->place != Place::kControl)
+      p.referenced = false;
     const Menu& menu = Menu::of(p.target, recipe_.silicon, p.referenced);
     constexpr std::uint32_t kThreads[] = {32, 64, 64, 96, 128};
     p.threads = choose_.of(kThreads);
@@ -136,9 +137,9 @@ class Generator {
     s.kind = Kind::kLoop;
     const std::size_t roll = choose_.below(3);
     s.trips = at.in_function ? (roll == 0 ? Statement::Trips::kLanes : Statement::Trips::kConstant)
-              : roll == 0   ? Statement::Trips::kLanes
-              : roll == 1   ? Statement::Trips::kArgument
-                            : Statement::Trips::kConstant;
+              : roll == 0    ? Statement::Trips::kLanes
+              : roll == 1    ? Statement::Trips::kArgument
+                             : Statement::Trips::kConstant;
     s.count = static_cast<std::uint32_t>(1 + choose_.below(4));
     s.argument = static_cast<std::uint32_t>(choose_.below(4));
     s.reg = writer_->pool(Class::k32).index;
@@ -248,7 +249,8 @@ class Generator {
     if (kind >= kKinds) kind = kind % 2 == 0 ? kConditional : kCounted;
     switch (wanted) {
       case Opcode::k_brx_idx: kind = kSwitched; break;
-      case Opcode::k_call: case Opcode::k_ret: kind = kCalled; break;
+      case Opcode::k_call:
+      case Opcode::k_ret: kind = kCalled; break;
       case Opcode::k_bar_warp_sync: kind = kExchanged; break;
       case Opcode::k_bra: kind = kConditional; break;
       default: break;
@@ -328,13 +330,17 @@ void collect(const Statement& s, std::set<int>& rows, const Program& p) {
   for (const Instruction& i : s.unit) rows.insert(all.row_of(i.example));
   for (const int r : s.rows) rows.insert(r);
   switch (s.kind) {
-    case Kind::kIf: case Kind::kLoop: case Kind::kIrreducible: collect_opcode(Opcode::k_bra, rows); break;
+    case Kind::kIf:
+    case Kind::kLoop:
+    case Kind::kIrreducible: collect_opcode(Opcode::k_bra, rows); break;
     case Kind::kSwitch: collect_opcode(Opcode::k_brx_idx, rows); break;
     case Kind::kCall:
       collect_opcode(Opcode::k_call, rows);
       collect_opcode(Opcode::k_ret, rows);
       break;
-    case Kind::kExchange: if (s.variant == 100) collect_opcode(Opcode::k_bar_warp_sync, rows); break;
+    case Kind::kExchange:
+      if (s.variant == 100) collect_opcode(Opcode::k_bar_warp_sync, rows);
+      break;
     case Kind::kEnd: break;
     default: break;
   }

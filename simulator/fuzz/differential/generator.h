@@ -14,9 +14,7 @@ struct Recipe {
 
   // A recipe as one number, for replays: the row in bits 48 and up.
   std::uint64_t number() const { return (static_cast<std::uint64_t>(row + 1) << 48) | (static_cast<std::uint64_t>(silicon) << 47) | (seed & 0x7fffffffffff); }
-  static Recipe of(std::uint64_t number) {
-    return {number & 0x7fffffffffff, static_cast<int>(number >> 48) - 1, (number >> 47 & 1) != 0};
-  }
+  static Recipe of(std::uint64_t number) { return {number & 0x7fffffffffff, static_cast<int>(number >> 48) - 1, (number >> 47 & 1) != 0}; }
 };
 
 // The same program for the same recipe, always.

@@ -35,7 +35,8 @@ Instruction instruction(std::string_view opcode, std::vector<Operand> operands) 
 Class class_of(Type type) {
   if (type == Type::kPred) return Class::kPredicate;
   switch (isa::size_of(type)) {
-    case 1: case 2: return Class::k16;
+    case 1:
+    case 2: return Class::k16;
     case 4: return Class::k32;
     case 8: return Class::k64;
     default: return Class::k128;
@@ -44,8 +45,14 @@ Class class_of(Type type) {
 
 bool is_float(Type t) {
   switch (t) {
-    case Type::kF16: case Type::kF16x2: case Type::kBF16: case Type::kBF16x2: case Type::kTF32: case Type::kF32: case Type::kF32x2: case Type::kF64:
-      return true;
+    case Type::kF16:
+    case Type::kF16x2:
+    case Type::kBF16:
+    case Type::kBF16x2:
+    case Type::kTF32:
+    case Type::kF32:
+    case Type::kF32x2:
+    case Type::kF64: return true;
     default: return false;
   }
 }

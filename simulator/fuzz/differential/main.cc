@@ -1,7 +1,7 @@
 // Random programs against each other here: by a reference, and run in all the ways that must make no difference. docs/fuzzing.md has its use.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -45,8 +45,8 @@ void table(const Tally& t, bool silicon, bool all_rows) {
   const Catalogue& all = Catalogue::get();
   constexpr std::uint64_t kEnough = 100;
   const auto few = rows_below(t, kEnough, silicon);
-  fmt::print("\n{} programs in {:.0f} s, {:.0f} a second; {} by the reference too\n", t.programs, t.seconds,
-             static_cast<double>(t.programs) / t.seconds, t.referenced);
+  fmt::print("\n{} programs in {:.0f} s, {:.0f} a second; {} by the reference too\n", t.programs, t.seconds, static_cast<double>(t.programs) / t.seconds,
+             t.referenced);
   fmt::print("rows of the table: {} can stand in a program, {} did in {} programs or more\n", possible_rows(silicon).size(),
              possible_rows(silicon).size() - few.size(), kEnough);
   for (const int r : all_rows ? possible_rows(silicon) : few) fmt::print("  {:8}  {}\n", t.rows[static_cast<std::size_t>(r)], all.name(r));
@@ -81,8 +81,10 @@ int main(int argc, char** argv) {
   app.add_flag("--rows", all_rows, "all rows of the table and how often they stood in a program");
   CLI11_PARSE(app, argc, argv);
   if (!again.empty()) return replay(std::strtoull(again.c_str(), nullptr, 16), print, !raw);
-  if (minutes > 0) plan.time = std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(60 * minutes));
-  else if (plan.programs == 0) plan.programs = 10000;
+  if (minutes > 0)
+    plan.time = std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(60 * minutes));
+  else if (plan.programs == 0)
+    plan.programs = 10000;
   std::size_t told = 0;
   const Tally tally = run(plan, [&](const Tally& t) {
     fmt::print("{:9} programs, {:5.0f} a second, {} rows in fewer than 100, {} mismatches\n", t.programs, static_cast<double>(t.programs) / t.seconds,

@@ -67,8 +67,11 @@ Statement Writer::load(int example, const Context& at) {
   const std::uint32_t size = static_cast<std::uint32_t>(isa::size_of(m.type)) * m.vector;
   Region region = Region::kScratch;
   switch (m.space) {
-    case Space::kGlobal: if (m.non_coherent || choose_.percent(40)) region = Region::kInput; break;
-    case Space::kShared: case Space::kSharedCluster: region = Region::kShared; break;
+    case Space::kGlobal:
+      if (m.non_coherent || choose_.percent(40)) region = Region::kInput;
+      break;
+    case Space::kShared:
+    case Space::kSharedCluster: region = Region::kShared; break;
     case Space::kLocal: region = Region::kLocal; break;
     case Space::kConst: region = Region::kConstant; break;
     case Space::kParam: region = Region::kArguments; break;
@@ -126,7 +129,8 @@ Statement Writer::store(int example) {
   Region region = Region::kScratch;
   switch (m.space) {
     case Space::kGlobal: break;
-    case Space::kShared: case Space::kSharedCluster: region = Region::kShared; break;
+    case Space::kShared:
+    case Space::kSharedCluster: region = Region::kShared; break;
     case Space::kLocal: region = Region::kLocal; break;
     default:
       if (!wants_global(e)) {
@@ -175,8 +179,7 @@ Statement Writer::atomic(int example) {
   Region region = Region::kScratch;
   if (m.space == Space::kShared || m.space == Space::kSharedCluster) region = Region::kShared;
   const bool packed = m.type == Type::kF16x2 || m.type == Type::kBF16x2;
-  if ((m.space == Space::kNone || m.space == Space::kGeneric) && m.vector == 1 && !wants_global(e) && !packed && choose_.percent(50))
-    region = Region::kShared;
+  if ((m.space == Space::kNone || m.space == Space::kGeneric) && m.vector == 1 && !wants_global(e) && !packed && choose_.percent(50)) region = Region::kShared;
   Address a;
   a.region = region;
   a.offset = static_cast<std::uint32_t>(choose_.below(kPrivate / size)) * size;

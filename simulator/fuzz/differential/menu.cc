@@ -66,15 +66,28 @@ bool Writer::write(int row, const Context& at, std::vector<Statement>& to) {
   switch (place) {
     case Place::kCompute: s = compute(example); break;
     case Place::kCarry: s = carry(example); break;
-    case Place::kWarp: if (!warp(example, at, s)) return false; break;
-    case Place::kLoad: if (at.in_function) return false; s = load(example, at); break;
-    case Place::kStore: if (at.in_function) return false; s = store(example); break;
+    case Place::kWarp:
+      if (!warp(example, at, s)) return false;
+      break;
+    case Place::kLoad:
+      if (at.in_function) return false;
+      s = load(example, at);
+      break;
+    case Place::kStore:
+      if (at.in_function) return false;
+      s = store(example);
+      break;
     case Place::kAtomic:
       if (at.in_function) return false;
       if (!choose_.percent(45) || !sum(example, s)) s = atomic(example);
       break;
-    case Place::kBarrier: if (at.level != Level::kBlock || at.in_function) return false; s = barrier(example); break;
-    case Place::kText: if (!text(example, at, s)) return false; break;
+    case Place::kBarrier:
+      if (at.level != Level::kBlock || at.in_function) return false;
+      s = barrier(example);
+      break;
+    case Place::kText:
+      if (!text(example, at, s)) return false;
+      break;
     default: return false;
   }
   to.push_back(std::move(s));

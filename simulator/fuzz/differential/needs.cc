@@ -37,8 +37,12 @@ void needs(const Statement& s, Needs& n) {
   }
   const auto predicate = [&] { use({Class::kPredicate, static_cast<std::uint8_t>(s.predicate)}, n); };
   switch (s.kind) {
-    case Kind::kIf: case Kind::kIrreducible: if (!s.uniform) predicate(); break;
-    case Kind::kLeaveIf: case Kind::kEnd: predicate(); break;
+    case Kind::kIf:
+    case Kind::kIrreducible:
+      if (!s.uniform) predicate();
+      break;
+    case Kind::kLeaveIf:
+    case Kind::kEnd: predicate(); break;
     case Kind::kLoop:
       if (s.trips == Statement::Trips::kLanes) use({Class::k32, s.reg}, n);
       if (s.walk >= 0) use({Class::k32, static_cast<std::uint8_t>(s.walk)}, n);
@@ -48,7 +52,8 @@ void needs(const Statement& s, Needs& n) {
       if (s.alternative >= 0) predicate();
       for (std::size_t i = 0; i < s.registers.size(); ++i) use({i == 1 ? Class::k64 : Class::k32, s.registers[i]}, n);
       break;
-    case Kind::kExchange: case Kind::kHandOver: n.board = true; break;
+    case Kind::kExchange:
+    case Kind::kHandOver: n.board = true; break;
     case Kind::kText:
       for (const std::string& l : s.lines) {
         const auto has = [&](const char* word) { return l.find(word) != std::string::npos; };

@@ -43,9 +43,7 @@ class Printer {
 
  private:
   void line(const std::string& s) { (text_ += s) += '\n'; }
-  void registers() {
-    line(".reg .pred p<4>, s<1>;\n.reg .b16 h<4>;\n.reg .b32 r<8>, t<4>, e<2>;\n.reg .b64 d<4>, x<4>;");
-  }
+  void registers() { line(".reg .pred p<4>, s<1>;\n.reg .b16 h<4>;\n.reg .b32 r<8>, t<4>, e<2>;\n.reg .b64 d<4>, x<4>;"); }
 
   bool kept(Class c, int i) const { return uses(c, i) && (program_.kept >> kept_bit(c, i) & 1); }
   bool uses(Class c, int i) const { return needs_.pool[static_cast<int>(c)][i]; }
@@ -65,8 +63,8 @@ class Printer {
     if (needs_.shared) line(".shared .align 64 .b8 " + kernel_ + "_shared[" + number(kPrivate * program_.threads) + "];");
     if (needs_.board) line(".shared .align 16 .b8 " + kernel_ + "_board[" + number(kBoardStride * program_.threads) + "];");
     if (needs_.stage)
-      line(".shared .align 32 .b8 " + kernel_ + "_stage[" + number(32 * program_.threads) + "];\n.shared .align 8 .b64 " + kernel_ + "_mbarriers[" +
-           bytes + "];");
+      line(".shared .align 32 .b8 " + kernel_ + "_stage[" + number(32 * program_.threads) + "];\n.shared .align 8 .b64 " + kernel_ + "_mbarriers[" + bytes +
+           "];");
     if (needs_.shared_sums) line(".shared .align 8 .b64 " + kernel_ + "_sums[" + number(kSums) + "];");
     if (needs_.local) line(".local .align 64 .b8 " + kernel_ + "_local[" + number(kPrivate) + "];");
     line("mov.u32 thread, %tid.x;\nmov.u32 t0, %ctaid.x;\nmad.lo.u32 global_thread, t0, " + bytes + ", thread;");
@@ -161,8 +159,8 @@ class Printer {
     line("st.param.b32 [out], r1;\nst.param.v2.b32 [out+8], {r2, r5};\nst.param.b64 [out+16], d1;\nret;\n}");
   }
 
-  void call(const std::string& target, const std::string& in0, const std::string& in1, const std::string& in2, const std::string& in3,
-            const std::string& depth, const std::string& to0, const std::string& to1, const std::string& prototype = {}, bool uniform = false) {
+  void call(const std::string& target, const std::string& in0, const std::string& in1, const std::string& in2, const std::string& in3, const std::string& depth,
+            const std::string& to0, const std::string& to1, const std::string& prototype = {}, bool uniform = false) {
     line("{\n.param .b32 p_in0, p_depth;\n.param .b64 p_in1;\n.param .align 8 .b8 p_in2[8];\n.param .align 8 .b8 p_out[24];");
     line("st.param.b32 [p_in0], " + in0 + ";\nst.param.b64 [p_in1], " + in1 + ";\nst.param.v2.b32 [p_in2], {" + in2 + ", " + in3 +
          "};\nst.param.b32 [p_depth], " + depth + ";");
@@ -274,8 +272,10 @@ class Printer {
 
   void barrier(int variant, int mask_variant) {
     constexpr const char* kBlock[] = {"bar.sync 0;", "barrier.sync 1;", "barrier.cta.sync.aligned 2;", "bar.cta.sync 3;", "barrier.sync 4, "};
-    if (mask_variant) line("bar.warp.sync 0xffffffff;");
-    else line(kBlock[variant % 5] + (variant % 5 == 4 ? number(program_.threads) + ";" : ""));
+    if (mask_variant)
+      line("bar.warp.sync 0xffffffff;");
+    else
+      line(kBlock[variant % 5] + (variant % 5 == 4 ? number(program_.threads) + ";" : ""));
   }
 
   void statement(const Statement& s, const std::string& mask);
@@ -292,11 +292,12 @@ class Printer {
 void Printer::statement(const Statement& s, const std::string& mask) {
   const std::string n = number(static_cast<std::uint64_t>(labels_++)), d = "_" + n;  // d: of the statement's own registers
   const auto label = [&](const char* kind) { return std::string(kind) + n; };
-  const bool scope = s.kind != Kind::kUnit && s.kind != Kind::kBarrier && s.kind != Kind::kExchange && s.kind != Kind::kLeaveIf &&
-                     s.kind != Kind::kText && s.kind != Kind::kEnd;
+  const bool scope = s.kind != Kind::kUnit && s.kind != Kind::kBarrier && s.kind != Kind::kExchange && s.kind != Kind::kLeaveIf && s.kind != Kind::kText &&
+                     s.kind != Kind::kEnd;
   if (scope) line("{\n.reg .b32 c" + d + ", m" + d + "; .reg .pred l" + d + "; .reg .b64 w" + d + ";");
   switch (s.kind) {
-    case Kind::kUnit: case Kind::kBarrier: unit(s.unit, mask); break;
+    case Kind::kUnit:
+    case Kind::kBarrier: unit(s.unit, mask); break;
     case Kind::kIf: {
       std::string inside = mask, condition = (s.negated ? "!" : "") + p(s.predicate), opposite = (s.negated ? "" : "!") + p(s.predicate);
       if (s.uniform) {
@@ -347,8 +348,10 @@ void Printer::statement(const Statement& s, const std::string& mask) {
       }
       list(s.body, inside);
       line(label("NEXT") + ":");
-      if (s.at_bottom) line("sub.u32 " + c + ", " + c + ", 1;\nsetp.ne.u32 " + l + ", " + c + ", 0;\n@" + l + " bra " + label("LOOP") + ";");
-      else line("bra " + label("LOOP") + ";");
+      if (s.at_bottom)
+        line("sub.u32 " + c + ", " + c + ", 1;\nsetp.ne.u32 " + l + ", " + c + ", 0;\n@" + l + " bra " + label("LOOP") + ";");
+      else
+        line("bra " + label("LOOP") + ";");
       line(label("END") + ":");
       loops_.pop_back();
       break;

@@ -43,16 +43,15 @@ enum class Region : std::uint8_t {
   kSharedSums,  // likewise, of the block
 };
 
-inline constexpr std::uint32_t kInputStride = 96, kWindow = 4096, kPrivate = 32, kConstantBytes = 256, kArgumentBytes = 64, kBoardStride = 16,
-                               kSums = 18;
+inline constexpr std::uint32_t kInputStride = 96, kWindow = 4096, kPrivate = 32, kConstantBytes = 256, kArgumentBytes = 64, kBoardStride = 16, kSums = 18;
 
 struct Address {
   Region region = Region::kInput;
-  bool window = false;        // kInput: of the window, not the thread's own bytes
-  bool others = false;        // kBoard: any thread's slot, chosen by `index`; of the thread's own warp with `warp`
+  bool window = false;  // kInput: of the window, not the thread's own bytes
+  bool others = false;  // kBoard: any thread's slot, chosen by `index`; of the thread's own warp with `warp`
   bool warp = false;
-  int index = -1;             // 32-bit register: base + (value & (count - 1)) * scale + offset; -1: base + offset
-  std::uint32_t count = 1;    // a power of two
+  int index = -1;           // 32-bit register: base + (value & (count - 1)) * scale + offset; -1: base + offset
+  std::uint32_t count = 1;  // a power of two
   std::uint32_t scale = 0;
   std::uint32_t offset = 0;
 };
@@ -65,9 +64,9 @@ struct Operand {
     kVector,     // elements
     kPair,       // elements[0]|elements[1]
     kAddress,
-    kMask,       // the lanes that execute this, of the warp
-    kPolicy,     // a cache policy
-    kSpecial,    // a special register
+    kMask,     // the lanes that execute this, of the warp
+    kPolicy,   // a cache policy
+    kSpecial,  // a special register
   };
   Kind kind = Kind::kRegister;
   Register reg;
@@ -81,7 +80,7 @@ struct Operand {
 struct Instruction {
   int example = 0;  // in catalogue()
   std::vector<Operand> operands;
-  int guard = -1;   // predicate register
+  int guard = -1;  // predicate register
   bool guard_negated = false;
 };
 
@@ -90,8 +89,8 @@ struct Assignment {
   enum class Value : std::uint8_t { kConstant, kRegister, kInput, kLaneMask };
   Register to;
   Value value = Value::kConstant;
-  std::uint64_t bits = 0;  // kConstant
-  Register from;           // kRegister
+  std::uint64_t bits = 0;    // kConstant
+  Register from;             // kRegister
   std::uint32_t offset = 0;  // kInput: into the thread's own bytes
 };
 
@@ -105,37 +104,37 @@ struct Statement {
     kSwitch,       // cases, by brx.idx
     kIrreducible,  // a loop of body and other that some lanes enter in its middle
     kCall,
-    kExchange,     // unit stores to the board; barrier; body may read all of the board; barrier
-    kHandOver,     // as kExchange, where the first half of the warps only arrives and the other half waits and reads
-    kBarrier,      // unit, at a barrier of the block or without
-    kText,         // lines, with `effects`
-    kEnd,          // the lanes whose predicate holds are done
+    kExchange,  // unit stores to the board; barrier; body may read all of the board; barrier
+    kHandOver,  // as kExchange, where the first half of the warps only arrives and the other half waits and reads
+    kBarrier,   // unit, at a barrier of the block or without
+    kText,      // lines, with `effects`
+    kEnd,       // the lanes whose predicate holds are done
   };
   Kind kind = Kind::kUnit;
   std::vector<Instruction> unit;
   std::vector<Statement> body, other;
   std::vector<std::vector<Statement>> cases;
 
-  int predicate = 0;       // kIf, kLeaveIf, kIrreducible, kEnd
+  int predicate = 0;  // kIf, kLeaveIf, kIrreducible, kEnd
   bool negated = false;
-  bool tracked = false;    // kIf, kLoop: the mask of lanes within is known, and warps may exchange values there
-  bool uniform = false;    // kIf, kIrreducible: the condition is a bit of the arguments
+  bool tracked = false;        // kIf, kLoop: the mask of lanes within is known, and warps may exchange values there
+  bool uniform = false;        // kIf, kIrreducible: the condition is a bit of the arguments
   std::uint32_t argument = 0;  // kIf, kIrreducible: which bit; kLoop: which word
   // kLoop: how often
   enum class Trips : std::uint8_t { kConstant, kArgument, kLanes } trips = Trips::kConstant;
-  std::uint32_t count = 1;     // kConstant, kIrreducible
-  std::uint8_t reg = 0;        // kLanes, kSwitch: 32-bit register, of which the low two bits count
-  bool at_bottom = false;      // kLoop, kConstant: tested at its end
-  int walk = -1;               // kLoop: 32-bit register that takes in a word of the input in each iteration, by a pointer that moves on
-  bool go_on = false;          // kLeaveIf: ends the iteration only
-  int variant = 0;             // of barriers and calls
+  std::uint32_t count = 1;  // kConstant, kIrreducible
+  std::uint8_t reg = 0;     // kLanes, kSwitch: 32-bit register, of which the low two bits count
+  bool at_bottom = false;   // kLoop, kConstant: tested at its end
+  int walk = -1;            // kLoop: 32-bit register that takes in a word of the input in each iteration, by a pointer that moves on
+  bool go_on = false;       // kLeaveIf: ends the iteration only
+  int variant = 0;          // of barriers and calls
   // kCall
-  int function = 0, alternative = -1;  // alternative: indirect, by predicate
+  int function = 0, alternative = -1;       // alternative: indirect, by predicate
   std::array<std::uint8_t, 6> registers{};  // arguments r, d, r r; results r, r
   // kText
   std::vector<std::string> lines;
   std::vector<Assignment> effects;
-  std::vector<int> rows;       // rows of the table that the lines hold
+  std::vector<int> rows;  // rows of the table that the lines hold
 };
 
 // The bit of Program::kept for a register.
@@ -153,8 +152,8 @@ struct Program {
   bool referenced = false;  // the reference knows every instruction
   bool ends_early = false;  // lanes may be done before others: no barrier at the end
   std::uint32_t blocks = 1, threads = 32;
-  std::uint32_t input_offset = 0;                    // into input_data()
-  std::uint32_t kept = 0xfffff;                      // registers of the pool that a thread stores at its end: bits for r, d, h, p
+  std::uint32_t input_offset = 0;  // into input_data()
+  std::uint32_t kept = 0xfffff;    // registers of the pool that a thread stores at its end: bits for r, d, h, p
   std::array<std::uint32_t, kArgumentBytes / 4> arguments{};
   std::vector<Function> functions;
   std::vector<Statement> body;
@@ -166,7 +165,9 @@ struct Layout {
   static constexpr std::uint32_t kOutput = 80;  // bytes a thread: 8 r, 4 d, 4 h, a word of predicates, a word unused
   std::uint32_t scratch, sums, shared_sums, bytes;
   explicit Layout(const Program& p)
-      : scratch(p.blocks * p.threads * kOutput), sums(scratch + p.blocks * p.threads * kPrivate), shared_sums(sums + 8 * kSums),
+      : scratch(p.blocks * p.threads * kOutput),
+        sums(scratch + p.blocks * p.threads * kPrivate),
+        shared_sums(sums + 8 * kSums),
         bytes(shared_sums + p.blocks * 8 * kSums) {}
   static constexpr std::uint32_t kMax = 256 * (kOutput + kPrivate) + 9 * 8 * kSums;
   // Behind it, 128 bytes a block that programs discard: nobody reads them.

@@ -90,8 +90,10 @@ class Reducer {
         List& l = *here();
         const auto first = l.begin() + static_cast<std::ptrdiff_t>(i);
         l.erase(first, first + static_cast<std::ptrdiff_t>(std::min(chunk, l.size() - i)));
-        if (keep(before)) changed = true;
-        else i += chunk;
+        if (keep(before))
+          changed = true;
+        else
+          i += chunk;
         if (left_ == 0) return changed;
       }
       if (chunk == 1) return changed;
@@ -212,8 +214,6 @@ class Reducer {
 
 }  // namespace
 
-Program reduced(const Program& program, const std::function<bool(const Program&)>& shows, std::size_t most) {
-  return Reducer(program, shows, most).run();
-}
+Program reduced(const Program& program, const std::function<bool(const Program&)>& shows, std::size_t most) { return Reducer(program, shows, most).run(); }
 
 }  // namespace lockstep::fuzz::differential

@@ -151,9 +151,9 @@ class Block {
   std::vector<std::uint8_t> shared_, local_, board_;
   Bits sums_[kSums];
   std::vector<bool> done_;
-  Lanes left_;       // that have left the innermost loop's iteration
-  Lanes broken_;     // and the loop
-  int loops_ = 0;    // around the statement, in its function
+  Lanes left_;     // that have left the innermost loop's iteration
+  Lanes broken_;   // and the loop
+  int loops_ = 0;  // around the statement, in its function
 };
 
 }  // namespace lockstep::fuzz::differential

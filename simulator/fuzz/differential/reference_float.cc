@@ -22,9 +22,12 @@ constexpr Format kTF32{11, 8, 0x7fffffff >> 13};
 
 const Format* format_of(Type t) {
   switch (t) {
-    case Type::kF16: case Type::kF16x2: return &exact::kF16;
-    case Type::kBF16: case Type::kBF16x2: return &exact::kBF16;
-    case Type::kF32: case Type::kF32x2: return &exact::kF32;
+    case Type::kF16:
+    case Type::kF16x2: return &exact::kF16;
+    case Type::kBF16:
+    case Type::kBF16x2: return &exact::kBF16;
+    case Type::kF32:
+    case Type::kF32x2: return &exact::kF32;
     case Type::kF64: return &exact::kF64;
     default: return nullptr;
   }
@@ -32,9 +35,12 @@ const Format* format_of(Type t) {
 
 Direction direction_of(Rounding r) {
   switch (r) {
-    case Rounding::kZero: case Rounding::kIntZero: return Direction::kZero;
-    case Rounding::kDown: case Rounding::kIntDown: return Direction::kDown;
-    case Rounding::kUp: case Rounding::kIntUp: return Direction::kUp;
+    case Rounding::kZero:
+    case Rounding::kIntZero: return Direction::kZero;
+    case Rounding::kDown:
+    case Rounding::kIntDown: return Direction::kDown;
+    case Rounding::kUp:
+    case Rounding::kIntUp: return Direction::kUp;
     case Rounding::kNearestAway: return Direction::kNearestAway;
     default: return Direction::kNearestEven;
   }
@@ -81,7 +87,8 @@ bool element(Opcode op, const Modifiers& m, const Format& f, const Bits* in, Bit
     case Opcode::k_add: *to = rounded(exact::add(n(0), n(1), d), m, f); return true;
     case Opcode::k_sub: *to = rounded(exact::add(n(0), exact::negate(n(1)), d), m, f); return true;
     case Opcode::k_mul: *to = rounded(exact::multiply(n(0), n(1)), m, f); return true;
-    case Opcode::k_fma: case Opcode::k_mad:
+    case Opcode::k_fma:
+    case Opcode::k_mad:
       if (m.oob) return false;
       *to = rounded(exact::add(exact::multiply(n(0), n(1)), n(2), d), m, f);
       return true;
@@ -90,7 +97,8 @@ bool element(Opcode op, const Modifiers& m, const Format& f, const Bits* in, Bit
     case Opcode::k_sqrt: *to = rounded(exact::square_root(n(0)), m, f); return true;
     case Opcode::k_abs: *to = (m.ftz ? exact::flush(in[0], f) : in[0]) & ~f.sign_bit(); return true;
     case Opcode::k_neg: *to = (m.ftz ? exact::flush(in[0], f) : in[0]) ^ f.sign_bit(); return true;
-    case Opcode::k_min: case Opcode::k_max: *to = smaller_or_larger(m, f, op == Opcode::k_min, in[0], in[1]); return true;
+    case Opcode::k_min:
+    case Opcode::k_max: *to = smaller_or_larger(m, f, op == Opcode::k_min, in[0], in[1]); return true;
     case Opcode::k_copysign: *to = (in[0] & f.sign_bit()) | (in[1] & ~f.sign_bit()); return true;
     default: return false;
   }
@@ -111,7 +119,14 @@ bool classified(isa::TestpOp op, Bits b, const Format& f) {
 
 bool is_integer(Type t) {
   switch (t) {
-    case Type::kU8: case Type::kU16: case Type::kU32: case Type::kU64: case Type::kS8: case Type::kS16: case Type::kS32: case Type::kS64: return true;
+    case Type::kU8:
+    case Type::kU16:
+    case Type::kU32:
+    case Type::kU64:
+    case Type::kS8:
+    case Type::kS16:
+    case Type::kS32:
+    case Type::kS64: return true;
     default: return false;
   }
 }
@@ -123,9 +138,7 @@ Number number_of(Bits b, Type t) {
   return exact::integer(true, (static_cast<unsigned __int128>(1) << width) - b);
 }
 
-bool rounds_to_integer(Rounding r) {
-  return r == Rounding::kIntNearestEven || r == Rounding::kIntZero || r == Rounding::kIntDown || r == Rounding::kIntUp;
-}
+bool rounds_to_integer(Rounding r) { return r == Rounding::kIntNearestEven || r == Rounding::kIntZero || r == Rounding::kIntDown || r == Rounding::kIntUp; }
 
 bool convert(const Modifiers& as_spelled, std::span<const Bits> in, std::string_view text, Bits* to) {
   Modifiers m = as_spelled;
@@ -244,11 +257,18 @@ bool evaluate(const isa::Spelling& spelling, std::span<const Bits> in, bool& car
   const Modifiers& m = spelling.modifiers;
   const Opcode op = spelling.form->row->opcode;
   switch (op) {
-    case Opcode::k_mov: case Opcode::k_selp: case Opcode::k_slct: case Opcode::k_set: case Opcode::k_setp:
-      return evaluate_integer(spelling, in, carry, to);
-    case Opcode::k_cvt: if (is_integer(m.type) && is_integer(m.source_type)) return evaluate_integer(spelling, in, carry, to); break;
+    case Opcode::k_mov:
+    case Opcode::k_selp:
+    case Opcode::k_slct:
+    case Opcode::k_set:
+    case Opcode::k_setp: return evaluate_integer(spelling, in, carry, to);
+    case Opcode::k_cvt:
+      if (is_integer(m.type) && is_integer(m.source_type)) return evaluate_integer(spelling, in, carry, to);
+      break;
     case Opcode::k_cvt_pack: return evaluate_integer(spelling, in, carry, to);
-    default: if (format_of(m.type) == nullptr) return evaluate_integer(spelling, in, carry, to); break;
+    default:
+      if (format_of(m.type) == nullptr) return evaluate_integer(spelling, in, carry, to);
+      break;
   }
   return evaluate_float(spelling, in, to);
 }

@@ -20,9 +20,7 @@ std::uint8_t* Block::place(const Address& a, int t) {
   const std::uint64_t offset = index * a.scale + a.offset;
   switch (a.region) {
     case Region::kInput:
-      return const_cast<std::uint8_t*>(a.window ? reinterpret_cast<const std::uint8_t*>(input_data().data()) + program_.input_offset
-                                                : input(thread)) +
-             offset;
+      return const_cast<std::uint8_t*>(a.window ? reinterpret_cast<const std::uint8_t*>(input_data().data()) + program_.input_offset : input(thread)) + offset;
     case Region::kScratch: return &memory_[layout_.scratch + global(thread) * kPrivate] + offset;
     case Region::kShared: return &shared_[thread * kPrivate] + offset;
     case Region::kLocal: return &local_[thread * kPrivate] + offset;
@@ -67,7 +65,8 @@ void Block::memory(const Instruction& i, const isa::Example& e, int t) {
   const std::size_t bytes = static_cast<std::size_t>(isa::size_of(m.type));
   const bool is_signed = m.type == Type::kS8 || m.type == Type::kS16;
   switch (op) {
-    case Opcode::k_ld: case Opcode::k_ldu: {
+    case Opcode::k_ld:
+    case Opcode::k_ldu: {
       const std::uint8_t* from = place(i.operands[1].address, t);
       std::vector<Register> to = i.operands[0].elements;
       if (i.operands[0].kind == Operand::Kind::kRegister) to = {i.operands[0].reg};
@@ -123,11 +122,16 @@ void Block::exchange(const Instruction& i, const Lanes& lanes) {
     }
     const auto give = [&](int t, Bits first, bool second) {
       const Operand& d = i.operands[0];
-      if (d.kind == Operand::Kind::kPair) assign(d.elements[0], first, t), assign(d.elements[1], second, t);
-      else assign(d.reg, first, t);
+      if (d.kind == Operand::Kind::kPair)
+        assign(d.elements[0], first, t), assign(d.elements[1], second, t);
+      else
+        assign(d.reg, first, t);
     };
     if (op == Opcode::k_shfl_sync) {
-      struct Result { Bits value; bool valid; };
+      struct Result {
+        Bits value;
+        bool valid;
+      };
       std::vector<Result> results;
       for (const int t : warp) {
         const int lane = t % 32, b = static_cast<int>(source(i.operands[2], t) & 31), c = static_cast<int>(source(i.operands[3], t) & 31);
@@ -215,21 +219,27 @@ void Block::instruction(const Instruction& i, const Lanes& lanes) {
       std::abort();
     }
     const Operand& d = i.operands[0];
-    if (d.kind == Operand::Kind::kRegister) assign(d.reg, v.first, t);
-    else assign(d.elements[0], v.first, t), assign(d.elements[1], v.second, t);
+    if (d.kind == Operand::Kind::kRegister)
+      assign(d.reg, v.first, t);
+    else
+      assign(d.elements[0], v.first, t), assign(d.elements[1], v.second, t);
   }
 }
 
 bool reference_knows(const isa::Example& e, Place place) {
   const isa::Modifiers& m = e.spelling.modifiers;
   switch (place) {
-    case Place::kLoad: case Place::kStore: case Place::kBarrier: case Place::kText: return true;
+    case Place::kLoad:
+    case Place::kStore:
+    case Place::kBarrier:
+    case Place::kText: return true;
     case Place::kWarp: return !is_float(m.type);
     case Place::kAtomic: {
       Bits to;
       return m.vector == 1 && updated(m, 0, 0, 0, &to);
     }
-    case Place::kCompute: case Place::kCarry: {
+    case Place::kCompute:
+    case Place::kCarry: {
       const Bits in[8] = {};
       std::size_t n = 0;
       for (std::size_t k = 1; k < e.operands->size(); ++k) n += (*e.operands)[k].role == Role::kSourceVector ? 2 : 1;

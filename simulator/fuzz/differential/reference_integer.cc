@@ -31,10 +31,14 @@ bool holds(Compare c, int order) {
   switch (c) {
     case Compare::kEq: return order == 0;
     case Compare::kNe: return order == -1 || order == 1;
-    case Compare::kLt: case Compare::kLo: return order == -1;
-    case Compare::kLe: case Compare::kLs: return order == -1 || order == 0;
-    case Compare::kGt: case Compare::kHi: return order == 1;
-    case Compare::kGe: case Compare::kHs: return order == 1 || order == 0;
+    case Compare::kLt:
+    case Compare::kLo: return order == -1;
+    case Compare::kLe:
+    case Compare::kLs: return order == -1 || order == 0;
+    case Compare::kGt:
+    case Compare::kHi: return order == 1;
+    case Compare::kGe:
+    case Compare::kHs: return order == 1 || order == 0;
     case Compare::kEqu: return order == 0 || order == 2;
     case Compare::kNeu: return order != 0;
     case Compare::kLtu: return order == -1 || order == 2;
@@ -91,13 +95,15 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
     return true;
   };
   switch (op) {
-    case Opcode::k_add: case Opcode::k_addc:
+    case Opcode::k_add:
+    case Opcode::k_addc:
       if (pairs) return each([](Wide a, Wide b) { return a + b; });
       if (m.sat) return give(clamped(v(0) + v(1), -Wide{0x80000000}, 0x7fffffff), width);
       if (op == Opcode::k_addc || m.carry_out)
         return with_carry(static_cast<UWide>(in[0] & mask_of(width)) + (in[1] & mask_of(width)) + (op == Opcode::k_addc && carry));
       return give(v(0) + v(1), width);
-    case Opcode::k_sub: case Opcode::k_subc:
+    case Opcode::k_sub:
+    case Opcode::k_subc:
       if (m.sat) return give(clamped(v(0) - v(1), -Wide{0x80000000}, 0x7fffffff), width);
       if (op == Opcode::k_subc || m.carry_out) {  // a - b is a + ~b + 1; the carry is kept as that sum gives it
         const Bits b = ~in[1] & mask_of(width);
@@ -107,13 +113,15 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
     case Opcode::k_mul:
       if (m.half == isa::Half::kWide) return give(v(0) * v(1), 2 * width);
       return give(static_cast<Wide>(product(m, in[0], in[1], width)), width);
-    case Opcode::k_mad: case Opcode::k_madc:
+    case Opcode::k_mad:
+    case Opcode::k_madc:
       if (m.half == isa::Half::kWide) return give(static_cast<Wide>(static_cast<UWide>(v(0) * v(1)) + in[2]), 2 * width);
       if (m.sat) return give(clamped(value(product(m, in[0], in[1], width), 32, true) + v(2), -Wide{0x80000000}, 0x7fffffff), width);
       if (op == Opcode::k_madc || m.carry_out)
         return with_carry(static_cast<UWide>(product(m, in[0], in[1], width) & mask_of(width)) + (in[2] & mask_of(width)) + (op == Opcode::k_madc && carry));
       return give(static_cast<Wide>(static_cast<UWide>(product(m, in[0], in[1], width)) + in[2]), width);
-    case Opcode::k_mul24: case Opcode::k_mad24: {
+    case Opcode::k_mul24:
+    case Opcode::k_mad24: {
       const Wide p = value(in[0], 24, sign) * value(in[1], 24, sign);
       Wide half = m.half == isa::Half::kHi ? p >> 16 : p;
       half = value(static_cast<Bits>(half), 32, sign);
@@ -125,7 +133,8 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
     case Opcode::k_rem: return v(1) == 0 ? give(0, width) : give(v(0) % v(1), width);
     case Opcode::k_abs: return give(v(0) < 0 ? -v(0) : v(0), width);
     case Opcode::k_neg: return give(-v(0), width);
-    case Opcode::k_min: case Opcode::k_max: {
+    case Opcode::k_min:
+    case Opcode::k_max: {
       const auto one = [&](Wide a, Wide b) {
         const Wide r = (op == Opcode::k_min) == (a < b) ? a : b;
         return m.relu && r < 0 ? Wide{0} : r;
@@ -153,7 +162,7 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       const int base = static_cast<int>(in[1]), offset = static_cast<int>(value(in[2], 32, true));
       if (offset == 0) return give(bit(in[0], base) ? base : 0xffffffff, 32);
       int left = offset > 0 ? offset : -offset;
-      for (int i = base; i >= 0 && i < 32; i += offset > 0 ? 1 : -1) {
+      for (int i = base; i >= 0 && i<32; i += offset> 0 ? 1 : -1) {
         if (bit(in[0], i) && --left == 0) return give(i, 32);
       }
       return give(0xffffffff, 32);
@@ -194,7 +203,8 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       to.first = r;
       return true;
     }
-    case Opcode::k_dp4a: case Opcode::k_dp2a: {
+    case Opcode::k_dp4a:
+    case Opcode::k_dp2a: {
       Wide sum = in[2];
       const bool a_sign = is_signed(m.type), b_sign = is_signed(m.source_type);
       if (op == Opcode::k_dp4a) {
@@ -213,8 +223,10 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
         Wide d = value(in[0] >> (8 * i), 8, a_sign) - value(in[1] >> (8 * i), 8, b_sign);
         if (d < 0) d = -d;
         if (m.sat) d = std::min<Wide>(d, d_sign ? 127 : 255);
-        if (adds) r += static_cast<Bits>(d);
-        else r |= (static_cast<Bits>(d) & 255) << (8 * i);
+        if (adds)
+          r += static_cast<Bits>(d);
+        else
+          r |= (static_cast<Bits>(d) & 255) << (8 * i);
       }
       to.first = r & 0xffffffff;
       return true;
@@ -281,7 +293,8 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       to.first = order == 0 || order == 1 ? in[0] : in[1];
       return true;
     }
-    case Opcode::k_setp: case Opcode::k_set: {
+    case Opcode::k_setp:
+    case Opcode::k_set: {
       const bool c = in.size() > 2 && in[2] != 0;
       if (op == Opcode::k_setp) {
         if (is_packed(type)) {

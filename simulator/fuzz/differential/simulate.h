@@ -10,14 +10,14 @@
 
 #include "simulator/engine/launch/launch.h"
 #include "simulator/fuzz/differential/program.h"
-#include "simulator/memory/device_memory.h"
 #include "simulator/isa/forms.h"
+#include "simulator/memory/device_memory.h"
 
 namespace lockstep::fuzz::differential {
 
 // How a module is loaded.
 struct Loading {
-  int target = 0;                  // 0: the program's own
+  int target = 0;  // 0: the program's own
   engine::RegisterPlaces registers = engine::RegisterPlaces::kShared;
 };
 

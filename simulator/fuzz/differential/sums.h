@@ -17,7 +17,12 @@ constexpr int sum_cell(isa::AtomOp op, isa::Type type) {
   const bool wide = isa::size_of(type) == 8;
   const bool is_signed = type == Type::kS32 || type == Type::kS64;
   switch (type) {
-    case Type::kB32: case Type::kB64: case Type::kU32: case Type::kU64: case Type::kS32: case Type::kS64: break;
+    case Type::kB32:
+    case Type::kB64:
+    case Type::kU32:
+    case Type::kU64:
+    case Type::kS32:
+    case Type::kS64: break;
     default: return -1;
   }
   switch (op) {

@@ -124,8 +124,10 @@ void Text::asynchronous_copy() {
   }
   line("ld.shared.v4.b32 " + vector(to) + ", [b_stage];");
   for (std::uint32_t i = 0; i < 4; ++i) {
-    if (4 * i < read) input(to[i], offset + 4 * i);
-    else constant(to[i], 0);
+    if (4 * i < read)
+      input(to[i], offset + 4 * i);
+    else
+      constant(to[i], 0);
   }
 }
 
@@ -197,13 +199,17 @@ void Text::mbarrier() {
   const std::string init = "mbarrier.init.shared.b64 [b_mbarrier], 2;", arrive = "mbarrier.arrive.shared.b64 a0, [b_mbarrier];";
   const std::string expect = "mbarrier.expect_tx.relaxed.cta.shared.b64 [b_mbarrier], t1;",
                     complete = "mbarrier.complete_tx.relaxed.cta.shared.b64 [b_mbarrier], t1;";
-  if (op_ == Opcode::k_mbarrier_init) line("mov.u32 t4, 2;\n" + opcode() + " [" + where + "], t4;");
-  else line(init);
+  if (op_ == Opcode::k_mbarrier_init)
+    line("mov.u32 t4, 2;\n" + opcode() + " [" + where + "], t4;");
+  else
+    line(init);
   switch (op_) {
-    case Opcode::k_mbarrier_init: case Opcode::k_mbarrier_inval: line(arrive), line(arrive); break;
+    case Opcode::k_mbarrier_init:
+    case Opcode::k_mbarrier_inval: line(arrive), line(arrive); break;
     case Opcode::k_mbarrier_expect_tx: line(opcode() + " [" + where + "], t1;"), line(complete), line(arrive), line(arrive); break;
     case Opcode::k_mbarrier_complete_tx: line(expect), line(opcode() + " [" + where + "], t1;"), line(arrive), line(arrive); break;
-    case Opcode::k_mbarrier_arrive: case Opcode::k_mbarrier_arrive_drop: {
+    case Opcode::k_mbarrier_arrive:
+    case Opcode::k_mbarrier_arrive_drop: {
       const std::string to = (*e_.operands)[0].role == Role::kSink ? "_" : "a0";
       const std::string count = takes("e") ? (m_.expect_tx ? ", t1" : ", t3") : "";
       line(opcode() + " " + to + ", [" + where + "]" + count + ";");
@@ -211,7 +217,8 @@ void Text::mbarrier() {
       line(arrive);
       break;
     }
-    case Opcode::k_mbarrier_test_wait: case Opcode::k_mbarrier_try_wait: {
+    case Opcode::k_mbarrier_test_wait:
+    case Opcode::k_mbarrier_try_wait: {
       const Register p = pool(Class::kPredicate);
       line(arrive);
       line("mbarrier.arrive.shared.b64 a1, [b_mbarrier];");
@@ -233,7 +240,8 @@ void Text::mbarrier() {
   }
   if (op_ == Opcode::k_mbarrier_inval)
     line("W%L%:\n  mbarrier.test_wait.parity.shared.b64 s0, [b_mbarrier], 0;\n@!s0 bra W%L%;\n" + opcode() + " [" + where + "];");
-  else wait_for_mbarrier();
+  else
+    wait_for_mbarrier();
 }
 
 // Addresses there and back, their space, their block.
@@ -286,8 +294,10 @@ bool Text::address() {
     case Opcode::k_getctarank: {
       const bool narrow = m_.type == isa::Type::kU32;
       if (narrow && m_.space == Space::kNone) return false;
-      if (m_.space == Space::kNone) line("cvta.shared.u64 a0, b_stage;");
-      else line(narrow ? "cvt.u32.u64 t0, b_stage;" : "mov.u64 a0, b_stage;");
+      if (m_.space == Space::kNone)
+        line("cvta.shared.u64 a0, b_stage;");
+      else
+        line(narrow ? "cvt.u32.u64 t0, b_stage;" : "mov.u64 a0, b_stage;");
       line(opcode() + " " + name(r) + ", " + (narrow ? "t0" : "a0") + ";");
       constant(r, 0);
       return true;
@@ -296,8 +306,10 @@ bool Text::address() {
       const bool narrow = m_.type == isa::Type::kU32, generic = m_.space == Space::kNone;
       if (narrow && generic) return false;
       line("st.shared.b32 [b_stage], " + name(other) + ";\nmov.u32 t1, 0;");
-      if (generic) line("cvta.shared.u64 a0, b_stage;");
-      else line(narrow ? "cvt.u32.u64 t0, b_stage;" : "mov.u64 a0, b_stage;");
+      if (generic)
+        line("cvta.shared.u64 a0, b_stage;");
+      else
+        line(narrow ? "cvt.u32.u64 t0, b_stage;" : "mov.u64 a0, b_stage;");
       line(opcode() + (narrow ? " t2, t0, t1;" : " a1, a0, t1;"));
       line(std::string(generic ? "ld.b32 " : "ld.shared::cluster.b32 ") + name(r) + (narrow ? ", [t2];" : ", [a1];"));
       copy(r, other);
@@ -336,14 +348,17 @@ bool Text::wide_access() {
   std::string where = "b_in", space = ".global";
   const bool stores = op_ == Opcode::k_st;
   switch (m_.space) {
-    case Space::kShared: case Space::kSharedCluster: where = "b_stage", space = ".shared"; break;
+    case Space::kShared:
+    case Space::kSharedCluster: where = "b_stage", space = ".shared"; break;
     case Space::kLocal: where = "b_local", space = ".local"; break;
     case Space::kConst: where = "constants_of_programs+32", space = ".const"; break;
     case Space::kParam:
       if (stores) return false;  // parameters of calls are the calls' own
       where = "arguments+16", space = ".param";
       break;
-    default: if (stores) where = "b_scratch"; break;
+    default:
+      if (stores) where = "b_scratch";
+      break;
   }
   const Register a = pool(Class::k64), b = pool(Class::k64), x = pool(Class::k64);
   const Register y{Class::k64, static_cast<std::uint8_t>((x.index + 1) % 4)};
@@ -385,14 +400,17 @@ bool Text::write(const Context& at) {
       return true;
     }
     case Opcode::k_atom: wide_atomic(); return true;
-    case Opcode::k_ld: case Opcode::k_st: return wide_access();
+    case Opcode::k_ld:
+    case Opcode::k_st: return wide_access();
     case Opcode::k_activemask: {
       const Register r = pool(Class::k32);
       line("activemask.b32 t0;\nmov.u32 t1, %lanemask_eq;\nand.b32 " + name(r) + ", t0, t1;");
       s_.effects.push_back({r, Value::kLaneMask, 0, {}, 0});
       return true;
     }
-    case Opcode::k_alloca: case Opcode::k_stacksave: case Opcode::k_stackrestore: stack(); return true;
+    case Opcode::k_alloca:
+    case Opcode::k_stacksave:
+    case Opcode::k_stackrestore: stack(); return true;
     case Opcode::k_applypriority: line(opcode() + " [b_window], 128;"); return true;
     case Opcode::k_discard:  // memory of the block, which nobody reads
       line("mov.u32 t0, %ctaid.x;\nmov.u32 t1, %tid.x;\nsetp.eq.u32 s0, t1, 0;\nmad.wide.u32 a0, t0, 128, b_output;");
@@ -400,12 +418,18 @@ bool Text::write(const Context& at) {
       line("add.u64 a0, a0, " + std::to_string(Layout::kDiscarded) + ";");
       line("@s0 " + opcode() + " [a0], 128;");
       return true;
-    case Opcode::k_barrier_cluster_arrive: case Opcode::k_barrier_cluster_wait:
+    case Opcode::k_barrier_cluster_arrive:
+    case Opcode::k_barrier_cluster_wait:
       if (at.level != Level::kBlock) return false;
-      if (op_ == Opcode::k_barrier_cluster_arrive) line(opcode() + ";\nbarrier.cluster.wait;");
-      else line("barrier.cluster.arrive;\n" + opcode() + ";");
+      if (op_ == Opcode::k_barrier_cluster_arrive)
+        line(opcode() + ";\nbarrier.cluster.wait;");
+      else
+        line("barrier.cluster.arrive;\n" + opcode() + ";");
       return true;
-    case Opcode::k_cp_async: case Opcode::k_cp_async_commit_group: case Opcode::k_cp_async_wait_group: case Opcode::k_cp_async_wait_all: {
+    case Opcode::k_cp_async:
+    case Opcode::k_cp_async_commit_group:
+    case Opcode::k_cp_async_wait_group:
+    case Opcode::k_cp_async_wait_all: {
       if (op_ == Opcode::k_cp_async) {
         asynchronous_copy();
       } else {
@@ -418,28 +442,38 @@ bool Text::write(const Context& at) {
       return true;
     }
     case Opcode::k_cp_async_mbarrier_arrive: asynchronous_arrival(); return true;
-    case Opcode::k_cp_async_bulk: case Opcode::k_cp_async_bulk_commit_group: case Opcode::k_cp_async_bulk_wait_group: case Opcode::k_cp_async_bulk_prefetch:
-      bulk_copy();
-      return true;
+    case Opcode::k_cp_async_bulk:
+    case Opcode::k_cp_async_bulk_commit_group:
+    case Opcode::k_cp_async_bulk_wait_group:
+    case Opcode::k_cp_async_bulk_prefetch: bulk_copy(); return true;
     case Opcode::k_createpolicy: {
       const Register r = pool(Class::k32);
       line(opcode() + " a7" + (takes("e") ? ", 0f3f000000" : "") + ";\nld.global.L2::cache_hint.b32 " + name(r) + ", [b_in+8], a7;");
       input(r, 8);
       return true;
     }
-    case Opcode::k_cvta: case Opcode::k_isspacep: case Opcode::k_getctarank: case Opcode::k_mapa: return address();
-    case Opcode::k_mbarrier_init: case Opcode::k_mbarrier_inval: case Opcode::k_mbarrier_expect_tx: case Opcode::k_mbarrier_complete_tx:
-    case Opcode::k_mbarrier_arrive: case Opcode::k_mbarrier_arrive_drop: case Opcode::k_mbarrier_test_wait: case Opcode::k_mbarrier_try_wait:
-    case Opcode::k_mbarrier_pending_count:
-      mbarrier();
-      return true;
+    case Opcode::k_cvta:
+    case Opcode::k_isspacep:
+    case Opcode::k_getctarank:
+    case Opcode::k_mapa: return address();
+    case Opcode::k_mbarrier_init:
+    case Opcode::k_mbarrier_inval:
+    case Opcode::k_mbarrier_expect_tx:
+    case Opcode::k_mbarrier_complete_tx:
+    case Opcode::k_mbarrier_arrive:
+    case Opcode::k_mbarrier_arrive_drop:
+    case Opcode::k_mbarrier_test_wait:
+    case Opcode::k_mbarrier_try_wait:
+    case Opcode::k_mbarrier_pending_count: mbarrier(); return true;
     case Opcode::k_nanosleep: line("mov.u32 t0, 20;\n" + opcode() + " t0;"); return true;
     case Opcode::k_pmevent: line(opcode() + " 3;"); return true;
     case Opcode::k_prefetch: line(opcode() + (m_.space == Space::kLocal ? " [b_local];" : " [b_in];")); return true;
     case Opcode::k_prefetchu: line(opcode() + " [b_in];"); return true;
-    case Opcode::k_fence: case Opcode::k_fence_mbarrier_init: case Opcode::k_fence_proxy: case Opcode::k_membar: case Opcode::k_griddepcontrol:
-      line(opcode() + ";");
-      return true;
+    case Opcode::k_fence:
+    case Opcode::k_fence_mbarrier_init:
+    case Opcode::k_fence_proxy:
+    case Opcode::k_membar:
+    case Opcode::k_griddepcontrol: line(opcode() + ";"); return true;
     default: return false;
   }
 }

@@ -16,19 +16,25 @@ Type half_of(Type t) { return isa::size_of(t) == 4 ? Type::kB16 : isa::size_of(t
 
 bool is_integer(Type t) {
   switch (t) {
-    case Type::kB16: case Type::kB32: case Type::kB64: case Type::kU16: case Type::kU32: case Type::kU64: case Type::kS16: case Type::kS32: case Type::kS64:
-      return true;
+    case Type::kB16:
+    case Type::kB32:
+    case Type::kB64:
+    case Type::kU16:
+    case Type::kU32:
+    case Type::kU64:
+    case Type::kS16:
+    case Type::kS32:
+    case Type::kS64: return true;
     default: return false;
   }
 }
 
 // Constants that compilers like to do something about.
-constexpr std::uint64_t kIntegers[] = {0,          1,          2,          3,          4,          5,          7,         8,      10,
-                                       15,         16,         24,         31,         32,         33,         63,        64,     100,
-                                       127,        128,        255,        256,        1000,       0x7fff,     0x8000,    0xffff, 0x10000,
-                                       0x00ff00ff, 0x55555555, 0x80000000, 0x7fffffff, 0xffffffff, 0xfffffffe, 0xffffff00};
-constexpr std::uint32_t kSingles[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x40000000, 0x3f000000, 0x7f800000, 0x7fffffff, 0x00000001, 0x007fffff,
-                                      0x00800000, 0x7f7fffff, 0x3eaaaaab, 0x42280000, 0x4b800000, 0xcf000000, 0x40490fdb};
+constexpr std::uint64_t kIntegers[] = {0,      1,      2,       3,          4,          5,          7,          8,          10,         15,        16,   24,
+                                       31,     32,     33,      63,         64,         100,        127,        128,        255,        256,       1000, 0x7fff,
+                                       0x8000, 0xffff, 0x10000, 0x00ff00ff, 0x55555555, 0x80000000, 0x7fffffff, 0xffffffff, 0xfffffffe, 0xffffff00};
+constexpr std::uint32_t kSingles[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x40000000, 0x3f000000, 0x7f800000, 0x7fffffff, 0x00000001,
+                                      0x007fffff, 0x00800000, 0x7f7fffff, 0x3eaaaaab, 0x42280000, 0x4b800000, 0xcf000000, 0x40490fdb};
 constexpr std::uint64_t kDoubles[] = {0,
                                       0x8000000000000000,
                                       0x3ff0000000000000,
@@ -68,9 +74,13 @@ Operand constant(Choices& choose, Type type) {
 bool chains(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   switch (e.spelling.form->row->opcode) {
-    case Opcode::k_add: case Opcode::k_sub: case Opcode::k_mul: case Opcode::k_fma:
+    case Opcode::k_add:
+    case Opcode::k_sub:
+    case Opcode::k_mul:
+    case Opcode::k_fma:
       return (m.type == Type::kF32 || m.type == Type::kF64 || m.type == Type::kF16 || m.type == Type::kBF16 || m.type == Type::kF16x2 ||
-              m.type == Type::kBF16x2) && !m.oob && m.source_type == Type::kNone;
+              m.type == Type::kBF16x2) &&
+             !m.oob && m.source_type == Type::kNone;
     default: return false;
   }
 }
@@ -89,7 +99,12 @@ bool loses_guard(const isa::Example& e) {
 bool computes_nan(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   switch (e.spelling.form->row->opcode) {
-    case Opcode::k_mov: case Opcode::k_selp: case Opcode::k_slct: case Opcode::k_set: case Opcode::k_setp: case Opcode::k_testp: return false;
+    case Opcode::k_mov:
+    case Opcode::k_selp:
+    case Opcode::k_slct:
+    case Opcode::k_set:
+    case Opcode::k_setp:
+    case Opcode::k_testp: return false;
     case Opcode::k_cvt: return is_float(m.source_type) || m.source_type == Type::kE4M3x2 || m.source_type == Type::kE5M2x2;
     default: return true;
   }
@@ -119,7 +134,8 @@ Operand Writer::operand(const OperandRule& rule, const isa::Modifiers& m, std::v
   };
   Operand o;
   switch (rule.role) {
-    case Role::kDestination: case Role::kDestinationPredicate: return of(fresh(type));
+    case Role::kDestination:
+    case Role::kDestinationPredicate: return of(fresh(type));
     case Role::kDestinationPair:
       o.kind = Operand::Kind::kPair;
       o.elements.push_back(fresh(type));
@@ -160,7 +176,8 @@ void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& befo
   };
   const Register t8{Class::k32, 8}, t9{Class::k32, 9};
   switch (op) {
-    case Opcode::k_div: case Opcode::k_rem: {
+    case Opcode::k_div:
+    case Opcode::k_rem: {
       if (is_float(m.type)) break;
       const Class c = class_of(m.type);
       const Register t{c, static_cast<std::uint8_t>(kPool[static_cast<int>(c)])};
@@ -172,10 +189,19 @@ void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& befo
     }
     case Opcode::k_bfe: replace(2, "and.b32", 0x7f, t8), replace(3, "and.b32", 0x7f, t9); break;
     case Opcode::k_bfi: replace(3, "and.b32", 0x7f, t8), replace(4, "and.b32", 0x7f, t9); break;
-    case Opcode::k_shl: case Opcode::k_shr: if (choose_.percent(70)) replace(2, "and.b32", 63, t8); break;
-    case Opcode::k_shf: if (choose_.percent(70)) replace(3, "and.b32", 63, t8); break;
-    case Opcode::k_szext: if (choose_.percent(70)) replace(2, "and.b32", 63, t8); break;
-    case Opcode::k_bmsk: if (choose_.percent(70)) replace(1, "and.b32", 63, t8), replace(2, "and.b32", 63, t9); break;
+    case Opcode::k_shl:
+    case Opcode::k_shr:
+      if (choose_.percent(70)) replace(2, "and.b32", 63, t8);
+      break;
+    case Opcode::k_shf:
+      if (choose_.percent(70)) replace(3, "and.b32", 63, t8);
+      break;
+    case Opcode::k_szext:
+      if (choose_.percent(70)) replace(2, "and.b32", 63, t8);
+      break;
+    case Opcode::k_bmsk:
+      if (choose_.percent(70)) replace(1, "and.b32", 63, t8), replace(2, "and.b32", 63, t9);
+      break;
     case Opcode::k_fns:
       replace(2, "and.b32", 31, t8);
       replace(3, "and.b32", 15, t9);
@@ -215,10 +241,10 @@ Statement Writer::compute(int example) {
     for (const OperandRule& rule : *x.operands) i.operands.push_back(operand(rule, x.spelling.modifiers, written));
     constants_ = true;
     if (opcode == Opcode::k_mov && x.spelling.modifiers.type == Type::kU32 && choose_.percent(50)) {
-      constexpr isa::SpecialRegister kKnown[] = {
-          isa::SpecialRegister::kTidX,       isa::SpecialRegister::kNtidX,      isa::SpecialRegister::kCtaidX,     isa::SpecialRegister::kNctaidX,
-          isa::SpecialRegister::kLaneid,     isa::SpecialRegister::kLanemaskEq, isa::SpecialRegister::kLanemaskLe, isa::SpecialRegister::kLanemaskLt,
-          isa::SpecialRegister::kLanemaskGe, isa::SpecialRegister::kLanemaskGt, isa::SpecialRegister::kTidY,       isa::SpecialRegister::kNtidZ};
+      constexpr isa::SpecialRegister kKnown[] = {isa::SpecialRegister::kTidX,       isa::SpecialRegister::kNtidX,      isa::SpecialRegister::kCtaidX,
+                                                 isa::SpecialRegister::kNctaidX,    isa::SpecialRegister::kLaneid,     isa::SpecialRegister::kLanemaskEq,
+                                                 isa::SpecialRegister::kLanemaskLe, isa::SpecialRegister::kLanemaskLt, isa::SpecialRegister::kLanemaskGe,
+                                                 isa::SpecialRegister::kLanemaskGt, isa::SpecialRegister::kTidY,       isa::SpecialRegister::kNtidZ};
       i.operands[1] = {};
       i.operands[1].kind = Operand::Kind::kSpecial;
       i.operands[1].special = choose_.of(kKnown);

@@ -28,7 +28,7 @@ struct Context {
 
 // Examples by row that a kind of program may hold.
 struct Menu {
-  std::vector<std::vector<int>> examples;  // by row
+  std::vector<std::vector<int>> examples;                                     // by row
   std::vector<int> compute, carry, warp, load, store, atomic, barrier, text;  // rows
   std::vector<std::vector<int>> compute_by_opcode;
   static const Menu& of(int target, bool silicon, bool referenced);

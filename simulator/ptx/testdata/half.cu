@@ -6,7 +6,8 @@
 __global__ void halves(__half* h, __half2* h2, float* f, int n) {
   const int i = threadIdx.x;
   h[i] = __hadd(h[i], h[i + 1]) * h[i + 2] - h[i + 3] / h[i + 4];
-  h[i] = __hfma(h[i], h[i], h[i]) + __hneg(h[i]) + __habs(h[i]) + hsqrt(h[i]) + hexp(h[i]) + hlog(h[i]) + hsin(h[i]) + hrcp(h[i]) + htrunc(h[i]) + hrint(h[i]) + hfloor(h[i]);
+  h[i] = __hfma(h[i], h[i], h[i]) + __hneg(h[i]) + __habs(h[i]) + hsqrt(h[i]) + hexp(h[i]) + hlog(h[i]) + hsin(h[i]) + hrcp(h[i]) + htrunc(h[i]) + hrint(h[i]) +
+         hfloor(h[i]);
   h2[i] = __hfma2(h2[i], h2[i + 1], h2[i + 2]) + __hadd2_sat(h2[i], h2[i]) + h2exp2(h2[i]) + __hmul2(h2[i], h2[i]) + h2rsqrt(h2[i]);
   f[i] = __half2float(h[i]) + __low2float(h2[i]) + __high2float(h2[i]);
   h[i + 1] = __float2half(f[i]);

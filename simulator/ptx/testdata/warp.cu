@@ -39,7 +39,8 @@ __global__ void atomics(int* i, unsigned* u, unsigned long long* ull, long long*
   i[1] = atomicAdd(i, 1) + atomicSub(i, 2) + atomicExch(i, 3) + atomicMin(i, 4) + atomicMax(i, 5) + atomicAnd(i, 6) + atomicOr(i, 7) + atomicXor(i, 8) +
          atomicCAS(i, 9, 10) + atomicAdd_block(i, 3) + atomicAdd_system(i, 3);
   u[1] = atomicInc(u, 1) + atomicDec(u, 2) + atomicMin(u, 3) + atomicMax(u, 3) + atomicCAS_block(u, 1, 2);
-  ull[1] = atomicAdd(ull, 1ull) + atomicExch(ull, 2ull) + atomicCAS(ull, 3ull, 4ull) + atomicMin(ull, 5ull) + atomicMax(ull, 6ull) + atomicAnd(ull, 7ull) + atomicXor(ull, 7ull);
+  ull[1] = atomicAdd(ull, 1ull) + atomicExch(ull, 2ull) + atomicCAS(ull, 3ull, 4ull) + atomicMin(ull, 5ull) + atomicMax(ull, 6ull) + atomicAnd(ull, 7ull) +
+           atomicXor(ull, 7ull);
   ll[1] = atomicMin(ll, 3ll) + atomicMax(ll, 4ll);
   f[1] = atomicAdd(f, 1.5f) + atomicExch(f, 2.0f);
   d[1] = atomicAdd(d, 2.5);
@@ -80,6 +81,10 @@ __global__ void ptx_forms(unsigned* x, float* f) {
   asm volatile("{ .reg .pred p, q; setp.lt.and.u32 p|q, %1, 5, !q; selp.u32 %0, 1, 0, p; }" : "=r"(r) : "r"(x[2]));
   x[5] = r;
   asm volatile("prefetch.global.L2 [%0];" ::"l"(x));
-  asm volatile("{ .reg .b32 i; .reg .pred p; mov.u32 i, %1; ts: .branchtargets A, B, C; brx.idx i, ts; A: add.u32 %0, %0, 1; B: add.u32 %0, %0, 2; C: add.u32 %0, %0, 3; }" : "+r"(r) : "r"(x[6] % 3));
+  asm volatile(
+      "{ .reg .b32 i; .reg .pred p; mov.u32 i, %1; ts: .branchtargets A, B, C; brx.idx i, ts; A: add.u32 %0, %0, 1; B: add.u32 %0, %0, 2; C: add.u32 %0, %0, "
+      "3; }"
+      : "+r"(r)
+      : "r"(x[6] % 3));
   x[6] = r;
 }

@@ -35,8 +35,7 @@ constexpr std::uint64_t kPitch = 512;      // texture alignment, so that a pitch
 #define CALLER __builtin_return_address(0)
 
 // `caller`: nullptr where the memory belongs to a graph.
-cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* caller, void** result, std::size_t size, Kind kind,
-                     bool in_stream = false) {
+cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* caller, void** result, std::size_t size, Kind kind, bool in_stream = false) {
   if (result == nullptr) return cudaErrorInvalidValue;
   if (!in_stream) {
     if (const cudaError_t error = check_unsafe(r, function); error != cudaSuccess) return error;
@@ -45,8 +44,8 @@ cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* ca
   if (size == 0) return cudaSuccess;
   const Allocation* a = r.memory->allocate(size, kAlignment, kind, d.ordinal);
   if (a == nullptr) {
-    r.explain(function, "out of memory: " + bytes(size) + " asked for, " + bytes(r.memory_capacity - r.memory->bytes_in_use(d.ordinal)) +
-                            " of " + bytes(r.memory_capacity) + " free (LOCKSTEP_MEMORY sets the GiB a device has)");
+    r.explain(function, "out of memory: " + bytes(size) + " asked for, " + bytes(r.memory_capacity - r.memory->bytes_in_use(d.ordinal)) + " of " +
+                            bytes(r.memory_capacity) + " free (LOCKSTEP_MEMORY sets the GiB a device has)");
     return cudaErrorMemoryAllocation;
   }
   if (caller != nullptr) r.leaks.allocated(*a, function, caller);
@@ -124,8 +123,7 @@ cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned flags) {
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
   const void* const caller = CALLER;
-  return api(__func__, Reach::kDevice,
-             [&](Runtime& r, Device& d) { return allocate_pitched(r, d, "cudaMallocPitch", caller, pointer, pitch, width, height); });
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) { return allocate_pitched(r, d, "cudaMallocPitch", caller, pointer, pitch, width, height); });
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
@@ -142,9 +140,8 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    return pointer == nullptr ? cudaSuccess : release(r, "cudaFree", pointer, freed_by_cuda_free);
-  });
+  return api(__func__, Reach::kDevice,
+             [&](Runtime& r, Device&) -> cudaError_t { return pointer == nullptr ? cudaSuccess : release(r, "cudaFree", pointer, freed_by_cuda_free); });
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
@@ -244,9 +241,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     switch (a->kind) {
       case Kind::kDevice:
       case Kind::kVariable:
-      case Kind::kConstant:
-        attributes->type = cudaMemoryTypeDevice;
-        break;
+      case Kind::kConstant: attributes->type = cudaMemoryTypeDevice; break;
       case Kind::kManaged:
         attributes->type = cudaMemoryTypeManaged;
         attributes->hostPointer = p;

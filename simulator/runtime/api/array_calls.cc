@@ -30,8 +30,8 @@ bool to_elements(const Array& array, size_t bytes, size_t* elements) {
   return bytes % array.element_bytes() == 0;
 }
 
-cudaError_t copy(const char* function, const Place* to, const cudaPitchedPtr& to_memory, const Place* from, const cudaPitchedPtr& from_memory,
-                 size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t copy(const char* function, const Place* to, const cudaPitchedPtr& to_memory, const Place* from, const cudaPitchedPtr& from_memory, size_t width,
+                 size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     CopyWork work;
     work.box.kind = kind;
@@ -44,10 +44,14 @@ cudaError_t copy(const char* function, const Place* to, const cudaPitchedPtr& to
       if (!to_elements(*array, place->x, &x) || !to_elements(*array, width, &work.box.extent.width)) return cudaErrorInvalidValue;
       (place == to ? work.box.dstPos : work.box.srcPos) = {x, place->y, 0};
     }
-    if (to != nullptr) work.box.dstArray = const_cast<cudaArray_t>(to->array);
-    else work.box.dstPtr = to_memory;
-    if (from != nullptr) work.box.srcArray = const_cast<cudaArray_t>(from->array);
-    else work.box.srcPtr = from_memory;
+    if (to != nullptr)
+      work.box.dstArray = const_cast<cudaArray_t>(to->array);
+    else
+      work.box.dstPtr = to_memory;
+    if (from != nullptr)
+      work.box.srcArray = const_cast<cudaArray_t>(from->array);
+    else
+      work.box.srcPtr = from_memory;
     if (const cudaError_t error = check_copy(r, function, work.box); error != cudaSuccess) return error;
     return put(r, d, function, stream, work);
   });
@@ -136,18 +140,17 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* 
   const Place place{to, x, y};
   return copy(__func__, &place, {}, nullptr, rows(from, pitch, width, height), width, height, kind, nullptr);
 }
-cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height,
-                                     cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                                     cudaStream_t stream) {
   const Place place{to, x, y};
   return copy(__func__, &place, {}, nullptr, rows(from, pitch, width, height), width, height, kind, stream);
 }
-cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
-                                  cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
   const Place place{from, x, y};
   return copy(__func__, nullptr, rows(to, pitch, width, height), &place, {}, width, height, kind, nullptr);
 }
-cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
-                                       cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height, cudaMemcpyKind kind,
+                                       cudaStream_t stream) {
   const Place place{from, x, y};
   return copy(__func__, nullptr, rows(to, pitch, width, height), &place, {}, width, height, kind, stream);
 }

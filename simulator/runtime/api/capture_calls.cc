@@ -1,7 +1,6 @@
 // Stream capture (capture.h).
-#include "simulator/runtime/graph/capture.h"
-
 #include "simulator/runtime/api/graph_api.h"
+#include "simulator/runtime/graph/capture.h"
 
 using namespace lockstep::runtime;
 

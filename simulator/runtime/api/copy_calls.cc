@@ -32,8 +32,8 @@ cudaError_t copy_line(const char* function, void* to, const void* from, size_t s
   });
 }
 
-cudaError_t copy_rows(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                      cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t copy_rows(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                      cudaStream_t stream) {
   return in_stream(function, stream, [&](Runtime& r, Work& work) -> cudaError_t {
     if (width > to_pitch || width > from_pitch) {
       r.explain(function, "the width exceeds a pitch");
@@ -102,9 +102,7 @@ cudaError_t copy_box_between(const char* function, const cudaMemcpy3DPeerParms* 
 
 extern "C" {
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
-  return copy_line(__func__, to, from, size, kind, nullptr);
-}
+cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) { return copy_line(__func__, to, from, size, kind, nullptr); }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStream_t stream) {
   return copy_line(__func__, to, from, size, kind, stream);
 }
@@ -128,12 +126,10 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) { return copy_box(
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) { return copy_box(__func__, parameters, stream); }
 
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters) { return copy_box_between(__func__, parameters, nullptr); }
-cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream) {
-  return copy_box_between(__func__, parameters, stream);
-}
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream) { return copy_box_between(__func__, parameters, stream); }
 
-cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const size_t* sizes, size_t count, cudaMemcpyAttributes* attributes,
-                                 size_t* indices, size_t kinds, cudaStream_t stream) {
+cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const size_t* sizes, size_t count, cudaMemcpyAttributes* attributes, size_t* indices,
+                                 size_t kinds, cudaStream_t stream) {
   // The attributes say when sources may be read and where data should be: nothing that is done at once needs to know.
   if (to == nullptr || from == nullptr || sizes == nullptr || count == 0 || attributes == nullptr || indices == nullptr || kinds == 0 || kinds > count) {
     return lockstep::runtime::end_call(cudaErrorInvalidValue);
@@ -155,9 +151,7 @@ cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, s
 }
 
 cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) { return fill_box(__func__, to, value, extent, nullptr); }
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
-  return fill_box(__func__, to, value, extent, stream);
-}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) { return fill_box(__func__, to, value, extent, stream); }
 
 }  // extern "C"
 

@@ -32,9 +32,7 @@ std::size_t default_limit(cudaLimit limit) {
   }
 }
 
-cudaError_t unknown_limit(cudaLimit limit) {
-  return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue;
-}
+cudaError_t unknown_limit(cudaLimit limit) { return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue; }
 
 cudaError_t answer(int* result, int value, const char* function = __builtin_FUNCTION()) {
   if (result == nullptr) return end_call(cudaErrorInvalidValue, function);

@@ -79,9 +79,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    return r.streams.destroy_event(event) ? cudaSuccess : unknown_event(r, "cudaEventDestroy");
-  });
+  return api(__func__, Reach::kDevice,
+             [&](Runtime& r, Device&) -> cudaError_t { return r.streams.destroy_event(event) ? cudaSuccess : unknown_event(r, "cudaEventDestroy"); });
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return record(__func__, event, stream, false); }

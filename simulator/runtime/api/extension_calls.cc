@@ -1,9 +1,8 @@
 // The functions of simulator/extension.h.
-#include "simulator/extension.h"
-
 #include <cstring>
 #include <string>
 
+#include "simulator/extension.h"
 #include "simulator/runtime/state/findings.h"
 #include "simulator/runtime/state/runtime.h"
 

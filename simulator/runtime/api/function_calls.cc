@@ -48,21 +48,13 @@ cudaError_t set_attribute(Runtime& r, int device, KernelEntry& entry, const Kern
       if (value < -1 || value > 100) return cudaErrorInvalidValue;
       attributes.carveout = value;
       return cudaSuccess;
-    case cudaFuncAttributeNonPortableClusterSizeAllowed:
-      attributes.non_portable_cluster = value != 0;
-      return cudaSuccess;
-    case cudaFuncAttributeClusterDimMustBeSet:
-      return cudaErrorInvalidValue;  // read only
+    case cudaFuncAttributeNonPortableClusterSizeAllowed: attributes.non_portable_cluster = value != 0; return cudaSuccess;
+    case cudaFuncAttributeClusterDimMustBeSet: return cudaErrorInvalidValue;  // read only
     case cudaFuncAttributeRequiredClusterWidth:
     case cudaFuncAttributeRequiredClusterHeight:
-    case cudaFuncAttributeRequiredClusterDepth:
-      attributes.required_cluster[which - cudaFuncAttributeRequiredClusterWidth] = value;
-      return cudaSuccess;
-    case cudaFuncAttributeClusterSchedulingPolicyPreference:
-      attributes.cluster_policy = value;
-      return cudaSuccess;
-    default:
-      return cudaErrorInvalidValue;
+    case cudaFuncAttributeRequiredClusterDepth: attributes.required_cluster[which - cudaFuncAttributeRequiredClusterWidth] = value; return cudaSuccess;
+    case cudaFuncAttributeClusterSchedulingPolicyPreference: attributes.cluster_policy = value; return cudaSuccess;
+    default: return cudaErrorInvalidValue;
   }
 }
 
@@ -98,9 +90,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* result, const void* functi
 }
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
-  return about(__func__, function, [&](Runtime& r, Device& d, KernelEntry& entry, const Kernel& kernel) {
-    return set_attribute(r, d.ordinal, entry, kernel, which, value);
-  });
+  return about(__func__, function,
+               [&](Runtime& r, Device& d, KernelEntry& entry, const Kernel& kernel) { return set_attribute(r, d.ordinal, entry, kernel, which, value); });
 }
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t function, cudaFuncAttribute which, int value, int device) {
@@ -141,8 +132,7 @@ cudaError_t cudaFuncGetParamInfo(const void* function, size_t index, size_t* off
   });
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads, size_t dynamic_shared,
-                                                                   unsigned flags) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads, size_t dynamic_shared, unsigned flags) {
   return about(__func__, function, [&](Runtime& r, Device& d, KernelEntry& entry, const Kernel& kernel) -> cudaError_t {
     if (blocks == nullptr || threads <= 0 || (flags & ~cudaOccupancyDisableCachingOverride) != 0) return cudaErrorInvalidValue;
     *blocks = blocks_per_multiprocessor(*r.settings.profile, kernel, threads, dynamic_shared, dynamic_shared_limit(r, entry, kernel, d.ordinal));
@@ -186,8 +176,8 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, 
     }
     if (size <= 0) return cudaErrorInvalidClusterSize;
     const int threads = static_cast<int>(config->blockDim.x * config->blockDim.y * config->blockDim.z);
-    const int blocks = blocks_per_multiprocessor(*r.settings.profile, kernel, threads, config->dynamicSmemBytes,
-                                                 dynamic_shared_limit(r, entry, kernel, d.ordinal));
+    const int blocks =
+        blocks_per_multiprocessor(*r.settings.profile, kernel, threads, config->dynamicSmemBytes, dynamic_shared_limit(r, entry, kernel, d.ordinal));
     *clusters = blocks * r.settings.profile->multiprocessors / size;
     return cudaSuccess;
   });

@@ -2,8 +2,8 @@
 #include <fstream>
 #include <string>
 
-#include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/api/graph_api.h"
+#include "simulator/runtime/state/describe.h"
 
 using namespace lockstep::runtime;
 
@@ -138,8 +138,7 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t
   return give_neighbours(__func__, node, &GraphNode::to, nodes, data, count);
 }
 
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to, const cudaGraphEdgeData* data,
-                                     size_t count) {
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to, const cudaGraphEdgeData* data, size_t count) {
   return change_edges(__func__, graph, from, to, data, count, Graphs::connect);
 }
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to, const cudaGraphEdgeData* data,

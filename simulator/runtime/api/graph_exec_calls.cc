@@ -1,8 +1,8 @@
 // Instantiated graphs: making, launching and changing them.
 #include <mutex>
 
-#include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/api/graph_api.h"
+#include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/node_work.h"
 
 using namespace lockstep::runtime;
@@ -11,8 +11,8 @@ namespace {
 
 cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags, cudaGraphInstantiateResult* result) {
   return about_graph(function, graph, [&](Runtime& r, Device&, const Graph& g) -> cudaError_t {
-    constexpr unsigned long long kKnown = cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
-                                          cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
+    constexpr unsigned long long kKnown = cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload | cudaGraphInstantiateFlagDeviceLaunch |
+                                          cudaGraphInstantiateFlagUseNodePriority;
     *result = cudaGraphInstantiateError;
     if (exec == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
     if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) {
@@ -98,9 +98,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   if (error != cudaSuccess) return error;
   const cudaError_t run = run_graph("cudaGraphLaunch", *found);
   // A kernel's error is delivered by the next call, as after any launch.
-  return api(__func__, Reach::kHost, [&](Runtime& r, Device& d) {
-    return run == d.error && !r.settings.launch_blocking ? cudaSuccess : run;
-  });
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device& d) { return run == d.error && !r.settings.launch_blocking ? cudaSuccess : run; });
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
@@ -140,14 +138,12 @@ cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaKernelNodeParams* params) {
-  return set(__func__, exec, node,
-             [&](Runtime& r, Device& d, Work* work) { return kernel_work(r, d, "cudaGraphExecKernelNodeSetParams", params, work); });
+  return set(__func__, exec, node, [&](Runtime& r, Device& d, Work* work) { return kernel_work(r, d, "cudaGraphExecKernelNodeSetParams", params, work); });
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
   return set(__func__, exec, node, [&](Runtime& r, Device&, Work* work) { return copy_work(r, "cudaGraphExecMemcpyNodeSetParams", params, work); });
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to, const void* from, size_t bytes,
-                                               cudaMemcpyKind kind) {
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return set(__func__, exec, node,
              [&](Runtime& r, Device&, Work* work) { return line_work(r, "cudaGraphExecMemcpyNodeSetParams1D", to, from, bytes, kind, work); });
 }
@@ -157,8 +153,8 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaG
     return to_symbol_work(r, d, "cudaGraphExecMemcpyNodeSetParamsToSymbol", symbol, from, bytes, offset, kind, work);
   });
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void* to, const void* symbol, size_t bytes,
-                                                       size_t offset, cudaMemcpyKind kind) {
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void* to, const void* symbol, size_t bytes, size_t offset,
+                                                       cudaMemcpyKind kind) {
   return set(__func__, exec, node, [&](Runtime& r, Device& d, Work* work) {
     return from_symbol_work(r, d, "cudaGraphExecMemcpyNodeSetParamsFromSymbol", to, symbol, bytes, offset, kind, work);
   });
@@ -186,9 +182,8 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t nod
 }
 
 cudaError_t cudaDeviceGraphMemTrim(int device) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) {
-    return device >= 0 && device < static_cast<int>(r.devices.size()) ? cudaSuccess : cudaErrorInvalidDevice;
-  });
+  return api(__func__, Reach::kDevice,
+             [&](Runtime& r, Device&) { return device >= 0 && device < static_cast<int>(r.devices.size()) ? cudaSuccess : cudaErrorInvalidDevice; });
 }
 
 }  // extern "C"

@@ -74,16 +74,15 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, con
 }
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
                                    const cudaMemcpy3DParms* params) {
-  return add(__func__, node, graph, dependencies, count,
-             [&](Runtime& r, Device&, Work* work) { return copy_work(r, "cudaGraphAddMemcpyNode", params, work); });
+  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device&, Work* work) { return copy_work(r, "cudaGraphAddMemcpyNode", params, work); });
 }
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, void* to,
-                                     const void* from, size_t bytes, cudaMemcpyKind kind) {
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, void* to, const void* from,
+                                     size_t bytes, cudaMemcpyKind kind) {
   return add(__func__, node, graph, dependencies, count,
              [&](Runtime& r, Device&, Work* work) { return line_work(r, "cudaGraphAddMemcpyNode1D", to, from, bytes, kind, work); });
 }
-cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
-                                           const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, const void* symbol,
+                                           const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
   return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device& d, Work* work) {
     return to_symbol_work(r, d, "cudaGraphAddMemcpyNodeToSymbol", symbol, from, bytes, offset, kind, work);
   });
@@ -96,8 +95,7 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t 
 }
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
                                    const cudaMemsetParams* params) {
-  return add(__func__, node, graph, dependencies, count,
-             [&](Runtime& r, Device&, Work* work) { return fill_work(r, "cudaGraphAddMemsetNode", params, work); });
+  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device&, Work* work) { return fill_work(r, "cudaGraphAddMemsetNode", params, work); });
 }
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
                                  const cudaHostNodeParams* params) {
@@ -130,8 +128,7 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, co
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, const cudaGraphEdgeData* data, size_t count,
                              cudaGraphNodeParams* params) {
   if (!plain_edges(data, count)) return end_call(cudaErrorNotSupported);
-  return add(__func__, node, graph, dependencies, count,
-             [&](Runtime& r, Device& d, Work* work) { return any_work(r, d, "cudaGraphAddNode", params, work); });
+  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device& d, Work* work) { return any_work(r, d, "cudaGraphAddNode", params, work); });
 }
 
 // ---- asking -----------------------------------------------------------------------------------------------------------
@@ -146,8 +143,12 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
     for (std::size_t i = 0; i < kernel->parameter_sizes().size(); ++i) {
       n.arguments.push_back(const_cast<std::byte*>(work.parameters.data()) + kernel->parameter_offsets()[i]);
     }
-    *params = {const_cast<void*>(work.function), work.request.grid, work.request.block, static_cast<unsigned>(work.request.dynamic_shared),
-               n.arguments.empty() ? nullptr : n.arguments.data(), nullptr};
+    *params = {const_cast<void*>(work.function),
+               work.request.grid,
+               work.request.block,
+               static_cast<unsigned>(work.request.dynamic_shared),
+               n.arguments.empty() ? nullptr : n.arguments.data(),
+               nullptr};
     return cudaSuccess;
   });
 }
@@ -209,11 +210,9 @@ cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3
   return set(__func__, node, [&](Runtime& r, Device&, Work* work) { return copy_work(r, "cudaGraphMemcpyNodeSetParams", params, work); });
 }
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return set(__func__, node,
-             [&](Runtime& r, Device&, Work* work) { return line_work(r, "cudaGraphMemcpyNodeSetParams1D", to, from, bytes, kind, work); });
+  return set(__func__, node, [&](Runtime& r, Device&, Work* work) { return line_work(r, "cudaGraphMemcpyNodeSetParams1D", to, from, bytes, kind, work); });
 }
-cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol, const void* from, size_t bytes, size_t offset,
-                                                 cudaMemcpyKind kind) {
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
   return set(__func__, node, [&](Runtime& r, Device& d, Work* work) {
     return to_symbol_work(r, d, "cudaGraphMemcpyNodeSetParamsToSymbol", symbol, from, bytes, offset, kind, work);
   });

@@ -30,9 +30,7 @@ cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config, 
         request->cluster = dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z);
         request->has_cluster = true;
         break;
-      case cudaLaunchAttributeCooperative:
-        request->cooperative = attribute.val.cooperative != 0;
-        break;
+      case cudaLaunchAttributeCooperative: request->cooperative = attribute.val.cooperative != 0; break;
       case cudaLaunchAttributeIgnore:
       case cudaLaunchAttributeAccessPolicyWindow:
       case cudaLaunchAttributeSynchronizationPolicy:
@@ -41,18 +39,15 @@ cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config, 
       case cudaLaunchAttributePriority:
       case cudaLaunchAttributeMemSyncDomainMap:
       case cudaLaunchAttributeMemSyncDomain:
-      case cudaLaunchAttributePreferredClusterDimension:        // a preference: the regular cluster is always allowed
-      case cudaLaunchAttributePreferredSharedMemoryCarveout:
-        break;
+      case cudaLaunchAttributePreferredClusterDimension:  // a preference: the regular cluster is always allowed
+      case cudaLaunchAttributePreferredSharedMemoryCarveout: break;
       case cudaLaunchAttributeProgrammaticEvent:
       case cudaLaunchAttributeLaunchCompletionEvent:
       case cudaLaunchAttributeDeviceUpdatableKernelNode:
       case cudaLaunchAttributeNvlinkUtilCentricScheduling:
-        runtime.explain("cudaLaunchKernelExC", "launch attribute " + std::to_string(static_cast<int>(attribute.id)) +
-                                                   " is not supported by the simulated GPU");
+        runtime.explain("cudaLaunchKernelExC", "launch attribute " + std::to_string(static_cast<int>(attribute.id)) + " is not supported by the simulated GPU");
         return cudaErrorNotSupported;
-      default:
-        return cudaErrorInvalidValue;
+      default: return cudaErrorInvalidValue;
     }
   }
   return cudaSuccess;
@@ -89,9 +84,8 @@ cudaError_t launch(Runtime& r, Device& d, const char* api_name, const void* func
 extern "C" {
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) {
-    return launch(r, d, "cudaLaunchKernel", function, request_of(grid, block, shared, stream, false), arguments);
-  });
+  return api(__func__, Reach::kDevice,
+             [&](Runtime& r, Device& d) { return launch(r, d, "cudaLaunchKernel", function, request_of(grid, block, shared, stream, false), arguments); });
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {

@@ -36,15 +36,15 @@ void __cudaUnregisterFatBinary(void** handle) {
   runtime.modules.remove(binary_of(handle));
 }
 
-void __cudaRegisterFunction(void** handle, const char* host_function, char* /*device_function*/, const char* device_name, int /*thread_limit*/,
-                            uint3*, uint3*, dim3*, dim3*, int*) {
+void __cudaRegisterFunction(void** handle, const char* host_function, char* /*device_function*/, const char* device_name, int /*thread_limit*/, uint3*, uint3*,
+                            dim3*, dim3*, int*) {
   Runtime& runtime = Runtime::get();
   std::lock_guard lock(runtime.lock);
   runtime.modules.add_kernel(binary_of(handle), host_function, device_name);
 }
 
-void __cudaRegisterVar(void** handle, char* host_variable, char* /*device_address*/, const char* device_name, int /*external*/, size_t size,
-                       int constant, int /*global*/) {
+void __cudaRegisterVar(void** handle, char* host_variable, char* /*device_address*/, const char* device_name, int /*external*/, size_t size, int constant,
+                       int /*global*/) {
   Runtime& runtime = Runtime::get();
   std::lock_guard lock(runtime.lock);
   VariableEntry variable;
@@ -55,8 +55,8 @@ void __cudaRegisterVar(void** handle, char* host_variable, char* /*device_addres
   runtime.modules.add_variable(binary_of(handle), variable);
 }
 
-void __cudaRegisterManagedVar(void** handle, void** slot, char* /*device_address*/, const char* device_name, int /*external*/, size_t size,
-                              int constant, int /*global*/) {
+void __cudaRegisterManagedVar(void** handle, void** slot, char* /*device_address*/, const char* device_name, int /*external*/, size_t size, int constant,
+                              int /*global*/) {
   Runtime& runtime = Runtime::get();
   std::lock_guard lock(runtime.lock);
   VariableEntry variable;

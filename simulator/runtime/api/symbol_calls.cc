@@ -36,8 +36,7 @@ cudaError_t find_symbol(Runtime& r, Device& d, const char* function, const void*
 
 }  // namespace
 
-cudaError_t lockstep::runtime::locate_symbol(Runtime& r, Device& d, const char* function, const void* symbol, std::size_t size, std::size_t offset,
-                                             void** at) {
+cudaError_t lockstep::runtime::locate_symbol(Runtime& r, Device& d, const char* function, const void* symbol, std::size_t size, std::size_t offset, void** at) {
   const Allocation* a = nullptr;
   if (const cudaError_t error = find_symbol(r, d, function, symbol, &a); error != cudaSuccess) return error;
   if (size != 0 && (offset > a->size || size > a->size - offset)) {
@@ -50,8 +49,7 @@ cudaError_t lockstep::runtime::locate_symbol(Runtime& r, Device& d, const char* 
 
 namespace {
 
-cudaError_t copy_to(const char* function, const void* symbol, const void* from, size_t size, size_t offset, cudaMemcpyKind kind,
-                    cudaStream_t stream) {
+cudaError_t copy_to(const char* function, const void* symbol, const void* from, size_t size, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     void* to = nullptr;

@@ -28,9 +28,8 @@ void add_tail(std::vector<GraphNode*>& tail, const std::vector<GraphNode*>& more
 
 // Whether something comes after every node of a stream's tail: the stream has been joined again.
 bool is_joined(const Stream& stream, const std::vector<GraphNode*>& end) {
-  return std::all_of(stream.tail.begin(), stream.tail.end(), [&](const GraphNode* node) {
-    return !node->to.empty() || std::find(end.begin(), end.end(), node) != end.end();
-  });
+  return std::all_of(stream.tail.begin(), stream.tail.end(),
+                     [&](const GraphNode* node) { return !node->to.empty() || std::find(end.begin(), end.end(), node) != end.end(); });
 }
 
 void release(const std::shared_ptr<Capture>& capture, Runtime& runtime) {
@@ -73,8 +72,7 @@ cudaError_t end_capture(Runtime& runtime, Device& device, cudaStream_t stream, G
   if (!s->capture) return cudaErrorIllegalState;
   const std::shared_ptr<Capture> capture = s->capture;
   if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != &thread_state()) return cudaErrorStreamCaptureWrongThread;
-  if (capture->origin != s) return spoil(runtime, "cudaStreamEndCapture", *capture, cudaErrorStreamCaptureUnmatched,
-                                         "the capture was begun in another stream");
+  if (capture->origin != s) return spoil(runtime, "cudaStreamEndCapture", *capture, cudaErrorStreamCaptureUnmatched, "the capture was begun in another stream");
   cudaError_t error = capture->invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
   for (const Stream* member : capture->members) {
     if (error == cudaSuccess && member != s && !is_joined(*member, s->tail)) {
@@ -145,9 +143,11 @@ cudaError_t check_unsafe(Runtime& runtime, const char* api_name) {
   const cudaStreamCaptureMode own = thread_state().capture_mode;
   for (const auto& capture : runtime.captures) {
     const bool mine = capture->thread == &thread_state();
-    const bool forbidden = (own == cudaStreamCaptureModeGlobal && (capture->mode == cudaStreamCaptureModeGlobal || (mine && capture->mode == cudaStreamCaptureModeThreadLocal))) ||
-                           (own == cudaStreamCaptureModeThreadLocal && mine && capture->mode != cudaStreamCaptureModeRelaxed);
-    if (forbidden) error = spoil(runtime, api_name, *capture, cudaErrorStreamCaptureUnsupported, "not permitted while a stream is being captured (cudaStreamCaptureMode)");
+    const bool forbidden =
+        (own == cudaStreamCaptureModeGlobal && (capture->mode == cudaStreamCaptureModeGlobal || (mine && capture->mode == cudaStreamCaptureModeThreadLocal))) ||
+        (own == cudaStreamCaptureModeThreadLocal && mine && capture->mode != cudaStreamCaptureModeRelaxed);
+    if (forbidden)
+      error = spoil(runtime, api_name, *capture, cudaErrorStreamCaptureUnsupported, "not permitted while a stream is being captured (cudaStreamCaptureMode)");
   }
   return error;
 }

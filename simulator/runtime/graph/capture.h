@@ -20,10 +20,10 @@ struct Capture {
   unsigned long long id = 0;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   Graph* graph = nullptr;
-  bool own_graph = true;                 // made by the capture, and given to the program at its end
-  const ThreadState* thread = nullptr;   // which began it
+  bool own_graph = true;                // made by the capture, and given to the program at its end
+  const ThreadState* thread = nullptr;  // which began it
   Stream* origin = nullptr;
-  std::set<Stream*> members;             // the origin and those that joined
+  std::set<Stream*> members;  // the origin and those that joined
   bool invalid = false;
 };
 

@@ -19,9 +19,9 @@ struct GraphNode {
   Graph* graph = nullptr;
   Work work;
   int device = 0;
-  std::uint64_t origin = 0;           // the same for a node and its copies in clones
-  std::vector<GraphNode*> from, to;   // what it waits for, and what waits for it
-  std::vector<void*> arguments;       // pointers into KernelWork::parameters, as cudaGraphKernelNodeGetParams gave them last
+  std::uint64_t origin = 0;          // the same for a node and its copies in clones
+  std::vector<GraphNode*> from, to;  // what it waits for, and what waits for it
+  std::vector<void*> arguments;      // pointers into KernelWork::parameters, as cudaGraphKernelNodeGetParams gave them last
 };
 
 // A user object that a graph keeps alive (cudaUserObjectCreate).
@@ -47,8 +47,8 @@ struct GraphExec {
     int device = 0;
     std::uint64_t origin = 0;
     bool enabled = true;
-    std::vector<std::size_t> from;          // steps it waits for
-    std::shared_ptr<GraphExec> child;       // of a ChildWork
+    std::vector<std::size_t> from;     // steps it waits for
+    std::shared_ptr<GraphExec> child;  // of a ChildWork
   };
   std::vector<Step> steps;
   unsigned long long flags = 0;
@@ -85,7 +85,7 @@ class Graphs {
   void forget(const Graph& graph);
 
   std::map<const void*, std::unique_ptr<Graph>> graphs_;
-  std::set<const void*> children_;   // graphs of child nodes
+  std::set<const void*> children_;  // graphs of child nodes
   std::set<const void*> nodes_;
   std::map<const void*, std::shared_ptr<GraphExec>> execs_;
   std::uint64_t origins_ = 0;

@@ -111,12 +111,11 @@ cudaError_t any_work(Runtime& r, Device& d, const char* api_name, cudaGraphNodeP
   switch (params->type) {
     case cudaGraphNodeTypeKernel: {
       const auto& k = params->kernel;
-      const cudaKernelNodeParams kernel{k.func, dim3(k.gridDim.x, k.gridDim.y, k.gridDim.z), dim3(k.blockDim.x, k.blockDim.y, k.blockDim.z),
-                                        k.sharedMemBytes, k.kernelParams, k.extra};
+      const cudaKernelNodeParams kernel{
+          k.func, dim3(k.gridDim.x, k.gridDim.y, k.gridDim.z), dim3(k.blockDim.x, k.blockDim.y, k.blockDim.z), k.sharedMemBytes, k.kernelParams, k.extra};
       return kernel_work(r, d, api_name, &kernel, work);
     }
-    case cudaGraphNodeTypeMemcpy:
-      return copy_work(r, api_name, &params->memcpy.copyParams, work);
+    case cudaGraphNodeTypeMemcpy: return copy_work(r, api_name, &params->memcpy.copyParams, work);
     case cudaGraphNodeTypeMemset: {
       const auto& m = params->memset;
       const cudaMemsetParams rows{m.dst, m.pitch, m.value, m.elementSize, m.width, m.height};
@@ -126,15 +125,10 @@ cudaError_t any_work(Runtime& r, Device& d, const char* api_name, cudaGraphNodeP
       const cudaHostNodeParams host{params->host.fn, params->host.userData};
       return host_work(&host, work);
     }
-    case cudaGraphNodeTypeGraph:
-      return child_work(params->graph.graph, work);
-    case cudaGraphNodeTypeEmpty:
-      *work = EmptyWork{};
-      return cudaSuccess;
-    case cudaGraphNodeTypeWaitEvent:
-      return wait_work(r, params->eventWait.event, work);
-    case cudaGraphNodeTypeEventRecord:
-      return record_work(r, params->eventRecord.event, work);
+    case cudaGraphNodeTypeGraph: return child_work(params->graph.graph, work);
+    case cudaGraphNodeTypeEmpty: *work = EmptyWork{}; return cudaSuccess;
+    case cudaGraphNodeTypeWaitEvent: return wait_work(r, params->eventWait.event, work);
+    case cudaGraphNodeTypeEventRecord: return record_work(r, params->eventRecord.event, work);
     case cudaGraphNodeTypeMemAlloc: {
       auto& a = params->alloc;
       cudaMemAllocNodeParams memory{a.poolProps, a.accessDescs, a.accessDescCount, a.bytesize, nullptr};
@@ -142,11 +136,8 @@ cudaError_t any_work(Runtime& r, Device& d, const char* api_name, cudaGraphNodeP
       a.dptr = memory.dptr;
       return error;
     }
-    case cudaGraphNodeTypeMemFree:
-      return free_work(r, params->free.dptr, work);
-    default:
-      r.explain(api_name, "nodes of this type are not supported by the simulated GPU");
-      return cudaErrorNotSupported;
+    case cudaGraphNodeTypeMemFree: return free_work(r, params->free.dptr, work);
+    default: r.explain(api_name, "nodes of this type are not supported by the simulated GPU"); return cudaErrorNotSupported;
   }
 }
 

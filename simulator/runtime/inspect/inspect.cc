@@ -104,8 +104,7 @@ Inspection inspect(Bytes file, int compute_capability) {
   using Kind = Inspection::Kind;
   Inspection result;
   const auto header = read<Elf64_Ehdr>(file, 0);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 ||
-      header->e_ident[EI_DATA] != ELFDATA2LSB) {
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB) {
     result.sentence = "not a 64-bit ELF file";
     return result;
   }
@@ -138,8 +137,7 @@ Inspection inspect(Bytes file, int compute_capability) {
   } else {
     result.kind = Kind::kSharedRuntime;
     result.runnable = fatbin::choose_ptx(images, compute_capability) != nullptr;
-    result.sentence = result.runnable ? "uses the shared CUDA runtime and has PTX for the simulated GPU"
-                                      : fatbin::explain_no_ptx(images, compute_capability);
+    result.sentence = result.runnable ? "uses the shared CUDA runtime and has PTX for the simulated GPU" : fatbin::explain_no_ptx(images, compute_capability);
   }
   return result;
 }

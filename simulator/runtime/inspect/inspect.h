@@ -11,20 +11,20 @@ namespace lockstep::runtime {
 
 struct Inspection {
   enum class Kind {
-    kNotElf,          // not a 64-bit little-endian ELF file
-    kNoDeviceCode,    // an ELF file without device code
-    kSharedRuntime,   // needs libcudart.so.13: can be served
-    kOtherRuntime,    // needs another version of libcudart
-    kStaticRuntime,   // has device code and needs no libcudart: linked with -cudart static (nvcc's default)
-    kLibrary,         // a shared library with device code that leaves the runtime to the program that loads it
+    kNotElf,         // not a 64-bit little-endian ELF file
+    kNoDeviceCode,   // an ELF file without device code
+    kSharedRuntime,  // needs libcudart.so.13: can be served
+    kOtherRuntime,   // needs another version of libcudart
+    kStaticRuntime,  // has device code and needs no libcudart: linked with -cudart static (nvcc's default)
+    kLibrary,        // a shared library with device code that leaves the runtime to the program that loads it
   };
   Kind kind = Kind::kNotElf;
-  std::vector<std::string> needed;    // DT_NEEDED, in order
-  std::vector<int> ptx;               // architectures of the PTX inside: 90 for compute_90
-  std::vector<int> machine_code;      // architectures of the machine code inside: 90 for sm_90
+  std::vector<std::string> needed;  // DT_NEEDED, in order
+  std::vector<int> ptx;             // architectures of the PTX inside: 90 for compute_90
+  std::vector<int> machine_code;    // architectures of the machine code inside: 90 for sm_90
   // The PTX that the device would be given: of each module its texts, several where relocatable device code is linked.
   std::vector<std::vector<std::string>> modules;
-  std::string sentence;               // what it is and, where the simulated GPU cannot run it, what to change
+  std::string sentence;  // what it is and, where the simulated GPU cannot run it, what to change
   // Whether a device of `compute_capability` (90 for 9.0) can be simulated for it, as far as that can be told without reading the PTX.
   bool runnable = false;
 };

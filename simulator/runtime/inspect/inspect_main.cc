@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "simulator/runtime/state/environment.h"
 #include "simulator/runtime/inspect/inspect.h"
+#include "simulator/runtime/state/environment.h"
 #include "simulator/runtime/state/refusals.h"
 
 namespace lockstep::runtime {

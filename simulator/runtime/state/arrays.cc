@@ -44,8 +44,7 @@ bool is_within_limits(const cudaExtent& e, unsigned flags) {
 
 }  // namespace
 
-cudaError_t Arrays::create(Runtime& runtime, Device& device, const cudaChannelFormatDesc& format, const cudaExtent& extent, unsigned flags,
-                           Array** result) {
+cudaError_t Arrays::create(Runtime& runtime, Device& device, const cudaChannelFormatDesc& format, const cudaExtent& extent, unsigned flags, Array** result) {
   constexpr unsigned kKnown = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather;
   auto array = std::make_unique<Array>();
   memory::Image& image = array->image;

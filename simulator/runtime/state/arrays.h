@@ -24,13 +24,13 @@ struct ImageLimits {
   static constexpr int kLayered1D[2] = {32768, 2048};         // also surfaces
   static constexpr int kLayered2D[3] = {32768, 32768, 2048};  // also surfaces
   static constexpr int kSurface1D = 32768;
-  static constexpr int kLinear1D = 1 << 28;                   // in memory that is no array
+  static constexpr int kLinear1D = 1 << 28;                       // in memory that is no array
   static constexpr int kPitched2D[3] = {131072, 65000, 2097120};  // the last: bytes from row to row
 };
 
 struct Array {
   cudaChannelFormatDesc format{};
-  cudaExtent extent{};             // as asked for: height and depth may be 0
+  cudaExtent extent{};  // as asked for: height and depth may be 0
   unsigned flags = 0;
   int device = 0;
   memory::Image image;

@@ -20,10 +20,8 @@ bool is_answer(cudaError_t error) {
     case cudaErrorNotReady:
     case cudaErrorNoDevice:
     case cudaErrorPeerAccessAlreadyEnabled:
-    case cudaErrorGraphExecUpdateFailure:
-      return true;
-    default:
-      return false;
+    case cudaErrorGraphExecUpdateFailure: return true;
+    default: return false;
   }
 }
 

@@ -30,8 +30,7 @@ std::string describe_place(const memory::DeviceMemory& memory, memory::Address a
   if (!memory.in_window(address)) return "outside all device memory";
   const auto [below, above] = memory.neighbours(address);
   const auto freed = [](const memory::Allocation& a) { return std::string(a.freed ? ", which has been freed" : ""); };
-  const bool below_is_nearer =
-      below != nullptr && (above == nullptr || address - (below->base + below->size) <= above->base - address);
+  const bool below_is_nearer = below != nullptr && (above == nullptr || address - (below->base + below->size) <= above->base - address);
   if (below_is_nearer && memory.in_window(below->base)) {
     const std::uint64_t past = address - (below->base + below->size);
     return (past == 0 ? "at the end of " : bytes(past) + " past the end of ") + describe(*below) + freed(*below);

@@ -36,9 +36,9 @@ struct CheckName {
   std::string_view name;
   std::uint32_t bits;
 };
-constexpr CheckName kCheckNames[] = {{"all", check::kAllChecks},   {"none", 0},
-                                     {"bounds", check::kBounds},   {"initialisation", check::kInitialisation},
-                                     {"races", check::kRaces},     {"synchronisation", check::kSynchronisation},
+constexpr CheckName kCheckNames[] = {{"all", check::kAllChecks}, {"none", 0},
+                                     {"bounds", check::kBounds}, {"initialisation", check::kInitialisation},
+                                     {"races", check::kRaces},   {"synchronisation", check::kSynchronisation},
                                      {"leaks", check::kLeaks}};
 
 std::optional<std::uint32_t> read_checks(std::string_view value) {
@@ -98,13 +98,12 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
     if (value == "separate") settings.registers = engine::RegisterPlaces::kSeparate;
   }
   std::uint64_t memory_gib = 0;
-  if (!read_number(lookup, "LOCKSTEP_DEVICES", 0, 64, &settings.devices, &error) ||
-      !read_number(lookup, "LOCKSTEP_MEMORY", 1, 1024, &memory_gib, &error) ||
+  if (!read_number(lookup, "LOCKSTEP_DEVICES", 0, 64, &settings.devices, &error) || !read_number(lookup, "LOCKSTEP_MEMORY", 1, 1024, &memory_gib, &error) ||
       !read_number(lookup, "LOCKSTEP_SCHEDULE", 0, ~std::uint64_t{0}, &settings.schedule, &error) ||
       !read_number(lookup, "LOCKSTEP_HOST_THREADS", 0, 1024, &settings.host_threads, &error) ||
       !read_number(lookup, "LOCKSTEP_INSTRUCTION_LIMIT", 0, ~std::uint64_t{0}, &settings.instruction_limit, &error) ||
-      !read_number(lookup, "LOCKSTEP_QUIET", 0, 1, &settings.quiet, &error) ||
-      !read_number(lookup, "LOCKSTEP_COUNT", 0, 1, &settings.count, &error) || !read_number(lookup, "LOCKSTEP_GO_ON", 0, 1, &settings.go_on, &error) ||
+      !read_number(lookup, "LOCKSTEP_QUIET", 0, 1, &settings.quiet, &error) || !read_number(lookup, "LOCKSTEP_COUNT", 0, 1, &settings.count, &error) ||
+      !read_number(lookup, "LOCKSTEP_GO_ON", 0, 1, &settings.go_on, &error) ||
       !read_number(lookup, "LOCKSTEP_API_ERRORS", 0, 1, &settings.api_errors, &error) || !read_suppressions(lookup, &settings.suppressions, &error)) {
     return error;
   }

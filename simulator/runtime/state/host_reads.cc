@@ -23,8 +23,8 @@ const HostReads::Store* HostReads::store_of(memory::Address address, std::uint64
   return s.allocation == allocation && address - s.store.begin < s.store.bytes ? &s : nullptr;
 }
 
-std::optional<check::Finding> HostReads::check(const memory::DeviceMemory& memory, const char* function, memory::Address begin,
-                                               std::uint64_t width, std::uint64_t rows, std::uint64_t pitch) {
+std::optional<check::Finding> HostReads::check(const memory::DeviceMemory& memory, const char* function, memory::Address begin, std::uint64_t width,
+                                               std::uint64_t rows, std::uint64_t pitch) {
   std::uint64_t missing = 0, stored = 0;
   memory::Address first_missing = 0, first_stored = 0;
   const Store* store = nullptr;
@@ -49,8 +49,8 @@ std::optional<check::Finding> HostReads::check(const memory::DeviceMemory& memor
   if (missing == 0) return std::nullopt;
   check::Finding f;
   const auto counted = [&](std::uint64_t n, memory::Address first) {
-    return std::string(function) + " copies " + bytes(n) + " to the host that nobody has written, the first " + bytes(first - allocation->begin) +
-           " into " + describe(*allocation);
+    return std::string(function) + " copies " + bytes(n) + " to the host that nobody has written, the first " + bytes(first - allocation->begin) + " into " +
+           describe(*allocation);
   };
   if (store != nullptr) {
     f = store->store.by;

@@ -26,8 +26,8 @@ class HostReads {
   void remember(std::vector<engine::UnwrittenStore> stores, const memory::DeviceMemory& memory);
 
   // A copy to the host of `rows` rows of `width` bytes, `pitch` apart, of one live allocation.
-  std::optional<check::Finding> check(const memory::DeviceMemory& memory, const char* function, memory::Address begin, std::uint64_t width,
-                                      std::uint64_t rows, std::uint64_t pitch);
+  std::optional<check::Finding> check(const memory::DeviceMemory& memory, const char* function, memory::Address begin, std::uint64_t width, std::uint64_t rows,
+                                      std::uint64_t pitch);
 
  private:
   // More are forgotten, the lowest addresses first: a mistake is then told as information.

@@ -82,9 +82,7 @@ void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel
 
 }  // namespace
 
-cudaError_t unknown_kernel(const void* function) {
-  return function == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle;
-}
+cudaError_t unknown_kernel(const void* function) { return function == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle; }
 
 std::size_t dynamic_shared_limit(const Runtime& runtime, const KernelEntry& entry, const engine::Kernel& kernel, int device) {
   const auto it = entry.attributes.find(device);
@@ -111,18 +109,17 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
   }
   const std::uint64_t threads = count(request.block);
   if (threads > limits.max_threads_per_block) {
-    return refuse(cudaErrorInvalidValue, "a block of " + std::to_string(threads) + " threads; the limit is " +
-                                                     std::to_string(limits.max_threads_per_block));
+    return refuse(cudaErrorInvalidValue, "a block of " + std::to_string(threads) + " threads; the limit is " + std::to_string(limits.max_threads_per_block));
   }
   if (threads > kernel.max_threads_per_block()) {
-    return refuse(cudaErrorInvalidValue, "a block of " + std::to_string(threads) + " threads; the kernel's launch bounds allow " +
-                                             std::to_string(kernel.max_threads_per_block()));
+    return refuse(cudaErrorInvalidValue,
+                  "a block of " + std::to_string(threads) + " threads; the kernel's launch bounds allow " + std::to_string(kernel.max_threads_per_block()));
   }
   const std::size_t dynamic_limit = dynamic_shared_limit(runtime, entry, kernel, device.ordinal);
   if (request.dynamic_shared > dynamic_limit) {
-    return refuse(request.cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidValue, std::to_string(request.dynamic_shared) + " bytes of dynamic shared memory; the limit is " +
-                                             std::to_string(dynamic_limit) + " (more, up to " + std::to_string(limits.shared_per_block_optin) +
-                                             " with static, after cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize))");
+    return refuse(request.cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidValue,
+                  std::to_string(request.dynamic_shared) + " bytes of dynamic shared memory; the limit is " + std::to_string(dynamic_limit) + " (more, up to " +
+                      std::to_string(limits.shared_per_block_optin) + " with static, after cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize))");
   }
   if (kernel.static_shared_bytes() + request.dynamic_shared > limits.shared_per_block_optin) {
     return refuse(cudaErrorLaunchOutOfResources, std::to_string(kernel.static_shared_bytes() + request.dynamic_shared) +
@@ -144,12 +141,11 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
     return error;
   }
   if (request.cooperative) {
-    const int blocks =
-        blocks_per_multiprocessor(*runtime.settings.profile, kernel, static_cast<int>(threads), request.dynamic_shared, dynamic_limit);
+    const int blocks = blocks_per_multiprocessor(*runtime.settings.profile, kernel, static_cast<int>(threads), request.dynamic_shared, dynamic_limit);
     const std::uint64_t resident = static_cast<std::uint64_t>(blocks) * limits.multiprocessors;
     if (count(request.grid) > resident) {
-      return refuse(cudaErrorCooperativeLaunchTooLarge, "a cooperative grid of " + std::to_string(count(request.grid)) + " blocks; " +
-                                                            std::to_string(resident) + " fit on the device at once");
+      return refuse(cudaErrorCooperativeLaunchTooLarge,
+                    "a cooperative grid of " + std::to_string(count(request.grid)) + " blocks; " + std::to_string(resident) + " fit on the device at once");
     }
   }
   return cudaSuccess;
@@ -193,7 +189,8 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   config.instruction_limit = runtime.settings.instruction_limit;
   config.count = device.count_memory;
   config.images = &runtime.images;
-  if (!runtime.findings.quiet()) config.notice = [](std::string_view text) { std::fprintf(stderr, "lockstep: %.*s\n", static_cast<int>(text.size()), text.data()); };
+  if (!runtime.findings.quiet())
+    config.notice = [](std::string_view text) { std::fprintf(stderr, "lockstep: %.*s\n", static_cast<int>(text.size()), text.data()); };
   keep_outcome(runtime, device, *loaded, engine::launch(*loaded, config, *runtime.memory));
   return runtime.settings.launch_blocking ? device.error : cudaSuccess;
 }

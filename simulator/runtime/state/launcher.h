@@ -11,7 +11,7 @@ namespace lockstep::runtime {
 
 struct LaunchRequest {
   dim3 grid, block;
-  dim3 cluster{1, 1, 1};      // when !has_cluster: as the kernel asks
+  dim3 cluster{1, 1, 1};  // when !has_cluster: as the kernel asks
   bool has_cluster = false;
   std::size_t dynamic_shared = 0;
   cudaStream_t stream = nullptr;

@@ -44,9 +44,7 @@ std::string describe_caller(const void* caller) {
          offset + " names the line)";
 }
 
-void Leaks::allocated(const memory::Allocation& a, const char* function, const void* caller) {
-  host_.insert_or_assign(a.base, Host{a.id, function, caller});
-}
+void Leaks::allocated(const memory::Allocation& a, const char* function, const void* caller) { host_.insert_or_assign(a.base, Host{a.id, function, caller}); }
 
 void Leaks::allocated(std::vector<engine::HeapAllocation> heap, const memory::DeviceMemory& memory) {
   for (engine::HeapAllocation& h : heap) {

@@ -54,11 +54,11 @@ struct FatBinary {
   std::list<VariableEntry> variables;
   struct Loaded {
     cudaError_t error = cudaSuccess;
-    std::uint64_t refusal = 0;          // its finding's number (FindingLog)
-    std::vector<std::string> texts;     // the PTX; modules may refer to it
+    std::uint64_t refusal = 0;       // its finding's number (FindingLog)
+    std::vector<std::string> texts;  // the PTX; modules may refer to it
     std::unique_ptr<engine::Module> module;
   };
-  std::map<int, Loaded> loaded;         // by device
+  std::map<int, Loaded> loaded;  // by device
   // Made when it is first loaded. They outlive what is loaded: cudaDeviceReset leaves them as they are (found on H200s).
   engine::ManagedVariables managed;
 };

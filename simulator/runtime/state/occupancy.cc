@@ -5,8 +5,7 @@
 
 namespace lockstep::runtime {
 
-int blocks_per_multiprocessor(const Profile& profile, const engine::Kernel& kernel, int threads, std::size_t dynamic_shared,
-                              std::size_t dynamic_limit) {
+int blocks_per_multiprocessor(const Profile& profile, const engine::Kernel& kernel, int threads, std::size_t dynamic_shared, std::size_t dynamic_limit) {
   constexpr int kWarp = 32;
   // Registers are given to a warp in units of 256; a multiprocessor's four schedulers share them evenly.
   constexpr int kRegisterUnit = 256, kSchedulers = 4;

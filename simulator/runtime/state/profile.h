@@ -14,16 +14,16 @@
 namespace lockstep::runtime {
 
 struct Profile {
-  std::string_view name;                     // "sm_90", the value of LOCKSTEP_DEVICE
+  std::string_view name;  // "sm_90", the value of LOCKSTEP_DEVICE
   int major, minor;
   int multiprocessors;
-  std::uint64_t memory_bytes;                // of the real part; what a program gets is also bounded by the host (environment.h)
+  std::uint64_t memory_bytes;  // of the real part; what a program gets is also bounded by the host (environment.h)
   int threads_per_multiprocessor;
   int blocks_per_multiprocessor;
-  std::uint32_t shared_per_multiprocessor;   // bytes
-  std::uint32_t shared_per_block_optin;      // bytes
-  std::uint32_t shared_reserved_per_block;   // bytes, counted by occupancy
-  std::uint32_t shared_allocation_unit;      // bytes
+  std::uint32_t shared_per_multiprocessor;  // bytes
+  std::uint32_t shared_per_block_optin;     // bytes
+  std::uint32_t shared_reserved_per_block;  // bytes, counted by occupancy
+  std::uint32_t shared_allocation_unit;     // bytes
   int l2_bytes;
   int bus_bits;
   int clock_khz, memory_clock_khz;

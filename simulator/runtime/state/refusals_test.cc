@@ -71,8 +71,8 @@ TEST(Refusals, OfWhatCanRunThereAreNone) {
 TEST(Refusals, OfLinkedTextsNameTheRightOne) {
   const std::string head = ".version 9.0\n.target sm_90\n.address_size 64\n";
   memory::DeviceMemory memory;
-  const auto found = find_refusals({head + ".visible .entry a() { ret; }\n",
-                                    head + "\n.extern .func absent;\n.visible .entry b()\n{\n  call absent;\n  ret;\n}\n"}, memory);
+  const auto found =
+      find_refusals({head + ".visible .entry a() { ret; }\n", head + "\n.extern .func absent;\n.visible .entry b()\n{\n  call absent;\n  ret;\n}\n"}, memory);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].function, "b");
   EXPECT_THAT(found[0].message, HasSubstr("PTX line 8, kernel b: "));
@@ -87,9 +87,7 @@ TEST(Refusals, EndWithWhatNoFunctionIsToBlameFor) {
   EXPECT_EQ(find_refusals({".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { frobnicate; }"}, memory).size(), 1u);
 }
 
-TEST(Kernels, AreTheEntriesByTheirNamesInCpp) {
-  EXPECT_THAT(kernels_in(kModule), ElementsAre("fine(int*)", "oddly(int*)", "again(int*)"));
-}
+TEST(Kernels, AreTheEntriesByTheirNamesInCpp) { EXPECT_THAT(kernels_in(kModule), ElementsAre("fine(int*)", "oddly(int*)", "again(int*)")); }
 
 TEST(Source, IsUnknownWithoutLineInformation) {
   EXPECT_EQ(source_of(kModule, 18).file, "") << "the function before has lines";

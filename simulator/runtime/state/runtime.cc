@@ -13,9 +13,9 @@
 #include <stdexcept>
 #include <variant>
 
+#include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/call_errors.h"
-#include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/state/host_access.h"
 
 namespace lockstep::runtime {

@@ -39,11 +39,11 @@ struct Device {
   cudaError_t error = cudaSuccess;
   engine::Counters counters;
   std::uint64_t launches = 0;
-  bool count_memory = false;          // since the first lockstepResetCounters
+  bool count_memory = false;  // since the first lockstepResetCounters
   std::map<cudaLimit, std::size_t> limits;
   unsigned flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
   cudaFuncCache cache_config = cudaFuncCachePreferNone;
-  std::set<int> peers;                // devices whose memory this one may reach
+  std::set<int> peers;                   // devices whose memory this one may reach
   cudaMemPool_t current_pool = nullptr;  // nullptr: the default one
 };
 
@@ -52,21 +52,21 @@ struct CallConfiguration {
   dim3 grid, block;
   std::size_t shared = 0;
   cudaStream_t stream = nullptr;
-  const void* caller = nullptr;       // where the program says <<<>>>
+  const void* caller = nullptr;  // where the program says <<<>>>
 };
 struct ThreadState {
   int device = 0;
   cudaError_t last_error = cudaSuccess;
   std::vector<CallConfiguration> pushed;
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
-  bool in_callback = false;           // the program's callback runs: CUDA calls are not permitted
+  bool in_callback = false;  // the program's callback runs: CUDA calls are not permitted
 
   // For calls that fail (call_errors.h).
-  int depth = 0;                      // calls of the API that run, one within the other
-  std::string explained;              // why the running call fails, in a sentence
-  bool refused_module = false;        // the running call has failed of device code that was refused, and that has been told
-  std::optional<std::string> refused_kernel;  // the running call is a launch that is not taken; demangled, empty when it is no kernel
-  const void* launched_from = nullptr;        // of the launch that <<<>>> makes next
+  int depth = 0;                                                       // calls of the API that run, one within the other
+  std::string explained;                                               // why the running call fails, in a sentence
+  bool refused_module = false;                                         // the running call has failed of device code that was refused, and that has been told
+  std::optional<std::string> refused_kernel;                           // the running call is a launch that is not taken; demangled, empty when it is no kernel
+  const void* launched_from = nullptr;                                 // of the launch that <<<>>> makes next
   std::vector<std::pair<std::uint64_t, std::uint64_t>> not_looked_at;  // findings by number, and how often, since the last error was last fetched
 };
 ThreadState& thread_state();
@@ -80,9 +80,9 @@ class Runtime {
   cudaError_t start_error = cudaSuccess;
   Settings settings;
   engine::Limits limits;
-  std::recursive_mutex lock;          // the device lock; recursive because API functions are written in terms of each other
+  std::recursive_mutex lock;  // the device lock; recursive because API functions are written in terms of each other
   std::unique_ptr<memory::DeviceMemory> memory;
-  memory::Images images;              // texture and surface objects
+  memory::Images images;  // texture and surface objects
   std::vector<Device> devices;
   Modules modules;
   Streams streams;
@@ -91,8 +91,8 @@ class Runtime {
   Record& record;
   HostReads host_reads;
   Leaks leaks;
-  bool used = false;                  // a call has reached a device
-  std::uint64_t memory_capacity = 0;  // of each device
+  bool used = false;                               // a call has reached a device
+  std::uint64_t memory_capacity = 0;               // of each device
   std::map<memory::Address, unsigned> host_flags;  // of pinned and registered memory, by base
 
   Device& current() { return devices[static_cast<std::size_t>(thread_state().device)]; }

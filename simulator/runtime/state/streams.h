@@ -25,8 +25,8 @@ struct Stream {
   int priority = 0;
   int device = 0;
   unsigned long long id = 0;
-  std::shared_ptr<Capture> capture;  // while it is being captured
-  std::vector<GraphNode*> tail;      // then: what its next node waits for
+  std::shared_ptr<Capture> capture;                            // while it is being captured
+  std::vector<GraphNode*> tail;                                // then: what its next node waits for
   std::map<cudaStreamAttrID, cudaStreamAttrValue> attributes;  // as set
 
   bool is_legacy() const { return id == kLegacyId; }
@@ -58,7 +58,7 @@ class Streams {
   std::map<cudaStream_t, std::unique_ptr<Stream>> streams_;
   std::map<cudaEvent_t, std::unique_ptr<Event>> events_;
   std::map<std::pair<int, std::thread::id>, Stream> defaults_;  // by device and thread; of no thread: the legacy one
-  unsigned long long ids_ = 2;  // 1 and 2 are the default streams'
+  unsigned long long ids_ = 2;                                  // 1 and 2 are the default streams'
 };
 
 }  // namespace lockstep::runtime

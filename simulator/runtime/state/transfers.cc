@@ -53,8 +53,8 @@ cudaError_t resolve(Runtime& runtime, const char* function, const char* what, co
   const std::uint64_t room = a->base + a->size - range->address;
   // Ordinary host memory may go on behind a registered part of it.
   if (size > room && !(a->kind == memory::Kind::kRegistered && side != Side::kDevice)) {
-    return refuse("range of " + bytes(size) + " begins " + bytes(range->address - a->base) + " into " + describe(*a) + " and ends " +
-                  bytes(size - room) + " past its end");
+    return refuse("range of " + bytes(size) + " begins " + bytes(range->address - a->base) + " into " + describe(*a) + " and ends " + bytes(size - room) +
+                  " past its end");
   }
   if (side == Side::kHost && !host_reachable(*a)) {
     runtime.explain(function, std::string("the ") + what + " is device memory (" + describe(*a) +

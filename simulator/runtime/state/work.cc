@@ -3,9 +3,9 @@
 #include <cstring>
 #include <string>
 
-#include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/graph.h"
+#include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/transfers.h"
 
 namespace lockstep::runtime {
@@ -103,15 +103,14 @@ cudaError_t perform_free(Runtime& runtime, const FreeWork& work) {
 }  // namespace
 
 cudaGraphNodeType type_of(const Work& work) {
-  constexpr cudaGraphNodeType kTypes[] = {cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy,      cudaGraphNodeTypeMemset,     cudaGraphNodeTypeHost,
-                                          cudaGraphNodeTypeGraph,  cudaGraphNodeTypeEmpty,       cudaGraphNodeTypeWaitEvent,  cudaGraphNodeTypeEventRecord,
+  constexpr cudaGraphNodeType kTypes[] = {cudaGraphNodeTypeKernel,   cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset,    cudaGraphNodeTypeHost,
+                                          cudaGraphNodeTypeGraph,    cudaGraphNodeTypeEmpty,  cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord,
                                           cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree};
   static_assert(std::size(kTypes) == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }
 
-CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height,
-                        cudaMemcpyKind kind) {
+CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind) {
   CopyWork work;
   work.box.dstPtr = {to, to_pitch, width, height};
   work.box.srcPtr = {const_cast<void*>(from), from_pitch, width, height};

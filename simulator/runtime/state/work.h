@@ -17,24 +17,24 @@ namespace lockstep::runtime {
 struct Graph;
 
 struct KernelWork {
-  const void* function = nullptr;      // as the program named it
+  const void* function = nullptr;  // as the program named it
   LaunchRequest request;
-  std::vector<std::byte> parameters;   // packed, as engine::LaunchConfig wants them
+  std::vector<std::byte> parameters;            // packed, as engine::LaunchConfig wants them
   std::vector<cudaLaunchAttribute> attributes;  // set on a graph's node
 };
 struct CopyWork {
   cudaMemcpy3DParms box{};
 };
 struct FillWork {
-  cudaMemsetParams rows{};             // as checked by check_fill: height rows of width elements
-  std::size_t depth = 1, slice = 0;    // rows of slices that are `slice` bytes apart: cudaMemset3D
+  cudaMemsetParams rows{};           // as checked by check_fill: height rows of width elements
+  std::size_t depth = 1, slice = 0;  // rows of slices that are `slice` bytes apart: cudaMemset3D
 };
 struct HostWork {
   cudaHostFn_t function = nullptr;
   void* data = nullptr;
 };
 struct ChildWork {
-  std::shared_ptr<Graph> graph;        // the node's own copy
+  std::shared_ptr<Graph> graph;  // the node's own copy
 };
 struct EmptyWork {};
 struct WaitWork {
@@ -59,8 +59,7 @@ cudaGraphNodeType type_of(const Work& work);
 cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* api_name, const void* kernel, LaunchRequest request, void** arguments,
                              KernelWork* work);
 // A copy of `width` bytes in each of `height` rows, as cudaMemcpy3D's parameters have it.
-CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height,
-                        cudaMemcpyKind kind);
+CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind);
 
 // Whether a copy or fill can be done as things are now; a node's parameters are checked when they are set.
 cudaError_t check_copy(Runtime& runtime, const char* api_name, const cudaMemcpy3DParms& box);

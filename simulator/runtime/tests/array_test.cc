@@ -1,8 +1,8 @@
 // Arrays and the objects that look at them, as host code sees them. Every test holds on silicon too.
-#include "simulator/runtime/tests/cuda_test.h"
-
 #include <numeric>
 #include <vector>
+
+#include "simulator/runtime/tests/cuda_test.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -54,7 +54,7 @@ CUDA_TEST(Array, RefusesFormatsAndShapesThatNoneHas) {
 CUDA_TEST(Array, IsAsLargeAsThePropertiesSayAndNoLarger) {
   cudaDeviceProp p;
   ASSERT_CUDA(cudaSuccess, cudaGetDeviceProperties(&p, 0));
-  const auto make = [](const int (&e)[3], unsigned flags) {
+  const auto make = [](const int(&e)[3], unsigned flags) {
     const cudaChannelFormatDesc byte = cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindUnsigned);
     cudaArray_t array = nullptr;
     const cudaExtent extent{static_cast<size_t>(e[0]), static_cast<size_t>(e[1]), static_cast<size_t>(e[2])};
@@ -63,7 +63,7 @@ CUDA_TEST(Array, IsAsLargeAsThePropertiesSayAndNoLarger) {
     return error;
   };
   // Each extent of the shape at its limit, the others as small as they may be, and one more.
-  const auto expect_limits = [&](const int (&shape)[3], const int (&most)[3], unsigned flags) {
+  const auto expect_limits = [&](const int(&shape)[3], const int(&most)[3], unsigned flags) {
     for (int i = 0; i < 3; ++i) {
       if (shape[i] == 0) continue;
       int e[3] = {shape[0], shape[1], shape[2]};

@@ -12,8 +12,8 @@ void in_child(void (*body)());
 
 }  // namespace lockstep::runtime
 
-#define CUDA_TEST(suite, name)                                \
-  static void suite##_##name();                               \
+#define CUDA_TEST(suite, name)                                         \
+  static void suite##_##name();                                        \
   TEST(suite, name) { ::lockstep::runtime::in_child(suite##_##name); } \
   static void suite##_##name()
 

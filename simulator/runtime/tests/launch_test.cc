@@ -65,8 +65,7 @@ CUDA_TEST(Launch, SharedMemoryBeyond48KiBNeedsOptingIn) {
   ASSERT_CUDA(cudaSuccess, cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024));
   kernels::dynamic_shared(p, 2048);
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGetLastError());
-  EXPECT_CUDA(cudaErrorInvalidValue,
-              cudaFuncSetAttribute(kernels::static_shared_function(), cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaFuncSetAttribute(kernels::static_shared_function(), cudaFuncAttributeMaxDynamicSharedMemorySize, most));
 }
 
 CUDA_TEST(Launch, LaunchBoundsAreHeld) {

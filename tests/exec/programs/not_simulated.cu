@@ -1,4 +1,5 @@
-// Two kernels, one of them with an instruction that the simulated GPU does not have, and host code that looks at no error unless it is told to.
+// Two kernels, one of them with an instruction that the simulated GPU does not have, and host code that looks at no
+// error unless it is told to.
 #include <cstdio>
 #include <cstring>
 

@@ -2,14 +2,14 @@
 //
 // On the simulated GPU a real test of the kernel. As a test for silicon it is what no test may be: green whether or not
 // there is a GPU, so that nothing but the cache key keeps its result from the machines that it is not about.
+#include "sample.h"
+
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-
-#include "sample.h"
 
 namespace {
 

@@ -63,8 +63,10 @@ Assembled assemble(const std::string& ptxas, const std::string& folder, const st
   }
   const int status = wait_for(pid, seconds);
   a.ok = status == 0;
-  if (a.ok) a.cubin = contents(result);
-  else a.messages = (status == -1 ? "killed by a signal\n" : status == -2 ? "took too long\n" : "") + contents(log);
+  if (a.ok)
+    a.cubin = contents(result);
+  else
+    a.messages = (status == -1 ? "killed by a signal\n" : status == -2 ? "took too long\n" : "") + contents(log);
   unlink(source.c_str());
   unlink(result.c_str());
   unlink(log.c_str());

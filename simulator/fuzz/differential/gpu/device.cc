@@ -136,8 +136,7 @@ Device::Lane::Lane(Device& device, std::size_t programs) : state_(new State{*dev
 
 Device::Lane::~Lane() = default;
 
-Device::Lane::Outcome Device::Lane::run(std::span<const Program> programs, std::span<const std::uint8_t> skipped, const std::string& cubin,
-                                          int milliseconds) {
+Device::Lane::Outcome Device::Lane::run(std::span<const Program> programs, std::span<const std::uint8_t> skipped, const std::string& cubin, int milliseconds) {
   State& s = *state_;
   Driver& d = s.d;
   Outcome o;

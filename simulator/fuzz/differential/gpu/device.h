@@ -29,9 +29,9 @@ class Device {
     Lane& operator=(const Lane&) = delete;
 
     struct Outcome {
-      std::string error;                  // of the driver; the memory of all programs is lost with it
-      bool hangs = false;                 // after the time limit: nothing more can be done in this process
-      std::size_t failed = 0;             // after either: the program that was running
+      std::string error;                   // of the driver; the memory of all programs is lost with it
+      bool hangs = false;                  // after the time limit: nothing more can be done in this process
+      std::size_t failed = 0;              // after either: the program that was running
       std::vector<std::uint64_t> digests;  // by program: digest() of its Layout
     };
     // Runs the kernels of a module of these programs, but for those to be skipped.

@@ -4,7 +4,6 @@
 // has a process of its own kind run it, and runs it on the simulated GPU. A kernel that fails or does not end costs that process; the others of the
 // module run again without it. Exit status: 0 all agree, 1 something differs, 2 wrong usage or no GPU.
 #include <fmt/format.h>
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,12 +39,12 @@ struct Options {
   double minutes = 8;
   std::uint64_t seed = 1, programs = 0;
   std::size_t batch = 96, runners = 0;  // none given: half as many as host threads
-  std::size_t reduced = 4;  // programs of a kind that are made small; of all kinds, twelve times as many
-  int milliseconds = 1500;  // for the kernels of a module
+  std::size_t reduced = 4;              // programs of a kind that are made small; of all kinds, twelve times as many
+  int milliseconds = 1500;              // for the kernels of a module
   int jobs = static_cast<int>(std::thread::hardware_concurrency());
   bool dry = false, checks = false;
   std::string ptxas = "ptxas", out = "out", scratch = "/dev/shm";
-  std::vector<std::uint64_t> only;  // programs by number
+  std::vector<std::uint64_t> only;   // programs by number
   std::vector<std::string> without;  // programs whose PTX holds one of these are left out
 };
 
@@ -246,8 +245,8 @@ class Worker {
         return false;
       }
       for (std::size_t i = 0; i < programs.size(); ++i) {
-        const Result r = simulator_.run(
-            programs[i], i, {.checks = s_.options.checks ? std::uint32_t{lockstep::check::kAllChecks} : std::uint32_t{lockstep::check::kNoChecks}});
+        const Result r = simulator_.run(programs[i], i,
+                                        {.checks = s_.options.checks ? std::uint32_t{lockstep::check::kAllChecks} : std::uint32_t{lockstep::check::kNoChecks}});
         if (!r.error.empty() && !quiet) {
           const std::lock_guard lock(s_.mutex);
           ++s_.findings;
@@ -257,7 +256,8 @@ class Worker {
       }
     }
     for (int l = 0; l < 3; ++l) {
-      if (s_.pool != nullptr) launch(programs, l, cubins[l], to);
+      if (s_.pool != nullptr)
+        launch(programs, l, cubins[l], to);
       else
         for (Votes& v : to) v.silicon[l] = v.simulated;
     }
@@ -279,8 +279,7 @@ class Worker {
         if (all[i].agree()) continue;
         ++s_.alone[all[i].alone()];
         differ.push_back(i);
-        if (++s_.told <= kMaxTold)
-          fmt::print("{:016x}: {} differs\n", programs[i].seed, all[i].alone());
+        if (++s_.told <= kMaxTold) fmt::print("{:016x}: {} differs\n", programs[i].seed, all[i].alone());
       }
     }
     for (const std::size_t i : differ) explain(programs[i], all[i]);
@@ -298,16 +297,19 @@ class Worker {
     Program small = program;
     const auto begin = Clock::now();
     if (reduce) {
-      small = reduced(program, [&](const Program& p) {
-        std::vector<Program> one = {p};
-        std::vector<Votes> v;
-        const auto now = Clock::now();
-        const bool late = now - begin > kReducing || now - s_.start > std::chrono::duration<double>(60 * s_.options.minutes + 15);
-        return !late && !s_.stop && this->votes(one, v, true) && v.size() == 1 && v[0].alone() == alone && !v[0].agree();
-      }, kMaxQuestions);
+      small = reduced(
+          program,
+          [&](const Program& p) {
+            std::vector<Program> one = {p};
+            std::vector<Votes> v;
+            const auto now = Clock::now();
+            const bool late = now - begin > kReducing || now - s_.start > std::chrono::duration<double>(60 * s_.options.minutes + 15);
+            return !late && !s_.stop && this->votes(one, v, true) && v.size() == 1 && v[0].alone() == alone && !v[0].agree();
+          },
+          kMaxQuestions);
     }
-    std::string text = fmt::format("// {:016x}: {} differs\n// {} blocks of {} threads; the input begins at byte {}\n// arguments", program.seed,
-                                   alone, small.blocks, small.threads, small.input_offset);
+    std::string text = fmt::format("// {:016x}: {} differs\n// {} blocks of {} threads; the input begins at byte {}\n// arguments", program.seed, alone,
+                                   small.blocks, small.threads, small.input_offset);
     for (const std::uint32_t a : small.arguments) text += fmt::format(" {:08x}", a);
     text += "\n" + differences(small) + module_of(std::span(&small, 1));
     write(std::filesystem::path(s_.options.out) / fmt::format("{}-{:016x}.ptx", reduce ? "small" : "raw", program.seed), text);
@@ -338,8 +340,8 @@ class Worker {
 std::string table(Shared& s) {
   const double seconds = std::chrono::duration<double>(Clock::now() - s.start).count();
   const Catalogue& all = Catalogue::get();
-  std::string t = fmt::format("\n{} programs in {:.0f} s, {:.0f} a second; {} ran, {} refused by ptxas, {} with findings of the simulated GPU\n",
-                              s.programs, seconds, static_cast<double>(s.programs) / seconds, s.launched, s.refused, s.findings);
+  std::string t = fmt::format("\n{} programs in {:.0f} s, {:.0f} a second; {} ran, {} refused by ptxas, {} with findings of the simulated GPU\n", s.programs,
+                              seconds, static_cast<double>(s.programs) / seconds, s.launched, s.refused, s.findings);
   t += fmt::format("seconds of all host threads: generating {:.1f}, ptxas {:.1f}, simulating {:.1f}, launching {:.1f}\n",
                    1e-6 * static_cast<double>(s.generating), 1e-6 * static_cast<double>(s.assembling), 1e-6 * static_cast<double>(s.simulating),
                    1e-6 * static_cast<double>(s.launching));
@@ -350,8 +352,8 @@ std::string table(Shared& s) {
     least = std::min(least, s.rows[static_cast<std::size_t>(r)]);
     few += s.rows[static_cast<std::size_t>(r)] < 100;
   }
-  t += fmt::format("rows of the table: {} can stand in such a program, {} did in fewer than 100; the least often seen in {}\n",
-                   possible_rows(true).size(), few, least);
+  t += fmt::format("rows of the table: {} can stand in such a program, {} did in fewer than 100; the least often seen in {}\n", possible_rows(true).size(), few,
+                   least);
   if (s.alone.empty()) t += "no two votes differ\n";
   for (const auto& [who, n] : s.alone) t += fmt::format("{:8} programs: {}\n", n, who);
   std::string rows;
@@ -373,21 +375,36 @@ bool parse(int argc, char** argv, Options& o) {
     const std::string a = argv[i];
     const std::size_t equals = a.find('=');
     const std::string name = a.substr(0, equals), value = equals == std::string::npos ? "" : a.substr(equals + 1);
-    if (name == "--minutes") o.minutes = std::strtod(value.c_str(), nullptr);
-    else if (name == "--programs") o.programs = std::strtoull(value.c_str(), nullptr, 10), o.minutes = 1e6;
-    else if (name == "--seed") o.seed = std::strtoull(value.c_str(), nullptr, 10);
-    else if (name == "--batch") o.batch = std::clamp<std::size_t>(std::strtoull(value.c_str(), nullptr, 10), 1, kMaxPrograms);
-    else if (name == "--runners") o.runners = std::max<std::size_t>(1, std::strtoull(value.c_str(), nullptr, 10));
-    else if (name == "--milliseconds") o.milliseconds = std::max(1, std::atoi(value.c_str()));
-    else if (name == "--reduced") o.reduced = std::strtoull(value.c_str(), nullptr, 10);
-    else if (name == "--jobs") o.jobs = std::max(1, std::atoi(value.c_str()));
-    else if (name == "--ptxas") o.ptxas = value;
-    else if (name == "--out") o.out = value;
-    else if (name == "--scratch") o.scratch = value;
-    else if (name == "--without") o.without.push_back(value);
-    else if (a == "--checks") o.checks = true;
-    else if (a == "--dry") o.dry = true;
-    else if (name == "--replay") o.only.push_back(std::strtoull(value.c_str(), nullptr, 16));
+    if (name == "--minutes")
+      o.minutes = std::strtod(value.c_str(), nullptr);
+    else if (name == "--programs")
+      o.programs = std::strtoull(value.c_str(), nullptr, 10), o.minutes = 1e6;
+    else if (name == "--seed")
+      o.seed = std::strtoull(value.c_str(), nullptr, 10);
+    else if (name == "--batch")
+      o.batch = std::clamp<std::size_t>(std::strtoull(value.c_str(), nullptr, 10), 1, kMaxPrograms);
+    else if (name == "--runners")
+      o.runners = std::max<std::size_t>(1, std::strtoull(value.c_str(), nullptr, 10));
+    else if (name == "--milliseconds")
+      o.milliseconds = std::max(1, std::atoi(value.c_str()));
+    else if (name == "--reduced")
+      o.reduced = std::strtoull(value.c_str(), nullptr, 10);
+    else if (name == "--jobs")
+      o.jobs = std::max(1, std::atoi(value.c_str()));
+    else if (name == "--ptxas")
+      o.ptxas = value;
+    else if (name == "--out")
+      o.out = value;
+    else if (name == "--scratch")
+      o.scratch = value;
+    else if (name == "--without")
+      o.without.push_back(value);
+    else if (a == "--checks")
+      o.checks = true;
+    else if (a == "--dry")
+      o.dry = true;
+    else if (name == "--replay")
+      o.only.push_back(std::strtoull(value.c_str(), nullptr, 16));
     else if (name == "--replay-list") {
       std::ifstream in(value);
       for (std::string line; std::getline(in, line);) o.only.push_back(std::strtoull(line.c_str(), nullptr, 16));

@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kChannel = 3;              // of the runner's process
+constexpr int kChannel = 3;  // of the runner's process
 constexpr int kStartMilliseconds = 60000, kLoadMilliseconds = 20000;
 
 // What a runner needs to know of a program.
@@ -39,7 +39,7 @@ struct Request {
 };
 
 struct Answer {
-  std::uint32_t fault, failed;      // bytes of the text
+  std::uint32_t fault, failed;  // bytes of the text
   std::uint64_t digests, memory;
 };
 
@@ -162,8 +162,7 @@ const std::string& Runner::name() {
   return name_;
 }
 
-Runner::Outcome Runner::run(std::span<const Program> programs, std::span<const std::uint8_t> skipped, const std::string& cubin, int milliseconds,
-                            bool memory) {
+Runner::Outcome Runner::run(std::span<const Program> programs, std::span<const std::uint8_t> skipped, const std::string& cubin, int milliseconds, bool memory) {
   // A context may fail to come up while another one is taken down.
   for (int tries = 0; pid_ < 0; ++tries) {
     try {

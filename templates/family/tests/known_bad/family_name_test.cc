@@ -1,8 +1,8 @@
 // The laws of family_name, run on its mutants and negative controls.
 #include "properties/family_name.h"
 
-#include "tests/known_bad/mutation_test.h"
 #include "tests/known_bad/family_name.h"
+#include "tests/known_bad/mutation_test.h"
 
 namespace lockstep::known_bad {
 namespace {
