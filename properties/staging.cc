@@ -246,10 +246,10 @@ void padding_removes_every_bank_conflict(const Staging& staging, const Transpose
     REQUIRE_LAW(counters.shared_store_requests == requests && counters.shared_load_requests == requests,
                 "{} stores and {} loads of shared memory, not {} each", counters.shared_store_requests,
                 counters.shared_load_requests, requests);
-    REQUIRE_LAW(counters.shared_store_conflicts == 0, "{} bank conflicts of row stores",
-                counters.shared_store_conflicts);
-    REQUIRE_LAW(counters.shared_load_conflicts == conflicts, "{} bank conflicts of column loads, not {}",
-                counters.shared_load_conflicts, conflicts);
+    REQUIRE_LAW(counters.shared_store_bank_conflicts == 0, "{} bank conflicts of row stores",
+                counters.shared_store_bank_conflicts);
+    REQUIRE_LAW(counters.shared_load_bank_conflicts == conflicts, "{} bank conflicts of column loads, not {}",
+                counters.shared_load_bank_conflicts, conflicts);
   }
 }
 

@@ -37,7 +37,7 @@ typedef struct lockstepCounters {
   uint64_t launches, warp_instructions, thread_instructions;
   uint64_t global_load_requests, global_load_sectors, global_load_lines;
   uint64_t global_store_requests, global_store_sectors, global_store_lines;
-  uint64_t shared_load_requests, shared_load_conflicts, shared_store_requests, shared_store_conflicts;
+  uint64_t shared_load_requests, shared_load_bank_conflicts, shared_store_requests, shared_store_bank_conflicts;
   uint64_t shuffles, votes, atomics, barriers;
 } lockstepCounters;
 typedef int (*lockstepResetCounters_t)(void);

@@ -262,7 +262,9 @@ TEST(Lower, EveryExampleUsesTheRegistersThatTheTableNames) {
     }
     EXPECT_EQ(read, must_read) << "what is read: " << e.text;
     // An atomic whose result nobody reads has none.
-    if (category != isa::Category::kAtomic) EXPECT_EQ(written, must_write) << "what is written: " << e.text;
+    if (category != isa::Category::kAtomic) {
+      EXPECT_EQ(written, must_write) << "what is written: " << e.text;
+    }
   }
 }
 

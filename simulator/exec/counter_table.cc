@@ -30,7 +30,7 @@ Row row_of(const KernelTotals& totals) {
           ratio(at("thread_instructions"), at("warp_instructions")),
           ratio(at("global_load_sectors"), at("global_load_requests")),
           ratio(at("global_store_sectors"), at("global_store_requests")),
-          std::to_string(at("shared_load_conflicts") + at("shared_store_conflicts")),
+          std::to_string(at("shared_load_bank_conflicts") + at("shared_store_bank_conflicts")),
           std::to_string(at("atomics")),
           std::to_string(at("barriers"))};
 }

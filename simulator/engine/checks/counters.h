@@ -47,7 +47,7 @@ inline void count_global(Counters& c, bool writes, const std::uint64_t* address,
 
 inline void add_shared(Counters& c, bool writes, std::uint64_t conflicts) {
   (writes ? c.shared_store_requests : c.shared_load_requests) += 1;
-  (writes ? c.shared_store_conflicts : c.shared_load_conflicts) += conflicts;
+  (writes ? c.shared_store_bank_conflicts : c.shared_load_bank_conflicts) += conflicts;
 }
 
 // 32 banks of four bytes; 8- and 16-byte accesses go in two and four passes over the lanes; the same word costs nothing more.
@@ -57,7 +57,7 @@ inline void count_shared(Counters& c, bool writes, const Address* address, std::
   const int lanes_a_pass = kWarpSize / passes;
   std::uint64_t conflicts = 0;
   for (int p = 0; p < passes; ++p) {
-    std::uint32_t words[32][kWarpSize];  // of each in_bank
+    std::uint32_t words[32][kWarpSize];  // of each bank
     std::uint8_t count[32] = {};
     std::uint32_t worst = 1;
     const LaneMask pass = lanes_a_pass == kWarpSize ? lanes : lanes & ((1u << lanes_a_pass) - 1) << (p * lanes_a_pass);

@@ -165,9 +165,9 @@ void Counters::add(const Counters& o) {
   global_store_sectors += o.global_store_sectors;
   global_store_lines += o.global_store_lines;
   shared_load_requests += o.shared_load_requests;
-  shared_load_conflicts += o.shared_load_conflicts;
+  shared_load_bank_conflicts += o.shared_load_bank_conflicts;
   shared_store_requests += o.shared_store_requests;
-  shared_store_conflicts += o.shared_store_conflicts;
+  shared_store_bank_conflicts += o.shared_store_bank_conflicts;
   shuffles += o.shuffles;
   votes += o.votes;
   atomics += o.atomics;

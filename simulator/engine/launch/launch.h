@@ -29,8 +29,8 @@ struct Counters {
   std::uint64_t thread_instructions = 0;
   std::uint64_t global_load_requests = 0, global_load_sectors = 0, global_load_lines = 0;  // 32-byte sectors, 128-byte lines
   std::uint64_t global_store_requests = 0, global_store_sectors = 0, global_store_lines = 0;
-  std::uint64_t shared_load_requests = 0, shared_load_conflicts = 0;  // conflicts: extra passes over the banks
-  std::uint64_t shared_store_requests = 0, shared_store_conflicts = 0;
+  std::uint64_t shared_load_requests = 0, shared_load_bank_conflicts = 0;  // conflicts: extra passes over the banks
+  std::uint64_t shared_store_requests = 0, shared_store_bank_conflicts = 0;
   std::uint64_t shuffles = 0, votes = 0, atomics = 0, barriers = 0;
   void add(const Counters& other);
 };

@@ -354,13 +354,13 @@ TEST(Counters, SectorsAndBankConflictsAreExact) {
   EXPECT_EQ(one.global_load_sectors, 4u);
   EXPECT_EQ(one.global_load_lines, 1u);
   EXPECT_EQ(one.shared_store_requests, 1u);
-  EXPECT_EQ(one.shared_store_conflicts, 0u);
+  EXPECT_EQ(one.shared_store_bank_conflicts, 0u);
   const Counters eight = gpu.launch("k", 1, 32, x, 8u).counters;
   EXPECT_EQ(eight.global_load_sectors, 32u);
   EXPECT_EQ(eight.global_load_lines, 8u);
-  EXPECT_EQ(eight.shared_store_conflicts, 7u);
+  EXPECT_EQ(eight.shared_store_bank_conflicts, 7u);
   const Counters all = gpu.launch("k", 1, 32, x, 32u).counters;
-  EXPECT_EQ(all.shared_store_conflicts, 31u);
+  EXPECT_EQ(all.shared_store_bank_conflicts, 31u);
 }
 
 // Loads of what a kernel does not write, which differ from others in caches alone; they are checked as others are.

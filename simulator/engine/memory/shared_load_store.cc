@@ -74,7 +74,7 @@ bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
     if (!record_reads(w, op, at, mask, runs)) return false;
   }
   if (b.worker->counting) {
-    // 32 words side by side lie in as many register_files.
+    // 32 words side by side lie in as many banks.
     if (span <= 4 * kWarpSize) {
       add_shared(b.worker->counters, false, 0);
     } else {

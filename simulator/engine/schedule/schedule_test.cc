@@ -148,7 +148,9 @@ TEST(Schedule, SeedsLetOtherBlocksComeBetweenAtomics) {
   for (std::uint64_t seed = 0; seed <= 20; ++seed) {
     gpu.config.schedule_seed = seed;
     const bool loses = words(gpu, Dim3{64, 1, 1}, 1, 65, 0)[0] != 64;
-    if (seed == 0) EXPECT_FALSE(loses);
+    if (seed == 0) {
+      EXPECT_FALSE(loses);
+    }
     lost += loses;
   }
   EXPECT_GE(lost, 15);
@@ -177,7 +179,9 @@ setp.eq.u32 p, r0, 0;
   for (std::uint64_t seed = 0; seed <= 20; ++seed) {
     gpu.config.schedule_seed = seed;
     const bool loses = words(gpu, Dim3{1, 1, 1}, 1024, 1, 0)[0] != 32;
-    if (seed == 0) EXPECT_FALSE(loses);
+    if (seed == 0) {
+      EXPECT_FALSE(loses);
+    }
     lost += loses;
   }
   EXPECT_GE(lost, 10);

@@ -114,7 +114,7 @@ bool select(Warp& w) {
   }
   c.time_slices.ran |= w.active;
   c.short_slice = turn;
-  // Only a used-up time_slice is renewed: lanes that part and meet in every iteration of a spin loop must not spin for ever.
+  // Only a used-up time slice is renewed: lanes that part and meet in every iteration of a spin loop must not spin for ever.
   if (!list.empty()) w.time_slice = std::min(w.time_slice, kSplitTimeSlice);
   return true;
 }
@@ -190,7 +190,7 @@ Pause execute(Warp& w, const Op* ops, int turn) {
             --w.time_slice;
             w.event = Event::kReschedule;
             why = Pause::kEvent;
-            // A backward branch that divides its lanes counts against the time_slice too: lanes may leave a spin loop one by one.
+            // A backward branch that divides its lanes counts against the time slice too: lanes may leave a spin loop one by one.
             count_instructions(w, n, mask);
             return why;
           }

@@ -69,7 +69,7 @@ struct WarpSplit {
   LaneMask mask = 0;
   std::int32_t frame = 0;
   State state = State::kRunnable;
-  bool yielded = false;  // since the last time_slice: the others first
+  bool yielded = false;  // since the last time slice: the others first
 };
 
 struct WarpControl {

@@ -1,6 +1,6 @@
 // Makes a kernel of each example of the table of instruction forms, for tests that run every row.
 //
-// The example stands in a loop of a few time_slices. Its sources are set before the loop and not used after it; its results, and values of every width
+// The example stands in a loop of a few turns. Its sources are set before the loop and not used after it; its results, and values of every width
 // that are computed after it, are stored in each turn. So a register that loses its place too early shows in what is stored.
 #pragma once
 

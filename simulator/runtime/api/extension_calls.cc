@@ -83,9 +83,9 @@ int lockstepReadCounters(lockstepCounters* result) {
     all.global_store_sectors = c.global_store_sectors;
     all.global_store_lines = c.global_store_lines;
     all.shared_load_requests = c.shared_load_requests;
-    all.shared_load_conflicts = c.shared_load_conflicts;
+    all.shared_load_bank_conflicts = c.shared_load_bank_conflicts;
     all.shared_store_requests = c.shared_store_requests;
-    all.shared_store_conflicts = c.shared_store_conflicts;
+    all.shared_store_bank_conflicts = c.shared_store_bank_conflicts;
     all.shuffles = c.shuffles;
     all.votes = c.votes;
     all.atomics = c.atomics;
