@@ -1,4 +1,4 @@
-// cvt with fp8 and tf32, and cvt.pack: PTX ISA 9.7.9 (cvt, cvt.pack); and the SIMD video instruction vabsdiff4 (9.7.18).
+// cvt with fp8 and tf32, and cvt.pack: PTX ISA 9.7.9 (cvt, cvt.pack); and the SIMD video instructions vabsdiff4, vmin4 and vmax4 (9.7.18).
 #include "simulator/engine/alu/converting.h"
 #include "simulator/engine/alu/halves.h"
 #include "simulator/engine/alu/narrowing.h"
@@ -152,15 +152,38 @@ LOCKSTEP_INLINE u32 differences_added(u32 a, u32 b, u32 c) {
   return c;
 }
 
+// The lesser or the greater of each pair of bytes, as a byte of D. A and B may differ in sign: the values are compared, not the bytes.
+template <class D, class A, class B, bool kMax, bool kSat>
+LOCKSTEP_INLINE u32 extremes(u32 a, u32 b, u32) {
+  u32 r = 0;
+  for (int i = 0; i < 4; ++i) {
+    const s32 x = static_cast<A>(a >> (8 * i)), y = static_cast<B>(b >> (8 * i)), d = (x < y) == kMax ? y : x;
+    r |= u32{static_cast<u8>(kSat ? clamped_integer<D>(d) : static_cast<D>(d))} << (8 * i);
+  }
+  return r;
+}
+
+template <class D, class A, class B>
+Handler extreme_instance(const AluKey& key) {
+  if (key.modifiers.atom != isa::AtomOp::kNone) return nullptr;
+  const bool greater = key.opcode == Opcode::k_vmax4, sat = key.modifiers.sat;
+  if (greater) return sat ? &ternary<u32, u32, u32, u32, extremes<D, A, B, true, true>> : &ternary<u32, u32, u32, u32, extremes<D, A, B, true, false>>;
+  return sat ? &ternary<u32, u32, u32, u32, extremes<D, A, B, false, true>> : &ternary<u32, u32, u32, u32, extremes<D, A, B, false, false>>;
+}
+
 template <class D, class A, class B>
 Handler difference_instance(const AluKey& key) {
   if (key.modifiers.atom == isa::AtomOp::kAdd) return key.modifiers.sat ? nullptr : &ternary<u32, u32, u32, u32, differences_added<A, B>>;
   return key.modifiers.sat ? &ternary<u32, u32, u32, u32, differences<D, A, B, true>> : &ternary<u32, u32, u32, u32, differences<D, A, B, false>>;
 }
+template <class D, class A, class B>
+Handler video_instance(const AluKey& key) {
+  return key.opcode == Opcode::k_vabsdiff4 ? difference_instance<D, A, B>(key) : extreme_instance<D, A, B>(key);
+}
 template <class A, class B>
-Handler difference_destination(const AluKey& key) {
-  if (key.modifiers.type == Type::kU32) return difference_instance<u8, A, B>(key);
-  if (key.modifiers.type == Type::kS32) return difference_instance<s8, A, B>(key);
+Handler video_destination(const AluKey& key) {
+  if (key.modifiers.type == Type::kU32) return video_instance<u8, A, B>(key);
+  if (key.modifiers.type == Type::kS32) return video_instance<s8, A, B>(key);
   return nullptr;
 }
 
@@ -194,11 +217,11 @@ Handler resolve_video(const AluKey& key) {
   const auto& m = key.modifiers;
   AluKey plain = key;
   plain.modifiers.atom = isa::AtomOp::kNone;  // .add
-  if (key.opcode != Opcode::k_vabsdiff4 || !only(plain, kSourceType | kThirdType | kSat) || !widths(key, 4, 4, 4, 4)) return nullptr;
-  if (m.source_type == Type::kU32 && m.third_type == Type::kU32) return difference_destination<u8, u8>(key);
-  if (m.source_type == Type::kU32 && m.third_type == Type::kS32) return difference_destination<u8, s8>(key);
-  if (m.source_type == Type::kS32 && m.third_type == Type::kU32) return difference_destination<s8, u8>(key);
-  if (m.source_type == Type::kS32 && m.third_type == Type::kS32) return difference_destination<s8, s8>(key);
+  if (!only(plain, kSourceType | kThirdType | kSat) || !widths(key, 4, 4, 4, 4)) return nullptr;
+  if (m.source_type == Type::kU32 && m.third_type == Type::kU32) return video_destination<u8, u8>(key);
+  if (m.source_type == Type::kU32 && m.third_type == Type::kS32) return video_destination<u8, s8>(key);
+  if (m.source_type == Type::kS32 && m.third_type == Type::kU32) return video_destination<s8, u8>(key);
+  if (m.source_type == Type::kS32 && m.third_type == Type::kS32) return video_destination<s8, s8>(key);
   return nullptr;
 }
 

@@ -259,5 +259,28 @@ TEST(Video, AbsoluteDifferencesOfFourBytes) {
   }
 }
 
+JUDGES(Video, ExtremesOfFourBytes, "vmin4.s32.s32.s32", "vmax4.s32.s32.s32");
+TEST(Video, ExtremesOfFourBytes) {
+  const auto byte = [](Bits v, int i, bool is_signed) {
+    const auto b = static_cast<std::uint8_t>(v >> (8 * i));
+    return is_signed ? static_cast<int>(static_cast<std::int8_t>(b)) : static_cast<int>(b);
+  };
+  const std::vector<std::vector<Bits>> specials(3, special_int(4));
+  for (int signs = 0; signs < 32; ++signs) {
+    const bool d_signed = signs & 1, a_signed = signs & 2, b_signed = signs & 4, sat = signs & 8, greater = signs & 16;
+    const std::string types = std::string(d_signed ? ".s32" : ".u32") + (a_signed ? ".s32" : ".u32") + (b_signed ? ".s32" : ".u32");
+    check({(greater ? "vmax4" : "vmin4") + types + (sat ? ".sat" : ""), {4, 4, 4, 4}}, specials, [=](const Bits* in) {
+      Bits r = 0;
+      for (int i = 0; i < 4; ++i) {
+        const int a = byte(in[0], i, a_signed), b = byte(in[1], i, b_signed);
+        int d = greater ? std::max(a, b) : std::min(a, b);
+        if (sat) d = std::clamp(d, d_signed ? -128 : 0, d_signed ? 127 : 255);
+        r |= Bits{static_cast<std::uint8_t>(d)} << (8 * i);
+      }
+      return r;
+    });
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::engine::alu_test

@@ -215,6 +215,19 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       }
       return give(sum, 32);
     }
+    case Opcode::k_vmin4:
+    case Opcode::k_vmax4: {
+      const bool a_sign = is_signed(m.source_type), b_sign = is_signed(m.third_type), d_sign = is_signed(m.type);
+      Bits r = 0;
+      for (int i = 0; i < 4; ++i) {
+        const Wide a = value(in[0] >> (8 * i), 8, a_sign), b = value(in[1] >> (8 * i), 8, b_sign);
+        Wide d = op == Opcode::k_vmin4 ? std::min(a, b) : std::max(a, b);
+        if (m.sat) d = std::clamp<Wide>(d, d_sign ? -128 : 0, d_sign ? 127 : 255);
+        r |= (static_cast<Bits>(d) & 255) << (8 * i);
+      }
+      to.first = r;
+      return true;
+    }
     case Opcode::k_vabsdiff4: {
       const bool a_sign = is_signed(m.source_type), b_sign = is_signed(m.third_type), d_sign = is_signed(m.type);
       const bool adds = spelling.text.ends_with(".add");

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "simulator/fuzz/differential/writer.h"
+#include "simulator/isa/category.h"
 
 namespace lockstep::fuzz::differential {
 namespace {
@@ -237,7 +238,7 @@ Statement Writer::compute(int example) {
     i.example = which;
     std::vector<Register> written;
     const Opcode opcode = x.spelling.form->row->opcode;
-    constants_ = opcode != Opcode::k_vabsdiff4;
+    constants_ = isa::category_of(opcode) != isa::Category::kVideo;
     for (const OperandRule& rule : *x.operands) i.operands.push_back(operand(rule, x.spelling.modifiers, written));
     constants_ = true;
     if (opcode == Opcode::k_mov && x.spelling.modifiers.type == Type::kU32 && choose_.percent(50)) {
