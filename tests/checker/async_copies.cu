@@ -1,5 +1,4 @@
-// cp.async and bulk copies: data used before it is there, groups and bytes that are miscounted, addresses and sizes
-// that are wrong.
+// cp.async and bulk copies: data used before it is there, groups and bytes that are miscounted, addresses and sizes that are wrong.
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 
@@ -136,9 +135,7 @@ PAIR(copy_past_the_source, "out-of-bounds") {
 template <bool faulty>
 __global__ void copy_larger_than_it_is(const int4* x, int* y) {
   __shared__ int4 tile[8];
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(tile + threadIdx.x)),
-               "l"(x + threadIdx.x), "r"(faulty ? 20 : 12)
-               : "memory");  // FAULT copy_larger_than_it_is
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(tile + threadIdx.x)), "l"(x + threadIdx.x), "r"(faulty ? 20 : 12) : "memory");  // FAULT copy_larger_than_it_is
   COMMIT();
   WAIT_GROUPS(0);
   y[threadIdx.x] = tile[threadIdx.x].x;
@@ -312,9 +309,7 @@ template <bool faulty>
 __global__ void copy_that_ignores_its_source(const int4* x, int* y, int n) {
   __shared__ int4 tile[32];
   const int size = faulty || threadIdx.x < n ? 16 : 0;
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(tile + threadIdx.x)),
-               "l"(x + threadIdx.x), "r"(size)
-               : "memory");  // FAULT copy_that_ignores_its_source
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(tile + threadIdx.x)), "l"(x + threadIdx.x), "r"(size) : "memory");  // FAULT copy_that_ignores_its_source
   COMMIT();
   WAIT_GROUPS(0);
   y[threadIdx.x] = tile[threadIdx.x].x;

@@ -1,5 +1,4 @@
-// Accesses outside of what the program owns: global, shared, local and constant memory, and alignment. Memory that
-// comes and goes is in lifetimes.cu.
+// Accesses outside of what the program owns: global, shared, local and constant memory, and alignment. Memory that comes and goes is in lifetimes.cu.
 #include <cstdio>
 
 #include "tests/checker/checker.h"
@@ -232,9 +231,7 @@ template <bool faulty>
 __global__ void shared_null_pointer(int* y) {
   __shared__ int s[32];
   int* p = faulty ? nullptr : s;
-  asm volatile("st.shared.u32 [%0], %1;" ::"r"(p == nullptr ? 0u : static_cast<unsigned>(__cvta_generic_to_shared(p))),
-               "r"(3)
-               : "memory");  // FAULT shared_null_pointer
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(p == nullptr ? 0u : static_cast<unsigned>(__cvta_generic_to_shared(p))), "r"(3) : "memory");  // FAULT shared_null_pointer
   y[0] = 1;
 }
 PAIR(shared_null_pointer, "out-of-bounds") {

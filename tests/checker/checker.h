@@ -12,13 +12,11 @@
 //     past_the_end<faulty><<<1, 64>>>(y, 32);
 //   }
 //
-// The comment says where the finding must be: checker_test reads it from the source. Several lines may carry the name
-// of a pair; each finding must be at one of them, and so must the other side of a race. A correct negative control must
-// have no finding but what Information names.
+// The comment says where the finding must be: checker_test reads it from the source. Several lines may carry the name of a pair; each finding must
+// be at one of them, and so must the other side of a race. A correct negative control must have no finding but what Information names.
 //
-// All of this holds under other schedules too. Where what is wrong shows itself differently when warps come in another
-// order, the kind names what else it may be: "race, mbarrier-misuse" is a race in the order that programs run in unless
-// they ask for another.
+// All of this holds under other schedules too. Where what is wrong shows itself differently when warps come in another order, the kind names what
+// else it may be: "race, mbarrier-misuse" is a race in the order that programs run in unless they ask for another.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -28,10 +26,9 @@
 namespace lockstep::checker {
 
 struct Pair {
-  const char* file;  // the .cu, as the compiler was given it
+  const char* file;         // the .cu, as the compiler was given it
   const char* name;
-  const char* kind;  // of the finding that the faulty negative control must have; after commas, what it may be under
-                     // other schedules
+  const char* kind;         // of the finding that the faulty negative control must have; after commas, what it may be under other schedules
   void (*faulty)();
   void (*correct)();
   const char* information;  // kind of the information that the correct negative control gives, nullptr when none
@@ -77,10 +74,9 @@ class LookForLeaks {
 #define PAIR(name, kind) LOCKSTEP_PAIR(name, kind, nullptr)
 // A pair whose correct negative control is legal and worth a look.
 #define PAIR_WITH_INFORMATION(name, kind) LOCKSTEP_PAIR(name, kind, kind)
-#define LOCKSTEP_PAIR(name, kind, information)                                                             \
-  template <bool faulty>                                                                                   \
-  void run_##name();                                                                                       \
-  static const bool added_##name =                                                                         \
-      ::lockstep::checker::add({__FILE__, #name, kind, run_##name<true>, run_##name<false>, information}); \
-  template <bool faulty>                                                                                   \
+#define LOCKSTEP_PAIR(name, kind, information)                                                                                     \
+  template <bool faulty>                                                                                                           \
+  void run_##name();                                                                                                               \
+  static const bool added_##name = ::lockstep::checker::add({__FILE__, #name, kind, run_##name<true>, run_##name<false>, information}); \
+  template <bool faulty>                                                                                                           \
   void run_##name()

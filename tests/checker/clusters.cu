@@ -35,8 +35,7 @@ __global__ void __cluster_dims__(2) reads_before_the_barrier(int* y) {
   cluster_sync();
   s[threadIdx.x] = threadIdx.x;  // FAULT reads_before_the_barrier
   if (!faulty) cluster_sync();
-  y[blockIdx.x * 32 + threadIdx.x] =
-      of_rank(s, __clusterRelativeBlockRank() ^ 1)[31 - threadIdx.x];  // FAULT reads_before_the_barrier
+  y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[31 - threadIdx.x];  // FAULT reads_before_the_barrier
   cluster_sync();
 }
 PAIR(reads_before_the_barrier, "race") {
@@ -50,8 +49,7 @@ __global__ void __cluster_dims__(2) writes_of_two_blocks(int* y) {
   __shared__ int s[64];
   int* const first = of_rank(s, 0);
   cluster_sync();
-  first[faulty ? threadIdx.x : __clusterRelativeBlockRank() * 32 + threadIdx.x] =
-      __clusterRelativeBlockRank();  // FAULT writes_of_two_blocks
+  first[faulty ? threadIdx.x : __clusterRelativeBlockRank() * 32 + threadIdx.x] = __clusterRelativeBlockRank();  // FAULT writes_of_two_blocks
   cluster_sync();
   if (__clusterRelativeBlockRank() == 0) y[threadIdx.x] = s[threadIdx.x] + (faulty ? 0 : s[32 + threadIdx.x]);
 }
@@ -140,16 +138,12 @@ PAIR(past_a_variable_of_another_block, "out-of-bounds") {
 template <bool faulty>
 __global__ void __cluster_dims__(2) cluster_barrier_of_one_block(int* y) {
   __shared__ unsigned long long bar;
-  if (threadIdx.x == 0)
-    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&bar)))
-                 : "memory");
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&bar))) : "memory");
   __syncthreads();
   if (blockIdx.x == 0 || !faulty) {
     cluster_sync();  // FAULT cluster_barrier_of_one_block
   } else {
-    asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(&bar)))
-                 : "memory");  // FAULT cluster_barrier_of_one_block
+    asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&bar))) : "memory");  // FAULT cluster_barrier_of_one_block
   }
   y[blockIdx.x * 32 + threadIdx.x] = 1;
 }
@@ -189,14 +183,10 @@ __global__ void __cluster_dims__(2) arrival_of_the_other_block(int* y) {
   if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(mine) : "memory");
   cluster_sync();
   if (__clusterRelativeBlockRank() == 0 && threadIdx.x == 0 && !faulty) {
-    asm volatile(
-        "{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 "
-        "_, [there]; }" ::"r"(mine)
-        : "memory");
+    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(mine) : "memory");
   }
   if (__clusterRelativeBlockRank() == 1) {
-    asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(mine)
-                 : "memory");  // FAULT arrival_of_the_other_block
+    asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(mine) : "memory");  // FAULT arrival_of_the_other_block
   }
   cluster_sync();  // FAULT arrival_of_the_other_block
   y[blockIdx.x * 32 + threadIdx.x] = 1;
@@ -217,8 +207,7 @@ __global__ void __cluster_dims__(2) arrives_relaxed_at_the_cluster(int* y) {
     __cluster_barrier_arrive();
   }
   __cluster_barrier_wait();
-  y[blockIdx.x * 32 + threadIdx.x] =
-      of_rank(s, __clusterRelativeBlockRank() ^ 1)[31 - threadIdx.x];  // FAULT arrives_relaxed_at_the_cluster
+  y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[31 - threadIdx.x];  // FAULT arrives_relaxed_at_the_cluster
   cluster_sync();
 }
 PAIR(arrives_relaxed_at_the_cluster, "race") {
@@ -245,10 +234,7 @@ __global__ void __cluster_dims__(2) arrives_at_a_block_that_has_left(int* y) {
   cluster_sync();
   if (__clusterRelativeBlockRank() == 0 && threadIdx.x == 0) {
     for (int k = 0; k < 2000 && faulty; ++k) __nanosleep(1);
-    asm volatile(
-        "{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 "
-        "_, [there]; }" ::"r"(shared_address(&bar))
-        : "memory");  // FAULT arrives_at_a_block_that_has_left
+    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(&bar)) : "memory");  // FAULT arrives_at_a_block_that_has_left
   }
   if (!faulty) cluster_sync();
   y[blockIdx.x * 32 + threadIdx.x] = 1;
@@ -286,11 +272,7 @@ __global__ void __cluster_dims__(2) mbarrier_made_known_to_the_cluster(int* y) {
   __cluster_barrier_arrive_relaxed();
   __cluster_barrier_wait();
   if (threadIdx.x == 0) {
-    asm volatile(
-        "{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; "
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(&bar)),
-        "r"(__clusterRelativeBlockRank() ^ 1)
-        : "memory");  // FAULT mbarrier_made_known_to_the_cluster
+    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(&bar)), "r"(__clusterRelativeBlockRank() ^ 1) : "memory");  // FAULT mbarrier_made_known_to_the_cluster
   }
   WAIT_PHASE(&bar, 0);  // FAULT mbarrier_made_known_to_the_cluster
   y[blockIdx.x * 64 + threadIdx.x] = 1;

@@ -1,5 +1,4 @@
-// Races in global memory: between blocks, between warps of a block, and between lanes. What orders blocks is in
-// grid_order.cu.
+// Races in global memory: between blocks, between warps of a block, and between lanes. What orders blocks is in grid_order.cu.
 #include "tests/checker/checker.h"
 
 namespace {
@@ -167,8 +166,7 @@ PAIR_WITH_INFORMATION(same_value, "race") {
 
 template <bool faulty>
 __global__ void same_flag(const int* x, int* found) {
-  if (x[blockIdx.x * blockDim.x + threadIdx.x] == 5)
-    *found = faulty ? static_cast<int>(threadIdx.x) + 1 : 1;  // FAULT same_flag
+  if (x[blockIdx.x * blockDim.x + threadIdx.x] == 5) *found = faulty ? static_cast<int>(threadIdx.x) + 1 : 1;  // FAULT same_flag
 }
 PAIR_WITH_INFORMATION(same_flag, "race") {
   Buffer<int> x(128, 0), found(1, 0);
@@ -210,8 +208,7 @@ template <bool faulty>
 __global__ void device_variable(int* y) {
   if (faulty || blockIdx.x == 0) shared_by_all[threadIdx.x] = blockIdx.x + threadIdx.x;  // FAULT device_variable
   __syncthreads();
-  if (faulty || blockIdx.x == 0)
-    y[blockIdx.x * 32 + threadIdx.x] = shared_by_all[31 - threadIdx.x];  // FAULT device_variable
+  if (faulty || blockIdx.x == 0) y[blockIdx.x * 32 + threadIdx.x] = shared_by_all[31 - threadIdx.x];  // FAULT device_variable
 }
 PAIR(device_variable, "race") {
   Buffer<int> y(64);
@@ -235,7 +232,7 @@ PAIR(grid_stride, "race") {
 template <bool faulty>
 __global__ void plain_read_of_a_counter(int* count, int* y) {
   if (threadIdx.x != 0) return;
-  atomicAdd(count, 1);                                    // FAULT plain_read_of_a_counter
+  atomicAdd(count, 1);                                            // FAULT plain_read_of_a_counter
   y[blockIdx.x] = faulty ? *count : atomicAdd(count, 0);  // FAULT plain_read_of_a_counter
 }
 PAIR(plain_read_of_a_counter, "race") {
@@ -289,10 +286,7 @@ template <bool faulty>
 __global__ void plain_half_of_a_wide_atomic(int4* slot, int* y) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) {
-    asm volatile(
-        "{ .reg .b128 v, o; .reg .b64 z; mov.b64 z, 1; mov.b128 v, {z, z}; atom.global.exch.b128 o, [%0], v; }" ::"l"(
-            slot)
-        : "memory");  // FAULT plain_half_of_a_wide_atomic
+    asm volatile("{ .reg .b128 v, o; .reg .b64 z; mov.b64 z, 1; mov.b128 v, {z, z}; atom.global.exch.b128 o, [%0], v; }" ::"l"(slot) : "memory");  // FAULT plain_half_of_a_wide_atomic
   } else {
     y[0] = faulty ? reinterpret_cast<int*>(slot)[2] : 0;  // FAULT plain_half_of_a_wide_atomic
   }

@@ -1,14 +1,12 @@
-// What orders the blocks of a grid, and what only looks as if it did: fences, flags, tickets, locks, chains and
-// barriers of the grid.
+// What orders the blocks of a grid, and what only looks as if it did: fences, flags, tickets, locks, chains and barriers of the grid.
 #include "tests/checker/checker.h"
 
 namespace {
 
 using lockstep::checker::Buffer;
 
-// A barrier of the grid such as that of cooperative_groups::grid_group, whose headers cost more time than all of the
-// rest: one thread a block counts itself in with a fence before, and waits for all others with a fence behind.
-// `arrived` begins as zero and is for `turn` 0, 1, 2, ...
+// A barrier of the grid such as that of cooperative_groups::grid_group, whose headers cost more time than all of the rest: one thread a block counts
+// itself in with a fence before, and waits for all others with a fence behind. `arrived` begins as zero and is for `turn` 0, 1, 2, ...
 __device__ void grid_sync(unsigned* arrived, unsigned turn) {
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -319,8 +317,7 @@ __global__ void release_of_the_block(int* data, int* flag, int* y) {
       __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
     }
   } else {
-    while (__nv_atomic_load_n(flag, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE) ==
-           0) {  // FAULT release_of_the_block
+    while (__nv_atomic_load_n(flag, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE) == 0) {  // FAULT release_of_the_block
     }
     *y = *data;  // FAULT release_of_the_block
   }
@@ -353,8 +350,7 @@ PAIR(told_on, "race") {
   told_on<faulty><<<3, 32>>>(data, flags, y);
 }
 
-// A ticket that is a relaxed atomic with the fences around it, by all threads of many blocks: legal. Without the
-// reader's fence: not.
+// A ticket that is a relaxed atomic with the fences around it, by all threads of many blocks: legal. Without the reader's fence: not.
 template <bool faulty>
 __global__ void reader_without_fence(int* part, unsigned* tickets, int* y) {
   if (threadIdx.x != 0) return;

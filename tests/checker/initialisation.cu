@@ -1,5 +1,4 @@
-// Values that nobody has written: reported where something depends on them, and where the host reads what a kernel made
-// of them.
+// Values that nobody has written: reported where something depends on them, and where the host reads what a kernel made of them.
 #include "tests/checker/checker.h"
 
 namespace {
@@ -75,8 +74,7 @@ template <bool faulty>
 __global__ void register_on_one_path(const int* x, int* y) {
   int v;
   asm volatile(
-      "{ .reg .u32 t; .reg .pred p; setp.ne.s32 p, %1, 0; @p bra ASSIGN; bra.uni DONE; ASSIGN: mov.u32 t, 5; DONE: "
-      "mov.u32 %0, t; }"
+      "{ .reg .u32 t; .reg .pred p; setp.ne.s32 p, %1, 0; @p bra ASSIGN; bra.uni DONE; ASSIGN: mov.u32 t, 5; DONE: mov.u32 %0, t; }"
       : "=r"(v)
       : "r"(x[threadIdx.x]));
   y[threadIdx.x] = v + 1;  // FAULT register_on_one_path
@@ -161,8 +159,7 @@ __global__ void copy_words_of_padded(const uint4* p, uint4* q) {
 PAIR_WITH_INFORMATION(whole_words_of_padding, "uninitialised") {
   Buffer<Padded> p(32), q(32);
   if (!faulty) make_padded<false><<<1, 32>>>(p);
-  copy_words_of_padded<faulty><<<1, 32>>>(reinterpret_cast<const uint4*>(static_cast<Padded*>(p)),
-                                          reinterpret_cast<uint4*>(static_cast<Padded*>(q)));
+  copy_words_of_padded<faulty><<<1, 32>>>(reinterpret_cast<const uint4*>(static_cast<Padded*>(p)), reinterpret_cast<uint4*>(static_cast<Padded*>(q)));
   q.fetch();
 }
 
@@ -308,9 +305,7 @@ PAIR(copied_on_the_device, "uninitialised") {
 }
 
 // Two fields read as one: only the half that was written counts.
-struct Two {
-  int low, high;
-};
+struct Two { int low, high; };
 template <bool faulty>
 __global__ void half_of_a_wide_word(Two* s, int* y) {
   s[threadIdx.x].high = threadIdx.x;

@@ -70,10 +70,7 @@ __global__ void too_many_arrivals(int* y) {
   __shared__ unsigned long long bar;
   if (threadIdx.x == 0) INIT(&bar, 16);
   __syncthreads();
-  if (threadIdx.x < 8)
-    asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&bar)),
-                 "r"(faulty ? 3 : 2)
-                 : "memory");  // FAULT too_many_arrivals
+  if (threadIdx.x < 8) asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&bar)), "r"(faulty ? 3 : 2) : "memory");  // FAULT too_many_arrivals
   y[threadIdx.x] = 1;
 }
 PAIR(too_many_arrivals, "mbarrier-misuse") {
@@ -158,9 +155,7 @@ PAIR(mbarrier_misaligned, "misaligned") {
 template <bool faulty>
 __global__ void mbarrier_in_global_memory(unsigned long long* words, int* y) {
   __shared__ unsigned long long bar;
-  if (threadIdx.x == 0)
-    asm volatile("mbarrier.init.b64 [%0], 1;" ::"l"(faulty ? words : &bar)
-                 : "memory");  // FAULT mbarrier_in_global_memory
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.b64 [%0], 1;" ::"l"(faulty ? words : &bar) : "memory");  // FAULT mbarrier_in_global_memory
   y[threadIdx.x] = 1;
 }
 PAIR(mbarrier_in_global_memory, "mbarrier-misuse") {
@@ -262,9 +257,7 @@ __global__ void asks_again_and_again(int* y) {
   if (threadIdx.x == 0) INIT(&bar, 32 + faulty);
   __syncthreads();
   ARRIVE(&bar);
-  asm volatile("{ .reg .pred p; AGAIN: mbarrier.test_wait.parity.shared.b64 p, [%0], 0; @!p bra AGAIN; }" ::"r"(
-                   shared_address(&bar))
-               : "memory");  // FAULT asks_again_and_again
+  asm volatile("{ .reg .pred p; AGAIN: mbarrier.test_wait.parity.shared.b64 p, [%0], 0; @!p bra AGAIN; }" ::"r"(shared_address(&bar)) : "memory");  // FAULT asks_again_and_again
   y[threadIdx.x] = 1;
 }
 PAIR(asks_again_and_again, "deadlock") {
@@ -286,8 +279,7 @@ __global__ void arrives_for_those_who_dropped_out(int* y) {
   WAIT_PHASE(&bar, 0);
   __syncwarp();
   if (threadIdx.x == 0) {
-    asm volatile("mbarrier.arrive.shared.b64 _, [%0], %1;" ::"r"(shared_address(&bar)), "r"(faulty ? 32 : 16)
-                 : "memory");  // FAULT arrives_for_those_who_dropped_out
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0], %1;" ::"r"(shared_address(&bar)), "r"(faulty ? 32 : 16) : "memory");  // FAULT arrives_for_those_who_dropped_out
   }
   WAIT_PHASE(&bar, 1);
   y[threadIdx.x] = 1;
@@ -327,10 +319,7 @@ __global__ void waits_relaxed(int* y) {
   s[threadIdx.x] = threadIdx.x;  // FAULT waits_relaxed
   ARRIVE(&bar);
   if (faulty) {
-    asm volatile(
-        "{ .reg .pred p; WAIT: mbarrier.try_wait.parity.relaxed.cta.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(
-            shared_address(&bar))
-        : "memory");
+    asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.relaxed.cta.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(shared_address(&bar)) : "memory");
   } else {
     WAIT_PHASE(&bar, 0);
   }

@@ -1,5 +1,5 @@
-// The PTX memory model's rules that no other file's subject holds: strength, scopes, release and acquire patterns in
-// all their forms, and how order is handed on. docs/memory_model.md lists every rule with its pair.
+// The PTX memory model's rules that no other file's subject holds: strength, scopes, release and acquire patterns in all their forms, and how order
+// is handed on. docs/memory_model.md lists every rule with its pair.
 #include "tests/checker/checker.h"
 
 namespace {
@@ -16,12 +16,8 @@ __device__ int load_acquire(const int* p) {
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
   return v;
 }
-__device__ void store_relaxed(int* p, int v) {
-  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-}
-__device__ void store_release(int* p, int v) {
-  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-}
+__device__ void store_relaxed(int* p, int v) { asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
+__device__ void store_release(int* p, int v) { asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
 __device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
 // 8.2.4: a vector is as many scalar accesses, each as strong as the whole.
@@ -33,10 +29,7 @@ __global__ void vector_of_scalars(int* x, int* y) {
   } else {
     int a, b;
     if (faulty) {
-      asm volatile("ld.global.v2.u32 {%0, %1}, [%2];"
-                   : "=r"(a), "=r"(b)
-                   : "l"(x)
-                   : "memory");  // FAULT vector_of_scalars
+      asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(x) : "memory");  // FAULT vector_of_scalars
     } else {
       asm volatile("ld.relaxed.gpu.global.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(x) : "memory");
     }
@@ -150,7 +143,7 @@ PAIR(one_scope_is_too_narrow, "race") {
 // 8.7.1: reads do not conflict, however many there are.
 template <bool faulty>
 __global__ void one_writer_among_readers(int* x, int* y) {
-  y[blockIdx.x * blockDim.x + threadIdx.x] = *x;              // FAULT one_writer_among_readers
+  y[blockIdx.x * blockDim.x + threadIdx.x] = *x;               // FAULT one_writer_among_readers
   if (faulty && blockIdx.x == 2 && threadIdx.x == 5) *x = 1;  // FAULT one_writer_among_readers
 }
 PAIR(one_writer_among_readers, "race") {
@@ -289,7 +282,7 @@ PAIR(release_through_a_chain, "race") {
 // 8.9.4: kernels of a stream come one after another.
 template <bool faulty>
 __global__ void first_half(int* x, int* y, int part) {
-  if (part != 1) x[blockIdx.x] = blockIdx.x;         // FAULT kernels_in_turn
+  if (part != 1) x[blockIdx.x] = blockIdx.x;             // FAULT kernels_in_turn
   if (part != 0) y[blockIdx.x] = x[3 - blockIdx.x];  // FAULT kernels_in_turn
 }
 PAIR(kernels_in_turn, "race") {
@@ -382,10 +375,7 @@ __global__ void handed_on_by_an_mbarrier(int* data, int* flag, int* y) {
   } else if (threadIdx.x == 32) {
     unsigned done = 0;
     while (done == 0) {
-      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
-                   : "=r"(done)
-                   : "r"(there)
-                   : "memory");
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(there) : "memory");
     }
     *y = *data;  // FAULT handed_on_by_an_mbarrier
   }

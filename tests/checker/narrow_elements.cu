@@ -1,5 +1,4 @@
-// Elements of one and two bytes, several of them in a word: neighbours are no race, one byte of two threads is. In
-// global and in shared memory.
+// Elements of one and two bytes, several of them in a word: neighbours are no race, one byte of two threads is. In global and in shared memory.
 #include "tests/checker/checker.h"
 
 namespace {
@@ -111,8 +110,7 @@ PAIR(bytes_then_vectors, "race") {
 // One byte that two blocks share, in a word of which all other bytes are written too.
 template <bool faulty>
 __global__ void one_shared_byte(unsigned char* y) {
-  for (int i = 0; i < 2 + (faulty && blockIdx.x == 0); ++i)
-    y[2 * blockIdx.x + i] = blockIdx.x + i;  // FAULT one_shared_byte
+  for (int i = 0; i < 2 + (faulty && blockIdx.x == 0); ++i) y[2 * blockIdx.x + i] = blockIdx.x + i;  // FAULT one_shared_byte
 }
 PAIR(one_shared_byte, "race") {
   Buffer<unsigned char> y(8);
@@ -171,9 +169,7 @@ __device__ unsigned char* of_rank(unsigned char* shared, unsigned rank) {
   asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(shared), "r"(rank));
   return reinterpret_cast<unsigned char*>(there);
 }
-__device__ void cluster_sync() {
-  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
-}
+__device__ void cluster_sync() { asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory"); }
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) bytes_of_a_cluster(unsigned char* y) {

@@ -1,13 +1,12 @@
-// Who has read what a strong write left is ordered after it, and so is whatever comes after the reading: chains of
-// atomics, flags that are taken back (PTX ISA 8.9.2, 8.9.5).
+// Who has read what a strong write left is ordered after it, and so is whatever comes after the reading: chains of atomics, flags that are taken
+// back (PTX ISA 8.9.2, 8.9.5).
 #include "tests/checker/checker.h"
 
 namespace {
 
 using lockstep::checker::Buffer;
 
-// The last block takes the counter back by a plain store: all other blocks' atomics came before its own. Any other
-// block's may still come.
+// The last block takes the counter back by a plain store: all other blocks' atomics came before its own. Any other block's may still come.
 template <bool faulty>
 __global__ void last_block_resets(unsigned* count) {
   if (threadIdx.x == 0 && atomicAdd(count, 1) == (faulty ? 3 : gridDim.x - 1)) *count = 0;  // FAULT last_block_resets
@@ -20,7 +19,7 @@ PAIR(last_block_resets, "race") {
 template <bool faulty>
 __global__ void last_block_reads(unsigned* count, unsigned* y) {
   if (threadIdx.x != 0) return;
-  const unsigned before = atomicAdd(count, 1);                                     // FAULT last_block_reads
+  const unsigned before = atomicAdd(count, 1);                                  // FAULT last_block_reads
   if (before == gridDim.x - 1 || (faulty && before == 2)) y[blockIdx.x] = *count;  // FAULT last_block_reads
 }
 PAIR(last_block_reads, "race") {

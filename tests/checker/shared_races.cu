@@ -281,8 +281,8 @@ PAIR(broadcast_word, "race") {
 template <bool faulty>
 __global__ void tiles_of_a_warp(int* y) {
   __shared__ int s[32];
-  s[threadIdx.x] = threadIdx.x;                        // FAULT tiles_of_a_warp
-  __syncwarp(0xffu << (threadIdx.x & 24));             // the sync of a cooperative_groups tile of 8
+  s[threadIdx.x] = threadIdx.x;            // FAULT tiles_of_a_warp
+  __syncwarp(0xffu << (threadIdx.x & 24));  // the sync of a cooperative_groups tile of 8
   y[threadIdx.x] = s[threadIdx.x ^ (faulty ? 8 : 4)];  // FAULT tiles_of_a_warp
 }
 PAIR(tiles_of_a_warp, "race") {

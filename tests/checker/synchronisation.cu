@@ -85,8 +85,7 @@ PAIR(barriers_crossed, "deadlock") {
 
 template <bool faulty>
 __global__ void mask_without_the_caller(int* y) {
-  if (threadIdx.x < 16)
-    y[threadIdx.x] = __shfl_sync(faulty ? 0xff : 0xffff, threadIdx.x, 0);  // FAULT mask_without_the_caller
+  if (threadIdx.x < 16) y[threadIdx.x] = __shfl_sync(faulty ? 0xff : 0xffff, threadIdx.x, 0);  // FAULT mask_without_the_caller
 }
 PAIR(mask_without_the_caller, "invalid-mask") {
   Buffer<int> y(32);
@@ -96,8 +95,7 @@ PAIR(mask_without_the_caller, "invalid-mask") {
 template <bool faulty>
 __global__ void mask_of_lanes_that_never_come(int* y) {
   if (threadIdx.x < 16) {
-    y[threadIdx.x] =
-        __any_sync(faulty ? 0xffffffffu : 0xffffu, threadIdx.x == 3);  // FAULT mask_of_lanes_that_never_come
+    y[threadIdx.x] = __any_sync(faulty ? 0xffffffffu : 0xffffu, threadIdx.x == 3);  // FAULT mask_of_lanes_that_never_come
   } else if (faulty) {
     __syncthreads();
   }
@@ -122,8 +120,7 @@ PAIR(shuffle_from_an_inactive_lane, "inactive-lane") {
 template <bool faulty>
 __global__ void inactive_lane_to_the_host(int* y) {
   if (threadIdx.x < 16) {
-    y[threadIdx.x] =
-        __shfl_sync(0xffff, static_cast<int>(threadIdx.x), faulty ? 20 : 10);  // FAULT inactive_lane_to_the_host
+    y[threadIdx.x] = __shfl_sync(0xffff, static_cast<int>(threadIdx.x), faulty ? 20 : 10);  // FAULT inactive_lane_to_the_host
   }
 }
 PAIR(inactive_lane_to_the_host, "inactive-lane") {
@@ -243,8 +240,7 @@ PAIR(barrier_that_is_none, "invalid-instruction") {
 
 template <bool faulty>
 __global__ void barriers_of_one_warp_differ(int* y) {
-  asm volatile("barrier.sync %0, 32;" ::"r"(faulty ? threadIdx.x / 16 + 1 : 1)
-               : "memory");  // FAULT barriers_of_one_warp_differ
+  asm volatile("barrier.sync %0, 32;" ::"r"(faulty ? threadIdx.x / 16 + 1 : 1) : "memory");  // FAULT barriers_of_one_warp_differ
   y[threadIdx.x] = 1;
 }
 PAIR(barriers_of_one_warp_differ, "invalid-instruction") {
@@ -271,7 +267,7 @@ PAIR(counting_barrier_in_a_branch, "barrier-divergence") {
 template <bool faulty>
 __global__ void barrier_in_a_loop(int* y) {
   const int turns = faulty ? 2 + threadIdx.x / 32 : 3;
-  for (int t = 0; t < turns; ++t) __syncthreads();   // FAULT barrier_in_a_loop
+  for (int t = 0; t < turns; ++t) __syncthreads();      // FAULT barrier_in_a_loop
   asm volatile("barrier.sync 1, 64;" ::: "memory");  // FAULT barrier_in_a_loop
   y[threadIdx.x] = 1;
 }

@@ -1,5 +1,4 @@
-// The libraries of algorithms that come with the toolkit: sorting and summing with thrust, prefix sums of a block and
-// of the device with cub.
+// The libraries of algorithms that come with the toolkit: sorting and summing with thrust, prefix sums of a block and of the device with cub.
 #include <thrust/device_vector.h>
 #include <thrust/host_vector.h>
 #include <thrust/reduce.h>

@@ -1,5 +1,5 @@
-// Right results by a program with mistakes in it that no result shows: a race, a value that nobody wrote, a shuffle
-// from a lane that is not there and a mask that leaves out its own caller. Each is met again and again.
+// Right results by a program with mistakes in it that no result shows: a race, a value that nobody wrote, a shuffle from a lane that is not there and a mask
+// that leaves out its own caller. Each is met again and again.
 #include <numeric>
 
 #include "check.h"

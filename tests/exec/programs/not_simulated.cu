@@ -1,5 +1,4 @@
-// Two kernels, one of them with an instruction that the simulated GPU does not have, and host code that looks at no
-// error unless it is told to.
+// Two kernels, one of them with an instruction that the simulated GPU does not have, and host code that looks at no error unless it is told to.
 #include <cstdio>
 #include <cstring>
 

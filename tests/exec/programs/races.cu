@@ -30,17 +30,10 @@ int main(int, char** argv) {
   cudaMalloc(&p, 64 * sizeof(int));
   cudaMemset(p, 0, 64 * sizeof(int));
   switch (std::atoi(argv[1])) {
-    case 0:
-      written_by_a_reader<<<1, 32>>>(p);
-      break;
-    case 1:
-      shared_by_a_reader<<<1, 32>>>(p);
-      break;
-    case 2:
-      by_one_instruction<<<1, 32>>>(p);
-      break;
-    default:
-      by_two_blocks<<<2, 32>>>(p);
+    case 0: written_by_a_reader<<<1, 32>>>(p); break;
+    case 1: shared_by_a_reader<<<1, 32>>>(p); break;
+    case 2: by_one_instruction<<<1, 32>>>(p); break;
+    default: by_two_blocks<<<2, 32>>>(p);
   }
   return cudaDeviceSynchronize() != cudaSuccess;
 }

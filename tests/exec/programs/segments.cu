@@ -26,8 +26,7 @@ static void sum_segments() {
   const thrust::device_vector<Value> device_values = values;
   thrust::device_vector<int> result_keys(kSegments);
   thrust::device_vector<Value> sums(kSegments);
-  const auto end = thrust::reduce_by_key(device_keys.begin(), device_keys.end(), device_values.begin(),
-                                         result_keys.begin(), sums.begin());
+  const auto end = thrust::reduce_by_key(device_keys.begin(), device_keys.end(), device_values.begin(), result_keys.begin(), sums.begin());
   EXPECT(end.first - result_keys.begin() == kSegments);
   const thrust::host_vector<Value> found = sums;
   int wrong = 0;
