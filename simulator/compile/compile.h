@@ -1,4 +1,4 @@
-// TimeSlices parsed modules into a program: links them, places their variables, lays out shared and local memory, and gives every
+// Turns parsed modules into a program: links them, places their variables, lays out shared and local memory, and gives every
 // instruction its handler and the places of its operands.
 //
 //   modules -> linked (linker.h) -> each function: liveness (liveness.h) -> registers (registers.h) -> operations, by category (lower.h)

@@ -1,4 +1,4 @@
-// TimeSlices what a handler noticed into a finding, with its place in the program and in the grid.
+// Turns what a handler noticed into a finding, with its place in the program and in the grid.
 #pragma once
 
 #include <string>

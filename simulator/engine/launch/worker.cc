@@ -16,7 +16,7 @@
 namespace lockstep::engine {
 namespace {
 
-// TimeSlices that blocks get which have not ended although some other block has failed.
+// Time slices that blocks get which have not ended although some other block has failed.
 constexpr int kMaxStragglers = 2;
 
 // Blocks whose memory can serve again, kept by each host thread from launch to launch: small kernels are launched by the thousand.
