@@ -9,6 +9,28 @@ using isa::Space;
 
 namespace {
 
+// The registers that are loaded or stored: the one of a single element into `slot` of `op`, several into Program::slots. Sets op.register_bytes.
+void lower_data(FunctionBuilder& b, const Instruction& i, const Operand& data, bool load, Slot& slot, Op& op, std::vector<OperandUse>& uses) {
+  const Role role = load ? Role::kWrite : Role::kValue;
+  if (op.elements != 1) {
+    if (data.kind != Operand::Kind::kVector || data.elements.size() != op.elements) b.refuse(i, "has a vector operand of another length");
+    op.register_bytes = b.register_bytes_of(i, data, op.width);
+    std::vector<Slot> slots;
+    for (const Operand& e : data.elements) slots.push_back(load ? b.optional_destination(e) : b.source(i, e, op.register_bytes));
+    op.target = static_cast<std::uint32_t>(b.program().slots.size());
+    for (const Slot s : slots) {
+      b.program().slots.push_back(s);
+      uses.push_back({s, role});
+    }
+  } else {
+    const Operand& d = data.kind == Operand::Kind::kVector && data.elements.size() == 1 ? data.elements[0] : data;
+    op.register_bytes = d.kind == Operand::Kind::kRegister ? static_cast<std::uint8_t>(b.register_bytes(d)) : op.width;
+    slot = load ? b.destination(i, d, op.register_bytes) : b.source(i, d, op.register_bytes);
+    uses.push_back({slot, role});
+  }
+  if (op.register_bytes < op.width) b.refuse(i, "has a register narrower than the access");
+}
+
 void lower_parameter_access(FunctionBuilder& b, const Instruction& i, bool load) {
   const Operand& where = i.operands[load ? 1 : 0];
   const Operand& data = i.operands[load ? 0 : 1];
@@ -36,24 +58,7 @@ void lower_parameter_access(FunctionBuilder& b, const Instruction& i, bool load)
   }
   op.immediate += where.offset;
   std::vector<OperandUse> uses;
-  const Role role = load ? Role::kWrite : Role::kValue;
-  if (op.elements != 1) {
-    if (data.kind != Operand::Kind::kVector || data.elements.size() != op.elements) b.refuse(i, "has a vector operand of another length");
-    op.register_bytes = b.register_bytes_of(i, data, op.width);
-    std::vector<Slot> slots;
-    for (const Operand& e : data.elements) slots.push_back(load ? b.optional_destination(e) : b.source(i, e, op.register_bytes));
-    op.target = static_cast<std::uint32_t>(b.program().slots.size());
-    for (const Slot s : slots) {
-      b.program().slots.push_back(s);
-      uses.push_back({s, role});
-    }
-  } else {
-    op.register_bytes = data.kind == Operand::Kind::kRegister ? static_cast<std::uint8_t>(b.register_bytes(data)) : op.width;
-    Slot& slot = load ? op.dst : op.src[3];
-    slot = load ? b.destination(i, data, op.register_bytes) : b.source(i, data, op.register_bytes);
-    uses.push_back({slot, role});
-  }
-  if (op.register_bytes < op.width) b.refuse(i, "has a register narrower than the access");
+  lower_data(b, i, data, load, load ? op.dst : op.src[3], op, uses);
   b.emit(i, op, load ? ValidityTransfer::kFresh : ValidityTransfer::kControl, load ? std::move(uses) : std::vector<OperandUse>{});
 }
 
@@ -80,27 +85,9 @@ void lower_load_store(FunctionBuilder& b, const Instruction& i) {
     if (op.width < 4) b.out().byte_granular = true;
   }
   std::vector<OperandUse> uses{{op.src[0], Role::kAddress}};
-  const Role role = load ? Role::kWrite : Role::kValue;
   op.elements = i.modifiers.vector;
-  if (op.elements != 1) {
-    if (data.kind != Operand::Kind::kVector || data.elements.size() != op.elements) b.refuse(i, "has a vector operand of another length");
-    if (op.width * op.elements > 32) b.refuse(i, "moves more than 32 bytes a thread");
-    op.register_bytes = b.register_bytes_of(i, data, op.width);
-    std::vector<Slot> slots;
-    for (const Operand& e : data.elements) slots.push_back(load ? b.optional_destination(e) : b.source(i, e, op.register_bytes));
-    op.target = static_cast<std::uint32_t>(b.program().slots.size());
-    for (const Slot s : slots) {
-      b.program().slots.push_back(s);
-      uses.push_back({s, role});
-    }
-  } else {
-    const Operand& d = data.kind == Operand::Kind::kVector && data.elements.size() == 1 ? data.elements[0] : data;
-    op.register_bytes = d.kind == Operand::Kind::kRegister ? static_cast<std::uint8_t>(b.register_bytes(d)) : op.width;
-    Slot& slot = load ? op.dst : op.src[1];
-    slot = load ? b.destination(i, d, op.register_bytes) : b.source(i, d, op.register_bytes);
-    uses.push_back({slot, role});
-  }
-  if (op.register_bytes < op.width) b.refuse(i, "has a register narrower than the access");
+  if (op.width * op.elements > 32) b.refuse(i, "moves more than 32 bytes a thread");
+  lower_data(b, i, data, load, load ? op.dst : op.src[1], op, uses);
   op.run = load ? b.handlers().load(op) : b.handlers().store(op);
   b.emit(i, op, load ? ValidityTransfer::kLoad : ValidityTransfer::kStore, std::move(uses));
 }
