@@ -1,4 +1,5 @@
-// lockstep-exec exec|counters [OPTION...] -- PROGRAM [ARGUMENT...]: runs a CUDA program on the simulated GPU. docs/exec.md is its manual.
+// lockstep-exec exec|counters|mutate [OPTION...] -- PROGRAM [ARGUMENT...]: runs a CUDA program on the simulated GPU. docs/exec.md and docs/mutation.md are
+// its manuals.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,7 @@
 
 #include "simulator/exec/child.h"
 #include "simulator/exec/counter_table.h"
+#include "simulator/exec/mutate/mutate.h"
 #include "simulator/exec/preflight.h"
 #include "simulator/exec/report.h"
 #include "simulator/exec/run_record.h"
@@ -100,6 +102,25 @@ int judge(int status, const RunRecord& record, bool require_kernels) {
   return require_kernels && record.kernels.empty() ? kNoKernel : 0;
 }
 
+// Reads the settings, finds the simulated runtime and looks at the program; `set` and `command` become what it is started with. 0, or an exit status: why
+// it cannot be is on stderr.
+int get_ready(Environment& set, std::vector<std::string>& command, const char* self) {
+  const auto settings = runtime::read_settings([&](const char* name) -> const char* {
+    const auto it = set.find(name);
+    return it != set.end() ? it->second.c_str() : std::getenv(name);
+  });
+  if (const auto* error = std::get_if<std::string>(&settings)) return fail(kUsage, *error);
+  const std::string folder = library_folder(self);
+  if (folder.empty()) return fail(kRefused, std::string("the simulated ") + kLibrary + " is not beside this program");
+  const Preflight look = look_at(command.front(), folder, std::get<runtime::Settings>(settings).profile->compute_capability());
+  for (const std::string& sentence : look.sentences) fail(0, sentence);
+  if (look.verdict != Preflight::Verdict::kGo) return look.verdict == Preflight::Verdict::kNotFound ? kNotFound : kRefused;
+  set["LD_LIBRARY_PATH"] = with_folder_first(folder);
+  if (look.preload) set["LD_PRELOAD"] = folder + "/" + kLibrary;
+  command.front() = look.program;
+  return 0;
+}
+
 int run(Options options, bool counters, const char* self) {
   if (counters) {
     options.set.try_emplace("LOCKSTEP_COUNT", "1");
@@ -110,24 +131,12 @@ int run(Options options, bool counters, const char* self) {
     if (std::getenv(variable) == nullptr) options.set[variable] = "1";
   }
   if (options.stop) options.set["LOCKSTEP_GO_ON"] = "0";
-  const auto settings = runtime::read_settings([&](const char* name) -> const char* {
-    const auto it = options.set.find(name);
-    return it != options.set.end() ? it->second.c_str() : std::getenv(name);
-  });
-  if (const auto* error = std::get_if<std::string>(&settings)) return fail(kUsage, *error);
-  const std::string folder = library_folder(self);
-  if (folder.empty()) return fail(kRefused, std::string("the simulated ") + kLibrary + " is not beside this program");
-  const Preflight look = look_at(options.command.front(), folder, std::get<runtime::Settings>(settings).profile->compute_capability());
-  for (const std::string& sentence : look.sentences) fail(0, sentence);
-  if (look.verdict != Preflight::Verdict::kGo) return look.verdict == Preflight::Verdict::kNotFound ? kNotFound : kRefused;
+  std::vector<std::string> command = options.command;
+  if (const int status = get_ready(options.set, command, self); status != 0) return status;
 
   const Scratch scratch;
   if (scratch.path().empty()) return fail(kRefused, "no temporary file can be made (TMPDIR)");
   options.set["LOCKSTEP_RECORD"] = scratch.path();
-  options.set["LD_LIBRARY_PATH"] = with_folder_first(folder);
-  if (look.preload) options.set["LD_PRELOAD"] = folder + "/" + kLibrary;
-  std::vector<std::string> command = options.command;
-  command.front() = look.program;
   std::fflush(nullptr);
   const int status = run_child(command, options.set);
 
@@ -150,6 +159,21 @@ int run(Options options, bool counters, const char* self) {
   return done.exit_status == 0 && !reported ? kNoReport : done.exit_status;
 }
 
+void add_mutate_options(CLI::App& app, MutateOptions& o) {
+  app.add_option("--mutants", o.sample, "judge so many mutants, chosen by chance; 0: all")->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", o.seed, "seed of that choice");
+  app.add_option("--operators", o.operators, "only these kinds of change, by name, or kernels, or calls; several between commas")->delimiter(',');
+  app.add_option("--jobs", o.jobs, "mutants that run at the same time; 0: as many as the machine has processors")->check(CLI::NonNegativeNumber);
+  app.add_option("--out", o.out, "folder of the reports")->capture_default_str();
+  app.add_option("--fail-under", o.fail_under, "exit with 1 when fewer per cent of the mutants are killed")->check(CLI::Range(0, 100));
+  app.add_option("--files", o.files, "only kernels from source files whose path this regular expression fits");
+  app.add_option("--callers", o.callers, "only calls of the runtime from functions whose name this regular expression fits");
+  app.add_option("--equivalents", o.equivalents, "file of mutants that nothing can tell from the original: FILE: SOURCE LINE ~ OPERATOR ~ CHANGE ~ REASON");
+  app.add_option("--first", o.first, "argument that makes the program do less, for a first round; may be repeated")->allow_extra_args(false);
+  app.add_option("--sources", o.sources, "folder in which source files are looked for; may be repeated")->allow_extra_args(false);
+  app.add_flag("--resume", o.resume, "go on with what an interrupted command has left in --out");
+}
+
 int main(int argc, char** argv) {
   CLI::App app("Runs a CUDA program, built with nvcc -cudart shared, on Lockstep's simulated GPU.");
   app.name("lockstep");
@@ -157,8 +181,11 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App* exec = app.add_subcommand("exec", "run PROGRAM with all checks and report what they find");
   CLI::App* counters = app.add_subcommand("counters", "run PROGRAM and print its kernels' counters; no checks unless --check asks for some");
-  for (CLI::App* command : {exec, counters}) {
-    add_options(*command, options);
+  CLI::App* mutate_command = app.add_subcommand("mutate", "judge the tests that PROGRAM is by mutants of its kernels and of its calls of the runtime");
+  MutateOptions mutation;
+  add_mutate_options(*mutate_command, mutation);
+  for (CLI::App* command : {exec, counters}) add_options(*command, options);
+  for (CLI::App* command : {exec, counters, mutate_command}) {
     command->footer("Write -- and then the program: [OPTION...] -- PROGRAM [ARGUMENT...]");
   }
   // What follows the first "--" is the program's alone.
@@ -170,7 +197,11 @@ int main(int argc, char** argv) {
   }
   if (argv + argc - dashes < 2) return fail(kUsage, "no program: write -- PROGRAM [ARGUMENT...] after the options");
   options.command.assign(dashes + 1, argv + argc);
-  return run(std::move(options), counters->parsed(), argv[0]);
+  if (!mutate_command->parsed()) return run(std::move(options), counters->parsed(), argv[0]);
+  Environment set;
+  std::vector<std::string> command = options.command;
+  if (const int status = get_ready(set, command, argv[0]); status != 0) return status;
+  return mutate(mutation, command, set);
 }
 
 }  // namespace

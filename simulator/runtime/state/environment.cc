@@ -108,6 +108,7 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
     return error;
   }
   if (const char* record = lookup("LOCKSTEP_RECORD")) settings.record = record;
+  if (const char* mutation = lookup("LOCKSTEP_MUTATION")) settings.mutation = mutation;
   settings.memory_bytes = memory_gib << 30;
   // NVIDIA's variable: anything but a number is NVIDIA's business, and means no here.
   const char* blocking = lookup("CUDA_LAUNCH_BLOCKING");

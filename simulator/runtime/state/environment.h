@@ -14,6 +14,7 @@
 //   LOCKSTEP_GO_ON=0             1: a kernel goes on after a finding where it can (a race, a value that nobody wrote, ...), and each place is told once
 //   LOCKSTEP_API_ERRORS=0        1: calls of the API that fail are findings, refused launches among them
 //   LOCKSTEP_RECORD=FILE         where to leave what happened, for `lockstep exec` (record.h)
+//   LOCKSTEP_MUTATION=FILE       what `lockstep mutate` asks of the process (runtime/mutation/plan.h)
 //   LOCKSTEP_REGISTERS=shared    separate: every virtual register has a place of its own, to tell whether sharing places changes a result
 //   LOCKSTEP_COUNT=0             1: memory transactions are counted from the first launch on
 //   CUDA_LAUNCH_BLOCKING=0       1: a launch itself returns the kernel's error, as NVIDIA's runtime does
@@ -48,6 +49,7 @@ struct Settings {
   bool api_errors = false;
   engine::RegisterPlaces registers = engine::RegisterPlaces::kShared;
   std::string record;
+  std::string mutation;
   check::Suppressions suppressions;
   bool launch_blocking = false;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/occupancy.h"
 #include "simulator/runtime/state/work.h"
@@ -191,7 +192,11 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   config.images = &runtime.images;
   if (!runtime.findings.quiet())
     config.notice = [](std::string_view text) { std::fprintf(stderr, "lockstep: %.*s\n", static_cast<int>(text.size()), text.data()); };
-  keep_outcome(runtime, device, *loaded, engine::launch(*loaded, config, *runtime.memory));
+  Interceptor* const interceptor = runtime.interceptor.get();
+  if (interceptor != nullptr) interceptor->before_launch(runtime, *entry->binary, *loaded, config);
+  engine::Outcome outcome = engine::launch(*loaded, config, *runtime.memory);
+  if (interceptor != nullptr) interceptor->after_launch(*entry->binary, *loaded, outcome);
+  keep_outcome(runtime, device, *loaded, std::move(outcome));
   return runtime.settings.launch_blocking ? device.error : cudaSuccess;
 }
 

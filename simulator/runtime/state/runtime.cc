@@ -14,6 +14,7 @@
 #include <variant>
 
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/host_access.h"
@@ -53,6 +54,7 @@ void record_host_access(const check::Finding& finding) { record_file().found({Re
 // What the parent found is the parent's to report.
 void in_child() {
   Runtime& runtime = Runtime::get();
+  if (runtime.forking_mutant) return;
   if (runtime.used) runtime.start_error = cudaErrorInitializationError;
   runtime.findings.take();
   runtime.record.forget();
@@ -109,6 +111,16 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
     }
   }
   pthread_atfork(nullptr, nullptr, in_child);
+  if (!settings.mutation.empty()) {
+    unsetenv("LOCKSTEP_MUTATION");  // processes that this one starts are their own
+    auto made = make_interceptor(settings.mutation);
+    if (const auto* error = std::get_if<std::string>(&made)) {
+      std::fprintf(stderr, "lockstep: %s\n", error->c_str());
+      start_error = cudaErrorInitializationError;
+      return;
+    }
+    interceptor = std::get<std::unique_ptr<Interceptor>>(std::move(made));
+  }
 }
 
 void Runtime::explain(const char* function, const std::string& sentence, const std::string& about) {
@@ -121,6 +133,7 @@ void Runtime::explain(const char* function, const std::string& sentence, const s
 }
 
 void Runtime::tell(std::vector<check::Finding> made) {
+  if (interceptor != nullptr) interceptor->found(made);
   const auto wanted = std::stable_partition(made.begin(), made.end(), [&](const check::Finding& f) { return !settings.suppressions.cover(f); });
   std::vector<check::Finding> quiet(std::make_move_iterator(wanted), std::make_move_iterator(made.end()));
   made.erase(wanted, made.end());
