@@ -132,14 +132,10 @@ void add_conversion_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   if (i.opcode != Opcode::k_cvt) return;
   if (i.modifiers.sat) add(edits, Operator::kConversionChanged, "does not saturate", with_opcode(site, *replace_word(i.text, ".sat", "")));
-  constexpr std::array<Words, 8> kSigns = {
-      {{".u8", ".s8"}, {".s8", ".u8"}, {".u16", ".s16"}, {".s16", ".u16"}, {".u32", ".s32"}, {".s32", ".u32"}, {".u64", ".s64"}, {".s64", ".u64"}}};
   constexpr std::array<Words, 6> kNarrower = {{{".u64", ".u32"}, {".s64", ".s32"}, {".u32", ".u16"}, {".s32", ".s16"}, {".u16", ".u8"}, {".s16", ".s8"}}};
   // The last word is the source's type.
   const std::size_t dot = i.text.rfind('.');
   const std::string head = i.text.substr(0, dot), type = i.text.substr(dot);
-  for (const Words& w : kSigns)
-    if (type == w.from) add(edits, Operator::kConversionChanged, "is from " + std::string(w.to.substr(1)), with_opcode(site, head + std::string(w.to)));
   for (const Words& w : kNarrower)
     if (type == w.from) add(edits, Operator::kConversionChanged, "is from " + std::string(w.to.substr(1)), with_opcode(site, head + std::string(w.to)));
 }
@@ -217,13 +213,18 @@ void add_replacement_edits(const Site& site, std::vector<Edit>& edits) {
     if (!sibling && name == "shr") sibling = with_opcode(site, "shl.b" + rest.substr(2));
     add(edits, Operator::kOperationReplaced, name + " became " + std::string(w.to), std::move(sibling));
   }
-  if (isa::category_of(i.opcode) == Category::kAtomic) {
-    constexpr std::array<Words, 8> kAtomics = {
-        {{".add", ".exch"}, {".exch", ".add"}, {".min", ".max"}, {".max", ".min"}, {".and", ".or"}, {".or", ".and"}, {".inc", ".dec"}, {".dec", ".inc"}}};
-    add_replaced(site, Operator::kOperationReplaced, kAtomics, edits);
-    // A reduction has no exchange.
-    if (i.opcode == Opcode::k_red && has_word(i.text, ".add"))
-      add(edits, Operator::kOperationReplaced, "add became max", with_opcode(site, *replace_word(i.text, ".add", ".max")));
+  if (isa::category_of(i.opcode) != Category::kAtomic) return;
+  constexpr std::array<Words, 7> kAtomics = {
+      {{".exch", ".add"}, {".min", ".max"}, {".max", ".min"}, {".and", ".or"}, {".or", ".and"}, {".inc", ".dec"}, {".dec", ".inc"}}};
+  add_replaced(site, Operator::kOperationReplaced, kAtomics, edits);
+  // An exchange is of bits; a reduction has none.
+  if (!has_word(i.text, ".add")) return;
+  const std::string other = *replace_word(i.text, ".add", i.opcode == Opcode::k_red ? ".max" : ".exch");
+  const std::string type = "." + std::string(isa::type_name(i.modifiers.type)), bits = ".b" + std::to_string(8 * isa::size_of(i.modifiers.type));
+  if (i.opcode == Opcode::k_red) {
+    add(edits, Operator::kOperationReplaced, "add became max", with_opcode(site, other));
+  } else if (const auto exchange = replace_word(other, type, bits)) {
+    add(edits, Operator::kOperationReplaced, "add became exch", with_opcode(site, *exchange));
   }
 }
 

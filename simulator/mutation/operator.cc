@@ -34,7 +34,7 @@ constexpr std::array<Entry, kOperators> kEntries = {{
     {Operator::kFlushChanged, true, "flush-changed", "Subnormal numbers become zeros, or no longer do."},
     {Operator::kProductSplit, true, "product-split", "A fused multiply-add rounds its product."},
     {Operator::kProductFused, true, "product-fused", "A multiplication and an addition are fused."},
-    {Operator::kConversionChanged, true, "conversion-changed", "A conversion is from another width or sign, or does not saturate."},
+    {Operator::kConversionChanged, true, "conversion-changed", "A conversion is from half the width, or does not saturate."},
     {Operator::kConstantChanged, true, "constant-changed", "A constant is one more, one less, or zero."},
     {Operator::kOperandsExchanged, true, "operands-exchanged", "The operands of what does not commute change places."},
     {Operator::kOperationReplaced, true, "operation-replaced", "An operation becomes its sibling: a sum a difference, a minimum a maximum."},

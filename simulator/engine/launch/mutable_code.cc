@@ -52,7 +52,7 @@ class ParsedCode final : public MutableCode {
     auto& loaded = static_cast<LoadedModule&>(module);
     std::vector<ptx::Module> changed = modules_;
     try {
-      mutation::apply(changed, place);
+      mutation::make_mutant(changed, place);
     } catch (const std::out_of_range& error) {
       return error.what();
     }
