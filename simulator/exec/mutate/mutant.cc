@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace lockstep::exec {
 namespace {
@@ -15,6 +16,12 @@ std::string demangled(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
   return status == 0 ? text.get() : name;
+}
+
+// Bazel's compilers see the sources by this name.
+std::string short_path(const std::string& path) {
+  constexpr std::string_view kHere = "/proc/self/cwd/";
+  return path.starts_with(kHere) ? path.substr(kHere.size()) : path;
 }
 
 // "grid-x+1" -> "grid-changed": calls have operators too.
@@ -69,7 +76,7 @@ bool read_survey(const std::string& path, Survey* survey) {
         mutant.change = m.at("change");
         mutant.function = demangled(m.at("function"));
         mutant.text = m.at("text");
-        mutant.file = m.at("file");
+        mutant.file = short_path(m.at("file"));
         mutant.line = m.at("line");
         mutant.column = m.at("column");
         survey->mutants.push_back(std::move(mutant));
