@@ -68,7 +68,8 @@ TEST(Mutate, ToldTheWeakFromTheStrong) {
   EXPECT_GT(strong.score(), weak.score() + 10) << weak.out << strong.out;
   // Both kernels were mutated, and one was not launched.
   EXPECT_GT(strong.statuses()["NoCoverage"], 5);
-  // Nothing but a race or a value that nobody wrote can be left to the simulated GPU's checks by tests that look at everything.
+  // Nothing but a race or a value that nobody wrote can be left to the simulated GPU's checks by tests that look at
+  // everything.
   EXPECT_TRUE(has(strong.out, " 0 of them by the simulated GPU's checks alone")) << strong.out;
   EXPECT_FALSE(has(weak.out, " 0 of them by the simulated GPU's checks alone")) << weak.out;
   // A survivor is shown with its line.
@@ -81,7 +82,8 @@ TEST(Mutate, ToldTheWeakFromTheStrong) {
   EXPECT_EQ(report.at("schemaVersion"), "2");
   for (const auto& [name, file] : report.at("files").items()) {
     EXPECT_TRUE(file.contains("source") && file.contains("language"));
-    for (const auto& m : file.at("mutants")) named |= m.value("statusReason", "") == "Saxpy.IsRightEverywhereAndNowhereElse";
+    for (const auto& m : file.at("mutants"))
+      named |= m.value("statusReason", "") == "Saxpy.IsRightEverywhereAndNowhereElse";
   }
   EXPECT_TRUE(named);
   EXPECT_TRUE(has(contents(strong.folder + "/mutation.html"), "<h1>What the tests notice</h1>"));
@@ -98,14 +100,17 @@ TEST(Mutate, SamplesTheSameBySeedAndGoesOnWhereItWas) {
   int count = 0;
   for (const auto& [status, n] : first.statuses()) count += n;
   EXPECT_EQ(count, 12);
-  const Outcome other = mutate("sample", "--resume --mutants=11 --seed=8 --operators=kernels " + program("weakly_tested"));
+  const Outcome other =
+      mutate("sample", "--resume --mutants=11 --seed=8 --operators=kernels " + program("weakly_tested"));
   EXPECT_TRUE(has(other.err, "is of other mutants: beginning anew")) << other.err;
 }
 
 TEST(Mutate, ChoosesByOperatorAndJudgesByScore) {
-  const Outcome few = mutate("few", "--operators=compare-negated,call-removed --fail-under=100 " + program("weakly_tested"));
+  const Outcome few =
+      mutate("few", "--operators=compare-negated,call-removed --fail-under=100 " + program("weakly_tested"));
   for (const auto& [name, file] : few.report().at("files").items())
-    for (const auto& m : file.at("mutants")) EXPECT_TRUE(m.at("mutatorName") == "compare-negated" || m.at("mutatorName") == "call-removed");
+    for (const auto& m : file.at("mutants"))
+      EXPECT_TRUE(m.at("mutatorName") == "compare-negated" || m.at("mutatorName") == "call-removed");
   EXPECT_EQ(few.status, few.score() < 100 ? 1 : 0) << few.out << few.err;
   const Outcome below = mutate("below", "--operators=guard-removed --fail-under=100 " + program("weakly_tested"));
   EXPECT_EQ(below.status, 1) << below.out << below.err;
@@ -114,12 +119,16 @@ TEST(Mutate, ChoosesByOperatorAndJudgesByScore) {
 
 TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
   const std::string file = testing::TempDir() + "/equivalents.txt";
-  std::ofstream(file) << "# nothing can tell\ntested.cu: if (i < n) y[i] = a * x[i] + y[i]; ~ guard-removed ~ * ~ for this test\n";
-  const Outcome o = mutate("excused", "--operators=guard-removed --fail-under=100 --equivalents=" + file + " " + program("weakly_tested"));
+  std::ofstream(file)
+      << "# nothing can tell\ntested.cu: if (i < n) y[i] = a * x[i] + y[i]; ~ guard-removed ~ * ~ for this test\n";
+  const Outcome o = mutate(
+      "excused", "--operators=guard-removed --fail-under=100 --equivalents=" + file + " " + program("weakly_tested"));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   EXPECT_GT(o.statuses()["Ignored"], 0);
   std::ofstream(file) << "tested.cu: no reason\n";
-  EXPECT_TRUE(has(mutate("unreadable", "--operators=guard-removed --equivalents=" + file + " " + program("weakly_tested")).err, "equivalents.txt, line 1"));
+  EXPECT_TRUE(
+      has(mutate("unreadable", "--operators=guard-removed --equivalents=" + file + " " + program("weakly_tested")).err,
+          "equivalents.txt, line 1"));
 }
 
 // Managed memory is mapped into parent and mutants alike: they must not see one another's.
@@ -140,9 +149,11 @@ TEST(Mutate, RunsProgramsWithThreadsOnceAMutant) {
 }
 
 TEST(Mutate, SaysWhatIsWrong) {
-  EXPECT_TRUE(has(mutate("wrong", "--operators=barriers " + program("vector_add")).err, "there is no operator 'barriers'; there are kernels, calls, barrier-removed"));
+  EXPECT_TRUE(has(mutate("wrong", "--operators=barriers " + program("vector_add")).err,
+                  "there is no operator 'barriers'; there are kernels, calls, barrier-removed"));
   EXPECT_TRUE(has(mutate("wrong", "--files='(' " + program("vector_add")).err, "regular expressions"));
-  EXPECT_TRUE(has(mutate("wrong", "--files=nowhere --callers=nobody " + program("vector_add")).err, "no mutant is left to judge"));
+  EXPECT_TRUE(has(mutate("wrong", "--files=nowhere --callers=nobody " + program("vector_add")).err,
+                  "no mutant is left to judge"));
   const Outcome red = mutate("red", "-- /bin/false");
   EXPECT_EQ(red.status, 2);
   EXPECT_TRUE(has(red.err, "the unchanged program ends with status 1")) << red.err;
