@@ -7,7 +7,9 @@
 
 #include "harness/property/rows.h"
 #include "properties/contract_laws.h"
+#include "properties/ray_tracer_roundings.h"
 #include "properties/scenes.h"
+#include "properties/special_scenes.h"
 #include "reference/ray_tracer.h"
 
 namespace lockstep::properties {
@@ -113,6 +115,39 @@ struct ScheduledSceneCase : RayTracerCase {
   static void fields(ScheduledSceneCase& c, FieldVisitor& field) { fields_of(c, field, 24); }
 };
 
+// Touching rays, equal heights, special values.
+struct SpecialSceneCase : RayTracerCase {
+  SpecialScene scene = SpecialScene::kSpecial;
+  static void fields(SpecialSceneCase& c, FieldVisitor& field) {
+    using enum SpecialScene;
+    field("scene", c.scene,
+          choice<SpecialScene>({{"special", kSpecial}, {"rims", kRims}, {"ties", kTies}, {"levels", kLevels}}));
+    fields_of(c, field, 20);
+  }
+  // So few that most are seen.
+  void normalise() {
+    count = std::min<std::int64_t>(count, 8);
+    RayTracerCase::normalise();
+  }
+  Spheres special() const {
+    if (width == 0 || height == 0) return {};
+    return special_spheres(scene, static_cast<int>(count), static_cast<int>(width), static_cast<int>(height), seed);
+  }
+};
+
+// As many spheres as constant memory holds, one fewer, and on the global path one more.
+struct FullListCase : ScheduledSceneCase {
+  int fewer = 0;
+  static void fields(FullListCase& c, FieldVisitor& field) {
+    fields_of(c, field, 6);
+    field("fewer", c.fewer, range(-1, 1));
+  }
+  void normalise() {
+    if (fewer < 0) variant = RayTracerVariant::kGlobal;
+    width = std::max<std::int64_t>(width, 1), height = std::max<std::int64_t>(height, 1), count = 0;
+  }
+};
+
 // What the launcher is called with, and its contract; as many spheres as the case has.
 template <class Scene>
 Call<RayTracer> call_with(const RayTracerCase& c, Scene scene) {
@@ -177,6 +212,53 @@ void gives_every_pixel_a_legal_colour(const RayTracer& tracer, const RayTracerCa
   }
 }
 
+// Every pixel has the bits that the declared chain gives.
+void require_declared_pixels(const RayTracerCase& c, const Spheres& scene, const Pixels& image) {
+  const auto spheres = for_reference(scene);
+  for (std::size_t e = 0; e < image.size(); ++e) {
+    const auto x = static_cast<int>(e % c.width), y = static_cast<int>(e / c.width);
+    const auto wanted = std::bit_cast<std::uint32_t>(
+        reference::declared_pixel(spheres, static_cast<int>(c.width), static_cast<int>(c.height), x, y));
+    if (image[e] == wanted) continue;
+    const Origin origin = c.where()(e);
+    fail_case({Reason::kMismatch, "",
+               fmt::format("pixel ({}, {}) is {}, but the declared chain gives {}; block {}, thread {}", x, y,
+                           text(image[e]), text(wanted), origin.block, origin.thread)});
+  }
+}
+
+void draws_special_spheres_as_declared(const RayTracer& tracer, const SpecialSceneCase& c) {
+  require_declared_pixels(c, c.special(), c.launch(tracer, c.special()));
+}
+
+void keeps_its_roundings(const RayTracer& tracer, const ScheduledSceneCase& c) {
+  Bits bits(mix(c.seed));
+  const auto found = ray_tracer_roundings().find(bits, pixel_on_the_edge);
+  Pixels actual;
+  for (const auto& f : found) {
+    ScheduledSceneCase one = c;
+    one.width = f.input.width, one.height = f.input.height;
+    actual.push_back(one.launch(tracer, f.input.spheres)[f.input.py * f.input.width + f.input.px]);
+  }
+  ray_tracer_roundings().require(found, actual, text);
+}
+
+// The last of them is the highest, everywhere.
+void draws_a_full_list(const RayTracer& tracer, const FullListCase& c) {
+  Spheres spheres = random_spheres(kernels::kMaxConstantSpheres - c.fewer, static_cast<int>(c.width),
+                                   static_cast<int>(c.height), c.seed);
+  spheres.back() = {0.25f, 0.5f, 1, 1000, 0, 0, 1000};
+  require_declared_pixels(c, spheres, c.launch(tracer, spheres));
+}
+
+// More rows of blocks than a grid has, one column wide, of an empty scene: what costs least of a million rows.
+void draws_rows_beyond_the_grid(const RayTracer& tracer, const ScheduledSceneCase& c) {
+  constexpr std::int64_t kMostRowsOfBlocks = 65535;
+  ScheduledSceneCase tall = c;
+  tall.width = 1, tall.height = kMostRowsOfBlocks * kBlockSide + 21, tall.gap = 0;
+  require_declared_pixels(tall, {}, tall.launch(tracer, {}));
+}
+
 void variants_agree_bit_for_bit(const RayTracer& tracer, const RayTracerCase& c) {
   RayTracerCase other = c;
   other.variant = RayTracerVariant::kConstant;
@@ -235,6 +317,10 @@ Laws<RayTracer> ray_tracer_laws() {
                                                                                          {.cases = 50, .cost = 4}),
       refusal_law<call_of, ScheduledSceneCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("GivesEveryPixelALegalColour", gives_every_pixel_a_legal_colour, {.cases = 600}),
+      law("DrawsSpecialSpheresAsDeclared", draws_special_spheres_as_declared, {.cases = 500}),
+      law("KeepsItsRoundings", keeps_its_roundings, {.cases = 10, .cost = 20}),
+      law("DrawsAFullList", draws_a_full_list, {.cases = 3, .cost = 100}),
+      law("DrawsRowsBeyondTheGrid", draws_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
       law("VariantsAgreeBitForBit", variants_agree_bit_for_bit, {.cases = 200}),
       law("DoesNotDependOnOrder", does_not_depend_on_order, {.cases = 200}),
       law("MovesWithItsScene", moves_with_its_scene, {.cases = 150}),
