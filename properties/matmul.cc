@@ -7,6 +7,7 @@
 #include "harness/property/rows.h"
 #include "harness/property/values.h"
 #include "properties/contract_laws.h"
+#include "properties/matmul_roundings.h"
 #include "reference/matmul.h"
 
 namespace lockstep::properties {
@@ -201,8 +202,29 @@ reference::Bounded expected(const MatmulCase& c, const std::vector<float>& a, co
   return reference::matmul(ConstMap(a.data(), c.m, c.k), ConstMap(b.data(), c.k, c.n));
 }
 
+// Within its bound, and then bit for bit what the declared chain gives.
 void matches_its_reference(const Matmul& matmul, const MatmulCase& c) {
-  REQUIRE_WITHIN_BOUND(c.launch(matmul), expected(c, c.a(), c.b()), c.where());
+  const std::vector<float> a = c.a(), b = c.b(), product = c.launch(matmul, a, b);
+  REQUIRE_WITHIN_BOUND(product, expected(c, a, b), c.where());
+  const auto chain = reference::matmul_chain(ConstMap(a.data(), c.m, c.k), ConstMap(b.data(), c.k, c.n));
+  REQUIRE_WITHIN_BOUND(product, reference::exactly(chain), c.where());
+}
+
+// A product whose diagonal has an element for each neighbour of the declared chain.
+void keeps_its_roundings(const Matmul& matmul, const ScheduledMatmulCase& c) {
+  Bits bits(mix(c.a_values.seed + (c.b_values.seed << 32)));
+  const auto found = matmul_roundings().find(bits, any_matmul_terms);
+  ScheduledMatmulCase one = c;
+  one.m = one.n = static_cast<std::int64_t>(found.size()), one.k = kMatmulTerms;
+  std::vector<float> a, columns;
+  for (const auto& f : found) {
+    a.insert(a.end(), f.input.a.begin(), f.input.a.end());
+    columns.insert(columns.end(), f.input.b.begin(), f.input.b.end());
+  }
+  const std::vector<float> product = one.launch(matmul, a, transposed(columns, one.n, one.k));
+  std::vector<float> actual;
+  for (std::int64_t i = 0; i < one.n; ++i) actual.push_back(product[i * one.n + i]);
+  matmul_roundings().require(found, actual);
 }
 
 void variants_agree_bit_for_bit(const Matmul& matmul, const MatmulCase& c) {
@@ -277,6 +299,7 @@ Laws<Matmul> matmul_laws() {
                                                                        {.cases = 50, .cost = 4}),
       refusal_law<call_of, ScheduledMatmulCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("MatchesItsReference", matches_its_reference, {.cases = 1000}),
+      law("KeepsItsRoundings", keeps_its_roundings, {.cases = 20, .cost = 10}),
       law("VariantsAgreeBitForBit", variants_agree_bit_for_bit, {.cases = 200, .cost = 4}),
       law("IsExactOnSmallIntegers", is_exact_on_small_integers, {.cases = 300}),
       law("ByTheIdentityChangesNothing", by_the_identity_changes_nothing, {.cases = 150}),

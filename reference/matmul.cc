@@ -14,7 +14,7 @@ bool all_integers(const Eigen::Ref<const RowMajorF>& m) {
   return m.size() == 0 || (m.array().isFinite() && m.array() == m.array().round()).all();
 }
 
-// The declared chain in float: what decides the class of a result that is not certain to be finite.
+// The declared chain in float at one element.
 float declared_chain(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowMajorF>& b, Eigen::Index i,
                      Eigen::Index j) {
   float sum = 0;
@@ -60,6 +60,13 @@ Bounded matmul(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowM
     }
   }
   return result;
+}
+
+Eigen::ArrayXf matmul_chain(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowMajorF>& b) {
+  eigen_assert(a.cols() == b.rows());
+  Eigen::ArrayXf c(a.rows() * b.cols());
+  for (Eigen::Index e = 0; e < c.size(); ++e) c(e) = declared_chain(a, b, e / b.cols(), e % b.cols());
+  return c;
 }
 
 Bounded freivalds_residual(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowMajorF>& b,

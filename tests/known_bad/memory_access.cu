@@ -23,7 +23,7 @@ struct Honest {
       case PatternKind::kConsecutive:
         return t + p.offset;
       case PatternKind::kPermuted:
-        return p.offset + t / 32 * 32 + p.factor * t % 32;
+        return p.offset + t / 32 * 32 + (p.factor * t & 31);
       case PatternKind::kOneAddress:
         return p.offset;
       default:
