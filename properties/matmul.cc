@@ -227,6 +227,21 @@ void keeps_its_roundings(const Matmul& matmul, const ScheduledMatmulCase& c) {
   matmul_roundings().require(found, actual);
 }
 
+// More rows of blocks than a grid has, one column wide: on the variant whose blocks are smallest, for tiles of every
+// side are one template, and on the one without tiles.
+void covers_rows_beyond_the_grid(const Matmul& matmul, const ScheduledMatmulCase& c) {
+  constexpr std::int64_t kMostRowsOfBlocks = 65535;
+  ScheduledMatmulCase tall = c;
+  tall.n = tall.k = 1, tall.a_gap = tall.b_gap = tall.c_gap = 0;
+  for (const auto variant : {MatmulVariant::kTiled8, MatmulVariant::kGlobal}) {
+    tall.variant = variant;
+    tall.m = kMostRowsOfBlocks * block_side(variant) + 3;
+    const std::vector<float> a = tall.a(), b = {3}, product = tall.launch(matmul, a, b);
+    const auto chain = reference::matmul_chain(ConstMap(a.data(), tall.m, 1), ConstMap(b.data(), 1, 1));
+    REQUIRE_WITHIN_BOUND(product, reference::exactly(chain), tall.where());
+  }
+}
+
 void variants_agree_bit_for_bit(const Matmul& matmul, const MatmulCase& c) {
   MatmulCase variant = c;
   variant.variant = MatmulVariant::kGlobal;
@@ -306,6 +321,7 @@ Laws<Matmul> matmul_laws() {
       law("Transposes", transposes, {.cases = 150, .cost = 2}),
       law("DistributesOverSums", distributes_over_sums, {.cases = 150, .cost = 3}),
       law("PassesFreivaldsCheck", passes_freivalds_check, {.cases = 20, .cost = 30}),
+      law("CoversRowsBeyondTheGrid", covers_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
       law("IsDeterministic", require_same_bits<ScheduledMatmulCase, Matmul>, {.cases = 10, .cost = 50}),
   };
 }

@@ -433,6 +433,15 @@ void collective_keeps_its_roundings(const Shuffle& shuffle, const CollectiveCase
   keeps_the_roundings_of<__half>(shuffle, c);
 }
 
+// More blocks than 16 bits count, of a thread each.
+void numbers_blocks_beyond_16_bits(const Shuffle& shuffle, const CollectiveCase& c) {
+  CollectiveCase many = c;
+  many.x = many.y = many.z = 1, many.blocks = (1 << 16) + 3, many.width = 1, many.root = 0;
+  many.collective = WarpCollective::kBroadcast, many.values.kind = ValueKind::kWide;
+  const std::vector<int> x = values_of_case<int>(many);
+  REQUIRE_BITWISE_EQUAL(collect<int>(shuffle, many, x), x, many.where());
+}
+
 void exchange_is_deterministic(const Shuffle& shuffle, const ExchangeCase& c) {
   constexpr int kSchedules = 50;
   with_type(c.type, [&]<class T>(T) {
@@ -530,6 +539,7 @@ Laws<Shuffle> shuffle_laws() {
       law("LanesAndWarpsAreNumberedAlongXFirst", lanes_and_warps_are_numbered_along_x_first, {.cases = 300}),
       law("CollectiveMatchesItsReference", collective_matches_its_reference, {.cases = 1500}),
       law("CollectiveKeepsItsRoundings", collective_keeps_its_roundings, {.cases = 10, .cost = 20}),
+      law("NumbersBlocksBeyond16Bits", numbers_blocks_beyond_16_bits, {.cases = 1, .cost = 1000}),
       law("IsDeterministic", exchange_is_deterministic, {.cases = 20, .cost = 50}),
       law("CollectiveIsDeterministic", collective_is_deterministic, {.cases = 15, .cost = 50}),
   };
