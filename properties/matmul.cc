@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/device/sparse_array.h"
 #include "harness/property/rows.h"
 #include "harness/property/values.h"
 #include "properties/contract_laws.h"
@@ -306,6 +307,44 @@ void passes_freivalds_check(const Matmul& matmul, const LargeMatmulCase& c) {
   }
 }
 
+// Two rows of A, of B or of C that lie more elements apart than 31 bits count: each matrix in turn.
+void multiplies_rows_far_apart(const Matmul& matmul, const ScheduledMatmulCase& c) {
+  constexpr std::int64_t kFar = (std::int64_t{1} << 31) + 7;
+  constexpr std::size_t kRow = 40 * sizeof(float), kBytes = kFar * sizeof(float) + kRow;
+  require_capability({Capability::kGlobalBytes, kBytes + (std::size_t{1} << 30)});
+  constexpr std::int64_t kSide = 33;
+  SparseArray far("matrix", kBytes);
+  for (const char which : {'a', 'b', 'c'}) {
+    const std::int64_t m = which == 'b' ? kSide : 2, k = which == 'b' ? 2 : kSide, n = kSide;
+    const std::vector<float> a = make_values<float>({ValueKind::kUniform, c.a_values.seed}, m * k, kA),
+                             b = make_values<float>({ValueKind::kUniform, c.b_values.seed}, k * n, kB);
+    const auto place_far = [&](const std::vector<float>& rows, std::int64_t columns) {
+      for (std::int64_t i = 0; i < 2; ++i)
+        far.write_elements<float>(i * kFar * sizeof(float),
+                                  {rows.begin() + i * columns, rows.begin() + (i + 1) * columns});
+    };
+    if (which == 'a') place_far(a, k);
+    if (which == 'b') place_far(b, n);
+    if (which == 'c') place_far(std::vector<float>(2 * n, -1), n);
+    const auto near_a = DeviceArray<float>::input("a", a, {}), near_b = DeviceArray<float>::input("b", b, {});
+    const auto near_c = DeviceArray<float>::output("c", m * n, {});
+    auto* const place = reinterpret_cast<float*>(far.data());
+    const bool far_a = which == 'a', far_b = which == 'b', far_c = which == 'c';
+    REQUIRE_CUDA(matmul(c.variant, MatrixView<const float>{far_a ? place : near_a.data(), m, k, far_a ? kFar : k},
+                        MatrixView<const float>{far_b ? place : near_b.data(), k, n, far_b ? kFar : n},
+                        MatrixView<float>{far_c ? place : near_c.data(), m, n, far_c ? kFar : n}, nullptr));
+    std::vector<float> product = far.read_elements<float>(0, n);
+    const std::vector<float> second = far.read_elements<float>(kFar * sizeof(float), n);
+    product.insert(product.end(), second.begin(), second.end());
+    const auto chain = reference::exactly(reference::matmul_chain(ConstMap(a.data(), m, k), ConstMap(b.data(), k, n)));
+    if (far_c) {
+      REQUIRE_WITHIN_BOUND(product, chain);
+    } else {
+      REQUIRE_WITHIN_BOUND(near_c, chain);
+    }
+  }
+}
+
 }  // namespace
 
 Laws<Matmul> matmul_laws() {
@@ -328,7 +367,8 @@ Laws<Matmul> matmul_laws() {
 
 Laws<Matmul> huge_matmul_laws() {
   return {law("PassesFreivaldsCheck",
-              +[](const Matmul& matmul, const HugeMatmulCase& c) { passes_freivalds_check(matmul, c); }, {.cases = 1})};
+              +[](const Matmul& matmul, const HugeMatmulCase& c) { passes_freivalds_check(matmul, c); }, {.cases = 1}),
+          law("MultipliesRowsFarApart", multiplies_rows_far_apart, {.cases = 4})};
 }
 
 }  // namespace lockstep::properties

@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 
+#include "harness/device/sparse_array.h"
 #include "harness/property/rows.h"
 #include "properties/contract_laws.h"
 #include "properties/ray_tracer_roundings.h"
@@ -18,6 +19,7 @@ namespace {
 using kernels::RayTracerVariant;
 using kernels::Sphere;
 using Pixels = std::vector<std::uint32_t>;
+using Bytes = std::vector<unsigned char>;
 
 constexpr std::int64_t kMaxWork = 150000;  // pixels times spheres
 constexpr std::int64_t kBlockSide = 16;
@@ -303,6 +305,31 @@ void moves_with_its_scene(const RayTracer& tracer, const TranslatedSceneCase& c)
   }
 }
 
+// Rows whose pitch, in bytes, 32 bits do not hold; what lies beside a row is left alone.
+void draws_rows_far_apart(const RayTracer& tracer, const ScheduledSceneCase& c) {
+  constexpr std::size_t kGuard = 256, kPitch = (std::size_t{1} << 32) + 64;
+  require_capability({Capability::kGlobalBytes, kPitch + (std::size_t{1} << 30)});
+  ScheduledSceneCase two = c;
+  two.width = std::max<std::int64_t>(c.width, 1), two.height = 2;
+  const Spheres spheres = random_spheres(5, static_cast<int>(two.width), 2, c.seed);
+  const std::size_t row = sizeof(std::uint32_t) * two.width;
+  SparseArray image("image", kPitch + row + 2 * kGuard);
+  for (const std::size_t at : {std::size_t{0}, kPitch}) image.fill(at, row + 2 * kGuard);
+  const auto floats = reinterpret_cast<const float*>(spheres.data());
+  const auto list = DeviceArray<float>::input("spheres", std::span(floats, 7 * spheres.size()), {});
+  REQUIRE_CUDA(tracer(c.variant, reinterpret_cast<const Sphere*>(list.data()), static_cast<int>(spheres.size()),
+                      image.data() + kGuard, static_cast<int>(two.width), 2, kPitch, nullptr));
+  Pixels pixels;
+  const Bytes untouched(kGuard, SparseArray::kUntouched);
+  for (const std::size_t at : {std::size_t{0}, kPitch}) {
+    const Pixels drawn = image.read_elements<std::uint32_t>(at + kGuard, two.width);
+    pixels.insert(pixels.end(), drawn.begin(), drawn.end());
+    REQUIRE_LAW(image.read(at, kGuard) == untouched && image.read(at + kGuard + row, kGuard) == untouched,
+                "bytes beside row {} were written", at == 0 ? 0 : 1);
+  }
+  require_declared_pixels(two, spheres, pixels);
+}
+
 }  // namespace
 
 Pixels render(const RayTracer& tracer, RayTracerVariant variant, const Spheres& spheres, int width, int height) {
@@ -327,5 +354,7 @@ Laws<RayTracer> ray_tracer_laws() {
       law("IsDeterministic", require_same_bits<ScheduledSceneCase, RayTracer>, {.cases = 10, .cost = 50}),
   };
 }
+
+Laws<RayTracer> far_ray_tracer_laws() { return {law("DrawsRowsFarApart", draws_rows_far_apart, {.cases = 4})}; }
 
 }  // namespace lockstep::properties
