@@ -347,8 +347,8 @@ Mutants<MatmulLauncher> matmul_mutants() {
       {"one_grid_of_rows",
        "no stride over the rows that a grid of 65,535 blocks does not cover",
        launch<OneGridOfRows>,
-       {"unwritten"},
-       {"unwritten"}},
+       {"unwritten", "mismatch"},
+       {"unwritten", "mismatch"}},
       // Negative controls.
       {"in_steps", "the unchanged steps from which the mutants are made", launch<Honest>},
       {"row_a_block", "a block for each row, no shared memory", launch_row_a_block},
