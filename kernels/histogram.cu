@@ -19,6 +19,7 @@ constexpr int kMaxCluster = 16;
 
 // What a block counts to: it must not see more elements before it hands its counts over.
 constexpr std::int64_t kMostCounted = std::numeric_limits<unsigned>::max();
+static_assert(kHistogramFlushAfter <= kMostCounted);
 
 // In which `threads` threads count an element each.
 __device__ std::int64_t rounds_of(std::int64_t elements, std::int64_t threads) {
