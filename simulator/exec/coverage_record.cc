@@ -25,13 +25,23 @@ CoveredInstruction instruction_of(const json& fields) {
   return i;
 }
 
+// nvcc calls what stands in an anonymous namespace "_INTERNAL_7abfd654_12_histogram_cu_1f0eb3a6::": that differs from file to file, and says nothing.
+std::string without_internal(std::string name) {
+  for (std::size_t at; (at = name.find("_INTERNAL_")) != name.npos;) {
+    const std::size_t end = name.find("::", at);
+    if (end == name.npos) break;
+    name.erase(at, end + 2 - at);
+  }
+  return name;
+}
+
 CoveredModule module_of(const json& fields) {
   CoveredModule module;
   module.files = fields.at("files").get<std::vector<std::string>>();
   const auto files = static_cast<int>(module.files.size());
   for (const json& i : fields.at("inlined")) {
     InlinedFunction& inlined = module.inlined.emplace_back();
-    inlined.function = i.at(0).get<std::string>();
+    inlined.function = without_internal(i.at(0).get<std::string>());
     for (const json& call : i.at(1)) {
       inlined.calls.push_back({call.at(0).get<int>(), call.at(1).get<int>(), call.at(2).get<int>()});
       if (inlined.calls.back().file < 0 || inlined.calls.back().file >= files) inlined.calls.pop_back();

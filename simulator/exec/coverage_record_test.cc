@@ -9,10 +9,13 @@ using nlohmann::json;
 
 // A module of one kernel; instructions as runtime/state/record.h describes them.
 json module_line(json instructions, const std::string& id = "a") {
-  return {{"module", id},
-          {"files", {"k.cu", "helper.h"}},
-          {"inlined", json::parse(R"x([["help(int)", [[0, 4, 3]]], ["help(int)", [[0, 5, 3]]], ["other()", [[1, 7, 1], [0, 5, 3]]]])x")},
-          {"functions", {{{"name", "_Z1kv"}, {"demangled", "k()"}, {"kernel", true}, {"text", 0}, {"instructions", std::move(instructions)}}}}};
+  return {
+      {"module", id},
+      {"files", {"k.cu", "helper.h"}},
+      {"inlined",
+       json::parse(
+           R"x([["help(int)", [[0, 4, 3]]], ["help(int)", [[0, 5, 3]]], ["_INTERNAL_7abfd654_12_histogram_cu_1f0eb3a6::other(int)", [[1, 7, 1], [0, 5, 3]]]])x")},
+      {"functions", {{{"name", "_Z1kv"}, {"demangled", "k()"}, {"kernel", true}, {"text", 0}, {"instructions", std::move(instructions)}}}}};
 }
 
 SourceCoverage read(const std::vector<json>& lines) {
@@ -79,6 +82,12 @@ TEST(CoverageRecord, ACallThatWasInlinedIsALineToo) {
   EXPECT_EQ(lines.at(4).count, 0u) << "nobody came";
   EXPECT_EQ(all.files.at("helper.h").lines.at(7).count, 5u) << "a call within what was inlined";
   EXPECT_EQ(all.files.at("helper.h").lines.at(9).count, 200u);
+}
+
+TEST(CoverageRecord, NamesOfAnonymousNamespacesAreShort) {
+  const auto line = read({module_line({{"bra", 1, 1, 8, 2, true, 32, 5, false, true, json::array()}})}).files.at("helper.h").lines.at(8);
+  ASSERT_EQ(line.branches.size(), 1u);
+  EXPECT_EQ(line.branches[0].inlined, "other(int) at helper.h:7:1, at k.cu:5:3");
 }
 
 TEST(CoverageRecord, AGuardThatIsNeverTrueLeavesItsInstructionUnexecutedAndABranchExecuted) {
