@@ -41,7 +41,6 @@ class LoadedModule final : public Module {
  public:
   LoadedModule(std::unique_ptr<Program> program, memory::DeviceMemory& memory);
   ~LoadedModule() override;
-  const Program& program() const { return *program_; }
   const Kernel* find_kernel(std::string_view name) const override;
   const memory::Allocation* find_variable(std::string_view name) const override;
   std::vector<const Kernel*> kernels() const override;
