@@ -17,6 +17,7 @@
 //   LOCKSTEP_MUTATION=FILE       what `lockstep mutate` asks of the process (runtime/mutation/plan.h)
 //   LOCKSTEP_REGISTERS=shared    separate: every virtual register has a place of its own, to tell whether sharing places changes a result
 //   LOCKSTEP_COUNT=0             1: memory transactions are counted from the first launch on
+//   LOCKSTEP_COVERAGE=0          1: what the threads of kernels execute is counted, and left in LOCKSTEP_RECORD for `lockstep coverage`
 //   CUDA_LAUNCH_BLOCKING=0       1: a launch itself returns the kernel's error, as NVIDIA's runtime does
 #pragma once
 
@@ -45,6 +46,7 @@ struct Settings {
   std::uint64_t instruction_limit = kInstructionLimit;
   bool quiet = false;
   bool count = false;
+  bool coverage = false;
   bool go_on = false;
   bool api_errors = false;
   engine::RegisterPlaces registers = engine::RegisterPlaces::kShared;

@@ -189,6 +189,7 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   config.host_threads = runtime.settings.host_threads;
   config.instruction_limit = runtime.settings.instruction_limit;
   config.count = device.count_memory;
+  config.coverage = runtime.modules.coverage(*entry, device.ordinal);
   config.images = &runtime.images;
   if (!runtime.findings.quiet())
     config.notice = [](std::string_view text) { std::fprintf(stderr, "lockstep: %.*s\n", static_cast<int>(text.size()), text.data()); };

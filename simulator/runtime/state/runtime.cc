@@ -42,11 +42,18 @@ void tell_leaks_at_exit(int /*status*/, void*) {
   if (lock.owns_lock()) the_runtime->tell_leaks();
 }
 
+void record_coverage_at_exit(int /*status*/, void*) {
+  if (the_runtime == nullptr || !the_runtime->settings.coverage) return;
+  std::unique_lock lock(the_runtime->lock, std::try_to_lock);
+  if (lock.owns_lock()) the_runtime->modules.record_coverage(*the_runtime);
+}
+
 void finish_record(int /*status*/, void* record) { static_cast<Record*>(record)->finish(finding_log().changed()); }
 
 // When the library is loaded, so that the handlers run after the program's own (they run in reverse order): leaks are looked for first, the record is
 // finished, and then the exit status is decided.
-[[maybe_unused]] const bool watching = (watch_exit(&finding_log()), on_exit(finish_record, &record_file()), on_exit(tell_leaks_at_exit, nullptr), true);
+[[maybe_unused]] const bool watching =
+    (watch_exit(&finding_log()), on_exit(finish_record, &record_file()), on_exit(record_coverage_at_exit, nullptr), on_exit(tell_leaks_at_exit, nullptr), true);
 
 void record_host_access(const check::Finding& finding) { record_file().found({Reported{0, false, finding}}); }
 
