@@ -43,6 +43,29 @@ typedef struct lockstepCounters {
 typedef int (*lockstepResetCounters_t)(void);
 typedef int (*lockstepReadCounters_t)(lockstepCounters* counters);
 
+/* What a program tells a GPU to do. */
+typedef enum lockstepOperationKind {
+  LOCKSTEP_KERNEL = 0, /* a launch */
+  LOCKSTEP_COPY = 1,
+  LOCKSTEP_FILL = 2,
+  LOCKSTEP_OTHER_WORK = 3, /* a host function, an event to record, a whole graph, ... */
+  LOCKSTEP_FAILED_CALL = 4 /* a call of the runtime that returned an error; nothing was done, and stream and captured say nothing */
+} lockstepOperationKind;
+typedef struct lockstepOperation {
+  int kind;         /* lockstepOperationKind */
+  int device;       /* that was current */
+  int captured;     /* 1: the stream was being captured, and this became a node of its graph */
+  int error;        /* cudaError_t of a failed call */
+  void* stream;     /* as the program named it: null is the default stream */
+  const char* call; /* the runtime's function, such as "cudaMemcpyAsync"; lives as long as the process */
+} lockstepOperation;
+
+/* Forgets the operations so far; with `on` not 0, those of all threads are kept from now on, otherwise no more. 0. */
+typedef int (*lockstepWatchOperations_t)(int on);
+/* Copies the first `room` operations since then, in the order of the calls (work that a graph does counts as its launch alone); returns how many there
+ * are. With room 0 the pointer may be null. */
+typedef size_t (*lockstepReadOperations_t)(lockstepOperation* operations, size_t room);
+
 /* The schedule of later launches: 0 is the deterministic order, any other seed permutes blocks, warps and lane groups. */
 typedef int (*lockstepSetSchedule_t)(uint64_t seed);
 

@@ -95,6 +95,13 @@ int lockstepReadCounters(lockstepCounters* result) {
   });
 }
 
+int lockstepWatchOperations(int on) {
+  Runtime::get().operations.watch(on != 0);
+  return 0;
+}
+
+size_t lockstepReadOperations(lockstepOperation* operations, size_t room) { return Runtime::get().operations.read(operations, room); }
+
 int lockstepSetSchedule(uint64_t seed) {
   return with_device(-1, [&](Runtime& r, Device&) {
     r.settings.schedule = seed;

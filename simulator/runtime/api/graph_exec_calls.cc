@@ -93,7 +93,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     found = graphs().find(exec);
     if (!found) return cudaErrorInvalidValue;
     if (const cudaError_t refused = refuse_captured(r, "cudaGraphLaunch", *s); refused != cudaSuccess) return refused;
-    return check_legacy(r, "cudaGraphLaunch", *s);
+    const cudaError_t put = check_legacy(r, "cudaGraphLaunch", *s);
+    if (put == cudaSuccess) note_operation(r, d, LOCKSTEP_OTHER_WORK, "cudaGraphLaunch", stream, false);
+    return put;
   });
   if (error != cudaSuccess) return error;
   const cudaError_t run = run_graph("cudaGraphLaunch", *found);

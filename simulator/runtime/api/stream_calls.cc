@@ -15,6 +15,7 @@ using lockstep::runtime::check_stream;
 using lockstep::runtime::Device;
 using lockstep::runtime::Event;
 using lockstep::runtime::HostWork;
+using lockstep::runtime::note_operation;
 using lockstep::runtime::Reach;
 using lockstep::runtime::run_callback;
 using lockstep::runtime::Runtime;
@@ -119,7 +120,9 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     Runtime& r = Runtime::get();
     if (function == nullptr) return cudaErrorInvalidValue;
     captured = s.capture != nullptr;
-    return captured ? capture_work(r, "cudaLaunchHostFunc", s, HostWork{function, data}) : check_legacy(r, "cudaLaunchHostFunc", s);
+    const cudaError_t put = captured ? capture_work(r, "cudaLaunchHostFunc", s, HostWork{function, data}) : check_legacy(r, "cudaLaunchHostFunc", s);
+    if (put == cudaSuccess) note_operation(r, r.current(), LOCKSTEP_OTHER_WORK, "cudaLaunchHostFunc", stream, captured);
+    return put;
   });
   if (error == cudaSuccess && !captured) run_callback([&] { function(data); });
   return error;

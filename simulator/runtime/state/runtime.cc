@@ -195,7 +195,10 @@ cudaError_t begin_call(const char* function, Reach reach) {
 cudaError_t end_call(cudaError_t error, const char* function) {
   ThreadState& thread = thread_state();
   // "Not ready" is an answer, not an error.
-  if (error != cudaSuccess && error != cudaErrorNotReady) thread.last_error = error;
+  if (error != cudaSuccess && error != cudaErrorNotReady) {
+    thread.last_error = error;
+    if (thread.depth == 0) Runtime::get().operations.note({LOCKSTEP_FAILED_CALL, thread.device, 0, error, nullptr, function});
+  }
   if (thread.depth == 0 && Runtime::get().settings.api_errors) call_ended(Runtime::get(), function, error);
   return error;
 }

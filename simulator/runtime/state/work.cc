@@ -101,6 +101,12 @@ cudaError_t perform_free(Runtime& runtime, const FreeWork& work) {
   return cudaSuccess;
 }
 
+int kind_of(const Work& work) {
+  if (std::holds_alternative<KernelWork>(work)) return LOCKSTEP_KERNEL;
+  if (std::holds_alternative<CopyWork>(work)) return LOCKSTEP_COPY;
+  return std::holds_alternative<FillWork>(work) ? LOCKSTEP_FILL : LOCKSTEP_OTHER_WORK;
+}
+
 }  // namespace
 
 cudaGraphNodeType type_of(const Work& work) {
@@ -161,9 +167,16 @@ cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStre
     runtime.explain(api_name, "the stream does not exist");
     return cudaErrorInvalidResourceHandle;
   }
-  if (s->capture) return capture_work(runtime, api_name, *s, std::move(work));
-  if (const cudaError_t error = check_legacy(runtime, api_name, *s); error != cudaSuccess) return error;
-  return perform(runtime, device, api_name, work);
+  const int kind = kind_of(work);
+  const bool captured = s->capture != nullptr;
+  cudaError_t error = captured ? capture_work(runtime, api_name, *s, std::move(work)) : check_legacy(runtime, api_name, *s);
+  if (error == cudaSuccess && !captured) error = perform(runtime, device, api_name, work);
+  if (error == cudaSuccess) note_operation(runtime, device, kind, api_name, stream, captured);
+  return error;
+}
+
+void note_operation(Runtime& runtime, const Device& device, int kind, const char* api_name, cudaStream_t stream, bool captured) {
+  runtime.operations.note({kind, device.ordinal, captured, cudaSuccess, stream, api_name});
 }
 
 }  // namespace lockstep::runtime

@@ -74,6 +74,9 @@ cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, cons
 // Does the work, or, where the stream is being captured, makes it a node of the graph after what the stream had before.
 cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStream_t stream, Work work);
 
+// Something was put into a stream (operations.h); put() says so itself.
+void note_operation(Runtime& runtime, const Device& device, int kind, const char* api_name, cudaStream_t stream, bool captured);
+
 // Runs a host function of the program outside the device lock. CUDA runs it in a thread of its own: it has the calling thread here, but a state of
 // its own, so that its errors are not the caller's.
 template <class Call>

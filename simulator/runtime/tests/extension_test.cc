@@ -206,6 +206,95 @@ CUDA_TEST(Extension, CountersCountFromTheReset) {
   EXPECT_EQ(read(&c), -1);
 }
 
+void watch(bool on) { EXPECT_EQ(extension<lockstepWatchOperations_t>("lockstepWatchOperations")(on), 0); }
+
+std::vector<lockstepOperation> operations() {
+  const auto read = extension<lockstepReadOperations_t>("lockstepReadOperations");
+  std::vector<lockstepOperation> all(read(nullptr, 0));
+  EXPECT_EQ(read(all.data(), all.size()), all.size());
+  return all;
+}
+
+void expect_operation(const lockstepOperation& o, int kind, cudaStream_t stream, bool captured, const std::string& call) {
+  EXPECT_EQ(o.kind, kind) << call;
+  EXPECT_EQ(o.stream, stream) << call;
+  EXPECT_EQ(o.captured, captured) << call;
+  EXPECT_EQ(o.error, cudaSuccess) << call;
+  EXPECT_EQ(o.call, call);
+}
+
+CUDA_TEST(Operations, AreToldWithTheirStreams) {
+  int *a = device_ints(64), *b = device_ints(64);
+  cudaStream_t s;
+  ASSERT_CUDA(cudaSuccess, cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  ASSERT_CUDA(cudaSuccess, cudaMemset(a, 0, 256));
+  EXPECT_TRUE(operations().empty()) << "nobody has asked yet";
+  watch(true);
+  ASSERT_CUDA(cudaSuccess, cudaMemsetAsync(a, 0, 256, s));
+  ASSERT_CUDA(cudaSuccess, cudaMemcpy(b, a, 256, cudaMemcpyDeviceToDevice));
+  kernels::nothing(1, 1, 0, s);
+  ASSERT_CUDA(cudaSuccess, cudaLaunchHostFunc(
+                               s, [](void*) {}, nullptr));
+  auto all = operations();
+  ASSERT_EQ(all.size(), 4u);
+  expect_operation(all[0], LOCKSTEP_FILL, s, false, "cudaMemsetAsync");
+  expect_operation(all[1], LOCKSTEP_COPY, nullptr, false, "cudaMemcpy");
+  expect_operation(all[2], LOCKSTEP_KERNEL, s, false, "cudaLaunchKernel");
+  expect_operation(all[3], LOCKSTEP_OTHER_WORK, s, false, "cudaLaunchHostFunc");
+  lockstepOperation two[2];
+  EXPECT_EQ(extension<lockstepReadOperations_t>("lockstepReadOperations")(two, 2), 4u) << "no more than there is room for";
+  watch(true);
+  EXPECT_TRUE(operations().empty()) << "those so far are forgotten";
+  ASSERT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+  EXPECT_TRUE(operations().empty()) << "to wait is nothing that a stream does";
+  watch(false);
+  kernels::nothing(1, 1, 0, s);
+  EXPECT_TRUE(operations().empty()) << "nobody asks any more";
+  EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(s));
+}
+
+CUDA_TEST(Operations, AreCapturedOrDone) {
+  int* a = device_ints(64);
+  cudaStream_t s;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  ASSERT_CUDA(cudaSuccess, cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  watch(true);
+  ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  ASSERT_CUDA(cudaSuccess, cudaMemsetAsync(a, 0, 256, s));
+  kernels::nothing(1, 1, 0, s);
+  ASSERT_CUDA(cudaSuccess, cudaStreamEndCapture(s, &graph));
+  ASSERT_CUDA(cudaSuccess, cudaGraphInstantiate(&exec, graph, 0));
+  ASSERT_CUDA(cudaSuccess, cudaGraphLaunch(exec, s));
+  const auto all = operations();
+  watch(false);
+  ASSERT_EQ(all.size(), 3u) << "what the graph does is no operation of its own";
+  expect_operation(all[0], LOCKSTEP_FILL, s, true, "cudaMemsetAsync");
+  expect_operation(all[1], LOCKSTEP_KERNEL, s, true, "cudaLaunchKernel");
+  expect_operation(all[2], LOCKSTEP_OTHER_WORK, s, false, "cudaGraphLaunch");
+  EXPECT_CUDA(cudaSuccess, cudaGraphExecDestroy(exec));
+  EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(graph));
+  EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(s));
+}
+
+CUDA_TEST(Operations, TellOfCallsThatFailed) {
+  quiet();
+  int* a = device_ints(4);
+  watch(true);
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemset(a, 0, 17));
+  kernels::nothing(1, 1025, 0, nullptr);
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaGetLastError());
+  const auto all = operations();
+  watch(false);
+  ASSERT_EQ(all.size(), 2u) << "nothing was done";
+  for (const auto& o : all) {
+    EXPECT_EQ(o.kind, LOCKSTEP_FAILED_CALL);
+    EXPECT_EQ(o.error, cudaErrorInvalidValue);
+  }
+  EXPECT_STREQ(all[0].call, "cudaMemset");
+  EXPECT_STREQ(all[1].call, "cudaLaunchKernel");
+}
+
 CUDA_TEST(Extension, SchedulesDoNotChangeResults) {
   const auto set = extension<lockstepSetSchedule_t>("lockstepSetSchedule");
   int* p = device_ints(1);
