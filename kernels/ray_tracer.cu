@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "kernels/argument_check.h"
@@ -10,6 +11,7 @@ namespace {
 constexpr const char* kWho = "ray_trace";
 constexpr int kSide = 16;  // threads on a side of a block
 constexpr int kMaxGridY = 65535;
+constexpr std::size_t kMostBytes = std::numeric_limits<std::int64_t>::max();  // of an image that can be addressed
 
 __constant__ Sphere constant_spheres[kMaxConstantSpheres];
 
@@ -68,9 +70,10 @@ LaunchStatus check_ray_trace(RayTracerVariant variant, const Sphere* spheres, in
   check.number("height", height, 0, kMaxImageSide);
   if (!check.ok() || width == 0 || height == 0) return check.status();
   const std::size_t row = sizeof(uchar4) * width;
-  check.require(pitch >= row && pitch % alignof(uchar4) == 0, "the pitch is " + std::to_string(pitch) +
-                                                                  " bytes; it must be a multiple of 4 and at least " +
-                                                                  std::to_string(row));
+  const std::size_t most = height == 1 ? kMostBytes : (kMostBytes - row) / (height - 1);
+  check.require(pitch >= row && pitch <= most && pitch % alignof(uchar4) == 0,
+                "the pitch is " + std::to_string(pitch) + " bytes; it must be a multiple of 4, at least " +
+                    std::to_string(row) + ", and leave " + std::to_string(height) + " rows in what can be addressed");
   check.array("image", image, alignof(uchar4));
   if (count == 0) return check.status();
   check.array("spheres", spheres, alignof(Sphere));

@@ -42,7 +42,8 @@ inline constexpr int kMaxImageSide = 1 << 22;  // pixels
 
 // spheres: `count` of them in device memory, aligned to float; 0 ... 2,340 for kConstant, any number for kGlobal.
 // image: 8-bit RGBA in device memory; row py begins at byte py * pitch, pitch >= 4 * width, image and pitch multiples
-// of 4; bytes past 4 * width of a row are left alone. width, height: 0 ... 2^22; with either 0 nothing is launched.
+// of 4, the image's last byte less than 2^63 from its first; bytes past 4 * width of a row are left alone. width,
+// height: 0 ... 2^22; with either 0 nothing is launched.
 // image and spheres do not overlap. The device holds one constant copy of the spheres: calls of kConstant on different
 // streams must be ordered by the caller. Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA
 // returned.
