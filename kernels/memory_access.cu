@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMaxBlock = 1024;
 constexpr int kConstantBytes = 65536;
-constexpr std::int64_t kMostElements = std::int64_t{1} << 36;  // no more than 2^31 blocks of 32 even at one a thread
+constexpr std::int64_t kMostElements = 32 * std::int64_t{0x7fffffff};  // a grid of blocks of 32, even at one a thread
 
 __constant__ uint4 constant_data[kConstantBytes / sizeof(uint4)];
 

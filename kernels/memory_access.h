@@ -47,9 +47,9 @@ struct AccessShape {
 };
 
 // element_bytes: 1, 2, 4, 8 or 16; x and y are aligned to it, device memory, and do not overlap. x_count and y_count
-// are the elements that x and y have; a pattern that would leave them is refused. n >= 0; n = 0 launches nothing. The
-// device holds one constant array: calls of kConstant on different streams must be ordered by the caller. Errors:
-// cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
+// are the elements that x and y have; a pattern that would leave them is refused. n: 0 ... 32 * (2^31 - 1); n = 0
+// launches nothing. The device holds one constant array: calls of kConstant on different streams must be ordered by the
+// caller. Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
 LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x, std::int64_t x_count,
                     void* y, std::int64_t n, const AccessShape& shape = {}, cudaStream_t stream = nullptr);
 
