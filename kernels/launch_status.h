@@ -4,7 +4,8 @@
 // A launcher checks its arguments before it touches the device. What it refuses is cudaErrorInvalidValue with a
 // message, and nothing was launched. Zero work is legal: success, and nothing was launched. A success says that the
 // launch was accepted; what happens while the kernel runs is reported by the next call that synchronises, as everywhere
-// in CUDA.
+// in CUDA. All work goes to the stream that was given, which may be one that is being captured; the launcher waits for
+// nothing, and keeps nothing from one call to the next.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,7 +17,8 @@ namespace lockstep::kernels {
 
 struct [[nodiscard]] LaunchStatus {
   cudaError_t error = cudaSuccess;
-  std::string message;  // empty exactly when error is cudaSuccess
+  std::string message;   // empty exactly when error is cudaSuccess
+  bool of_cuda = false;  // CUDA refused what it was told, not the launcher its arguments
 
   bool ok() const { return error == cudaSuccess; }
 };
@@ -26,10 +28,13 @@ inline LaunchStatus refused(const char* who, const std::string& why) {
   return {cudaErrorInvalidValue, std::string(who) + ": " + why};
 }
 
-// What the CUDA call that `tried` describes has returned.
+// What the CUDA call that `tried` describes has returned. An error that is told is not left pending, where the next
+// launch would take it for its own.
 inline LaunchStatus status_of(cudaError_t error, const char* who, const std::string& tried) {
   if (error == cudaSuccess) return {};
-  return {error, std::string(who) + ": " + tried + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)};
+  cudaGetLastError();
+  return {error, std::string(who) + ": " + tried + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error),
+          true};
 }
 
 // What a launch has returned, just after it.
