@@ -81,7 +81,8 @@ def kernel_test(
         timeout = timeout,
         args = args,
         data = data,
-        env = dict(env, LOCKSTEP_EXPECT_KERNELS = "1", LOCKSTEP_GPU = "simulated"),
+        # Two, so that what a launcher keeps from one device to the next shows.
+        env = dict(env, LOCKSTEP_DEVICES = "2", LOCKSTEP_EXPECT_KERNELS = "1", LOCKSTEP_GPU = "simulated"),
         shard_count = shard_count,
         tags = tags + simulated_tags,
         visibility = visibility,

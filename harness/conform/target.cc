@@ -17,6 +17,7 @@ Target simulator(std::string_view device) {
   t.device = device;
   t.name = "the simulated GPU";
   t.variables["LOCKSTEP_GPU"] = "simulated";
+  t.variables["LOCKSTEP_DEVICES"] = "2";  // what a launcher keeps from one device to the next shows
   if (device.starts_with("sm_")) {
     t.name += fmt::format(", as {}", device);
     t.variables["LOCKSTEP_DEVICE"] = device;

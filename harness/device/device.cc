@@ -91,6 +91,8 @@ Extension resolve_all() {
   resolve(e.set_schedule, "lockstepSetSchedule");
   resolve(e.set_checks, "lockstepSetChecks");
   resolve(e.set_quiet, "lockstepSetQuiet");
+  resolve(e.watch_operations, "lockstepWatchOperations");
+  resolve(e.read_operations, "lockstepReadOperations");
   return e;
 }
 
@@ -104,6 +106,12 @@ std::string device_error() {
     return describe(error);
   }
   return count > 0 ? "" : describe(cudaErrorNoDevice);
+}
+
+int device_count() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) cudaGetLastError(), count = 0;
+  return count;
 }
 
 const DeviceProperties& device_properties() {
@@ -146,6 +154,22 @@ const Extension& extension() {
 }
 
 bool is_simulator() { return extension().version != nullptr; }
+
+std::vector<lockstepOperation> operations_of(const std::function<void()>& run) {
+  const Extension& simulator = extension();
+  if (!simulator.watch_operations || !simulator.read_operations) return run(), std::vector<lockstepOperation>();
+  simulator.watch_operations(1);
+  try {
+    run();
+  } catch (...) {
+    simulator.watch_operations(0);
+    throw;
+  }
+  std::vector<lockstepOperation> operations(simulator.read_operations(nullptr, 0));
+  simulator.read_operations(operations.data(), operations.size());
+  simulator.watch_operations(0);
+  return operations;
+}
 
 std::vector<ReportedFinding> take_findings() {
   std::vector<ReportedFinding> out;

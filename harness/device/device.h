@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ std::string device_error();
 // Requires that a device answers; throws std::runtime_error with device_error() otherwise.
 const DeviceProperties& device_properties();
 
+// Devices that this process sees.
+int device_count();
+
 // The simulator's own functions (simulator/extension.h); each is null on silicon.
 struct Extension {
   lockstepExtensionVersion_t version = nullptr;
@@ -53,10 +57,15 @@ struct Extension {
   lockstepSetSchedule_t set_schedule = nullptr;
   lockstepSetChecks_t set_checks = nullptr;
   lockstepSetQuiet_t set_quiet = nullptr;
+  lockstepWatchOperations_t watch_operations = nullptr;
+  lockstepReadOperations_t read_operations = nullptr;
 };
 const Extension& extension();
 // Whether the simulated GPU answers the CUDA runtime API of this process.
 bool is_simulator();
+
+// What `run` tells the simulated GPU to do, call by call; nothing on silicon, which does not tell. Not reentrant.
+std::vector<lockstepOperation> operations_of(const std::function<void()>& run);
 
 // The errors that the simulator reported since the last call, in order; empty on silicon. Findings that it calls
 // information (legal, and worth a look) are not among them.

@@ -158,6 +158,15 @@ void DeviceBuffer::reset() {
   forget_poison();
 }
 
+void DeviceBuffer::take(const DeviceBuffer& other, CUstream_st* stream) {
+  if (role_ == Role::kOutput || other.role_ == Role::kOutput)
+    throw std::logic_error("'" + name_ + "' cannot take what '" + other.name_ + "' holds");
+  const std::size_t bytes = std::min(bytes_, other.bytes_);
+  std::copy_n(other.contents_.begin(), bytes, contents_.begin());
+  if (bytes == 0) return;
+  require(cudaMemcpyAsync(data_, other.data_, bytes, cudaMemcpyDeviceToDevice, stream), "writing '" + name_ + "'");
+}
+
 // Poison is there to be overwritten: to the simulator an output is memory that nobody has written, so that a kernel
 // which reads it first is found.
 void DeviceBuffer::forget_poison() {

@@ -23,6 +23,8 @@
 #include "harness/property/element.h"
 #include "harness/property/field.h"
 
+struct CUstream_st;  // cudaStream_t points to it
+
 namespace lockstep {
 
 // What an output (and every guard) holds before the launch. Each is a pattern of the element's scalar size (1, 2, 4 or
@@ -64,6 +66,9 @@ class DeviceBuffer final : public Buffer {
   std::optional<Failure> check() override;
   void fetch(void* host) const;
   void reset();  // an output is poisoned again; an in-out buffer gets its first contents again
+  // Copies what the other, an input or in-out buffer, was given, as far as there is room, in stream order. It counts as
+  // given from now on: an input must hold it when the case ends.
+  void take(const DeviceBuffer& other, CUstream_st* stream);
   bool holds_poison(const void* element) const;
 
   const std::string& name() const { return name_; }
@@ -131,6 +136,8 @@ class DeviceArray {
   const std::string& name() const { return buffer_->name(); }
   // An output, before a second launch of the same case; an in-out array gets its first contents again.
   void repoison() { buffer_->reset(); }
+  // New contents for an array that is read, in stream order: those of `other`, as far as there is room.
+  void take(const DeviceArray& other, CUstream_st* stream) { buffer_->take(*other.buffer_, stream); }
 
   DeviceArray(DeviceArray&&) noexcept = default;
   DeviceArray& operator=(DeviceArray&&) noexcept = default;

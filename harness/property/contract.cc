@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "harness/device/device.h"
+
 namespace lockstep {
 namespace {
 
@@ -36,6 +38,29 @@ std::vector<Whole> IntegerArgument::refused() const {
   for (const Whole value : candidates) {
     const bool fits = value >= type_least && value <= type_most;
     if (fits && !legal.contains(value) && std::ranges::find(values, value) == values.end()) values.push_back(value);
+  }
+  return values;
+}
+
+Whole IntegerArgument::get() const {
+  // Read as the type has it: an unsigned one's least value is 0.
+  std::uint64_t word = 0;
+  std::memcpy(&word, places[0].at, places[0].bytes);
+  const std::size_t unused = 64 - 8 * places[0].bytes;
+  return type_least < 0 ? Whole{static_cast<std::int64_t>(word << unused) >> unused} : Whole{word};
+}
+
+std::vector<Whole> IntegerArgument::promised() const {
+  constexpr Whole kBit = 1;
+  std::vector<Whole> candidates = legal.here.empty() ? legal.only : legal.here;
+  if (candidates.empty()) {
+    const Whole last = legal.least + (legal.most - legal.least) / legal.step * legal.step;
+    candidates = {legal.least, last, kBit << 31, kBit << 32, (kBit << 32) + legal.least};
+  }
+  std::vector<Whole> values;
+  for (const Whole value : candidates) {
+    const bool fits = value >= type_least && value <= type_most;
+    if (fits && legal.contains(value) && std::ranges::find(values, value) == values.end()) values.push_back(value);
   }
   return values;
 }
@@ -77,8 +102,8 @@ void Contract::require_untouched(const Site& site) const {
 // The smallest overlaps at either end that the alignment of the array that moves allows: of arrays of one type, an
 // element. Every value of every argument that is legal but for the mistake stays as it is, so that nothing else
 // explains the refusal.
-std::vector<Contract::Mistake> Contract::all_mistakes() const {
-  std::vector<Mistake> all;
+std::vector<Contract::Change> Contract::all_mistakes() const {
+  std::vector<Change> all;
   for (const IntegerArgument& argument : integers_) {
     for (const Whole value : argument.refused()) {
       all.push_back({argument.name + ":" + text(value), [&argument, value] { argument.set(value); }});
@@ -96,7 +121,16 @@ std::vector<Contract::Mistake> Contract::all_mistakes() const {
     const ArrayArgument &still = arrays_[one], &moved = arrays_[other];
     if (still.footprint.count == 0 || moved.footprint.count == 0) continue;
     const std::uintptr_t mask = ~(std::uintptr_t{moved.footprint.alignment} - 1);
-    all.push_back({moved.name + ":at_" + still.name, [&still, &moved, mask] { moved.set(still.get() & mask); }});
+    const auto at = [&still, &moved, mask] { moved.set(still.get() & mask); };
+    all.push_back({moved.name + ":at_" + still.name, at});
+    // Sizes in bytes of which 32 bits hold nothing: an array that seems to have none overlaps nobody.
+    for (const IntegerArgument& argument : integers_) {
+      for (const Whole value : {Whole{1} << 30, Whole{1} << 32}) {
+        if (value > argument.type_most || !argument.legal.contains(value) || value <= argument.get()) continue;
+        all.push_back({argument.name + ":" + text(value) + "," + moved.name + ":at_" + still.name,
+                       [&argument, value, at] { argument.set(value), at(); }});
+      }
+    }
     all.push_back({moved.name + ":begins_in_" + still.name,
                    [&still, &moved, mask] { moved.set((still.end() - 1 + (moved.get() - moved.begin())) & mask); }});
     all.push_back({moved.name + ":ends_in_" + still.name, [&still, &moved, mask] {
@@ -107,17 +141,113 @@ std::vector<Contract::Mistake> Contract::all_mistakes() const {
   return all;
 }
 
+// Arrays that must be apart go where each has half of the address space, on either side: an array of the largest size
+// that can be promised fills just that.
+void Contract::move_far_apart() const {
+  constexpr std::uintptr_t kLow = 1 << 12, kHigh = (std::uintptr_t{1} << 63) + kLow;
+  const auto move = [&](std::size_t array, std::uintptr_t begin) {
+    const ArrayArgument& a = arrays_[array];
+    if (a.footprint.count > 0) a.set(begin + (a.get() - a.begin()));
+  };
+  for (const auto& [one, other] : apart_) {
+    if (std::ranges::find(apart_, other, &std::pair<std::size_t, std::size_t>::first) != apart_.end()) {
+      throw std::logic_error(launcher_ + ": '" + arrays_[other].name +
+                             "' stands first in one pair of arrays and second in another; they need two sides");
+    }
+    move(one, kLow);
+    move(other, kHigh);
+  }
+}
+
+std::vector<Contract::Change> Contract::all_promises() const {
+  std::vector<Change> all;
+  for (const IntegerArgument& argument : integers_) {
+    for (const Whole value : argument.promised()) {
+      all.push_back({argument.name + ":" + text(value), [this, &argument, value] {
+                       // What is larger needs more room than the arrays of the case have.
+                       if (value > argument.get()) move_far_apart();
+                       argument.set(value);
+                     }});
+    }
+  }
+  for (const auto& [one, other] : apart_) {
+    const ArrayArgument &still = arrays_[one], &moved = arrays_[other];
+    if (still.footprint.count == 0 || moved.footprint.count == 0) continue;
+    const std::uintptr_t mask = ~(std::uintptr_t{moved.footprint.alignment} - 1);
+    all.push_back({moved.name + ":right_after_" + still.name, [&still, &moved, mask] {
+                     moved.set((still.end() + (moved.get() - moved.begin()) + ~mask) & mask);
+                   }});
+    all.push_back({moved.name + ":right_before_" + still.name,
+                   [&still, &moved, mask] { moved.set((still.begin() - (moved.end() - moved.get())) & mask); }});
+  }
+  for (const Change& promise : promised_) {
+    all.push_back({promise.name, [this, &promise] {
+                     move_far_apart();
+                     promise.make();
+                   }});
+  }
+  return all;
+}
+
+std::vector<std::string> Contract::promises() const {
+  std::vector<std::string> names;
+  for (Change& promise : all_promises()) names.push_back(std::move(promise.name));
+  return names;
+}
+
+void Contract::make_promise(std::string_view name) {
+  for (const Change& promise : all_promises()) {
+    if (promise.name == name) return promise.make();
+  }
+  throw std::logic_error(launcher_ + " has no promise '" + std::string(name) + "'");
+}
+
 std::vector<std::string> Contract::mistakes() const {
   std::vector<std::string> names;
-  for (Mistake& mistake : all_mistakes()) names.push_back(std::move(mistake.name));
+  for (Change& mistake : all_mistakes()) names.push_back(std::move(mistake.name));
   return names;
 }
 
 void Contract::make(std::string_view name) {
-  for (const Mistake& mistake : all_mistakes()) {
+  for (const Change& mistake : all_mistakes()) {
     if (mistake.name == name) return mistake.make();
   }
   throw std::logic_error(launcher_ + " has no mistake '" + std::string(name) + "'");
+}
+
+std::vector<std::string> detail::asked_for(std::vector<std::string> names, const std::string& prefix,
+                                           const std::string& which) {
+  if (which != kEach) std::erase_if(names, [&](const std::string& name) { return prefix + name != which; });
+  return names;
+}
+
+void detail::require_refusals(const BoundCall& call, const std::vector<std::string>& mistakes) {
+  if (mistakes.empty()) return;
+  call.contract->allocate();
+  const auto restore = call.keep();
+  std::string what;
+  Site site = {__FILE__, __LINE__, nullptr};
+  for (const std::string& name : mistakes) {
+    what = call.contract->launcher() + " with " + name;
+    site.what = what.c_str();
+    call.contract->make(name);
+    cudaGetLastError();
+    Answer answer;
+    const std::vector<lockstepOperation> told = operations_of([&] { answer = call.launch(nullptr); });
+    restore();
+    require_refused(site, answer);
+    // Who refused? CUDA has an error of the same name.
+    if (!told.empty()) {
+      fail_at(site, Reason::kLaw,
+              fmt::format("must be refused before the device is told anything, but {}{} came first", told[0].call,
+                          told[0].kind == LOCKSTEP_FAILED_CALL ? ", which failed," : ""));
+    }
+    if (answer.of_cuda || cudaPeekAtLastError() != cudaSuccess) {
+      fail_at(site, Reason::kLaw,
+              fmt::format("must be refused by the launcher, but it was CUDA that did ({})", answer.message));
+    }
+  }
+  call.contract->require_untouched(site);
 }
 
 Domain<std::string> detail::each_or_one_of(std::vector<std::string> names) {

@@ -37,96 +37,12 @@
 #include <vector>
 
 #include "harness/device/device_array.h"
+#include "harness/property/argument.h"
 #include "harness/property/compare.h"
 #include "harness/property/field.h"
 #include "harness/property/refusal.h"
 
 namespace lockstep {
-
-// Any integer of up to 64 bits, signed or not, and its neighbours.
-__extension__ using Whole = __int128;
-
-// What an integer argument may be: from `least` to `most`, both legal, in steps; or, where `only` is not empty, one of
-// those, in ascending order.
-struct Range {
-  Whole least = 0, most = 0, step = 1;
-  std::vector<Whole> only = {};
-  bool contains(Whole value) const;
-};
-
-// An integer argument or an enumeration, in all the places that hold it.
-struct IntegerArgument {
-  struct Place {
-    void* at;
-    std::size_t bytes;
-  };
-  std::string name;
-  Range legal;
-  Whole type_least, type_most;
-  std::vector<Place> places;
-
-  void set(Whole value) const;  // within the type
-  // Values of its type next to the legal ones, then far from them, that a launcher must refuse; no duplicates.
-  std::vector<Whole> refused() const;
-};
-
-// Of an array: what the launcher may touch, in elements of the device array. With a count of 0 there is no work for the
-// array, and it may be null.
-struct Footprint {
-  std::int64_t count = 0;              // from where the argument points
-  std::int64_t before = 0, after = 0;  // and around that
-  std::int64_t room = 0;               // of an output: elements that are there, where those are more
-  std::size_t alignment = 0;           // bytes; 0: the element type's
-};
-
-namespace detail {
-
-// The array that stands behind an argument while a call lives.
-struct HeldArray {
-  virtual ~HeldArray() = default;
-  virtual void require_untouched(const Site& site) const = 0;
-};
-
-template <class T>
-struct HeldDeviceArray final : HeldArray {
-  HeldDeviceArray(DeviceArray<T> array, std::vector<T> first) : array(std::move(array)), first(std::move(first)) {}
-  // An input's bytes are looked at when the case ends.
-  void require_untouched(const Site& site) const override {
-    if (role == Role::kOutput) lockstep::require_untouched(site, array);
-    if (role == Role::kInOut) require_bitwise_equal(site, array, first);
-  }
-  Role role = Role::kOutput;
-  DeviceArray<T> array;
-  std::vector<T> first;  // of an array that goes in and out
-};
-
-template <class T>
-struct HeldHostArray final : HeldArray {
-  explicit HeldHostArray(std::size_t count) : array(count) {}
-  void require_untouched(const Site& site) const override {
-    if (array != std::vector<T>(array.size()))
-      fail_at(site, Reason::kLaw, "nothing may be written, but an array of the host was");
-  }
-  std::vector<T> array;
-};
-
-}  // namespace detail
-
-struct ArrayArgument {
-  std::string name;
-  Role role;
-  Footprint footprint;
-  std::size_t element_bytes = 1;
-  void* place;  // the pointer
-  // Makes the array for a legal case, and where the argument then points.
-  std::function<std::pair<std::shared_ptr<detail::HeldArray>, const void*>()> make;
-  std::shared_ptr<detail::HeldArray> held;
-
-  std::uintptr_t get() const;
-  void set(std::uintptr_t address) const;
-  std::uintptr_t begin() const;  // of the bytes that the launcher may touch
-  std::uintptr_t end() const;
-};
 
 class Contract {
  public:
@@ -170,12 +86,15 @@ class Contract {
       return std::pair<std::shared_ptr<detail::HeldArray>, const void*>(std::move(made), data);
     });
   }
-  // `count` elements of the host's memory, all 0.
-  template <class T>
-  void host(std::string name, T*& at, std::int64_t count) {
+  // The host's memory: as many elements as the footprint has room for, the first of them what `contents` gives.
+  template <class T, class Contents>
+  void host(std::string name, T*& at, Footprint footprint, Contents contents) {
     using Element = std::remove_const_t<T>;
-    array<Element>(name, Role::kInOut, at, {.count = count}, [count] {
-      auto made = std::make_shared<detail::HeldHostArray<Element>>(count);
+    const std::int64_t room = std::max(footprint.room, footprint.count);
+    array<Element>(name, Role::kInOut, at, footprint, [room, contents = std::move(contents)] {
+      std::vector<Element> elements = contents();
+      elements.resize(room);
+      auto made = std::make_shared<detail::HeldHostArray<Element>>(std::move(elements));
       const Element* const data = made->array.data();
       return std::pair<std::shared_ptr<detail::HeldArray>, const void*>(std::move(made), data);
     });
@@ -185,6 +104,16 @@ class Contract {
   void apart(std::string_view one, std::string_view other);
   // Anything else that must be refused; `make` changes the arguments.
   void mistake(std::string name, std::function<void()> make) { named_.push_back({std::move(name), std::move(make)}); }
+  // Anything else that must be taken: several arguments at once, such as sizes whose product 32 bits do not hold.
+  void promise(std::string name, std::function<void()> make) {
+    promised_.push_back({std::move(name), std::move(make)});
+  }
+  // The launcher works while its stream is captured, unless it says otherwise.
+  enum class Capture : std::uint8_t {
+    kPossible,  // its work becomes a graph
+    kRefused,   // CUDA refuses it: the launcher waits for the device, or allocates
+  };
+  void capture(Capture capture) { capture_ = capture; }
 
   // ---- What follows.
 
@@ -192,6 +121,7 @@ class Contract {
   const std::vector<IntegerArgument>& integers() const { return integers_; }
   const std::vector<ArrayArgument>& arrays() const { return arrays_; }
   const std::vector<std::pair<std::size_t, std::size_t>>& pairs_apart() const { return apart_; }
+  Capture capture() const { return capture_; }
 
   // Makes the arrays; inside a running case. `null_where_empty`: what has no elements stays null.
   void allocate(bool null_where_empty = false);
@@ -201,6 +131,11 @@ class Contract {
   std::vector<std::string> mistakes() const;
   // Commits one of them, after allocate(). Throws std::logic_error for another name.
   void make(std::string_view mistake);
+  // The names of what the launcher must take besides the legal case itself, and the arguments for one of them, after
+  // allocate(): an integer at an end of its range, an array right beside one that it must be apart from. Arrays are
+  // then where nothing is, so that the call must not run: it is for a stream that is being captured.
+  std::vector<std::string> promises() const;
+  void make_promise(std::string_view promise);
 
   // The device array behind an argument; std::logic_error when there is none of that name and type.
   template <class T>
@@ -211,11 +146,13 @@ class Contract {
   }
 
  private:
-  struct Mistake {
+  struct Change {
     std::string name;
     std::function<void()> make;
   };
-  std::vector<Mistake> all_mistakes() const;
+  std::vector<Change> all_mistakes() const;
+  std::vector<Change> all_promises() const;
+  void move_far_apart() const;
   const ArrayArgument& array_named(std::string_view name) const;
 
   template <class T, class P, class Make>
@@ -244,7 +181,8 @@ class Contract {
   std::vector<IntegerArgument> integers_;
   std::vector<ArrayArgument> arrays_;
   std::vector<std::pair<std::size_t, std::size_t>> apart_;  // of arrays_
-  std::vector<Mistake> named_;
+  std::vector<Change> named_, promised_;
+  Capture capture_ = Capture::kPossible;
 };
 
 namespace detail {
@@ -281,7 +219,17 @@ struct SignatureOf<std::function<Signature>> : SignatureOf<Signature> {};
 struct Answer {
   cudaError_t error = cudaSuccess;
   std::string message;
+  bool of_cuda = false;  // the launcher hands on what CUDA answered
   bool ok() const { return error == cudaSuccess; }
+};
+
+// A call and what it launches, for laws that need none of its types. Contract and implementation must outlive it.
+struct BoundCall {
+  Contract* contract;
+  bool takes_stream;
+  std::function<Answer(cudaStream_t)> launch;   // the stream is ignored where the launcher takes none
+  std::function<std::function<void()>()> keep;  // gives the arguments their present values again
+  std::vector<Variable> variables;
 };
 
 // The contract of one launcher with the arguments of one case, which must outlive it. `Implementation` is what a law
@@ -306,9 +254,27 @@ class Call : public Contract {
     return hold<Launcher>([launcher](const Implementation& f) { return f.*launcher; }, std::forward<Values>(values)...);
   }
 
+  // A variable of the implementation that the launcher reads or writes: what it holds before the launch of the case,
+  // and how the host reads and writes all of it.
+  template <class Contents, class Read, class Write>
+  void variable(std::string name, Contents contents, Read read, Write write) {
+    using T = typename std::decay_t<decltype(contents())>::value_type;
+    variables_.push_back([=](const Implementation& f) {
+      return Variable{name, [contents] { return detail::bytes_of(contents()); },
+                      [read, &f] { return detail::bytes_of(read(f)); },
+                      [write, &f](const Bytes& bytes) { write(f, detail::elements_of<T>(bytes)); }};
+    });
+  }
+
   Answer launch(const Implementation& f, cudaStream_t stream) const { return launch_(f, stream); }
   // Gives the arguments their present values again.
   std::function<void()> keep() const { return keep_(); }
+
+  BoundCall bind(const Implementation& f) {
+    BoundCall bound = {this, takes_stream_, [this, &f](cudaStream_t stream) { return launch_(f, stream); }, keep_, {}};
+    for (const auto& variable : variables_) bound.variables.push_back(variable(f));
+    return bound;
+  }
 
   // A legal launch: makes the arrays, launches, and waits for the device.
   Call&& run(const Implementation& f) && {
@@ -334,14 +300,19 @@ class Call : public Contract {
             }
           },
           *held);
-      return {status.error, status.message};
+      Answer answer = {status.error, status.message};
+      if constexpr (requires { status.of_cuda; }) answer.of_cuda = status.of_cuda;
+      return answer;
     };
+    takes_stream_ = Signature::kStream;
     keep_ = [held] { return [held, kept = *held] { *held = kept; }; };
     return *held;
   }
 
   std::function<Answer(const Implementation&, cudaStream_t)> launch_;
   std::function<std::function<void()>()> keep_;
+  std::vector<std::function<Variable(const Implementation&)>> variables_;
+  bool takes_stream_ = false;
 };
 
 // The launchers of a family that share a case.
@@ -376,7 +347,16 @@ std::vector<std::string> mistakes_of(const Calls<Implementation>& calls) {
   return all;
 }
 
-// In the place of a mistake: each of them, one after the other.
+template <class Implementation>
+std::vector<std::string> promises_of(const Calls<Implementation>& calls) {
+  std::vector<std::string> all;
+  for (const auto& call : calls) {
+    for (const std::string& name : call.promises()) all.push_back(prefix_of(calls, call) + name);
+  }
+  return all;
+}
+
+// In the place of a mistake or a promise: each of them, one after the other.
 inline constexpr const char* kEach = "each";
 
 // `names` or kEach, which is what is drawn; it shrinks toward the front.
@@ -404,28 +384,41 @@ struct Refused : Case {
   }
 };
 
-// The law of such a case: the launcher refuses with a sentence, and no array is written.
+// A legal case whose launchers are called with arguments at the ends of what they must take; the same way.
+template <auto kCalls, class Case>
+struct Promised : Case {
+  std::string promise = detail::kEach;
+
+  static auto calls(const Case& c) { return detail::as_calls(kCalls(c)); }
+
+  static void fields(Promised& c, FieldVisitor& field) {
+    Case::fields(c, field);
+    field("promise", c.promise, detail::each_or_one_of(detail::promises_of(calls(c))));
+  }
+  void normalise() {
+    if constexpr (detail::HasNormalise<Case>) Case::normalise();
+    const std::vector<std::string> all = detail::promises_of(calls(*this));
+    if (std::ranges::find(all, promise) == all.end()) promise = detail::kEach;
+  }
+};
+
+namespace detail {
+
+// Of a bound call: the launcher refuses each of these mistakes with a sentence of its own, before it has told the
+// device anything, and no array is written.
+void require_refusals(const BoundCall& call, const std::vector<std::string>& mistakes);
+// Those of `names` that the case asks for.
+std::vector<std::string> asked_for(std::vector<std::string> names, const std::string& prefix, const std::string& which);
+
+}  // namespace detail
+
+// The law of such a case.
 template <auto kCalls, class Case, class Implementation>
 void require_refusal(const Implementation& f, const Refused<kCalls, Case>& c) {
   auto calls = Refused<kCalls, Case>::calls(c);
-  for (auto& call : calls) {
-    const std::string prefix = detail::prefix_of(calls, call);
-    std::vector<std::string> names = call.mistakes();
-    if (c.mistake != detail::kEach) std::erase_if(names, [&](const auto& name) { return prefix + name != c.mistake; });
-    if (names.empty()) continue;
-    call.allocate();
-    const auto restore = call.keep();
-    std::string what;
-    Site site = {__FILE__, __LINE__, nullptr};
-    for (const std::string& name : names) {
-      what = call.launcher() + " with " + name;
-      site.what = what.c_str();
-      call.make(name);
-      require_refused(site, call.launch(f, nullptr));
-      restore();
-    }
-    call.require_untouched(site);
-  }
+  for (auto& call : calls)
+    detail::require_refusals(call.bind(f),
+                             detail::asked_for(call.mistakes(), detail::prefix_of(calls, call), c.mistake));
 }
 
 }  // namespace lockstep

@@ -161,6 +161,95 @@ TEST(Contract, NamesWhatCanBeWrongAboutArraysWithElements) {
   for (const char* overlap : {"y:at_x", "y:begins_in_x", "y:ends_in_x"}) EXPECT_TRUE(names.contains(overlap));
 }
 
+TEST(Contract, NamesTheEndsOfEveryRangeThatMustBeTaken) {
+  SumCase c;
+  c.n = 0;
+  const std::vector<std::string> wanted = {"mode:0",    "mode:1",  "n:0",     "n:999",   "side:32",
+                                           "side:1024", "width:1", "width:2", "width:4", "width:8"};
+  EXPECT_EQ(sum_call(c).promises(), wanted);
+  c.n = 5;
+  const std::vector<std::string> all = sum_call(c).promises();
+  EXPECT_EQ(std::vector<std::string>(all.begin() + 10, all.end()),
+            (std::vector<std::string>{"y:right_after_x", "y:right_before_x"}));
+  EXPECT_THROW(sum_call(c).make_promise("n:1000"), std::logic_error);
+}
+
+TEST(Contract, PromisesWhat32BitsDoNotHold) {
+  std::int64_t n = 5;
+  unsigned u = 5;
+  std::int8_t small = 1;
+  Contract contract("f");
+  contract.integer("n", {1, std::int64_t{1} << 40, 2}, n);  // odd numbers
+  contract.integer("u", {0, 0xffffffffu}, u);
+  contract.integer("small", {-3, 5}, small);
+  contract.promise("both", [&] { n = 7, u = 9; });
+  const std::vector<std::string> wanted = {"n:1",          "n:1099511627775", "n:4294967297", "u:0", "u:4294967295",
+                                           "u:2147483648", "small:-3",        "small:5",      "both"};
+  EXPECT_EQ(contract.promises(), wanted);
+  contract.make_promise("u:4294967295");
+  EXPECT_EQ(u, 0xffffffffu);
+  contract.make_promise("small:-3");
+  EXPECT_EQ(small, -3);
+  EXPECT_EQ(contract.integers()[2].get(), Whole{-3});
+  EXPECT_EQ(contract.integers()[1].get(), Whole{0xffffffffu});
+  contract.make_promise("both");
+  EXPECT_EQ(n, 7);
+}
+
+TEST(Contract, NeitherTakesNorRefusesWhatIsLegalElsewhere) {
+  int width = 4;
+  Contract contract("f");
+  contract.integer("width", {.only = {1, 2, 4, 8}, .here = {1, 2, 4}}, width);
+  EXPECT_EQ(contract.promises(), (std::vector<std::string>{"width:1", "width:2", "width:4"}));
+  for (const std::string& mistake : contract.mistakes()) EXPECT_NE(mistake, "width:8");
+}
+
+TEST(Contract, PutsArraysRightBesideEachOtherOrFarApart) {
+  for (const std::int64_t n : {1, 2, 9}) {
+    SumCase c;
+    c.n = n;
+    const CaseOutcome outcome = run_case([&] {
+      auto call = sum_call(c);
+      call.allocate();
+      const ArrayArgument &x = call.arrays()[0], &y = call.arrays()[1];
+      const auto restore = call.keep();
+      call.make_promise("y:right_after_x");
+      EXPECT_EQ(y.begin(), x.end()) << "the halo counts";
+      restore();
+      call.make_promise("y:right_before_x");
+      EXPECT_EQ(y.end(), x.begin());
+      restore();
+      const std::uintptr_t here = x.get();
+      call.make_promise("n:0");
+      EXPECT_EQ(x.get(), here) << "what is smaller needs no room";
+      call.make_promise("n:999");
+      EXPECT_EQ(y.begin() - x.begin(), std::uintptr_t{1} << 63);
+      EXPECT_EQ(x.get() % 8, 0u);
+    });
+    EXPECT_TRUE(outcome.held()) << outcome.failure.message;
+  }
+}
+
+TEST(Contract, OverlapsArraysWhoseSizes32BitsTakeForNone) {
+  const std::int64_t *x = nullptr, *y = nullptr;
+  std::int64_t n = 5;
+  Contract contract("f");
+  contract.integer("n", {0, std::int64_t{1} << 40}, n);
+  contract.input("x", x, {.count = 5}, {}, [] { return std::vector<std::int64_t>(5); });
+  contract.input("y", y, {.count = 5}, {}, [] { return std::vector<std::int64_t>(5); });
+  contract.apart("x", "y");
+  const CaseOutcome outcome = run_case([&] {
+    contract.allocate();
+    for (const std::int64_t size : {std::int64_t{1} << 30, std::int64_t{1} << 32}) {
+      contract.make("n:" + std::to_string(size) + ",y:at_x");
+      EXPECT_EQ(n, size);
+      EXPECT_EQ(y, x);
+      n = 5;
+    }
+  });
+  EXPECT_TRUE(outcome.held()) << outcome.failure.message;
+}
+
 TEST(Contract, HasNothingAgainstALauncherThatKeepsIt) {
   for (const std::int64_t n : {0, 1, 2, 40}) EXPECT_EQ(told(launcher_without(kAllChecks), n), std::set<std::string>());
 }
@@ -210,6 +299,23 @@ TEST(Contract, RejectsARefusalThatWrites) {
   const CaseOutcome outcome = run_case([&] { require_refusal(launcher_without(kAllChecks, true), c); });
   EXPECT_EQ(outcome.failure.label(), "law");
   EXPECT_NE(outcome.failure.message.find("nothing may be written, but y[0] was"), std::string::npos)
+      << outcome.failure.message;
+}
+
+TEST(Contract, RejectsARefusalThatLeavesAnErrorOfCuda) {
+  RefusedSum c;
+  c.n = 5;
+  c.mistake = "side:33";
+  const Launch leaves_error = [](Mode, const std::int64_t*, std::int64_t, std::int64_t*, unsigned, int,
+                                 cudaStream_t) -> Status {
+    void* memory = nullptr;
+    testing::fake().free_bytes = 0;
+    EXPECT_NE(cudaMalloc(&memory, 1), cudaSuccess);
+    testing::fake().free_bytes = std::numeric_limits<std::size_t>::max();
+    return {cudaErrorInvalidValue, "as CUDA says"};
+  };
+  const CaseOutcome outcome = run_case([&] { require_refusal(leaves_error, c); });
+  EXPECT_NE(outcome.failure.message.find("it was CUDA that did (as CUDA says)"), std::string::npos)
       << outcome.failure.message;
 }
 

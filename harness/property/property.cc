@@ -40,6 +40,8 @@ Clause clause_of(Capability capability) {
       return {"bytes of global memory", d.global_bytes};
     case Capability::kSharedOptinBytes:
       return {"bytes of shared memory in a block by opting in", d.shared_bytes_per_block_optin};
+    case Capability::kDevices:
+      return {"devices", static_cast<std::uint64_t>(device_count())};
     case Capability::kSimulator:
       return {"the simulated GPU", d.simulated};
   }

@@ -63,6 +63,7 @@ enum class Capability {
   kCooperativeLaunch,
   kGlobalBytes,       // at_least bytes of global memory
   kSharedOptinBytes,  // at_least bytes of shared memory in a block, by opting in
+  kDevices,           // at_least devices that the process sees
   kSimulator,         // the simulated GPU: its counters, findings or schedules
 };
 struct Requirement {

@@ -56,6 +56,10 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind)
   return cudaSuccess;
 }
 
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
+  return cudaMemcpy(to, from, bytes, kind);
+}
+
 cudaError_t cudaDeviceSynchronize() { return static_cast<cudaError_t>(fake().sticky); }
 
 cudaError_t cudaGetLastError() {
@@ -63,6 +67,10 @@ cudaError_t cudaGetLastError() {
   if (fake().launch_error != cudaSuccess)
     last_error = static_cast<cudaError_t>(std::exchange(fake().launch_error, cudaSuccess));
   return std::exchange(last_error, cudaSuccess);
+}
+
+cudaError_t cudaPeekAtLastError() {
+  return fake().sticky != cudaSuccess ? static_cast<cudaError_t>(fake().sticky) : last_error;
 }
 
 const char* cudaGetErrorName(cudaError_t error) {

@@ -1,0 +1,159 @@
+// An argument of a launcher as data: what it may be, and, of an array, what stands behind it while a call lives.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/device/device_array.h"
+#include "harness/property/compare.h"
+#include "harness/property/refusal.h"
+
+namespace lockstep {
+
+// Any integer of up to 64 bits, signed or not, and its neighbours.
+__extension__ using Whole = __int128;
+
+// What an integer argument may be: from `least` to `most`, both legal, in steps; or, where `only` is not empty, one of
+// those, in ascending order.
+struct Range {
+  Whole least = 0, most = 0, step = 1;
+  std::vector<Whole> only = {};
+  // Where not empty: those that go with all other arguments of the case. The others are legal elsewhere; here they need
+  // neither be taken nor refused.
+  std::vector<Whole> here = {};
+  bool contains(Whole value) const;
+};
+
+// An integer argument or an enumeration, in all the places that hold it.
+struct IntegerArgument {
+  struct Place {
+    void* at;
+    std::size_t bytes;
+  };
+  std::string name;
+  Range legal;
+  Whole type_least, type_most;
+  std::vector<Place> places;
+
+  void set(Whole value) const;  // within the type
+  // Values of its type next to the legal ones, then far from them, that a launcher must refuse; no duplicates.
+  std::vector<Whole> refused() const;
+  // Values that it must take: the ends of what is legal, and what 31 and 32 bits no longer hold; no duplicates.
+  std::vector<Whole> promised() const;
+  Whole get() const;  // of the first place
+};
+
+// Of an array: what the launcher may touch, in elements of the device array. With a count of 0 there is no work for the
+// array, and it may be null.
+struct Footprint {
+  std::int64_t count = 0;              // from where the argument points
+  std::int64_t before = 0, after = 0;  // and around that
+  std::int64_t room = 0;               // of an output or the host's memory: elements there are, where those are more
+  std::size_t alignment = 0;           // bytes; 0: the element type's
+};
+
+using Bytes = std::vector<std::byte>;
+
+namespace detail {
+
+template <class T>
+Bytes bytes_of(const std::vector<T>& v) {
+  Bytes bytes(v.size() * sizeof(T));
+  if (!bytes.empty()) std::memcpy(bytes.data(), v.data(), bytes.size());
+  return bytes;
+}
+
+template <class T>
+std::vector<T> elements_of(const Bytes& bytes) {
+  std::vector<T> v(bytes.size() / sizeof(T));
+  if (!bytes.empty()) std::memcpy(v.data(), bytes.data(), bytes.size());
+  return v;
+}
+
+// The array that stands behind an argument while a call lives.
+struct HeldArray {
+  virtual ~HeldArray() = default;
+  virtual void require_untouched(const Site& site) const = 0;
+  // Before another launch: an output holds its poison again, any other array what `other` holds, which was made for
+  // another call on as many elements. Device memory that is read is written in stream order, and nothing is waited for.
+  virtual void take(const HeldArray& other, CUstream_st* stream) = 0;
+  virtual void poison() = 0;
+  // What it holds now; waits for the device.
+  virtual Bytes bytes() const = 0;
+};
+
+template <class T>
+struct HeldDeviceArray final : HeldArray {
+  HeldDeviceArray(DeviceArray<T> array, std::vector<T> first) : array(std::move(array)), first(std::move(first)) {}
+  // An input's bytes are looked at when the case ends.
+  void require_untouched(const Site& site) const override {
+    if (role == Role::kOutput) lockstep::require_untouched(site, array);
+    if (role == Role::kInOut) require_bitwise_equal(site, array, first);
+  }
+  void take(const HeldArray& other, CUstream_st* stream) override {
+    if (role == Role::kOutput) return;
+    const auto& from = dynamic_cast<const HeldDeviceArray&>(other);
+    array.take(from.array, stream);
+    std::copy_n(from.first.begin(), std::min(from.first.size(), first.size()), first.begin());
+  }
+  void poison() override {
+    if (role == Role::kOutput) array.repoison();
+  }
+  Bytes bytes() const override { return bytes_of(array.fetch()); }
+
+  Role role = Role::kOutput;
+  DeviceArray<T> array;
+  std::vector<T> first;  // of an array that goes in and out
+};
+
+template <class T>
+struct HeldHostArray final : HeldArray {
+  explicit HeldHostArray(std::vector<T> contents) : array(std::move(contents)), first(array) {}
+  void require_untouched(const Site& site) const override {
+    if (array != first) fail_at(site, Reason::kLaw, "nothing may be written, but an array of the host was");
+  }
+  void take(const HeldArray& other, CUstream_st*) override {
+    const std::vector<T>& from = dynamic_cast<const HeldHostArray&>(other).first;
+    std::copy_n(from.begin(), std::min(from.size(), first.size()), first.begin());
+    std::ranges::copy(first, array.begin());  // where it is
+  }
+  void poison() override {}
+  Bytes bytes() const override { return bytes_of(array); }
+  std::vector<T> array, first;
+};
+
+}  // namespace detail
+
+struct ArrayArgument {
+  std::string name;
+  Role role;
+  Footprint footprint;
+  std::size_t element_bytes = 1;
+  void* place;  // the pointer
+  // Makes the array for a legal case, and where the argument then points.
+  std::function<std::pair<std::shared_ptr<detail::HeldArray>, const void*>()> make;
+  std::shared_ptr<detail::HeldArray> held;
+
+  std::uintptr_t get() const;
+  void set(std::uintptr_t address) const;
+  std::uintptr_t begin() const;  // of the bytes that the launcher may touch
+  std::uintptr_t end() const;
+};
+
+// A variable of the device that a launcher reads or writes besides its arrays, as the host gets at it. `contents` is
+// what it holds before the launch of a legal case.
+struct Variable {
+  std::string name;
+  std::function<Bytes()> contents, read;
+  std::function<void(const Bytes&)> write;
+};
+
+}  // namespace lockstep
