@@ -418,7 +418,7 @@ void of_nothing_is_zero_without_a_launch(const Histogram& histogram, const Histo
 }  // namespace
 
 Laws<Histogram> histogram_laws() {
-  return {
+  return with_batteries<call_of, ScheduledHistogramCase>({
       law("OfNothingIsZeroWithoutALaunch", of_nothing_is_zero_without_a_launch, {.cases = 100, .cost = 4}),
       refusal_law<call_of, ScheduledHistogramCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("MatchesItsReference", matches_its_reference, {.cases = 1500}),
@@ -432,7 +432,7 @@ Laws<Histogram> histogram_laws() {
       law("FillsSharedMemoryToTheLastBin", fills_shared_memory_to_the_last_bin, {.cases = 1, .cost = 200}),
       law("IsDeterministic", require_same_bits<ScheduledHistogramCase, Histogram>, {.cases = 15, .cost = 50}),
       law("InClustersIsDeterministic", in_clusters_is_deterministic, {.cases = 8, .cost = 100}),
-  };
+  });
 }
 
 Laws<Histogram> periodic_histogram_laws() {

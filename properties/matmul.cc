@@ -178,6 +178,17 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
                      {c.c_offset, c.poison});
   call.apart("a", "c");
   call.apart("b", "c");
+  // Of as many elements that 32 bits hold none of them.
+  const auto sides = [&a = a, &b = b, &product = product](std::int64_t m, std::int64_t n, std::int64_t k) {
+    a.rows = product.rows = m, b.columns = product.columns = b.stride = product.stride = n;
+    a.columns = b.rows = a.stride = k;
+  };
+  if (c.m > 0 && c.n > 0 && c.k > 0) {
+    constexpr std::int64_t k16Bits = std::int64_t{1} << 16;
+    call.promise("c:65536x65536", [sides] { sides(k16Bits, k16Bits, 1); });
+    call.promise("a:65536x65536", [sides] { sides(k16Bits, 1, k16Bits); });
+    call.promise("b:65536x65536", [sides] { sides(1, k16Bits, k16Bits); });
+  }
   call.mistake("more_rows_of_a", [&a = a] { ++a.rows; });
   call.mistake("more_rows_of_b", [&b = b] { ++b.rows; });
   call.mistake("more_columns_of_a", [&a = a] { ++a.columns, ++a.stride; });
@@ -348,7 +359,7 @@ void multiplies_rows_far_apart(const Matmul& matmul, const ScheduledMatmulCase& 
 }  // namespace
 
 Laws<Matmul> matmul_laws() {
-  return {
+  return with_batteries<call_of, ScheduledMatmulCase>({
       no_work_law<call_of, MatmulCase, &MatmulCase::m, &MatmulCase::n>("LaunchesNothingForNoWork",
                                                                        {.cases = 50, .cost = 4}),
       refusal_law<call_of, ScheduledMatmulCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
@@ -362,7 +373,7 @@ Laws<Matmul> matmul_laws() {
       law("PassesFreivaldsCheck", passes_freivalds_check, {.cases = 20, .cost = 30}),
       law("CoversRowsBeyondTheGrid", covers_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
       law("IsDeterministic", require_same_bits<ScheduledMatmulCase, Matmul>, {.cases = 10, .cost = 50}),
-  };
+  });
 }
 
 Laws<Matmul> huge_matmul_laws() {

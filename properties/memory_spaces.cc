@@ -60,6 +60,8 @@ struct SpaceCase {
   void normalise() {
     if (block > 512) blocks = std::min(blocks, 3);
   }
+  // Of the launchers on an array with application lifetime.
+  SymbolSpace space() const { return shared == SharedKind::kStatic ? SymbolSpace::kDevice : SymbolSpace::kConstant; }
   SpaceShape shape() const { return {.block = block, .blocks = static_cast<unsigned>(blocks)}; }
   std::size_t threads() const { return static_cast<std::size_t>(block) * static_cast<std::size_t>(blocks); }
 };
@@ -96,6 +98,15 @@ struct SymbolCase {
 
 // What the launchers are called with, and their contracts. The case's block and grid say how many threads there are.
 
+// The launcher reads or writes the array of that space, which holds the case's values before.
+void describe_symbol(Call<MemorySpaces>& call, SymbolSpace space, const SpaceCase& c) {
+  call.variable(
+      space == SymbolSpace::kDevice ? "the __device__ words" : "the __constant__ words",
+      [&c] { return make_values<std::uint32_t>(c.values, kSymbolWords, kEverywhere); },
+      [space](const MemorySpaces& spaces) { return read_all(spaces, space); },
+      [space](const MemorySpaces& spaces, const Words& all) { write_all(spaces, space, all); });
+}
+
 void describe_shape(Call<MemorySpaces>& call, SpaceShape& shape) {
   call.integer("block", {1, 1024}, shape.block);
   call.integer("blocks", {1, std::numeric_limits<int>::max()}, shape.blocks);
@@ -127,6 +138,16 @@ Call<MemorySpaces> count_threads_call(const SpaceCase& c) {
   Call<MemorySpaces> call("count_threads");
   auto& [shape] = call.arguments(&MemorySpaces::count_threads, c.shape());
   describe_shape(call, shape);
+  call.variable(
+      "the counter", [&c] { return std::vector<std::uint64_t>{mix(c.values.seed)}; },
+      [](const MemorySpaces& spaces) {
+        std::vector<std::uint64_t> count(1);
+        REQUIRE_CUDA(spaces.read_thread_count(count[0]));
+        return count;
+      },
+      [](const MemorySpaces& spaces, const std::vector<std::uint64_t>& count) {
+        REQUIRE_CUDA(spaces.write_thread_count(count[0]));
+      });
   return call;
 }
 
@@ -135,11 +156,14 @@ template <class Launcher>
 Call<MemorySpaces> copy_call(const char* name, Launcher launcher, const SpaceCase& c) {
   Call<MemorySpaces> call(name);
   const std::int64_t from = c.shift % 101, words = c.blocks;
-  auto& [space, first, memory, count] = call.arguments(launcher, SymbolSpace::kDevice, from, nullptr, words);
+  auto& [space, first, memory, count] = call.arguments(launcher, c.space(), from, nullptr, words);
   call.choice("space", SymbolSpace::kDevice, space);
   call.integer("first", {0, kSymbolWords - words}, first);
   call.integer("count", {0, kSymbolWords - from}, count);
-  call.host("memory", memory, words);
+  // As much room as there may be words to copy.
+  call.host("memory", memory, {.count = words, .room = kSymbolWords - from},
+            [&c, words] { return make_values<std::uint32_t>(c.values, words, kInside); });
+  describe_symbol(call, c.space(), c);
   return call;
 }
 
@@ -147,11 +171,16 @@ Call<MemorySpaces> gather_words_call(const SpaceCase& c) {
   Call<MemorySpaces> call("gather_words");
   const auto threads = static_cast<std::int64_t>(c.threads());
   auto& [space, index, y, n, block] =
-      call.arguments(&MemorySpaces::gather_words, SymbolSpace::kDevice, nullptr, nullptr, threads, c.block);
+      call.arguments(&MemorySpaces::gather_words, c.space(), nullptr, nullptr, threads, c.block);
   call.choice("space", SymbolSpace::kDevice, space);
   call.integer("n", {0, std::int64_t{std::numeric_limits<int>::max()} * c.block}, n);
   call.integer("block", {1, 1024}, block);
-  call.input("index", index, {.count = threads}, {c.x_offset, c.poison}, [threads] { return Words(threads); });
+  call.input("index", index, {.count = threads}, {c.x_offset, c.poison}, [&c] {
+    Words index = make_values<std::uint32_t>(c.values, c.threads(), kInside);
+    for (std::uint32_t& i : index) i %= kSymbolWords;
+    return index;
+  });
+  describe_symbol(call, c.space(), c);
   call.output<std::uint32_t>("y", y, {.count = threads}, {c.y_offset, c.poison});
   return call;
 }
@@ -163,6 +192,7 @@ Call<MemorySpaces> increment_words_call(const SpaceCase& c) {
   call.integer("first", {0, kSymbolWords - words}, first);
   call.integer("count", {0, kSymbolWords - from}, count);
   call.integer("block", {1, 1024}, block);
+  describe_symbol(call, SymbolSpace::kDevice, c);
   return call;
 }
 
@@ -327,7 +357,7 @@ void are_deterministic(const MemorySpaces& spaces, const SpaceCase& c) {
 }  // namespace
 
 Laws<MemorySpaces> memory_space_laws() {
-  return {
+  return with_batteries<calls_of, SpaceCase>({
       law("LaunchNothingForNoWork", launch_nothing_for_no_work, {.cases = 50, .cost = 4}),
       refusal_law<calls_of, SpaceCase>("RefuseBadArguments", {.cases = 200, .cost = 4}),
       law("LocalArraysBelongToTheirThreads", local_arrays_belong_to_their_threads, {.cases = 400}),
@@ -341,7 +371,7 @@ Laws<MemorySpaces> memory_space_laws() {
       law("ManagedMemoryMayBeAllocated", managed_memory_may_be_allocated, {.cases = 200}),
       law("NumberBlocksBeyond16Bits", number_blocks_beyond_16_bits, {.cases = 1, .cost = 1000}),
       law("AreDeterministic", are_deterministic, {.cases = 10, .cost = 50}),
-  };
+  });
 }
 
 }  // namespace lockstep::properties

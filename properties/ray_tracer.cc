@@ -166,7 +166,9 @@ Call<RayTracer> call_with(const RayTracerCase& c, Scene scene) {
       count);
   call.integer("width", {0, c.height > 0 ? std::min(stride, kSide) : kSide}, width);
   call.integer("height", {0, kSide}, height);
-  if (pixels) call.integer("pitch", {4 * c.width, std::numeric_limits<std::size_t>::max() - 3, 4}, pitch);
+  constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t most = c.height < 2 ? kMostBytes : (kMostBytes - 4 * c.width) / (c.height - 1);
+  if (pixels) call.integer("pitch", {4 * c.width, most / 4 * 4, 4}, pitch);
   // As floats, so that their misalignment is that of a float and not that of a sphere.
   call.input("spheres", spheres, {.count = pixels ? 7 * c.count : 0}, {c.spheres_offset, c.poison}, [scene] {
     const Spheres all = scene();
@@ -177,6 +179,12 @@ Call<RayTracer> call_with(const RayTracerCase& c, Scene scene) {
                              {.count = pixels ? (c.height - 1) * stride + c.width : 0, .room = c.height * stride},
                              {c.image_offset, c.poison});
   call.apart("image", "spheres");
+  // As many pixels that 32 bits hold none of them.
+  if (pixels) {
+    call.promise("65536x65536", [&width = width, &height = height, &pitch = pitch] {
+      width = height = 1 << 16, pitch = 4 * static_cast<std::size_t>(width);
+    });
+  }
   return call;
 }
 
@@ -339,7 +347,7 @@ Pixels render(const RayTracer& tracer, RayTracerVariant variant, const Spheres& 
 }
 
 Laws<RayTracer> ray_tracer_laws() {
-  return {
+  return with_batteries<call_of, ScheduledSceneCase>({
       no_work_law<call_of, RayTracerCase, &RayTracerCase::width, &RayTracerCase::height>("LaunchesNothingForNoWork",
                                                                                          {.cases = 50, .cost = 4}),
       refusal_law<call_of, ScheduledSceneCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
@@ -352,7 +360,7 @@ Laws<RayTracer> ray_tracer_laws() {
       law("MovesWithItsScene", moves_with_its_scene, {.cases = 150}),
       law("DrawsRowsBeyondTheGrid", draws_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
       law("IsDeterministic", require_same_bits<ScheduledSceneCase, RayTracer>, {.cases = 10, .cost = 50}),
-  };
+  });
 }
 
 Laws<RayTracer> far_ray_tracer_laws() { return {law("DrawsRowsFarApart", draws_rows_far_apart, {.cases = 4})}; }

@@ -528,7 +528,7 @@ Calls<Shuffle> calls_of(const CollectiveCase& c) {
 }  // namespace
 
 Laws<Shuffle> shuffle_laws() {
-  return {
+  return with_batteries<calls_of, CollectiveCase>({
       refusal_law<calls_of, CollectiveCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("MatchesItsDefinition", exchange_matches_its_definition, {.cases = 3000}),
       law("MatchesItsDefinitionForEveryOperand", exchange_matches_its_definition_for_every_operand,
@@ -542,7 +542,7 @@ Laws<Shuffle> shuffle_laws() {
       law("NumbersBlocksBeyond16Bits", numbers_blocks_beyond_16_bits, {.cases = 1, .cost = 1000}),
       law("IsDeterministic", exchange_is_deterministic, {.cases = 20, .cost = 50}),
       law("CollectiveIsDeterministic", collective_is_deterministic, {.cases = 15, .cost = 50}),
-  };
+  });
 }
 
 }  // namespace lockstep::properties

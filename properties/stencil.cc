@@ -260,7 +260,7 @@ void commutes_with_shifts(const Stencil& stencil, const ShiftedStencilCase& c) {
 }  // namespace
 
 Laws<Stencil> stencil_laws() {
-  return {
+  return with_batteries<stencil_call, ScheduledStencilCase>({
       no_work_law<stencil_call, StencilCase, &StencilCase::n>("LaunchesNothingForNoWork", {.cases = 100, .cost = 10}),
       refusal_law<stencil_call, ScheduledStencilCase>("RefusesBadArguments", {.cases = 300, .cost = 4}),
       law("MatchesItsReference", matches_its_reference, {.cases = 6000}),
@@ -274,7 +274,7 @@ Laws<Stencil> stencil_laws() {
       law("DifferentiatesPolynomials", differentiates_polynomials, {.cases = 500}),
       law("CommutesWithShifts", commutes_with_shifts, {.cases = 500, .cost = 2}),
       law("IsDeterministic", require_same_bits<ScheduledStencilCase, Stencil>, {.cases = 20, .cost = 50}),
-  };
+  });
 }
 
 }  // namespace lockstep::properties

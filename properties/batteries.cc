@@ -1,0 +1,183 @@
+#include "properties/batteries.h"
+
+#include <thread>
+
+#include "harness/property/compare.h"
+#include "properties/streams.h"
+
+namespace lockstep::properties {
+namespace {
+
+// Ends when the default streams have nothing left to do.
+void drain_default_streams() {
+  REQUIRE_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
+  REQUIRE_CUDA(cudaStreamSynchronize(cudaStreamPerThread));
+}
+
+}  // namespace
+
+void require_stream_order(Trial& trial) {
+  if (!trial.takes_stream()) return;
+  const Stream stream;
+  const Results expected = trial.run(Contents::kOther, stream, "on a stream with nothing before it");
+  trial.set(Contents::kFirst, stream);
+  trial.set_variables(Contents::kOther);  // the host writes them, and waits
+  Answer answer;
+  std::vector<lockstepOperation> operations;
+  bool waited = false;
+  {
+    Gate gate(stream);
+    trial.set_arrays(Contents::kOther, stream);
+    operations = operations_of([&] { answer = trial.call().launch(stream); });
+    waited = gate.was_forced();
+    if (!is_simulator()) drain_default_streams();
+  }
+  REQUIRE_CUDA(answer);
+  REQUIRE_LAW(!waited, "{} waits for what its stream was told before, and returns only then", trial.name());
+  require_all_on(trial, operations, stream, /*captured=*/false);
+  require_same(trial, trial.results(), expected, "behind work of the same stream that writes its input");
+}
+
+void require_capture(Trial& trial) {
+  if (!trial.takes_stream()) return;
+  const Stream stream;
+  const Results first = trial.run(Contents::kFirst, stream, "launched"),
+                other = trial.run(Contents::kOther, stream, "launched with other contents");
+  trial.set(Contents::kFirst, stream);
+  const Results before = trial.results();
+  Captured captured(stream, cudaStreamCaptureModeThreadLocal, trial.call().launch);
+  if (trial.call().contract->capture() == Contract::Capture::kRefused) {
+    REQUIRE_LAW(!captured.answer().ok() && captured.answer().of_cuda,
+                "{} says that it cannot be captured, and answers {} ({})", trial.name(),
+                cudaGetErrorName(captured.answer().error), captured.answer().message);
+    return;
+  }
+  REQUIRE_LAW(captured.answer().ok(), "{} cannot be captured: {}", trial.name(), captured.answer().message);
+  REQUIRE_LAW(captured.is_graph(), "{} has ended the capture of its stream", trial.name());
+  require_all_on(trial, captured.operations(), stream, /*captured=*/true);
+  require_same(trial, trial.results(), before, "captured, and not yet launched");
+  captured.replay(stream);
+  require_same(trial, trial.results(), first, "captured and launched");
+  trial.set(Contents::kOther, stream);
+  captured.replay(stream);
+  require_same(trial, trial.results(), other, "captured and launched again with other contents");
+}
+
+namespace {
+
+// Launches on a stream of which a capture has failed: CUDA refuses whatever it is told there, on silicon too.
+void require_failure_told(Trial& trial) {
+  const Stream stream;
+  REQUIRE_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  cudaStreamSynchronize(stream);  // not permitted: the capture is invalid from now on
+  cudaGetLastError();
+  const Answer answer = trial.call().launch(stream);
+  const cudaError_t pending = cudaPeekAtLastError();
+  cudaGraph_t graph = nullptr;
+  cudaStreamEndCapture(stream, &graph);
+  cudaGetLastError();
+  REQUIRE_LAW(!answer.ok() && !answer.message.empty(),
+              "{} answers success on a stream on which CUDA refuses everything ({})", trial.name(), answer.message);
+  REQUIRE_LAW(pending == cudaSuccess, "{} leaves {} pending, which it has told", trial.name(),
+              cudaGetErrorName(pending));
+}
+
+}  // namespace
+
+void require_no_state(Trial& one, Trial& two, const std::function<void()>& another) {
+  const Stream stream, second;
+  const Results other = two.run(Contents::kOther, stream, "launched"),
+                first = one.run(Contents::kFirst, stream, "launched");
+  const auto again = [&](Trial& trial, Contents contents, const Stream& on, const char* when) {
+    const Results results = trial.run(contents, on, when);
+    require_same(trial, results, contents == Contents::kFirst ? first : other, when);
+  };
+  again(one, Contents::kOther, stream, "with new contents behind the same pointers");
+  another();
+  again(one, Contents::kFirst, stream, "after a call with other arguments");
+  again(two, Contents::kFirst, second, "on another stream and other arrays");
+  again(one, Contents::kOther, stream, "on the first stream again");
+  one.set(Contents::kFirst, stream);
+  std::string failed;
+  std::thread([&] {
+    const Answer answer = one.call().launch(second);
+    const cudaError_t waited = cudaStreamSynchronize(second);
+    if (!answer.ok() || waited != cudaSuccess) failed = answer.message + cudaGetErrorName(waited);
+  }).join();
+  REQUIRE_LAW(failed.empty(), "{} fails in another host thread: {}", one.name(), failed);
+  require_same(one, one.results(), first, "called by another host thread");
+
+  const auto restore = one.call().keep();
+  for (const std::string& mistake : one.call().contract->mistakes()) {
+    one.call().contract->make(mistake);
+    const Answer answer = one.call().launch(stream);
+    restore();
+    REQUIRE_LAW(!answer.ok(), "{} with {}: must be refused", one.name(), mistake);
+  }
+  again(one, Contents::kOther, stream, "after calls that were refused");
+  if (!one.takes_stream() || Captured(stream, cudaStreamCaptureModeRelaxed, one.call().launch).nodes() == 0) return;
+  require_failure_told(one);
+  again(one, Contents::kFirst, stream, "after a call that CUDA refused");
+}
+
+OnOtherDevice::OnOtherDevice() {
+  REQUIRE_CUDA(cudaGetDevice(&before_));
+  REQUIRE_CUDA(cudaSetDevice(kOtherDevice));
+}
+OnOtherDevice::~OnOtherDevice() { cudaSetDevice(before_); }
+
+void require_no_state_between_devices(Trial& one, Trial& two) {
+  const auto there = [&](Contents contents, const char* when) {
+    const OnOtherDevice other_device;
+    const Stream stream;
+    return two.run(contents, stream, when);
+  };
+  const Stream stream;
+  const Results first = one.run(Contents::kFirst, stream, "on the first device");
+  const Results other = there(Contents::kOther, "on the second device");
+  require_same(one, one.run(Contents::kOther, stream, "on the first device again"), other,
+               "on the first device, after the second");
+  require_same(two, there(Contents::kFirst, "on the second device again"), first,
+               "on the second device, after the first");
+}
+
+void require_promises(const BoundCall& call, const std::vector<std::string>& promises) {
+  if (promises.empty()) return;
+  call.contract->allocate();
+  const auto restore = call.keep();
+  const Stream stream;
+  const auto relaxed = cudaStreamCaptureModeRelaxed;
+  bool launches_kernels = false;
+  if (call.takes_stream) {
+    // Of a launcher that ignored the capture, the promises would run.
+    const Captured legal(stream, relaxed, call.launch);
+    const std::string& who = call.contract->launcher();
+    for (const lockstepOperation& o : legal.operations())
+      REQUIRE_LAW(o.captured, "{}: {} was done while the stream was captured", who, o.call);
+    call.contract->require_untouched({__FILE__, __LINE__, who.c_str()});
+    if (legal.nodes() == 0) return;  // no work: cases with some make the same promises
+    launches_kernels = legal.kernels() > 0;
+  }
+  for (const std::string& promise : promises) {
+    const std::string what = call.contract->launcher() + " with " + promise;
+    call.contract->make_promise(promise);
+    if (!call.takes_stream) {
+      const Answer answer = call.launch(nullptr);
+      restore();
+      REQUIRE_LAW(answer.ok(), "{}: must be taken, but answers {}", what, answer.message);
+      continue;
+    }
+    const Captured captured(stream, relaxed, call.launch);
+    restore();
+    // Silicon may look where a copy or fill goes, and there is nothing there: the launcher took it all the same.
+    const Answer& answer = captured.answer();
+    const bool nothing_there = !is_simulator() && answer.of_cuda && answer.error == cudaErrorInvalidValue;
+    REQUIRE_LAW(answer.ok() || nothing_there, "{}: must be taken, but answers {} ({})", what,
+                cudaGetErrorName(answer.error), answer.message);
+    const bool nothing_to_do = promise.ends_with(":0");
+    REQUIRE_LAW(nothing_to_do || nothing_there || (launches_kernels ? captured.kernels() : captured.nodes()) > 0,
+                "{}: answers success, but there is nothing that it will do", what);
+  }
+}
+
+}  // namespace lockstep::properties

@@ -1,0 +1,49 @@
+// Laws that every launcher owes whatever it computes, as functions of a trial: work goes to the stream that was given,
+// nothing is kept from one call to the next, what the header promises is taken. properties/contract_laws.h makes laws
+// of a family of them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/property/contract.h"
+#include "properties/trial.h"
+
+namespace lockstep::properties {
+
+// The launch comes after what the same stream was told before: work that writes the launcher's input is held up until
+// the launcher has returned (on silicon, and the default streams have run dry: what went there has read old input), and
+// still the result is that of the new input. On the simulated GPU each operation's stream is looked at.
+void require_stream_order(Trial& trial);
+
+// On a stream that is being captured nothing runs; the graph, launched for the first contents and again for others,
+// gives the right result each time. A launcher that says it cannot be captured is refused by CUDA.
+void require_capture(Trial& trial);
+
+// Two trials of one call, on arrays of their own: what either gives follows from the contents alone, whatever went
+// before: the same pointers with other contents, `another` call in between, two streams, two host threads, a refused
+// call, a call that CUDA refused. That one must be told, and must leave no error behind.
+void require_no_state(Trial& one, Trial& two, const std::function<void()>& another);
+
+// The same of devices in turn: `one` was made on the current device, `two` on device kOtherDevice.
+void require_no_state_between_devices(Trial& one, Trial& two);
+
+// Another device is the current one meanwhile.
+inline constexpr int kOtherDevice = 1;
+class OnOtherDevice {
+ public:
+  OnOtherDevice();
+  ~OnOtherDevice();
+  OnOtherDevice(const OnOtherDevice&) = delete;
+  OnOtherDevice& operator=(const OnOtherDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+// Each of these promises is taken: on a stream that is being captured, since the arrays are where nothing is. A call
+// without a stream is made.
+void require_promises(const BoundCall& call, const std::vector<std::string>& promises);
+
+}  // namespace lockstep::properties

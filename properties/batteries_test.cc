@@ -1,0 +1,308 @@
+// The batteries on a launcher that copies, on the simulated GPU: they accept it when it keeps its contract, and tell
+// each mistake that launchers make besides their kernels.
+#include "properties/batteries.h"
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/property/case.h"
+#include "harness/property/field.h"
+#include "harness/property/values.h"
+#include "properties/contract_laws.h"
+
+namespace lockstep::properties {
+namespace {
+
+struct Status {
+  cudaError_t error = cudaSuccess;
+  std::string message;
+  bool of_cuda = false;
+};
+
+// y = x, n elements of 4 bytes.
+using Launcher = Status(const std::uint32_t* x, std::int64_t n, std::uint32_t* y, cudaStream_t stream);
+using Copy = std::function<Launcher>;
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
+
+struct CopyCase {
+  std::int64_t n = 7;
+  Values values = {ValueKind::kUniform, 1};
+  static void fields(CopyCase& c, FieldVisitor& field) {
+    field("n", c.n, sizes(0, 40));
+    field("values", c.values, values_of({ValueKind::kUniform}));
+  }
+};
+
+Call<Copy> copy_call(const CopyCase& c) {
+  Call<Copy> call("copy");
+  auto& [x, n, y] = call.arguments(nullptr, c.n, nullptr);
+  call.integer("n", {0, kMost}, n);
+  call.input("x", x, {.count = c.n}, {}, [&c] { return make_values<std::uint32_t>(c.values, c.n); });
+  call.output<std::uint32_t>("y", y, {.count = c.n}, {});
+  call.apart("x", "y");
+  return call;
+}
+
+Status refused(const std::string& why) { return {cudaErrorInvalidValue, "copy: " + why}; }
+
+Status check(const std::uint32_t* x, std::int64_t n, const std::uint32_t* y) {
+  const auto from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
+  if (n < 0 || n > kMost) return refused("n");
+  if (n == 0) return {};
+  if (from == 0 || to == 0 || from % 4 != 0 || to % 4 != 0) return refused("null or misaligned");
+  const std::uint64_t bytes = 4 * static_cast<std::uint64_t>(n);
+  if (from <= to ? to - from < bytes : from - to < bytes) return refused("overlap");
+  return {};
+}
+
+Status told(cudaError_t error) {
+  if (error == cudaSuccess) return {};
+  cudaGetLastError();
+  return {error, "copy: the copy failed", true};
+}
+
+cudaError_t do_copy(const std::uint32_t* x, std::int64_t n, std::uint32_t* y, cudaStream_t stream) {
+  return cudaMemcpyAsync(y, x, 4 * static_cast<std::size_t>(n), cudaMemcpyDeviceToDevice, stream);
+}
+
+Status right(const std::uint32_t* x, std::int64_t n, std::uint32_t* y, cudaStream_t stream) {
+  if (Status s = check(x, n, y); s.error != cudaSuccess || n == 0) return s;
+  return told(do_copy(x, n, y, stream));
+}
+
+// ---- The laws, each on one case; "" where it holds.
+
+std::string outcome_of(const std::function<void()>& body) {
+  const CaseOutcome outcome = run_case(body);
+  if (outcome.not_applicable) return "not applicable: " + *outcome.not_applicable;
+  return outcome.held() ? "" : outcome.failure.label() + ": " + outcome.failure.message;
+}
+
+const CopyCase kCase;
+std::string order_of(const Copy& f) {
+  return outcome_of([&] { battery::for_each_call<copy_call, require_stream_order>(f, kCase); });
+}
+std::string capture_of(const Copy& f) {
+  return outcome_of([&] { battery::for_each_call<copy_call, require_capture>(f, kCase); });
+}
+std::string state_of(const Copy& f) {
+  return outcome_of([&] { battery::require_no_state_of<copy_call>(f, kCase); });
+}
+std::string devices_of(const Copy& f) {
+  return outcome_of([&] { battery::require_no_state_between_devices_of<copy_call>(f, kCase); });
+}
+std::string promises_of(const Copy& f) {
+  return outcome_of([&] { battery::require_promises_of<copy_call>(f, Promised<copy_call, CopyCase>()); });
+}
+std::string refusals_of(const Copy& f) {
+  Refused<copy_call, CopyCase> c;
+  c.n = kCase.n;
+  return outcome_of([&] { require_refusal(f, c); });
+}
+
+void expect_told(const std::string& outcome, const std::string& label, const std::string& text) {
+  EXPECT_EQ(outcome.substr(0, label.size() + 1), label + ":") << outcome;
+  EXPECT_NE(outcome.find(text), std::string::npos) << outcome;
+}
+
+TEST(Batteries, HaveNothingAgainstALauncherThatKeepsItsContract) {
+  for (const auto law : {order_of, capture_of, state_of, devices_of, promises_of, refusals_of})
+    EXPECT_EQ(law(right), "");
+}
+
+TEST(Batteries, TellAnotherStream) {
+  const Copy on_default = [](auto x, auto n, auto y, auto) { return right(x, n, y, nullptr); };
+  expect_told(order_of(on_default), "law", "cudaMemcpyAsync went to the default stream");
+  expect_told(capture_of(on_default), "law", "cudaMemcpyAsync went to the default stream");
+  const Copy of_thread = [](auto x, auto n, auto y, auto) { return right(x, n, y, cudaStreamPerThread); };
+  expect_told(order_of(of_thread), "law", "the thread's default stream");
+  const Copy of_its_own = [](auto x, auto n, auto y, auto) {
+    cudaStream_t stream;
+    cudaStreamCreate(&stream);
+    const Status status = right(x, n, y, stream);
+    cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+    return status;
+  };
+  expect_told(order_of(of_its_own), "law", "a stream of its own");
+}
+
+TEST(Batteries, TellALauncherThatCannotBeCaptured) {
+  const Copy waits = [](auto x, auto n, auto y, auto stream) {
+    const Status status = right(x, n, y, stream);
+    return status.error == cudaSuccess ? told(cudaStreamSynchronize(stream)) : status;
+  };
+  EXPECT_EQ(order_of(waits), "") << "only silicon shows that it waits";
+  expect_told(capture_of(waits), "law", "cannot be captured");
+  const Copy allocates = [](auto x, auto n, auto y, auto stream) {
+    void* memory = nullptr;
+    if (const Status status = told(cudaMalloc(&memory, 16)); status.error != cudaSuccess) return status;
+    cudaFree(memory);
+    return right(x, n, y, stream);
+  };
+  expect_told(capture_of(allocates), "law", "cannot be captured");
+}
+
+// One whose contract says that it cannot be captured must not be.
+Call<Copy> uncapturable_call(const CopyCase& c) {
+  Call<Copy> call = copy_call(c);
+  call.capture(Contract::Capture::kRefused);
+  return call;
+}
+TEST(Batteries, HoldALauncherToWhatItSaysOfCapture) {
+  const auto outcome = [](const Copy& f) {
+    return outcome_of([&] { battery::for_each_call<uncapturable_call, require_capture>(f, kCase); });
+  };
+  EXPECT_EQ(outcome([](auto x, auto n, auto y, auto stream) {
+              const Status status = right(x, n, y, stream);
+              return status.error == cudaSuccess ? told(cudaStreamSynchronize(stream)) : status;
+            }),
+            "");
+  expect_told(outcome(right), "law", "says that it cannot be captured");
+}
+
+TEST(Batteries, TellWhatIsKeptFromOneCallToTheNext) {
+  struct Call {
+    const std::uint32_t *x = nullptr, *y = nullptr;
+    std::int64_t n = 0;
+    bool operator==(const Call&) const = default;
+  };
+  Call last;
+  const Copy remembers = [&](auto x, auto n, auto y, auto stream) {
+    if (std::exchange(last, {x, y, n}) == Call{x, y, n}) return Status{};
+    return right(x, n, y, stream);
+  };
+  expect_told(state_of(remembers), "mismatch", "with new contents behind the same pointers");
+
+  const std::uint32_t* first_x = nullptr;
+  const Copy keeps_pointer = [&](auto x, auto n, auto y, auto stream) {
+    if (first_x == nullptr) first_x = x;
+    return right(x == nullptr ? x : first_x, n, y, stream);
+  };
+  EXPECT_NE(state_of(keeps_pointer), "");
+
+  std::optional<std::thread::id> owner;
+  const Copy of_one_thread = [&](auto x, auto n, auto y, auto stream) {
+    if (!owner) owner = std::this_thread::get_id();
+    return *owner == std::this_thread::get_id() ? right(x, n, y, stream) : refused("not my thread");
+  };
+  expect_told(state_of(of_one_thread), "law", "fails in another host thread");
+
+  bool refused_once = false;
+  const Copy takes_offence = [&](auto x, auto n, auto y, auto stream) {
+    const Status status = right(x, n, y, stream);
+    if (status.error != cudaSuccess) refused_once = true;
+    return refused_once ? refused("never again") : status;
+  };
+  expect_told(state_of(takes_offence), "cuda-error", "after calls that were refused");
+
+  std::optional<std::int64_t> usual;
+  const Copy of_one_size = [&](auto x, auto n, auto y, auto stream) {
+    if (!usual) usual = n;
+    return right(x, std::min(n, *usual), y, stream);
+  };
+  CopyCase small;
+  small.n = 1;
+  EXPECT_NE(outcome_of([&] {
+              battery::require_no_state_of<copy_call>(of_one_size, small);  // the other case is larger
+              battery::require_no_state_of<copy_call>(of_one_size, kCase);
+            }),
+            "");
+}
+
+TEST(Batteries, TellAnErrorThatIsSwallowedOrLeftBehind) {
+  const Copy swallows = [](auto x, auto n, auto y, auto stream) {
+    const Status status = right(x, n, y, stream);
+    return status.of_cuda ? Status{} : status;
+  };
+  expect_told(state_of(swallows), "law", "answers success on a stream on which CUDA refuses everything");
+  const Copy leaves = [](auto x, auto n, auto y, auto stream) {
+    Status status = check(x, n, y);
+    if (status.error == cudaSuccess && n != 0) {
+      status.error = do_copy(x, n, y, stream);
+      if (status.error != cudaSuccess) status.message = "copy: the copy failed", status.of_cuda = true;
+    }
+    return status;
+  };
+  expect_told(state_of(leaves), "law", "leaves cudaErrorStreamCaptureInvalidated pending");
+}
+
+TEST(Batteries, TellWhatIsKeptFromOneDeviceToTheNext) {
+  std::optional<int> prepared;
+  const Copy prepares_once = [&](auto x, auto n, auto y, auto stream) {
+    int device = 0;
+    cudaGetDevice(&device);
+    if (!prepared) prepared = device;
+    return device == *prepared ? right(x, n, y, stream) : told(cudaErrorInvalidConfiguration);
+  };
+  EXPECT_EQ(state_of(prepares_once), "");
+  expect_told(devices_of(prepares_once), "cuda-error", "on the second device");
+}
+
+TEST(Batteries, TellAPromiseThatIsNotKept) {
+  const Copy one_too_few = [](auto x, auto n, auto y, auto stream) {
+    return n == kMost ? refused("n") : right(x, n, y, stream);
+  };
+  expect_told(promises_of(one_too_few), "law", "copy with n:2305843009213693951: must be taken");
+  const Copy in_31_bits = [](auto x, auto n, auto y, auto stream) {
+    return n > std::numeric_limits<std::int32_t>::max() ? refused("n") : right(x, n, y, stream);
+  };
+  expect_told(promises_of(in_31_bits), "law", "must be taken");
+  const Copy truncates = [](auto x, auto n, auto y, auto stream) {
+    return right(x, static_cast<std::int64_t>(static_cast<std::uint32_t>(n)), y, stream);
+  };
+  expect_told(promises_of(truncates), "law", "copy with n:4294967296: answers success, but there is nothing");
+  const Copy wants_a_gap = [](auto x, auto n, auto y, auto stream) {
+    if (n != 0 && (x + n == y || y + n == x)) return refused("too near");
+    return right(x, n, y, stream);
+  };
+  expect_told(promises_of(wants_a_gap), "law", "copy with y:right_after_x: must be taken");
+  const Copy wants_a_gap_before = [](auto x, auto n, auto y, auto stream) {
+    if (n != 0 && y + n == x) return refused("too near");
+    return right(x, n, y, stream);
+  };
+  expect_told(promises_of(wants_a_gap_before), "law", "copy with y:right_before_x: must be taken");
+}
+
+TEST(Batteries, TellWhoRefused) {
+  const Copy leaves_it_to_cuda = [](auto x, auto n, auto y, auto stream) {
+    if (Status s = check(x, n, y); s.error == cudaSuccess) return n == 0 ? s : told(do_copy(x, n, y, stream));
+    return told(cudaMemcpyAsync(nullptr, x, 4, cudaMemcpyDeviceToDevice, stream));
+  };
+  expect_told(refusals_of(leaves_it_to_cuda), "law", "cudaMemcpyAsync, which failed, came first");
+  const Copy touches_first = [](auto x, auto n, auto y, auto stream) {
+    static void* scratch = [] {
+      void* memory = nullptr;
+      cudaMalloc(&memory, 16);
+      return memory;
+    }();
+    cudaMemsetAsync(scratch, 0, 16, stream);
+    return right(x, n, y, stream);
+  };
+  expect_told(refusals_of(touches_first), "law", "before the device is told anything, but cudaMemsetAsync came first");
+}
+
+TEST(OtherContents, AreOfTheSameShapeAndFollowFromTheCase) {
+  int differ = 0;
+  for (int n : {0, 1, 7, 40}) {
+    CopyCase c;
+    c.n = n;
+    const CopyCase other = with_other_contents<copy_call>(c), again = with_other_contents<copy_call>(c);
+    EXPECT_EQ(other.n, n);
+    EXPECT_EQ(other.values, again.values);
+    differ += other.values != c.values;
+  }
+  EXPECT_EQ(differ, 4);
+}
+
+}  // namespace
+}  // namespace lockstep::properties

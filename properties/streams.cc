@@ -1,0 +1,78 @@
+#include "properties/streams.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "harness/property/compare.h"
+
+namespace lockstep::properties {
+
+Stream::Stream() { REQUIRE_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+Stream::~Stream() { cudaStreamDestroy(stream_); }
+void Stream::synchronise() const { REQUIRE_CUDA(cudaStreamSynchronize(stream_)); }
+
+Captured::Captured(const Stream& stream, cudaStreamCaptureMode mode,
+                   const std::function<Answer(cudaStream_t)>& launch) {
+  REQUIRE_CUDA(cudaStreamBeginCapture(stream, mode));
+  try {
+    operations_ = operations_of([&] { answer_ = launch(stream); });
+  } catch (...) {
+    cudaStreamEndCapture(stream, &graph_);
+    if (graph_ != nullptr) cudaGraphDestroy(graph_);
+    throw;
+  }
+  if (cudaStreamEndCapture(stream, &graph_) != cudaSuccess) cudaGetLastError(), graph_ = nullptr;
+}
+
+Captured::~Captured() {
+  if (exec_ != nullptr) cudaGraphExecDestroy(exec_);
+  if (graph_ != nullptr) cudaGraphDestroy(graph_);
+}
+
+std::vector<cudaGraphNode_t> Captured::all_nodes() const {
+  std::size_t count = 0;
+  if (graph_ != nullptr) REQUIRE_CUDA(cudaGraphGetNodes(graph_, nullptr, &count));
+  std::vector<cudaGraphNode_t> nodes(count);
+  if (count != 0) REQUIRE_CUDA(cudaGraphGetNodes(graph_, nodes.data(), &count));
+  return nodes;
+}
+
+std::size_t Captured::nodes() const { return all_nodes().size(); }
+
+std::size_t Captured::kernels() const {
+  const std::vector<cudaGraphNode_t> nodes = all_nodes();
+  return static_cast<std::size_t>(std::ranges::count_if(nodes, [](cudaGraphNode_t node) {
+    cudaGraphNodeType type;
+    REQUIRE_CUDA(cudaGraphNodeGetType(node, &type));
+    return type == cudaGraphNodeTypeKernel;
+  }));
+}
+
+void Captured::replay(const Stream& stream) {
+  if (exec_ == nullptr) REQUIRE_CUDA(cudaGraphInstantiate(&exec_, graph_, 0));
+  REQUIRE_CUDA(cudaGraphLaunch(exec_, stream));
+  stream.synchronise();
+}
+
+Gate::Gate(const Stream& stream) : stream_(stream) {
+  if (is_simulator()) return;
+  REQUIRE_CUDA(cudaLaunchHostFunc(stream, wait, this));
+}
+
+Gate::~Gate() {
+  open();
+  cudaStreamSynchronize(stream_);
+}
+
+void Gate::wait(void* gate) {
+  constexpr std::chrono::seconds kPatience(5);
+  auto& self = *static_cast<Gate*>(gate);
+  const auto begin = std::chrono::steady_clock::now();
+  while (!self.open_) {
+    if (std::chrono::steady_clock::now() - begin > kPatience) self.open_ = self.forced_ = true;
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+}
+
+}  // namespace lockstep::properties
