@@ -7,7 +7,7 @@
 namespace lockstep::known_bad {
 namespace {
 
-const bool added = add_mutation_tests("matmul", matmul_mutants(), properties::matmul_laws());
+const bool added = add_mutation_tests("matmul", matmul_mutants(), of_kernels(properties::matmul_laws()));
 
 }  // namespace
 }  // namespace lockstep::known_bad

@@ -7,7 +7,7 @@
 namespace lockstep::known_bad {
 namespace {
 
-const bool added = add_mutation_tests("staging", staging_mutants(), properties::staging_laws());
+const bool added = add_mutation_tests("staging", staging_mutants(), of_kernels(properties::staging_laws()));
 
 }  // namespace
 }  // namespace lockstep::known_bad

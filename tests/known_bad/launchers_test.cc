@@ -1,0 +1,141 @@
+// The laws of all families, run on launchers that make the same mistakes in each of them (launchers.h).
+#include "tests/known_bad/launchers.h"
+
+#include "properties/histogram.h"
+#include "properties/matmul.h"
+#include "properties/memory_access.h"
+#include "properties/memory_spaces.h"
+#include "properties/ray_tracer.h"
+#include "properties/shuffle.h"
+#include "properties/staging.h"
+#include "properties/stencil.h"
+#include "tests/known_bad/mutation_test.h"
+
+namespace lockstep::known_bad {
+namespace {
+
+// A row of the table for a family: kMake<broken launcher> gives what its laws judge.
+template <class Launcher>
+void add(Mutants<Launcher>& mutants, std::string name, std::string change, Launcher* launch, Labels rejected_for,
+         Labels on_silicon, std::string simulator_only = "") {
+  mutants.push_back({std::move(name), std::move(change), launch, std::move(rejected_for), std::move(on_silicon),
+                     std::move(simulator_only)});
+}
+
+// The mistakes for one launcher. `Family` has the launcher, make<broken>(), an argument and the last value
+// that it may have whatever the case; and perhaps another for the refusal of that.
+template <class Family>
+auto mutants_of() {
+  using B = Broken<Family::kLauncher>;
+  constexpr auto kEdge = [](const auto& arguments) { return Family::edge(arguments); };
+  constexpr auto kLast = Family::kLast;
+  constexpr auto kFew = [](const auto& arguments) {
+    if constexpr (requires { Family::few(arguments); })
+      return Family::few(arguments);
+    else
+      return Family::edge(arguments);
+  };
+  constexpr auto kLastOfFew = [] {
+    if constexpr (requires { Family::kLastOfFew; })
+      return Family::kLastOfFew;
+    else
+      return Family::kLast;
+  }();
+  using Judged = std::remove_pointer_t<decltype(Family::template make<Family::kLauncher>())>;
+  Mutants<Judged> m;
+  const Labels law = {"law"}, order = {"law", "mismatch", "unwritten"};
+  // Arrays of one case after another may lie where those before lay.
+  const Labels stale = {"mismatch", "unwritten", "finding:uninitialised", "law"};
+  add<Judged>(m, "on_the_default_stream", "ignores the stream that it is given",
+              Family::template make<&B::on_the_default_stream>(), law, order);
+  add<Judged>(m, "once_for_the_same_arrays", "does nothing for arrays on which it has just worked",
+              Family::template make<&B::once_for_the_same_arrays>(), stale, stale);
+  add<Judged>(m, "without_a_look", "does not look whether CUDA takes its launch",
+              Family::template make<&B::without_a_look>(), law, law);
+  add<Judged>(m, "for_one_device", "what it prepares on one device it takes for prepared on all",
+              Family::template make<&B::for_one_device>(), {"cuda-error"}, {}, "it takes two devices");
+  add<Judged>(m, "one_too_many", "takes one value more than the header promises",
+              Family::template make<&B::template one_too_many<kEdge, kLast>>(), law, law);
+  add<Judged>(m, "one_too_few", "refuses the last value that the header promises",
+              Family::template make<&B::template one_too_few<kFew, kLastOfFew>>(), law, law);
+  return m;
+}
+
+// Families of one launcher, and of several.
+template <auto* kFunction>
+struct One {
+  static constexpr auto* kLauncher = kFunction;
+  template <auto* kBroken>
+  static auto* make() {
+    return kBroken;
+  }
+};
+template <class Family, auto kMember, auto* kFunction>
+struct Member {
+  static constexpr auto* kLauncher = kFunction;
+  template <auto* kBroken>
+  static const Family* make() {
+    static const Family family = [] {
+      Family f;
+      f.*kMember = kBroken;
+      return f;
+    }();
+    return &family;
+  }
+};
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+struct StencilFamily : One<&kernels::stencil_1d> {
+  static constexpr std::int64_t kLast = kMost / 4 - 8;
+  static std::int64_t edge(const auto& a) { return std::get<2>(a); }  // n
+};
+struct HistogramFamily : One<&kernels::histogram> {
+  static constexpr std::int64_t kLast = kMost / 8;
+  static std::int64_t edge(const auto& a) { return std::get<2>(a); }  // n
+};
+struct RayTracerFamily : One<&kernels::ray_trace> {
+  static constexpr int kLast = kernels::kMaxImageSide;
+  static int edge(const auto& a) { return std::get<5>(a); }  // height
+};
+struct MatmulFamily : One<&kernels::matmul> {
+  static constexpr std::uint8_t kLast = 3;  // the last variant
+  static std::uint8_t edge(const auto& a) { return static_cast<std::uint8_t>(std::get<0>(a)); }
+  // As many rows as are promised with as many columns.
+  static constexpr std::int64_t kLastOfFew = std::int64_t{1} << 16;
+  static std::int64_t few(const auto& a) { return std::get<1>(a).rows; }
+};
+struct ShuffleFamily : Member<kernels::ShuffleLaunchers, &kernels::ShuffleLaunchersOf<float>::warp_collective,
+                              &kernels::warp_collective<float>> {
+  static constexpr unsigned kLast = std::numeric_limits<int>::max();
+  static unsigned edge(const auto& a) { return std::get<5>(a).blocks; }
+};
+struct StagingFamily : Member<kernels::StagingLaunchers, &kernels::StagingLaunchers::tile_map, &kernels::tile_map> {
+  static constexpr std::int64_t kLast = kMost / 4;
+  static std::int64_t edge(const auto& a) { return std::get<2>(a); }  // n
+};
+struct MemorySpacesFamily
+    : Member<kernels::MemorySpaceLaunchers, &kernels::MemorySpaceLaunchers::shared_sum, &kernels::shared_sum> {
+  static constexpr unsigned kLast = std::numeric_limits<int>::max();
+  static unsigned edge(const auto& a) { return std::get<3>(a).blocks; }
+};
+struct MemoryAccessFamily
+    : Member<kernels::MemoryAccessLaunchers, &kernels::MemoryAccessLaunchers::gather, &kernels::gather> {
+  static constexpr std::int64_t kLast = kMost / 16;
+  static std::int64_t edge(const auto& a) { return std::get<4>(a); }  // x_count
+};
+
+const bool added = [] {
+  add_mutation_tests("stencil_launcher", mutants_of<StencilFamily>(), properties::stencil_laws());
+  add_mutation_tests("histogram_launcher", mutants_of<HistogramFamily>(), properties::histogram_laws());
+  add_mutation_tests("ray_tracer_launcher", mutants_of<RayTracerFamily>(), properties::ray_tracer_laws());
+  add_mutation_tests("matmul_launcher", mutants_of<MatmulFamily>(), properties::matmul_laws());
+  add_mutation_tests("shuffle_launcher", mutants_of<ShuffleFamily>(), properties::shuffle_laws());
+  add_mutation_tests("staging_launcher", mutants_of<StagingFamily>(), properties::staging_laws());
+  add_mutation_tests("memory_spaces_launcher", mutants_of<MemorySpacesFamily>(), properties::memory_space_laws());
+  add_mutation_tests("memory_access_launcher", mutants_of<MemoryAccessFamily>(), properties::memory_access_laws());
+  return true;
+}();
+
+}  // namespace
+}  // namespace lockstep::known_bad
