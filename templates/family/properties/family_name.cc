@@ -64,13 +64,13 @@ void matches_its_reference(const FamilyName& f, const FamilyNameCase& c) {
 }  // namespace
 
 Laws<FamilyName> family_name_laws() {
-  return {
+  return with_batteries<call_of, SmallCase>({
       no_work_law<call_of, FamilyNameCase, &FamilyNameCase::n>("LaunchesNothingForNoWork", {.cases = 100, .cost = 4}),
       refusal_law<call_of, SmallCase>("RefusesBadArguments", {.cases = 300, .cost = 4}),
       // FILL IN: what else is true of every case? Linearity, symmetry, a special input whose result is known.
       law("MatchesItsReference", matches_its_reference, {.cases = 1500}),
       law("IsDeterministic", require_same_bits<SmallCase, FamilyName>, {.cases = 20, .cost = 50}),
-  };
+  });
 }
 
 }  // namespace lockstep::properties
