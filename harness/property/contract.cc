@@ -147,7 +147,7 @@ void Contract::move_far_apart() const {
   constexpr std::uintptr_t kLow = 1 << 12, kHigh = (std::uintptr_t{1} << 63) + kLow;
   const auto move = [&](std::size_t array, std::uintptr_t begin) {
     const ArrayArgument& a = arrays_[array];
-    if (a.footprint.count > 0) a.set(begin + (a.get() - a.begin()));
+    a.set(begin + (a.get() - a.begin()));  // one without elements too: it may get some
   };
   for (const auto& [one, other] : apart_) {
     if (std::ranges::find(apart_, other, &std::pair<std::size_t, std::size_t>::first) != apart_.end()) {

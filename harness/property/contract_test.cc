@@ -228,6 +228,11 @@ TEST(Contract, PutsArraysRightBesideEachOtherOrFarApart) {
     });
     EXPECT_TRUE(outcome.held()) << outcome.failure.message;
   }
+  SumCase empty;
+  empty.n = 0;
+  auto call = sum_call(empty);
+  call.make_promise("n:999");
+  EXPECT_EQ(call.arrays()[1].begin() - call.arrays()[0].begin(), std::uintptr_t{1} << 63) << "they may get elements";
 }
 
 TEST(Contract, OverlapsArraysWhoseSizes32BitsTakeForNone) {
