@@ -50,6 +50,17 @@ TEST(ShuffleReference, SumsSegments) {
   EXPECT_TRUE((segment_sums(SegmentSum::kAll, x, 4, u).bound == 0).all());
 }
 
+TEST(ShuffleReference, SumsAreExactWhileEveryIntegerIsANumberOfTheType) {
+  Eigen::ArrayXd x(2);
+  const double u = unit_roundoff<float>();
+  x << 0x1p24 - 2, 1;
+  EXPECT_TRUE((segment_sums(SegmentSum::kAll, x, 2, u).bound == 0).all());
+  x << 0x1p24, 1;
+  EXPECT_TRUE((segment_sums(SegmentSum::kAll, x, 2, u).bound > 0).all());
+  x << 1.5, 1;
+  EXPECT_TRUE((segment_sums(SegmentSum::kAll, x, 2, u).bound > 0).all());
+}
+
 TEST(ShuffleReference, BoundsInexactSumsByTheirDepth) {
   const Eigen::ArrayXd x = Eigen::ArrayXd::Constant(32, 0.1);
   const double u = unit_roundoff<float>();

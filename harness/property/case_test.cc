@@ -194,6 +194,12 @@ TEST_F(Case, TheBudgetIsTheLargestOfTheCase) {
   });
   EXPECT_TRUE(outcome.held());
   EXPECT_EQ(outcome.budget, 0.5);
+  const CaseOutcome failed = run_case([] {
+    const std::vector<float> v = {1, 1};
+    REQUIRE_WITHIN_BOUND(v, (Reference{{1.25, 3}, {1, 1}}));
+  });
+  EXPECT_EQ(failed.failure.label(), "mismatch");
+  EXPECT_EQ(failed.budget, 0.25) << "of the elements that match";
 }
 
 }  // namespace

@@ -230,6 +230,13 @@ TEST(WithinBound, HalfAndDouble) {
   EXPECT_FALSE(
       compare_within_bound<Half>(std::vector<Half>{{0x7c00}}, std::vector<double>{65000}, std::vector<double>{100})
           .matches);
+  // 65504 is the greatest half; what rounds to infinity begins 16 above it.
+  for (const bool minus : {false, true}) {
+    const std::vector<Half> infinite = {{static_cast<std::uint16_t>(minus ? 0xfc00 : 0x7c00)}};
+    const std::vector<double> greatest = {minus ? -65504.0 : 65504.0};
+    EXPECT_FALSE(compare_within_bound<Half>(infinite, greatest, std::vector<double>{15.75}).matches);
+    EXPECT_TRUE(compare_within_bound<Half>(infinite, greatest, std::vector<double>{16}).matches);
+  }
   EXPECT_TRUE(compare_within_bound<double>(std::vector<double>{0.1, INFINITY}, std::vector<double>{0.1, 1.7e308},
                                            std::vector<double>{0, 1e308})
                   .matches);

@@ -73,6 +73,17 @@ TEST_F(InABlock, AFenceOrdersAfterEarlierFencesOnly) {
   EXPECT_FALSE(is_ordered(32, now(32), 0));
 }
 
+TEST_F(InABlock, FencesPassOnWhatWarpsKnow) {
+  const std::uint32_t before = now(0);
+  order.arrive(0, 1);
+  order.arrive(1, 1);
+  order.complete(1, 0b10);
+  order.fence(1);
+  order.fence(2);
+  EXPECT_TRUE(is_ordered(5, before, 70)) << "warp 0 told warp 1 at a barrier, and that told warp 2 by its fence";
+  EXPECT_FALSE(is_ordered(5, before, 100)) << "warp 3 had no fence";
+}
+
 TEST_F(InABlock, AnIntervalForgetsAllOfThis) {
   order.arrive(0, 1);
   order.fence(0);
@@ -197,6 +208,15 @@ TEST_F(BetweenBlocks, OneWarpsAcquireIsItsOwnUntilABarrier) {
   EXPECT_TRUE(knows(b, 1, a, 0, 0, 0));
 }
 
+TEST_F(BetweenBlocks, OneWarpsFenceAcquiresForItAlone) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 2);
+  fence(b, 2);
+  EXPECT_TRUE(knows(b, 2, a, 0, 0, 0));
+  for (const std::uint32_t warp : {0u, 1u, 3u, 31u}) EXPECT_FALSE(knows(b, warp, a, 0, 0, 0)) << warp;
+}
+
 TEST_F(BetweenBlocks, ChainsAreFollowed) {
   fence(a, 0);
   write(a, kFlag);
@@ -206,6 +226,17 @@ TEST_F(BetweenBlocks, ChainsAreFollowed) {
   read(c, kOther, 0, true);
   EXPECT_TRUE(knows(c, a)) << "told by b";
   EXPECT_TRUE(knows(c, b));
+}
+
+TEST_F(BetweenBlocks, ChainsAreFollowedOverABarrier) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 0, true);
+  barrier(b);  // what one warp had acquired, all have
+  fence(b, 3);
+  write(b, kOther);
+  read(c, kOther, 0, true);
+  EXPECT_TRUE(knows(c, a)) << "told by another warp of b";
 }
 
 TEST_F(BetweenBlocks, AReleaseAcquiresNothing) {

@@ -154,7 +154,7 @@ self_mutate() {
     copy_tree
     trap 'leave_copy; exit 130' INT TERM
     local labels
-    mapfile -t labels < <(for i in "${todo[@]}"; do printf '%s\n' ${TESTS[i]} ${WIDER[i]}; done | sort -u)
+    mapfile -t labels < <(for i in "${todo[@]}"; do echo "${TESTS[i]} ${WIDER[i]}"; done | tr -s ' ' '\n' | sort -u)
     say "${#todo[@]} mistakes; first ${#labels[@]} tests without any, in $copy"
     in_copy_options=()
     if ! in_copy "${labels[@]}"; then
