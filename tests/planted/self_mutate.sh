@@ -47,7 +47,8 @@ key_of() {
 # verdict_on MISTAKE: sets verdict (noticed, survived or "not compiled") and by, the test that noticed.
 verdict_on() {
   local labels tier status
-  by=''
+  by='' planted_file=${FILES[$1]}
+  cp "$copy/$planted_file" "$copy.kept"
   plant "$1" "$copy"
   for tier in "${TESTS[$1]}" "${WIDER[$1]}"; do
     read -ra labels <<< "$tier"
@@ -67,13 +68,19 @@ verdict_on() {
     esac
     verdict=survived
   done
-  cp "$ROOT/${FILES[$1]}" "$copy/${FILES[$1]}"
+  take_back
+}
+
+# The file as it was, whatever has become of the working tree since.
+take_back() {
+  [[ -z $planted_file ]] || mv "$copy.kept" "$copy/$planted_file"
+  planted_file=''
 }
 
 # Hands the copy back as it is without a mistake, and the memory of its Bazel.
 leave_copy() {
   trap - INT TERM
-  [[ -z ${planted_file:-} ]] || cp "$ROOT/$planted_file" "$copy/$planted_file"
+  take_back
   (cd "$copy" && bazel shutdown) > /dev/null 2>&1 || true
 }
 
@@ -167,9 +174,8 @@ self_mutate() {
     in_copy_options=(--noremote_upload_local_results)
     local begun=$SECONDS started done_count=0 seconds left
     for i in "${todo[@]}"; do
-      started=$SECONDS planted_file=${FILES[i]}
+      started=$SECONDS
       verdict_on "$i" || { leave_copy; exit 1; }
-      planted_file=''
       seconds=$((SECONDS - started)) done_count=$((done_count + 1))
       left=$(((SECONDS - begun) * (${#todo[@]} - done_count) / done_count / 60))
       [[ $verdict == noticed ]] || cp "$copy_log" "$out/${keys[i]}.log"
