@@ -144,6 +144,19 @@ TEST(WithinBound, ListsTheFirstEightAndCountsAll) {
   EXPECT_NE(report.find("and 92 more"), std::string::npos) << report;
 }
 
+TEST(Origin, OfStridingBlocksIsByTiles) {
+  // Three blocks of four threads with two elements each: tiles of eight.
+  const WhereIs where = tiles_of_blocks(100, 4, 3, 2);
+  for (std::size_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(where(i).block, i / 8 % 3) << i;
+    EXPECT_EQ(where(i).thread, i % 4) << i;
+  }
+  const WhereIs few = tiles_of_blocks(9, 4, kUnlimited);
+  EXPECT_EQ(few(8).block, 2u);
+  EXPECT_EQ(few(3).block, 0u);
+  EXPECT_EQ(tiles_of_blocks(8, 4, kUnlimited)(7).block, 1u) << "no more blocks than tiles";
+}
+
 TEST(WithinBound, PoisonIsToldFromWrongNumbers) {
   const std::vector<float> actual = {1, 9, 9, 1};
   const std::vector<double> expected(4, 1), bound(4, 0.5);

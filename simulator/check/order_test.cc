@@ -97,6 +97,23 @@ TEST_F(InABlock, AnIntervalForgetsAllOfThis) {
   }
   order.complete(1, 0b10);
   EXPECT_FALSE(is_ordered(0, 0, 40)) << "an arrival from before";
+  order.fence(1);
+  EXPECT_FALSE(is_ordered(0, 0, 40)) << "a fence from before";
+  order.warp_sync(1, 0b11, false);
+  EXPECT_FALSE(is_ordered(34, 0, 32)) << "a lane that was not there";
+}
+
+// A named barrier that is used again has nothing left of its last use.
+TEST_F(InABlock, ABarrierBeginsAnew) {
+  const std::uint32_t before = now(0);
+  order.arrive(0, 3);
+  order.arrive(1, 3);
+  order.complete(3, 0b11);
+  order.arrive(2, 3);
+  order.arrive(3, 3);
+  order.complete(3, 0b1100);
+  EXPECT_FALSE(is_ordered(5, before, 70)) << "warp 0 was there the first time, warp 2 the second";
+  EXPECT_TRUE(is_ordered(70, before, 100));
 }
 
 TEST_F(InABlock, AClockThatIsCountedOutOrdersEverything) {
@@ -282,6 +299,25 @@ TEST_F(BetweenBlocks, OfManyBlocksAllThatWasPublishedCounts) {
   for (const auto& s : many) EXPECT_TRUE(knows(b, *s)) << s->serial;
   EXPECT_FALSE(knows(b, 0, *many[50], 0, 0, many[50]->order.clock(0))) << "and no more than was published";
   EXPECT_FALSE(knows(b, c)) << "a block that has published nothing";
+  fence(c, 0);
+  write(c, kOther);
+  EXPECT_FALSE(knows(b, c)) << "nor one that publishes later";
+}
+
+TEST_F(BetweenBlocks, ABlockBeginsWithNothing) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 1, true);
+  barrier(b);
+  read(b, kFlag, 2, true);
+  read(b, kFlag, 3);
+  ASSERT_TRUE(knows(b, a));
+  b.block_clock.start(9);
+  EXPECT_TRUE(b.block_clock.empty());
+  EXPECT_FALSE(b.block_clock.has_released());
+  for (const std::uint32_t warp : {0u, 1u, 2u, 3u}) EXPECT_FALSE(knows(b, warp, a, 0, 0, 0)) << warp;
+  fence(b, 3);
+  EXPECT_FALSE(knows(b, 3, a, 0, 0, 0)) << "what was read before";
 }
 
 TEST_F(BetweenBlocks, WhatAClustersBarrierTellsOutlivesManyOthers) {
