@@ -50,20 +50,6 @@ CUDA_TEST(Copy, RangesMustLieWithinAnAllocation) {
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMemset(nullptr, 0, 4));
 }
 
-CUDA_TEST(Copy, AnOddAllocationEndsWithItsLastByte) {
-  for (const std::size_t size : {1, 5, 63, 4097}) {
-    char* p = nullptr;
-    std::vector<char> h(size + 1);
-    ASSERT_CUDA(cudaSuccess, cudaMalloc(&p, size));
-    EXPECT_CUDA(cudaSuccess, cudaMemcpy(p, h.data(), size, cudaMemcpyHostToDevice)) << size;
-    EXPECT_CUDA(cudaSuccess, cudaMemset(p + size - 1, 1, 1)) << size;
-    EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(p, h.data(), size + 1, cudaMemcpyHostToDevice)) << size;
-    EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(h.data(), p + 1, size, cudaMemcpyDeviceToHost)) << size;
-    EXPECT_CUDA(cudaErrorInvalidValue, cudaMemset(p + size, 1, 1)) << size;
-    EXPECT_CUDA(cudaSuccess, cudaFree(p));
-  }
-}
-
 CUDA_TEST(Copy, AFreedAllocationIsNone) {
   Memory m;
   ASSERT_CUDA(cudaSuccess, cudaFree(m.q));
