@@ -140,22 +140,14 @@ self_mutate() {
   copy=$HOME/.cache/lockstep/self-mutate/$(cksum <<< "$ROOT" | cut -d' ' -f1)
   copy_log=$copy.log
   mkdir -p "$out"
-  local -A known=()
-  local key kept
-  [[ -z $resume ]] && rm -f "$out"/results.tsv "$out"/*.log
-  if [[ -r $out/results.tsv ]]; then
-    while IFS=$'\t' read -r key verdict kept; do [[ $verdict != noticed ]] || known[$key]=$verdict$'\t'$kept; done < "$out/results.tsv"
-  fi
-  local todo=() keys=()
+  [[ -n $resume ]] || rm -f "$out"/results.tsv "$out"/*.log
+  touch "$out/results.tsv"
+  local todo=() keys=() noticed
+  noticed=$(awk -F '\t' '$2 == "noticed" { printf "%s ", $1 }' "$out/results.tsv")
   for i in "${chosen[@]}"; do
     keys[i]=$(key_of "$i")
-    [[ -n ${known[${keys[i]}]:-} ]] || todo+=("$i")
+    [[ " $noticed" == *" ${keys[i]} "* ]] || todo+=("$i")
   done
-  # Only what was asked for stays in the table.
-  for i in "${chosen[@]}"; do
-    [[ -z ${known[${keys[i]}]:-} ]] || printf '%s\t%s\n' "${keys[i]}" "${known[${keys[i]}]}"
-  done > "$out/results.tmp"
-  mv "$out/results.tmp" "$out/results.tsv"
 
   if ((${#todo[@]} > 0)); then
     copy_tree
@@ -190,7 +182,13 @@ self_mutate() {
   for i in "${chosen[@]}"; do
     [[ -z ${ARGUED[i]} ]] || argued+=" ${keys[i]}"
   done
-  table=$(print_table "$argued" "$out/results.tsv")
+  # Of what was asked for, the last word on each mistake.
+  awk -F '\t' -v wanted="${keys[*]}" '
+    BEGIN { n = split(wanted, key, " ") }
+    { last[$1] = $0 }
+    END { for (i = 1; i <= n; ++i) if (key[i] in last) print last[key[i]] }' "$out/results.tsv" > "$out/asked.tsv"
+  table=$(print_table "$argued" "$out/asked.tsv")
+  rm "$out/asked.tsv"
   printf '%s\n' "$table" | tee "$out/table.txt"
   [[ $table != *"DID NOT COMPILE"* ]] || { say "a mistake that does not compile shows nothing: mend it in tests/planted"; exit 1; }
   [[ -z $fail_under ]] || awk -v score="$(tail -1 <<< "$table" | sed 's/.*: \(.*\) %/\1/')" -v least="$fail_under" \
