@@ -44,6 +44,21 @@ TEST(Diff, SaysWhichVerdictsChanged) {
   EXPECT_THAT(back.verdicts_other, ElementsAre("Made.Holds: fail -> pass"));
 }
 
+// A waiver excuses a failure; it makes no pass of it.
+TEST(Diff, APassThatBecomesAWaivedFailureIsWorse) {
+  MadeRun waived;
+  waived.records[0].verdict = Verdict::kWaived;
+  waived.records[0].reason = "https://example.org/7 until 2030-01-01: known [mismatch]";
+  const PassportDiff d = diff({}, waived);
+  EXPECT_TRUE(d.worse());
+  EXPECT_THAT(d.verdicts_worse, ElementsAre(HasSubstr("Made.Holds: pass -> waived")));
+  MadeRun failed;
+  failed.fail(0, "y[32] is 1.5, not 1.25");
+  EXPECT_FALSE(diff(failed, waived).worse());
+  EXPECT_TRUE(diff(waived, failed).worse());
+  EXPECT_FALSE(diff(waived, {}).worse());
+}
+
 TEST(Diff, ADeviceThatLacksACapabilityIsAnotherOneAndNotWorse) {
   MadeRun after;
   after.records[0].verdict = Verdict::kNotApplicable;

@@ -309,6 +309,27 @@ TEST_F(Memory, ARowMayHoldTheNumberThatIsItsPoison) {
   }
 }
 
+// What lies between two rows is nobody's, from its first element to its last.
+TEST_F(Memory, NothingMayBeWrittenBetweenRows) {
+  for (int written : {-1, 2, 3, 4, 7, 9}) {
+    std::vector<std::int32_t> rows;
+    const CaseOutcome outcome = run_case([&] {
+      const auto out = DeviceArray<std::int32_t>::output("y", 10, Layout{0, Poison::kNaN});
+      for (int i : {0, 1, 5, 6}) out.data()[i] = i;
+      if (written >= 0) out.data()[written] = 8;
+      rows = fetch_rows(out, 2, 2, 5);
+    });
+    EXPECT_EQ(outcome.failure.label(), written < 0 ? "none" : "guard") << written;
+    if (written < 0) {
+      EXPECT_EQ(rows, (std::vector<std::int32_t>{0, 1, 5, 6}));
+    } else {
+      const std::string place =
+          "element " + std::to_string(written % 5) + " of row " + std::to_string(written / 5) + ", between the rows";
+      EXPECT_NE(outcome.failure.message.find(place), std::string::npos) << outcome.failure.message;
+    }
+  }
+}
+
 TEST_F(Memory, AnUnwrittenNaNIsRejectedAndAWrittenOneAccepted) {
   for (bool write : {false, true}) {
     const CaseOutcome outcome = run_case([&] {

@@ -239,9 +239,10 @@ CUDA_TEST(Extension, ARefusedCopyIsExplained) {
 
 CUDA_TEST(Extension, AnOddAllocationEndsWithItsLastByte) {
   for (const std::size_t size : {1, 5, 63, 4097}) {
-    char* p = nullptr;
+    void* memory = nullptr;
+    ASSERT_CUDA(cudaSuccess, cudaMalloc(&memory, size));
+    char* const p = static_cast<char*>(memory);
     std::vector<char> h(size + 1);
-    ASSERT_CUDA(cudaSuccess, cudaMalloc(&p, size));
     EXPECT_CUDA(cudaSuccess, cudaMemcpy(p, h.data(), size, cudaMemcpyHostToDevice)) << size;
     EXPECT_CUDA(cudaSuccess, cudaMemset(p + size - 1, 1, 1)) << size;
     EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(p, h.data(), size + 1, cudaMemcpyHostToDevice)) << size;
