@@ -402,6 +402,28 @@ TEST(Barrier, OfACountIsForAsManyWarps) {
   }
 }
 
+// Threads that have exited hold predicates that nobody asks for.
+TEST(Barrier, ReductionsAreOfThreadsThatAreThere) {
+  const Result r = run(R"(
+  setp.ge.u32 %p1, %r1, 0;
+  setp.ge.u32 %p2, %r1, 40;
+  mov.u32 %r0, 0;
+  @%p2 bra DONE;
+  bar.red.popc.u32 %r0, 0, %p1;
+  bar.red.and.pred %p3, 0, %p1;
+  bar.red.or.pred %p4, 0, !%p1;
+  @%p3 add.u32 %r0, %r0, 1000;
+  @%p4 add.u32 %r0, %r0, 2000;
+  bra STORE;
+DONE:
+  exit;
+STORE:
+)",
+                       64);
+  EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
+  for (std::uint32_t i = 0; i < 40; ++i) EXPECT_EQ(r.out[i], 1040u);
+}
+
 TEST(Barrier, CountsOfOneBarrierAgree) {
   const auto two = [](const std::string& first, const std::string& second) {
     return run("  mov.u32 %r0, 0;\n  setp.ge.u32 %p1, %r1, 32;\n  @%p1 bra SECOND;\n  " + first + ";\n  bra DONE;\nSECOND:\n  " + second + ";\nDONE:\n", 64);
