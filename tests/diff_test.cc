@@ -125,6 +125,12 @@ TEST(Diff, SaysWhatBecameSlowerOnGpusOfOneName) {
   EXPECT_THAT(diff({}, after).timing_worse, ElementsAre(HasSubstr("slower  copy: 100.00 us")));
   EXPECT_TRUE(diff({}, after).worse());
   EXPECT_THAT(diff(after, {}).timing_other, ElementsAre(HasSubstr("faster  copy")));
+  // Intervals that meet tell nothing.
+  MadeRun wide, wide_after;
+  wide.time(100, 0.2);
+  wide_after.time(110, 0.2);
+  EXPECT_THAT(diff(wide, wide_after).timing_worse, IsEmpty());
+  EXPECT_THAT(diff(wide_after, wide).timing_other, IsEmpty());
   after.device["name"] = "NVIDIA L4";
   const PassportDiff other = diff({}, after);
   EXPECT_FALSE(other.worse()) << "another GPU is not slower, it is another GPU";
