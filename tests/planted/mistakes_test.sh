@@ -55,4 +55,15 @@ expect "a part of a line" "$(planted '-a < b' '+a <= b')" $'<   if (a < b) retur
 expect "signs that mean something elsewhere" "$(planted '-"a\n&" ? b' '+"\\&*" ? a')" $'<   return "a\\n&" ? b : 0;\n>   return "\\\\&*" ? a : 0;'
 expect "lines, an empty one among them" "$(planted '- return a;' '-' '-  return' '+ return b;' '+  return')" $'<   if (a < b) return a;\n< \n>   if (a < b) return b;'
 expect "a text that is left out" "$(planted '-  if (a < b) return a;')" $'<   if (a < b) return a;\n> '
+
+# The table, and what counts.
+source tests/planted/self_mutate.sh
+printf '%s\t%s\t1\t//:t\t%s\t%s\n' k1 noticed a.cc one k2 survived a.cc two k3 survived b.cc three k4 'not compiled' b.cc four > "$tree/results.tsv"
+expect "the table" "$(print_table ' k3' "$tree/results.tsv")" "   1 of   2 noticed  a.cc
+    SURVIVED: two
+   0 of   2 noticed  b.cc
+    survived, argued: three
+    DID NOT COMPILE: four
+
+4 planted, 1 noticed, 2 survived (1 of them argued to be none), 1 did not compile: 50.0 %"
 finish

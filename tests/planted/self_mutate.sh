@@ -96,8 +96,10 @@ print_table() {
     END {
       for (i = 1; i <= files; ++i) printf "%4d of %3d noticed  %s%s\n", noticed[order[i]], planted[order[i]], order[i], left[order[i]]
       counted = all - with_argument - verdict["not compiled"]
+      score = 100
+      if (counted > 0) score = 100 * verdict["noticed"] / counted
       printf "\n%d planted, %d noticed, %d survived (%d of them argued to be none), %d did not compile: %.1f %%\n", all, verdict["noticed"], \
-        verdict["survived"], with_argument, verdict["not compiled"], counted > 0 ? 100 * verdict["noticed"] / counted : 100
+        verdict["survived"], with_argument, verdict["not compiled"], score
     }' "$2"
 }
 
