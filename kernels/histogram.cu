@@ -17,8 +17,14 @@ constexpr int kMaxBlock = 1024;
 constexpr int kPortableCluster = 8;  // larger clusters need cudaFuncAttributeNonPortableClusterSizeAllowed
 constexpr int kMaxCluster = 16;
 
-// A block counts in 32 bits and so must not see more elements than those hold before it hands its counts over.
-constexpr std::int64_t kFlushAfter = std::int64_t{1} << 31;
+// What a block counts to: it must not see more elements before it hands its counts over.
+constexpr std::int64_t kMostCounted = std::numeric_limits<unsigned>::max();
+static_assert(kHistogramFlushAfter <= kMostCounted);
+
+// In which `threads` threads count an element each.
+__device__ std::int64_t rounds_of(std::int64_t elements, std::int64_t threads) {
+  return elements < threads ? 1 : elements / threads;
+}
 
 __device__ std::int64_t bin_of(int value, std::int64_t bins) {
   return value < 0 ? 0 : value >= bins ? bins - 1 : value;
@@ -54,13 +60,13 @@ __device__ void flush(unsigned* part, std::int64_t first, std::int64_t end, unsi
 
 // Dynamic shared memory: one unsigned a bin.
 template <class Source>
-__global__ void __launch_bounds__(kMaxBlock)
-    histogram_shared(Source values, std::int64_t n, unsigned long long* counts, std::int64_t bins) {
+__global__ void __launch_bounds__(kMaxBlock) histogram_shared(Source values, std::int64_t n, unsigned long long* counts,
+                                                              std::int64_t bins, std::int64_t flush_after) {
   extern __shared__ unsigned part[];
   for (std::int64_t b = threadIdx.x; b < bins; b += blockDim.x) part[b] = 0;
   __syncthreads();
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
-  const std::int64_t rounds_a_flush = kFlushAfter / blockDim.x;
+  const std::int64_t rounds_a_flush = rounds_of(flush_after, blockDim.x);
   std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x;
   while (first < n) {
     for (std::int64_t round = 0; round < rounds_a_flush && first < n; ++round, first += stride) {
@@ -76,7 +82,8 @@ __global__ void __launch_bounds__(kMaxBlock)
 // be shorter or empty. Dynamic shared memory: `width` unsigned.
 template <class Source>
 __global__ void __launch_bounds__(kMaxBlock)
-    histogram_cluster(Source values, std::int64_t n, unsigned long long* counts, std::int64_t bins) {
+    histogram_cluster(Source values, std::int64_t n, unsigned long long* counts, std::int64_t bins,
+                      std::int64_t flush_after) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ unsigned part[];
   const cg::cluster_group cluster = cg::this_cluster();
@@ -89,7 +96,7 @@ __global__ void __launch_bounds__(kMaxBlock)
   // All blocks of a cluster go through the same number of rounds, so that they meet at its barriers.
   const std::int64_t cluster_threads = std::int64_t{cluster.num_blocks()} * blockDim.x;
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
-  const std::int64_t rounds_a_flush = kFlushAfter / cluster_threads;
+  const std::int64_t rounds_a_flush = rounds_of(flush_after, cluster_threads);
   std::int64_t first = std::int64_t{blockIdx.x / cluster.num_blocks()} * cluster_threads;
   while (first < n) {
     for (std::int64_t round = 0; round < rounds_a_flush && first < n; ++round, first += stride) {
@@ -222,14 +229,15 @@ LaunchStatus launch(HistogramPath path, const Source& values, std::int64_t n, un
       e = cudaFuncSetAttribute(histogram_shared<Source>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared));
       if (e != cudaSuccess) return status_of(e, kWho, "raising the shared memory of a block");
-      histogram_shared<<<blocks, shape.block, shared, stream>>>(values, n, counts, bins);
+      histogram_shared<<<blocks, shape.block, shared, stream>>>(values, n, counts, bins, shape.flush_after);
       return status_of(cudaGetLastError(), kWho, tried);
     }
     case HistogramPath::kCluster: {
       const cudaLaunchConfig_t config = configuration(
           blocks, shape.block, width_of(bins, plan.cluster) * sizeof(unsigned), attribute, plan.cluster, stream);
-      return status_of(cudaLaunchKernelEx(&config, histogram_cluster<Source>, values, n, counts, bins), kWho,
-                       tried + " in clusters of " + std::to_string(plan.cluster));
+      return status_of(
+          cudaLaunchKernelEx(&config, histogram_cluster<Source>, values, n, counts, bins, shape.flush_after), kWho,
+          tried + " in clusters of " + std::to_string(plan.cluster));
     }
     default:
       histogram_global<<<blocks, shape.block, 0, stream>>>(values, n, counts, bins);
@@ -248,6 +256,7 @@ LaunchStatus check_histogram(HistogramPath path, const int* values, std::int64_t
   check.number("bins", bins, 1, kMost);
   check.block(shape.block);
   check.number("max_blocks", shape.max_blocks, 1, std::numeric_limits<int>::max());
+  check.number("flush_after", shape.flush_after, 1, kMostCounted);
   check.require(shape.cluster == 0 || is_cluster_size(shape.cluster),
                 "the cluster is " + std::to_string(shape.cluster) +
                     " blocks; it must be 2, 4, 8 or 16, or 0 for the smallest that fits");

@@ -21,6 +21,10 @@ enum class HistogramPath : std::uint8_t {
   kGlobal,     // any number of bins
 };
 
+// Elements after which a block hands the counts in its shared memory over, unless the shape says otherwise: of the 32
+// bits of its counters they need at most 31.
+inline constexpr std::int64_t kHistogramFlushAfter = std::int64_t{1} << 31;
+
 struct HistogramShape {
   int block = 256;  // threads, 1 ... 1024
   int cluster = 0;  // blocks a cluster, for kCluster: 2, 4, 8, or 16 where the device allows it; 0: the smallest that
@@ -28,6 +32,9 @@ struct HistogramShape {
   int max_blocks = 1 << 16;  // the grid is at most this, rounded up to whole clusters; at least 1
   std::int64_t period = 0;   // above 0: values has that many elements, and element i is values[i mod period]: more
                              // elements than memory holds
+  // kShared, kCluster: a block, or a cluster, counts at most so many elements before it hands its counts over, or one
+  // for each of its threads where those are more; 1 ... 2^32 - 1, what its counters hold.
+  std::int64_t flush_after = kHistogramFlushAfter;
 };
 
 // What a launch used: the path, and the cluster's size (1 except on kCluster).

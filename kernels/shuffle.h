@@ -41,6 +41,10 @@ LaunchStatus shuffle(ShuffleOp op, const T* x, const int* operand, T* y, int wid
 LaunchStatus lane_and_warp(std::uint32_t* y, const WarpShape& shape, cudaStream_t stream = nullptr);
 
 // Each over segments of `width` lanes, every lane a member; the block's size is a multiple of `width`.
+//
+// Rounding chain, so that every device gives the same bits: each addition rounds once to nearest in T, subnormals kept.
+// The sums add at distances width / 2, width / 4, ..., 1, a lane's partial sum to that of the lane so far away; the
+// scans at distances 1, 2, 4, ... below width, each lane that has a lane so far below it. NaN is some NaN.
 enum class WarpCollective : std::uint8_t {
   kBroadcast,     // lane `root` of the segment to all
   kButterflySum,  // sum of the segment in all lanes, by xor exchanges; the tree of depth log2(width) is the same in all

@@ -40,6 +40,7 @@ struct HistogramCase {
   int max_blocks = 1 << 16;
   HistogramPath path = HistogramPath::kGlobal;
   int cluster = 0;
+  std::int64_t flush_after = kernels::kHistogramFlushAfter;
   int values_offset = 0, counts_offset = 0;  // elements past a 256-byte boundary
   Poison poison = Poison::kNaN;
   Spread spread = Spread::kUniform;
@@ -105,6 +106,8 @@ struct HistogramCase {
     field("max_blocks", c.max_blocks, one_of<int>({1 << 16, 1, 2, 3, 5}));
     field("path", c.path, choice<HistogramPath>(paths));
     field("cluster", c.cluster, one_of<int>({0, 2, 4, 8, 16}));
+    field("flush_after", c.flush_after,
+          one_of<std::int64_t>({kernels::kHistogramFlushAfter, 1, 33, 256, 1000, 4096, 0xffffffff}));
     field("values_offset", c.values_offset, range(0, 31));
     field("counts_offset", c.counts_offset, range(0, 31));
     field("poison", c.poison, poisons());
@@ -207,10 +210,13 @@ std::vector<Count> expected(const std::vector<int>& values, std::int64_t bins) {
 Call<Histogram> call_with(const HistogramCase& c, std::int64_t elements, std::function<std::vector<int>()> contents,
                           std::int64_t repeats_after = 0, HistogramPlan* plan = nullptr) {
   Call<Histogram> call("histogram");
-  auto& [path, values, n, counts, bins, shape, used] = call.arguments(
-      c.path, nullptr, elements, nullptr, c.bins,
-      HistogramShape{.block = c.block, .cluster = c.cluster, .max_blocks = c.max_blocks, .period = repeats_after},
-      plan);
+  auto& [path, values, n, counts, bins, shape, used] = call.arguments(c.path, nullptr, elements, nullptr, c.bins,
+                                                                      HistogramShape{.block = c.block,
+                                                                                     .cluster = c.cluster,
+                                                                                     .max_blocks = c.max_blocks,
+                                                                                     .period = repeats_after,
+                                                                                     .flush_after = c.flush_after},
+                                                                      plan);
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 8;
   call.choice("path", HistogramPath::kGlobal, path);
   call.integer("n", {0, kMax}, n);
@@ -218,6 +224,7 @@ Call<Histogram> call_with(const HistogramCase& c, std::int64_t elements, std::fu
   call.integer("block", {1, 1024}, shape.block);
   call.integer("cluster", {.only = {0, 2, 4, 8, 16}}, shape.cluster);
   call.integer("max_blocks", {1, std::numeric_limits<int>::max()}, shape.max_blocks);
+  call.integer("flush_after", {1, std::numeric_limits<unsigned>::max()}, shape.flush_after);
   call.integer("period", {0, std::numeric_limits<std::int64_t>::max()}, shape.period);
   call.input("values", values, {.count = repeats_after > 0 ? std::min(repeats_after, elements) : elements},
              {c.values_offset, c.poison}, std::move(contents));
@@ -314,6 +321,16 @@ void counts_past_31_bits(const Histogram& histogram, const HugeHistogramCase& c)
   of_a_period_repeated_multiplies(histogram, c);
 }
 
+// All in one bin: more than 32 bits count, in the result and, if they were not handed over, in a block.
+void counts_past_32_bits_in_one_bin(const Histogram& histogram, const HugeHistogramCase& c) {
+  HugeHistogramCase one = c;
+  one.n = (std::int64_t{1} << 32) + 1000003, one.period = 1, one.bins = std::min<std::int64_t>(c.bins, 3);
+  for (const auto& [path, blocks] : {std::pair{HistogramPath::kShared, 1}, {HistogramPath::kGlobal, 1 << 16}}) {
+    one.path = path, one.max_blocks = blocks;
+    of_a_period_repeated_multiplies(histogram, one);
+  }
+}
+
 void counts_past_31_bits_in_clusters(const Histogram& histogram, const HugeHistogramCase& c) {
   require_capability({Capability::kClusters});
   HugeHistogramCase clusters = c;
@@ -358,6 +375,25 @@ void takes_the_first_path_that_holds_the_bins(const Histogram& histogram, const 
   REQUIRE_BITWISE_EQUAL(call.take<Count>("counts"), expected(c.values(), c.bins));
 }
 
+// A block's whole shared memory in bins, one bin fewer and one more, and the same of a cluster of 2: each asked for and
+// left to the launcher.
+void fills_shared_memory_to_the_last_bin(const Histogram& histogram, const ScheduledHistogramCase& c) {
+  CapacityHistogramCase full;
+  static_cast<HistogramCase&>(full) = c;
+  full.cluster = 0;
+  for (const int blocks : {1, 2}) {
+    if (blocks > device_properties().max_cluster_blocks) continue;  // then the global path takes over
+    for (const int excess : {-1, 0, 1}) {
+      full.bins = bins_a_block() * blocks + excess;
+      for (const HistogramPath path :
+           {blocks == 1 ? HistogramPath::kShared : HistogramPath::kCluster, HistogramPath::kAutomatic}) {
+        full.path = path;
+        takes_the_first_path_that_holds_the_bins(histogram, full);
+      }
+    }
+  }
+}
+
 void in_clusters_is_deterministic(const Histogram& histogram, const ScheduledHistogramCase& c) {
   require_capability({Capability::kClusters});
   constexpr int kSchedules = 50;
@@ -393,6 +429,7 @@ Laws<Histogram> histogram_laws() {
       law("OfAConcatenationAdds", of_a_concatenation_adds, {.cases = 200}),
       law("PathsAgree", paths_agree, {.cases = 200}),
       law("TakesTheFirstPathThatHoldsTheBins", takes_the_first_path_that_holds_the_bins, {.cases = 100}),
+      law("FillsSharedMemoryToTheLastBin", fills_shared_memory_to_the_last_bin, {.cases = 1, .cost = 200}),
       law("IsDeterministic", require_same_bits<ScheduledHistogramCase, Histogram>, {.cases = 15, .cost = 50}),
       law("InClustersIsDeterministic", in_clusters_is_deterministic, {.cases = 8, .cost = 100}),
   };
@@ -404,6 +441,7 @@ Laws<Histogram> periodic_histogram_laws() {
 
 Laws<Histogram> huge_histogram_laws() {
   return {law("CountsPast31Bits", counts_past_31_bits, {.cases = 2}),
+          law("CountsPast32BitsInOneBin", counts_past_32_bits_in_one_bin, {.cases = 1}),
           law("CountsPast31BitsInClusters", counts_past_31_bits_in_clusters, {.cases = 1})};
 }
 

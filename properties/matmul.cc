@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/device/sparse_array.h"
 #include "harness/property/rows.h"
 #include "harness/property/values.h"
 #include "properties/contract_laws.h"
+#include "properties/matmul_roundings.h"
 #include "reference/matmul.h"
 
 namespace lockstep::properties {
@@ -201,8 +203,44 @@ reference::Bounded expected(const MatmulCase& c, const std::vector<float>& a, co
   return reference::matmul(ConstMap(a.data(), c.m, c.k), ConstMap(b.data(), c.k, c.n));
 }
 
+// Within its bound, and then bit for bit what the declared chain gives.
 void matches_its_reference(const Matmul& matmul, const MatmulCase& c) {
-  REQUIRE_WITHIN_BOUND(c.launch(matmul), expected(c, c.a(), c.b()), c.where());
+  const std::vector<float> a = c.a(), b = c.b(), product = c.launch(matmul, a, b);
+  REQUIRE_WITHIN_BOUND(product, expected(c, a, b), c.where());
+  const auto chain = reference::matmul_chain(ConstMap(a.data(), c.m, c.k), ConstMap(b.data(), c.k, c.n));
+  REQUIRE_WITHIN_BOUND(product, reference::exactly(chain), c.where());
+}
+
+// A product whose diagonal has an element for each neighbour of the declared chain.
+void keeps_its_roundings(const Matmul& matmul, const ScheduledMatmulCase& c) {
+  Bits bits(mix(c.a_values.seed + (c.b_values.seed << 32)));
+  const auto found = matmul_roundings().find(bits, any_matmul_terms);
+  ScheduledMatmulCase one = c;
+  one.m = one.n = static_cast<std::int64_t>(found.size()), one.k = kMatmulTerms;
+  std::vector<float> a, columns;
+  for (const auto& f : found) {
+    a.insert(a.end(), f.input.a.begin(), f.input.a.end());
+    columns.insert(columns.end(), f.input.b.begin(), f.input.b.end());
+  }
+  const std::vector<float> product = one.launch(matmul, a, transposed(columns, one.n, one.k));
+  std::vector<float> actual;
+  for (std::int64_t i = 0; i < one.n; ++i) actual.push_back(product[i * one.n + i]);
+  matmul_roundings().require(found, actual);
+}
+
+// More rows of blocks than a grid has, one column wide: on the variant whose blocks are smallest, for tiles of every
+// side are one template, and on the one without tiles.
+void covers_rows_beyond_the_grid(const Matmul& matmul, const ScheduledMatmulCase& c) {
+  constexpr std::int64_t kMostRowsOfBlocks = 65535;
+  ScheduledMatmulCase tall = c;
+  tall.n = tall.k = 1, tall.a_gap = tall.b_gap = tall.c_gap = 0;
+  for (const auto variant : {MatmulVariant::kTiled8, MatmulVariant::kGlobal}) {
+    tall.variant = variant;
+    tall.m = kMostRowsOfBlocks * block_side(variant) + 3;
+    const std::vector<float> a = tall.a(), b = {3}, product = tall.launch(matmul, a, b);
+    const auto chain = reference::matmul_chain(ConstMap(a.data(), tall.m, 1), ConstMap(b.data(), 1, 1));
+    REQUIRE_WITHIN_BOUND(product, reference::exactly(chain), tall.where());
+  }
 }
 
 void variants_agree_bit_for_bit(const Matmul& matmul, const MatmulCase& c) {
@@ -269,6 +307,44 @@ void passes_freivalds_check(const Matmul& matmul, const LargeMatmulCase& c) {
   }
 }
 
+// Two rows of A, of B or of C that lie more elements apart than 31 bits count: each matrix in turn.
+void multiplies_rows_far_apart(const Matmul& matmul, const ScheduledMatmulCase& c) {
+  constexpr std::int64_t kFar = (std::int64_t{1} << 31) + 7;
+  constexpr std::size_t kRow = 40 * sizeof(float), kBytes = kFar * sizeof(float) + kRow;
+  require_capability({Capability::kGlobalBytes, kBytes + (std::size_t{1} << 30)});
+  constexpr std::int64_t kSide = 33;
+  SparseArray far("matrix", kBytes);
+  for (const char which : {'a', 'b', 'c'}) {
+    const std::int64_t m = which == 'b' ? kSide : 2, k = which == 'b' ? 2 : kSide, n = kSide;
+    const std::vector<float> a = make_values<float>({ValueKind::kUniform, c.a_values.seed}, m * k, kA),
+                             b = make_values<float>({ValueKind::kUniform, c.b_values.seed}, k * n, kB);
+    const auto place_far = [&](const std::vector<float>& rows, std::int64_t columns) {
+      for (std::int64_t i = 0; i < 2; ++i)
+        far.write_elements<float>(i * kFar * sizeof(float),
+                                  {rows.begin() + i * columns, rows.begin() + (i + 1) * columns});
+    };
+    if (which == 'a') place_far(a, k);
+    if (which == 'b') place_far(b, n);
+    if (which == 'c') place_far(std::vector<float>(2 * n, -1), n);
+    const auto near_a = DeviceArray<float>::input("a", a, {}), near_b = DeviceArray<float>::input("b", b, {});
+    const auto near_c = DeviceArray<float>::output("c", m * n, {});
+    auto* const place = reinterpret_cast<float*>(far.data());
+    const bool far_a = which == 'a', far_b = which == 'b', far_c = which == 'c';
+    REQUIRE_CUDA(matmul(c.variant, MatrixView<const float>{far_a ? place : near_a.data(), m, k, far_a ? kFar : k},
+                        MatrixView<const float>{far_b ? place : near_b.data(), k, n, far_b ? kFar : n},
+                        MatrixView<float>{far_c ? place : near_c.data(), m, n, far_c ? kFar : n}, nullptr));
+    std::vector<float> product = far.read_elements<float>(0, n);
+    const std::vector<float> second = far.read_elements<float>(kFar * sizeof(float), n);
+    product.insert(product.end(), second.begin(), second.end());
+    const auto chain = reference::exactly(reference::matmul_chain(ConstMap(a.data(), m, k), ConstMap(b.data(), k, n)));
+    if (far_c) {
+      REQUIRE_WITHIN_BOUND(product, chain);
+    } else {
+      REQUIRE_WITHIN_BOUND(near_c, chain);
+    }
+  }
+}
+
 }  // namespace
 
 Laws<Matmul> matmul_laws() {
@@ -277,19 +353,22 @@ Laws<Matmul> matmul_laws() {
                                                                        {.cases = 50, .cost = 4}),
       refusal_law<call_of, ScheduledMatmulCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("MatchesItsReference", matches_its_reference, {.cases = 1000}),
+      law("KeepsItsRoundings", keeps_its_roundings, {.cases = 20, .cost = 10}),
       law("VariantsAgreeBitForBit", variants_agree_bit_for_bit, {.cases = 200, .cost = 4}),
       law("IsExactOnSmallIntegers", is_exact_on_small_integers, {.cases = 300}),
       law("ByTheIdentityChangesNothing", by_the_identity_changes_nothing, {.cases = 150}),
       law("Transposes", transposes, {.cases = 150, .cost = 2}),
       law("DistributesOverSums", distributes_over_sums, {.cases = 150, .cost = 3}),
       law("PassesFreivaldsCheck", passes_freivalds_check, {.cases = 20, .cost = 30}),
+      law("CoversRowsBeyondTheGrid", covers_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
       law("IsDeterministic", require_same_bits<ScheduledMatmulCase, Matmul>, {.cases = 10, .cost = 50}),
   };
 }
 
 Laws<Matmul> huge_matmul_laws() {
   return {law("PassesFreivaldsCheck",
-              +[](const Matmul& matmul, const HugeMatmulCase& c) { passes_freivalds_check(matmul, c); }, {.cases = 1})};
+              +[](const Matmul& matmul, const HugeMatmulCase& c) { passes_freivalds_check(matmul, c); }, {.cases = 1}),
+          law("MultipliesRowsFarApart", multiplies_rows_far_apart, {.cases = 4})};
 }
 
 }  // namespace lockstep::properties

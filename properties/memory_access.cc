@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "properties/contract_laws.h"
+#include "properties/far_access.h"
 
 namespace lockstep::properties {
 namespace {
@@ -149,6 +150,15 @@ struct ScatterCase : AccessCase {
   }
 };
 
+// All of constant memory, or all but one element.
+struct FullConstantCase : AccessCase {
+  bool fewer = false;
+  static void fields(FullConstantCase& c, FieldVisitor& field) {
+    fields_of(c, field, 0);
+    field("fewer", c.fewer, booleans());
+  }
+};
+
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledAccessCase : AccessCase {
   static void fields(ScheduledAccessCase& c, FieldVisitor& field) { fields_of(c, field, 400); }
@@ -173,7 +183,11 @@ void AccessCase::fields_of(AccessCase& c, FieldVisitor& field, std::int64_t most
                                       {"strided", kStrided},
                                       {"random", kRandom}}));
   field("offset", c.offset, range(0, 32));
-  field("factor", c.factor, one_of<int>({1, 2, 3, 4, 5, 8, 9, 16, 17, 31, 32, 33}));
+  // The last ones for permutations and seeds: negative, and with bits beyond those that the product modulo 32 has.
+  constexpr std::int64_t k16 = 1 << 16, k31 = std::int64_t{1} << 31, k32 = std::int64_t{1} << 32, k62 = k32 << 30;
+  field("factor", c.factor,
+        one_of<std::int64_t>(
+            {1, 2, 3, 4, 5, 8, 9, 16, 17, 31, 32, 33, -1, -31, 257, k16 + 7, k31 - 3, -k31 - 5, k62 + 3, -k62 - 1}));
   field("lanes", c.lanes, one_of<int>({32, 1, 2, 3, 16, 31}));
   field("block", c.block, one_of<int>({32, 64, 128, 256, 1024}));
   field("x_offset", c.x_offset, range(0, 32));
@@ -183,7 +197,9 @@ void AccessCase::fields_of(AccessCase& c, FieldVisitor& field, std::int64_t most
 }
 
 void AccessCase::normalise() {
+  constexpr std::int64_t kLongestStride = 33;
   if (kind == PatternKind::kPermuted) factor |= 1;
+  if (kind == PatternKind::kStrided && (factor < 1 || factor > kLongestStride)) factor = kLongestStride;
   if (path == LoadPath::kConstant) {
     while (n > 0 && reach() * bytes > kConstantBytes) n /= 2;
   }
@@ -194,7 +210,7 @@ std::int64_t AccessCase::index(std::int64_t t) const {
     case PatternKind::kConsecutive:
       return offset + t;
     case PatternKind::kPermuted:
-      return offset + t / 32 * 32 + factor * (t % 32) % 32;
+      return offset + t / 32 * 32 + ((factor % 32 * (t % 32)) & 31);
     case PatternKind::kOneAddress:
       return offset;
     case PatternKind::kStrided:
@@ -292,6 +308,19 @@ void scatter_transactions_equal_the_model(const MemoryAccess& access, const Scat
   judge("stores", count_scatter_stores(access, c));
 }
 
+// As many bytes as constant memory holds, and one element fewer: every one of them arrives, in every element size.
+void gathers_all_of_constant_memory(const MemoryAccess& access, const FullConstantCase& c) {
+  FullConstantCase full = c;
+  full.path = LoadPath::kConstant;
+  if (full.kind != PatternKind::kPermuted) full.kind = PatternKind::kConsecutive;
+  for (const int bytes : {1, 2, 4, 8, 16}) {
+    full.bytes = bytes;
+    full.n = kConstantBytes / bytes - full.offset - (full.fewer && full.kind == PatternKind::kConsecutive ? 1 : 0);
+    if (full.kind == PatternKind::kPermuted) full.offset = 0, full.n = full.n / 32 * 32;
+    gather_delivers_every_bit(access, full);
+  }
+}
+
 void is_deterministic(const MemoryAccess& access, const ScheduledAccessCase& c) {
   constexpr int kSchedules = 50;
   REQUIRE_DETERMINISTIC(kSchedules, [&] { return gather_call(c).run(access).take<std::uint8_t>("y").fetch(); });
@@ -307,6 +336,9 @@ Laws<MemoryAccess> memory_access_laws() {
       refusal_law<calls_of, ScheduledAccessCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("GatherDeliversEveryBit", gather_delivers_every_bit, {.cases = 2500}),
       law("ScatterDeliversEveryBit", scatter_delivers_every_bit, {.cases = 1500}),
+      law("GathersAllOfConstantMemory", gathers_all_of_constant_memory, {.cases = 4, .cost = 100}),
+      law("GathersFarElements", gathers_far_elements, {.cases = 400}),
+      law("ScattersToFarElements", scatters_to_far_elements, {.cases = 300}),
       law("GatherTransactionsEqualTheModel", gather_transactions_equal_the_model, {.cases = 1500}),
       law("ScatterTransactionsEqualTheModel", scatter_transactions_equal_the_model, {.cases = 1000}),
       law("IsDeterministic", is_deterministic, {.cases = 15, .cost = 50}),

@@ -23,14 +23,16 @@ struct AccessCase {
   int bytes = 4;  // an element
   kernels::LoadPath path = kernels::LoadPath::kDefault;
   kernels::PatternKind kind = kernels::PatternKind::kConsecutive;
-  int offset = 0, factor = 1, lanes = 32;
+  int offset = 0;
+  std::int64_t factor = 1;
+  int lanes = 32;
   int block = 32;
   int x_offset = 0, y_offset = 0;  // elements past a 256-byte boundary
   Poison poison = Poison::kNaN;
   std::uint64_t seed = 0;
 
   static void fields(AccessCase& c, FieldVisitor& field);
-  // Permutations get an odd factor, and what lies in constant memory fits it.
+  // Permutations get an odd factor and strides a small one, and what lies in constant memory fits it.
   void normalise();
 
   kernels::AccessPattern pattern() const { return {.kind = kind, .offset = offset, .factor = factor, .lanes = lanes}; }

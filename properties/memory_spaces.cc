@@ -36,6 +36,8 @@ void write_all(const MemorySpaces& spaces, SymbolSpace space, const Words& all) 
 
 // A grid whose threads use memory of their own and of their block.
 struct SpaceCase {
+  static constexpr int kGreatest = std::numeric_limits<int>::max();
+
   int block = 32;
   int blocks = 1;
   int shift = 0;
@@ -48,7 +50,7 @@ struct SpaceCase {
     using enum SharedKind;
     field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 31, 33, 1000}));
     field("blocks", c.blocks, one_of<int>({1, 2, 3, 7, 40}));
-    field("shift", c.shift, range(0, 100));
+    field("shift", c.shift, one_of<int>({0, 1, 2, 31, 32, 33, 63, 100, kGreatest - 1, kGreatest}));
     field("shared", c.shared, choice<SharedKind>({{"static", kStatic}, {"dynamic", kDynamic}}));
     field("x_offset", c.x_offset, range(0, 31));
     field("y_offset", c.y_offset, range(0, 31));
@@ -132,7 +134,7 @@ Call<MemorySpaces> count_threads_call(const SpaceCase& c) {
 template <class Launcher>
 Call<MemorySpaces> copy_call(const char* name, Launcher launcher, const SpaceCase& c) {
   Call<MemorySpaces> call(name);
-  const std::int64_t from = c.shift, words = c.blocks;
+  const std::int64_t from = c.shift % 101, words = c.blocks;
   auto& [space, first, memory, count] = call.arguments(launcher, SymbolSpace::kDevice, from, nullptr, words);
   call.choice("space", SymbolSpace::kDevice, space);
   call.integer("first", {0, kSymbolWords - words}, first);
@@ -156,7 +158,7 @@ Call<MemorySpaces> gather_words_call(const SpaceCase& c) {
 
 Call<MemorySpaces> increment_words_call(const SpaceCase& c) {
   Call<MemorySpaces> call("increment_words");
-  const std::int64_t from = c.shift, words = c.blocks;
+  const std::int64_t from = c.shift % 101, words = c.blocks;
   auto& [first, count, block] = call.arguments(&MemorySpaces::increment_words, from, words, c.block);
   call.integer("first", {0, kSymbolWords - words}, first);
   call.integer("count", {0, kSymbolWords - from}, count);
@@ -202,9 +204,20 @@ void shared_arrays_belong_to_their_blocks(const MemorySpaces& spaces, const Spac
                         one_thread_per_element(static_cast<std::uint32_t>(c.block)));
 }
 
+// More blocks than 16 bits count, of a thread each.
+void number_blocks_beyond_16_bits(const MemorySpaces& spaces, const SpaceCase& c) {
+  SpaceCase many = c;
+  many.block = 1, many.blocks = (1 << 16) + 3;
+  shared_arrays_belong_to_their_blocks(spaces, many);
+}
+
 // A counter goes on over launches, and over what the host writes into it between them.
 void device_variables_outlive_kernels(const MemorySpaces& spaces, const SpaceCase& c) {
-  const std::uint64_t start = mix(c.values.seed), threads = c.threads();
+  const std::uint64_t threads = c.threads(), random = mix(c.values.seed);
+  // Half of the counters are about to pass what 31, 32, 63 or 64 bits count.
+  constexpr int kWidths[] = {31, 32, 63, 64};
+  const std::uint64_t end = random % 4 == 3 ? 0 : std::uint64_t{1} << kWidths[random % 4];
+  const std::uint64_t start = c.values.seed % 2 == 0 ? end - 1 - (random >> 8) % (2 * threads) : random;
   REQUIRE_CUDA(spaces.write_thread_count(start));
   for (std::uint64_t launch = 1; launch <= 3; ++launch) {
     REQUIRE_CUDA(spaces.count_threads(c.shape(), nullptr));
@@ -326,6 +339,7 @@ Laws<MemorySpaces> memory_space_laws() {
       law("TheHostReadsWhatKernelsWrote", the_host_reads_what_kernels_wrote, {.cases = 300}),
       law("ManagedMemoryIsOneForHostAndDevice", managed_memory_is_one_for_host_and_device, {.cases = 300}),
       law("ManagedMemoryMayBeAllocated", managed_memory_may_be_allocated, {.cases = 200}),
+      law("NumberBlocksBeyond16Bits", number_blocks_beyond_16_bits, {.cases = 1, .cost = 1000}),
       law("AreDeterministic", are_deterministic, {.cases = 10, .cost = 50}),
   };
 }

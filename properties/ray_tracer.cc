@@ -5,9 +5,12 @@
 #include <bit>
 #include <limits>
 
+#include "harness/device/sparse_array.h"
 #include "harness/property/rows.h"
 #include "properties/contract_laws.h"
+#include "properties/ray_tracer_roundings.h"
 #include "properties/scenes.h"
+#include "properties/special_scenes.h"
 #include "reference/ray_tracer.h"
 
 namespace lockstep::properties {
@@ -16,6 +19,7 @@ namespace {
 using kernels::RayTracerVariant;
 using kernels::Sphere;
 using Pixels = std::vector<std::uint32_t>;
+using Bytes = std::vector<unsigned char>;
 
 constexpr std::int64_t kMaxWork = 150000;  // pixels times spheres
 constexpr std::int64_t kBlockSide = 16;
@@ -113,6 +117,39 @@ struct ScheduledSceneCase : RayTracerCase {
   static void fields(ScheduledSceneCase& c, FieldVisitor& field) { fields_of(c, field, 24); }
 };
 
+// Touching rays, equal heights, special values.
+struct SpecialSceneCase : RayTracerCase {
+  SpecialScene scene = SpecialScene::kSpecial;
+  static void fields(SpecialSceneCase& c, FieldVisitor& field) {
+    using enum SpecialScene;
+    field("scene", c.scene,
+          choice<SpecialScene>({{"special", kSpecial}, {"rims", kRims}, {"ties", kTies}, {"levels", kLevels}}));
+    fields_of(c, field, 20);
+  }
+  // So few that most are seen.
+  void normalise() {
+    count = std::min<std::int64_t>(count, 8);
+    RayTracerCase::normalise();
+  }
+  Spheres special() const {
+    if (width == 0 || height == 0) return {};
+    return special_spheres(scene, static_cast<int>(count), static_cast<int>(width), static_cast<int>(height), seed);
+  }
+};
+
+// As many spheres as constant memory holds, one fewer, and on the global path one more.
+struct FullListCase : ScheduledSceneCase {
+  int fewer = 0;
+  static void fields(FullListCase& c, FieldVisitor& field) {
+    fields_of(c, field, 6);
+    field("fewer", c.fewer, range(-1, 1));
+  }
+  void normalise() {
+    if (fewer < 0) variant = RayTracerVariant::kGlobal;
+    width = std::max<std::int64_t>(width, 1), height = std::max<std::int64_t>(height, 1), count = 0;
+  }
+};
+
 // What the launcher is called with, and its contract; as many spheres as the case has.
 template <class Scene>
 Call<RayTracer> call_with(const RayTracerCase& c, Scene scene) {
@@ -177,6 +214,53 @@ void gives_every_pixel_a_legal_colour(const RayTracer& tracer, const RayTracerCa
   }
 }
 
+// Every pixel has the bits that the declared chain gives.
+void require_declared_pixels(const RayTracerCase& c, const Spheres& scene, const Pixels& image) {
+  const auto spheres = for_reference(scene);
+  for (std::size_t e = 0; e < image.size(); ++e) {
+    const auto x = static_cast<int>(e % c.width), y = static_cast<int>(e / c.width);
+    const auto wanted = std::bit_cast<std::uint32_t>(
+        reference::declared_pixel(spheres, static_cast<int>(c.width), static_cast<int>(c.height), x, y));
+    if (image[e] == wanted) continue;
+    const Origin origin = c.where()(e);
+    fail_case({Reason::kMismatch, "",
+               fmt::format("pixel ({}, {}) is {}, but the declared chain gives {}; block {}, thread {}", x, y,
+                           text(image[e]), text(wanted), origin.block, origin.thread)});
+  }
+}
+
+void draws_special_spheres_as_declared(const RayTracer& tracer, const SpecialSceneCase& c) {
+  require_declared_pixels(c, c.special(), c.launch(tracer, c.special()));
+}
+
+void keeps_its_roundings(const RayTracer& tracer, const ScheduledSceneCase& c) {
+  Bits bits(mix(c.seed));
+  const auto found = ray_tracer_roundings().find(bits, pixel_on_the_edge);
+  Pixels actual;
+  for (const auto& f : found) {
+    ScheduledSceneCase one = c;
+    one.width = f.input.width, one.height = f.input.height;
+    actual.push_back(one.launch(tracer, f.input.spheres)[f.input.py * f.input.width + f.input.px]);
+  }
+  ray_tracer_roundings().require(found, actual, text);
+}
+
+// The last of them is the highest, everywhere.
+void draws_a_full_list(const RayTracer& tracer, const FullListCase& c) {
+  Spheres spheres = random_spheres(kernels::kMaxConstantSpheres - c.fewer, static_cast<int>(c.width),
+                                   static_cast<int>(c.height), c.seed);
+  spheres.back() = {0.25f, 0.5f, 1, 1000, 0, 0, 1000};
+  require_declared_pixels(c, spheres, c.launch(tracer, spheres));
+}
+
+// More rows of blocks than a grid has, one column wide, of an empty scene: what costs least of a million rows.
+void draws_rows_beyond_the_grid(const RayTracer& tracer, const ScheduledSceneCase& c) {
+  constexpr std::int64_t kMostRowsOfBlocks = 65535;
+  ScheduledSceneCase tall = c;
+  tall.width = 1, tall.height = kMostRowsOfBlocks * kBlockSide + 21, tall.gap = 0;
+  require_declared_pixels(tall, {}, tall.launch(tracer, {}));
+}
+
 void variants_agree_bit_for_bit(const RayTracer& tracer, const RayTracerCase& c) {
   RayTracerCase other = c;
   other.variant = RayTracerVariant::kConstant;
@@ -221,6 +305,31 @@ void moves_with_its_scene(const RayTracer& tracer, const TranslatedSceneCase& c)
   }
 }
 
+// Rows whose pitch, in bytes, 32 bits do not hold; what lies beside a row is left alone.
+void draws_rows_far_apart(const RayTracer& tracer, const ScheduledSceneCase& c) {
+  constexpr std::size_t kGuard = 256, kPitch = (std::size_t{1} << 32) + 64;
+  require_capability({Capability::kGlobalBytes, kPitch + (std::size_t{1} << 30)});
+  ScheduledSceneCase two = c;
+  two.width = std::max<std::int64_t>(c.width, 1), two.height = 2;
+  const Spheres spheres = random_spheres(5, static_cast<int>(two.width), 2, c.seed);
+  const std::size_t row = sizeof(std::uint32_t) * two.width;
+  SparseArray image("image", kPitch + row + 2 * kGuard);
+  for (const std::size_t at : {std::size_t{0}, kPitch}) image.fill(at, row + 2 * kGuard);
+  const auto floats = reinterpret_cast<const float*>(spheres.data());
+  const auto list = DeviceArray<float>::input("spheres", std::span(floats, 7 * spheres.size()), {});
+  REQUIRE_CUDA(tracer(c.variant, reinterpret_cast<const Sphere*>(list.data()), static_cast<int>(spheres.size()),
+                      image.data() + kGuard, static_cast<int>(two.width), 2, kPitch, nullptr));
+  Pixels pixels;
+  const Bytes untouched(kGuard, SparseArray::kUntouched);
+  for (const std::size_t at : {std::size_t{0}, kPitch}) {
+    const Pixels drawn = image.read_elements<std::uint32_t>(at + kGuard, two.width);
+    pixels.insert(pixels.end(), drawn.begin(), drawn.end());
+    REQUIRE_LAW(image.read(at, kGuard) == untouched && image.read(at + kGuard + row, kGuard) == untouched,
+                "bytes beside row {} were written", at == 0 ? 0 : 1);
+  }
+  require_declared_pixels(two, spheres, pixels);
+}
+
 }  // namespace
 
 Pixels render(const RayTracer& tracer, RayTracerVariant variant, const Spheres& spheres, int width, int height) {
@@ -235,11 +344,17 @@ Laws<RayTracer> ray_tracer_laws() {
                                                                                          {.cases = 50, .cost = 4}),
       refusal_law<call_of, ScheduledSceneCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("GivesEveryPixelALegalColour", gives_every_pixel_a_legal_colour, {.cases = 600}),
+      law("DrawsSpecialSpheresAsDeclared", draws_special_spheres_as_declared, {.cases = 500}),
+      law("KeepsItsRoundings", keeps_its_roundings, {.cases = 10, .cost = 20}),
+      law("DrawsAFullList", draws_a_full_list, {.cases = 3, .cost = 100}),
       law("VariantsAgreeBitForBit", variants_agree_bit_for_bit, {.cases = 200}),
       law("DoesNotDependOnOrder", does_not_depend_on_order, {.cases = 200}),
       law("MovesWithItsScene", moves_with_its_scene, {.cases = 150}),
+      law("DrawsRowsBeyondTheGrid", draws_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
       law("IsDeterministic", require_same_bits<ScheduledSceneCase, RayTracer>, {.cases = 10, .cost = 50}),
   };
 }
+
+Laws<RayTracer> far_ray_tracer_laws() { return {law("DrawsRowsFarApart", draws_rows_far_apart, {.cases = 4})}; }
 
 }  // namespace lockstep::properties

@@ -22,5 +22,7 @@ std::vector<std::uint32_t> render(const RayTracer& tracer, kernels::RayTracerVar
 
 // In the order in which a mutant meets them.
 Laws<RayTracer> ray_tracer_laws();
+// Rows that lie further apart than 32 bits count; several GiB of addresses.
+Laws<RayTracer> far_ray_tracer_laws();
 
 }  // namespace lockstep::properties

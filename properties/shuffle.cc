@@ -7,6 +7,7 @@
 #include "harness/property/half.h"
 #include "harness/property/values.h"
 #include "properties/contract_laws.h"
+#include "properties/shuffle_roundings.h"
 #include "reference/shuffle.h"
 
 namespace lockstep::properties {
@@ -129,7 +130,9 @@ struct CollectiveCase : WarpCase {
 
   static void fields(CollectiveCase& c, FieldVisitor& field) {
     using enum WarpCollective;
-    fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kOne, ValueKind::kUniform});
+    fields_of(c, field,
+              {ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kOne, ValueKind::kUniform, ValueKind::kWide,
+               ValueKind::kMixed, ValueKind::kSpecial});
     field("collective", c.collective,
           choice<WarpCollective>({{"broadcast", kBroadcast},
                                   {"butterfly_sum", kButterflySum},
@@ -142,6 +145,10 @@ struct CollectiveCase : WarpCase {
     WarpCase::normalise();
     while (threads() % width != 0) width /= 2;
     root %= width;
+  }
+  // Sums of moderate size, for which the reference has a bound.
+  bool bounded() const {
+    return values.kind != ValueKind::kWide && values.kind != ValueKind::kMixed && values.kind != ValueKind::kSpecial;
   }
 };
 
@@ -358,14 +365,21 @@ constexpr double kUnitRoundoff = reference::unit_roundoff<T>();
 template <>
 constexpr double kUnitRoundoff<Half> = 0x1p-11;
 
+// One launch of a collective on arrays under the case's contract.
+template <class T>
+DeviceArray<Host<T>> collect(const Shuffle& family, const CollectiveCase& c, const std::vector<Host<T>>& x) {
+  const auto in = DeviceArray<Host<T>>::input("x", x, {.misalignment = c.x_offset, .poison = c.poison});
+  auto out = DeviceArray<Host<T>>::output("y", x.size(), {.misalignment = c.y_offset, .poison = c.poison});
+  REQUIRE_CUDA(family.of<T>().warp_collective(c.collective, device(in.data()), device(out.data()), c.width, c.root,
+                                              c.shape(), nullptr));
+  REQUIRE_CUDA(cudaDeviceSynchronize());
+  return out;
+}
+
 void collective_matches_its_reference(const Shuffle& shuffle, const CollectiveCase& c) {
   with_type(c.type, [&]<class T>(T) {
     const auto x = values_of_case<T>(c);
-    const auto in = DeviceArray<Host<T>>::input("x", x, {.misalignment = c.x_offset, .poison = c.poison});
-    const auto out = DeviceArray<Host<T>>::output("y", x.size(), {.misalignment = c.y_offset, .poison = c.poison});
-    REQUIRE_CUDA(shuffle.of<T>().warp_collective(c.collective, device(in.data()), device(out.data()), c.width, c.root,
-                                                 c.shape(), nullptr));
-    REQUIRE_CUDA(cudaDeviceSynchronize());
+    const auto out = collect<T>(shuffle, c, x);
     if (c.collective == WarpCollective::kBroadcast) {
       auto expected = x;
       for (std::size_t i = 0; i < x.size(); ++i) expected[i] = x[i / c.width * c.width + c.root];
@@ -373,13 +387,59 @@ void collective_matches_its_reference(const Shuffle& shuffle, const CollectiveCa
     } else if constexpr (std::is_integral_v<Host<T>>) {
       REQUIRE_BITWISE_EQUAL(out, integer_sums(c, x), c.where());
     } else {
-      Eigen::ArrayXd terms(static_cast<Eigen::Index>(x.size()));
-      for (std::size_t i = 0; i < x.size(); ++i) terms(static_cast<Eigen::Index>(i)) = number(x[i]);
-      const reference::Bounded sums =
-          reference::segment_sums(sum_of(c.collective), terms, c.width, kUnitRoundoff<Host<T>>);
-      REQUIRE_WITHIN_BOUND(out, sums, c.where());
+      const auto array_of = [](const std::vector<Host<T>>& all) {
+        Eigen::ArrayXd numbers(static_cast<Eigen::Index>(all.size()));
+        for (std::size_t i = 0; i < all.size(); ++i) numbers(static_cast<Eigen::Index>(i)) = number(all[i]);
+        return numbers;
+      };
+      const reference::SegmentSum kind = sum_of(c.collective);
+      if (c.bounded())
+        REQUIRE_WITHIN_BOUND(out, reference::segment_sums(kind, array_of(x), c.width, kUnitRoundoff<Host<T>>),
+                             c.where());
+      // And bit for bit what the declared chain gives.
+      const auto chain =
+          reference::segment_chain<Host<T>>(kind, x, c.width, [](Host<T> a, Host<T> b) { return device_sum(a, b); });
+      REQUIRE_WITHIN_BOUND(out, reference::exactly(array_of(chain)), c.where());
     }
   });
+}
+
+// A segment for each neighbour of the declared chains, in sums and in scans, side by side in a block.
+template <class T>
+void keeps_the_roundings_of(const Shuffle& shuffle, const CollectiveCase& c) {
+  CollectiveCase one = c;
+  one.width = std::max(c.width, 8);
+  Bits bits(mix(c.values.seed + (static_cast<std::uint64_t>(c.width) << 32)));
+  for (const auto collective :
+       {WarpCollective::kButterflySum, WarpCollective::kTreeSum, WarpCollective::kInclusiveScan}) {
+    const bool scan = collective == WarpCollective::kInclusiveScan;
+    const auto& roundings =
+        segment_roundings<Host<T>>(scan ? reference::SegmentSum::kInclusive : reference::SegmentSum::kAll);
+    const auto found = roundings.find(bits, [&](Bits& b) { return any_segment<Host<T>>(one.width, b); });
+    std::vector<Host<T>> x;
+    for (const auto& f : found) x.insert(x.end(), f.input.begin(), f.input.end());
+    one.collective = collective, one.root = 0;
+    one.x = static_cast<int>(x.size()), one.y = one.z = one.blocks = 1;
+    const std::vector<Host<T>> y = collect<T>(shuffle, one, x).fetch();
+    std::vector<Host<T>> actual;
+    for (std::size_t k = 0; k < found.size(); ++k) actual.push_back(y[k * one.width + (scan ? one.width - 1 : 0)]);
+    roundings.require(found, actual, [](const Host<T>& v) { return fmt::format("{:a}", number(v)); });
+  }
+}
+
+void collective_keeps_its_roundings(const Shuffle& shuffle, const CollectiveCase& c) {
+  keeps_the_roundings_of<float>(shuffle, c);
+  keeps_the_roundings_of<double>(shuffle, c);
+  keeps_the_roundings_of<__half>(shuffle, c);
+}
+
+// More blocks than 16 bits count, of a thread each.
+void numbers_blocks_beyond_16_bits(const Shuffle& shuffle, const CollectiveCase& c) {
+  CollectiveCase many = c;
+  many.x = many.y = many.z = 1, many.blocks = (1 << 16) + 3, many.width = 1, many.root = 0;
+  many.collective = WarpCollective::kBroadcast, many.values.kind = ValueKind::kWide;
+  const std::vector<int> x = values_of_case<int>(many);
+  REQUIRE_BITWISE_EQUAL(collect<int>(shuffle, many, x), x, many.where());
 }
 
 void exchange_is_deterministic(const Shuffle& shuffle, const ExchangeCase& c) {
@@ -395,13 +455,7 @@ void collective_is_deterministic(const Shuffle& shuffle, const CollectiveCase& c
   constexpr int kSchedules = 50;
   with_type(c.type, [&]<class T>(T) {
     const auto x = values_of_case<T>(c);
-    REQUIRE_DETERMINISTIC(kSchedules, [&] {
-      const auto in = DeviceArray<Host<T>>::input("x", x, {.misalignment = c.x_offset, .poison = c.poison});
-      const auto out = DeviceArray<Host<T>>::output("y", x.size(), {.misalignment = c.y_offset, .poison = c.poison});
-      REQUIRE_CUDA(shuffle.of<T>().warp_collective(c.collective, device(in.data()), device(out.data()), c.width, c.root,
-                                                   c.shape(), nullptr));
-      return out.fetch();
-    });
+    REQUIRE_DETERMINISTIC(kSchedules, [&] { return collect<T>(shuffle, c, x).fetch(); });
   });
 }
 
@@ -484,6 +538,8 @@ Laws<Shuffle> shuffle_laws() {
       law("RotationHasTheOrderOfItsWidth", rotation_has_the_order_of_its_width, {.cases = 100, .cost = 10}),
       law("LanesAndWarpsAreNumberedAlongXFirst", lanes_and_warps_are_numbered_along_x_first, {.cases = 300}),
       law("CollectiveMatchesItsReference", collective_matches_its_reference, {.cases = 1500}),
+      law("CollectiveKeepsItsRoundings", collective_keeps_its_roundings, {.cases = 10, .cost = 20}),
+      law("NumbersBlocksBeyond16Bits", numbers_blocks_beyond_16_bits, {.cases = 1, .cost = 1000}),
       law("IsDeterministic", exchange_is_deterministic, {.cases = 20, .cost = 50}),
       law("CollectiveIsDeterministic", collective_is_deterministic, {.cases = 15, .cost = 50}),
   };

@@ -223,6 +223,14 @@ void transposing_twice_changes_nothing(const Staging& staging, const TransposeCa
   REQUIRE_BITWISE_EQUAL(back.launch(staging, c.launch(staging, c.x()).fetch()), c.x());
 }
 
+// More rows of blocks than a grid has, one column wide: the last block goes on to rows of its own.
+void transposes_rows_beyond_the_grid(const Staging& staging, const TransposeCase& c) {
+  constexpr std::int64_t kMostRowsOfBlocks = 65535;
+  TransposeCase tall = c;
+  tall.columns = 1, tall.rows = kMostRowsOfBlocks * kBlockRows + 3;
+  REQUIRE_BITWISE_EQUAL(tall.launch(staging, tall.x()), tall.x(), tall.where());  // a column becomes a row
+}
+
 void transpose_variants_agree(const Staging& staging, const TransposeCase& c) {
   TransposeCase other = c;
   other.variant = TransposeVariant::kPadded;
@@ -280,6 +288,7 @@ Laws<Staging> staging_laws() {
       law("RotatingABlockTimesChangesNothing", rotating_a_block_times_changes_nothing, {.cases = 50, .cost = 10}),
       law("TransposingTwiceChangesNothing", transposing_twice_changes_nothing, {.cases = 150}),
       law("TransposeVariantsAgree", transpose_variants_agree, {.cases = 150}),
+      law("TransposesRowsBeyondTheGrid", transposes_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
       law("IsDeterministic", is_deterministic, {.cases = 15, .cost = 50}),
       law("TransposeIsDeterministic", transpose_is_deterministic, {.cases = 10, .cost = 50}),
   };

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "properties/contract_laws.h"
+#include "properties/stencil_roundings.h"
 #include "reference/stencil.h"
 
 namespace lockstep::properties {
@@ -150,9 +151,23 @@ void PolynomialStencilCase::normalise() {
 
 namespace {
 
+// Within its bound, and then bit for bit what the declared chain gives.
 void matches_its_reference(const Stencil& stencil, const StencilCase& c) {
   const auto y = c.launch(stencil);
-  REQUIRE_WITHIN_BOUND(y, expected(c, c.x()), c.where());
+  const std::vector<float> x = c.x();
+  REQUIRE_WITHIN_BOUND(y, expected(c, x), c.where());
+  REQUIRE_WITHIN_BOUND(y, reference::exactly(reference::stencil_chain(x, c.c(), policy(c.boundary))), c.where());
+}
+
+// One element, the middle of a signal of nine, for each neighbour of the declared chain.
+void keeps_its_roundings(const Stencil& stencil, const ScheduledStencilCase& c) {
+  Bits bits(mix(c.values.seed));
+  const auto found = stencil_roundings().find(bits, any_stencil_terms);
+  ScheduledStencilCase one = c;
+  one.n = 1, one.boundary = StencilBoundary::kPadded;
+  std::vector<float> actual;
+  for (const auto& f : found) actual.push_back(one.launch(stencil, f.input.x, f.input.c).fetch()[0]);
+  stencil_roundings().require(found, actual);
 }
 
 void variants_agree_bit_for_bit(const Stencil& stencil, const StencilCase& c) {
@@ -249,6 +264,7 @@ Laws<Stencil> stencil_laws() {
       no_work_law<stencil_call, StencilCase, &StencilCase::n>("LaunchesNothingForNoWork", {.cases = 100, .cost = 10}),
       refusal_law<stencil_call, ScheduledStencilCase>("RefusesBadArguments", {.cases = 300, .cost = 4}),
       law("MatchesItsReference", matches_its_reference, {.cases = 6000}),
+      law("KeepsItsRoundings", keeps_its_roundings, {.cases = 30, .cost = 20}),
       law("VariantsAgreeBitForBit", variants_agree_bit_for_bit, {.cases = 1000, .cost = 3}),
       law("IsExactOnSmallIntegers", is_exact_on_small_integers, {.cases = 1000}),
       law("IsLinear", is_linear, {.cases = 500, .cost = 3}),

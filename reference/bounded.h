@@ -15,6 +15,12 @@ struct Bounded {
   Eigen::ArrayXd bound;  // >= 0; 0 demands bit equality with `value` rounded to the element type
 };
 
+// What a declared chain of roundings gives: nothing else is right, but NaN stands for any NaN.
+template <class Array>
+Bounded exactly(const Array& values) {
+  return {values.template cast<double>(), Eigen::ArrayXd::Zero(values.size())};
+}
+
 // Half the distance from 1 to the next value of T: 2^-24 for float, 2^-53 for double.
 template <class T>
 constexpr double unit_roundoff() {

@@ -27,6 +27,9 @@ using RowMajorF = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 // a is m x k, b is k x n (asserted); the result's arrays are the m * n elements of C, row by row.
 Bounded matmul(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowMajorF>& b);
 
+// The declared chain itself, operation by operation in float: the bits of every element of C, row by row.
+Eigen::ArrayXf matmul_chain(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowMajorF>& b);
+
 // Freivalds' check for sizes where computing the reference is too slow (Freivalds, Information Processing 77, 1977):
 // with a random vector r of +-1, C r is compared with A (B r), at a cost of O(m n + n k + m k). Row i's residual |(C r
 // - A (B r))[i]| and its bound, the sum over j of the bounds above plus double's own rounding; a wrong C passes one

@@ -140,5 +140,23 @@ TEST(MatmulReference, FreivaldsBoundsTheRoundingOfItsOwnSums) {
   EXPECT_LE(freivalds_residual(nothing, none, ones, 1).bound(0), 1e-12);
 }
 
+TEST(MatmulReference, TheDeclaredChainRoundsOnceATermInOrder) {
+  const float up = 1 + 0x1p-23f;  // up * up = 1 + 2^-22 + 2^-46
+  RowMajorF a(2, 3), b(3, 1);
+  a << up, 1, 0x1p-24f,  // the last term is lost, one by one
+      -0x1p-100f, -0x1p-100f, 0;
+  b << up, 0x1p-24f, 1;
+  const Eigen::ArrayXf c = matmul_chain(a, b);
+  ASSERT_EQ(c.size(), 2);
+  EXPECT_EQ(c(0), std::fma(0x1p-24f, 1.0f, std::fma(1.0f, 0x1p-24f, std::fma(up, up, 0.0f))));
+  EXPECT_EQ(c(1), std::fma(-0x1p-100f, 0x1p-24f, std::fma(-0x1p-100f, up, 0.0f)));
+  // Terms that underflow leave a sum of -0, and further zeros would take its sign.
+  RowMajorF tiny(1, 2), other(2, 1);
+  tiny << -0x1p-100f, -0x1p-100f;
+  other << 0x1p-100f, 0x1p-100f;
+  EXPECT_TRUE(std::signbit(matmul_chain(tiny, other)(0)));
+  EXPECT_FALSE(std::signbit(matmul_chain(RowMajorF(1, 0), RowMajorF(0, 1))(0)));
+}
+
 }  // namespace
 }  // namespace lockstep::reference

@@ -93,6 +93,27 @@ std::vector<LegalColour> legal_colours(std::span<const Sphere> spheres, int widt
   return legal;
 }
 
+std::array<std::uint8_t, 4> declared_pixel(std::span<const Sphere> spheres, int width, int height, int px, int py) {
+  const auto ox = static_cast<float>(px + 0.5 - width * 0.5), oy = static_cast<float>(py + 0.5 - height * 0.5);
+  float highest = -std::numeric_limits<float>::infinity();
+  std::array<std::uint8_t, 4> pixel = {0, 0, 0, 255};
+  for (const Sphere& s : spheres) {
+    const float dx = ox - s.x, dy = oy - s.y, square_of_dy = dy * dy;
+    const float distance = std::fma(dx, dx, square_of_dy), square = s.radius * s.radius;
+    if (!(s.radius > 0 && distance < square)) continue;
+    const float depth = std::sqrt(square - distance), height_here = s.z + depth;
+    if (!(height_here > highest)) continue;
+    highest = height_here;
+    const float shade = depth / s.radius;
+    const float colours[3] = {s.r, s.g, s.b};
+    for (int channel = 0; channel < 3; ++channel) {
+      const float shaded = colours[channel] * shade, level = shaded * 255;
+      pixel[channel] = static_cast<std::uint8_t>(std::nearbyint(std::fmin(std::fmax(level, 0.0f), 255.0f)));
+    }
+  }
+  return pixel;
+}
+
 int distance(std::span<const std::uint8_t, 4> rgba, std::span<const LegalColour> legal) {
   int nearest = 255;
   for (const LegalColour& colour : legal) {

@@ -35,6 +35,10 @@ struct LegalColour {
 // that is not finite is outside what the reference covers (asserted).
 std::vector<LegalColour> legal_colours(std::span<const Sphere> spheres, int width, int height, int px, int py);
 
+// Pixel (px, py) by the declared chain itself, operation by operation in float: the one RGBA value that is right, for
+// every value that a float can have.
+std::array<std::uint8_t, 4> declared_pixel(std::span<const Sphere> spheres, int width, int height, int px, int py);
+
 // 0 when the RGBA pixel is one of `legal`; otherwise the largest difference of a channel to the outcome that comes
 // nearest (alpha included).
 int distance(std::span<const std::uint8_t, 4> rgba, std::span<const LegalColour> legal);

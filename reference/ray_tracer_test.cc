@@ -102,6 +102,39 @@ TEST(RayTracerReference, AcceptsTheChainAndIsNarrowNearlyEverywhere) {
   EXPECT_LT(wide, 41);  // one pixel in a hundred
 }
 
+TEST(RayTracerReference, TheDeclaredPixelIsLegal) {
+  const auto spheres = random_field(40, 3);
+  for (int py = 0; py < 23; ++py) {
+    for (int px = 0; px < 29; ++px) {
+      const auto pixel = declared_pixel(spheres, 29, 23, px, py);
+      ASSERT_EQ(pixel, trace(spheres, 29, 23, px, py)) << px << " " << py;
+      ASSERT_EQ(distance(pixel, legal_colours(spheres, 29, 23, px, py)), 0) << px << " " << py;
+    }
+  }
+}
+
+TEST(RayTracerReference, TheDeclaredPixelOfSpecialValues) {
+  const auto middle = [](std::vector<Sphere> spheres) { return declared_pixel(spheres, 21, 21, 10, 10); };
+  const auto white_at = [](float radius, float x, float z) { return Sphere{1, 1, 1, radius, x, 0, z}; };
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  const auto black = rgba(0, 0, 0), white = rgba(255, 255, 255), red = rgba(255, 0, 0);
+  EXPECT_EQ(middle({}), black);
+  EXPECT_EQ(middle({kRed}), red);
+  EXPECT_EQ(declared_pixel(std::span(&kRed, 1), 21, 21, 20, 10), black) << "a ray that touches is no hit";
+  EXPECT_EQ(middle({white_at(-10, 0, 0)}), black);
+  EXPECT_EQ(middle({white_at(kNaN, 0, 0)}), black);
+  EXPECT_EQ(middle({white_at(10, kNaN, 0)}), black);
+  EXPECT_EQ(middle({white_at(INFINITY, 0, 0)}), black) << "inf / inf";
+  EXPECT_EQ(middle({kRed, white_at(INFINITY, 0, 0)}), black) << "and it is above all others";
+  EXPECT_EQ(middle({white_at(1e30f, 0, 0)}), white);
+  EXPECT_EQ(middle({white_at(1e-30f, 0, 0)}), black) << "its square is 0";
+  EXPECT_EQ(middle({kRed, white_at(10, 0, kNaN)}), red);
+  EXPECT_EQ(middle({white_at(10, 0, -INFINITY)}), black);
+  EXPECT_EQ(middle({white_at(10, 0, -3e38f)}), white) << "far below, but above nothing";
+  EXPECT_EQ(middle({kRed, white_at(10, 0, 0)}), red) << "of equal heights the first";
+  EXPECT_EQ(middle({{kNaN, -1, 2, 10, 0, 0, 0}}), rgba(0, 0, 255));
+}
+
 TEST(RayTracerReference, RejectsTheLastSphereForTheHighest) {
   const auto spheres = random_field(40, 2);
   int wrong = 0;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "reference/bounded.h"
 
@@ -24,5 +26,31 @@ enum class SegmentSum : std::uint8_t { kAll, kFirst, kInclusive, kExclusive };
 // terms of moderate size, overflow. Integer terms whose sums of magnitudes stay below 1 / u are exact: bound 0. The
 // reference itself adds one after another in double: gamma_double(width - 1) more.
 Bounded segment_sums(SegmentSum kind, const Eigen::Ref<const Eigen::ArrayXd>& x, int width, double unit_roundoff);
+
+// The declared chain itself: the bits of every element, where `add` is the addition of T, rounded once. Sums add at
+// distances width / 2, width / 4, ..., 1; scans at distances 1, 2, 4, ... below width.
+template <class T, class Add>
+std::vector<T> segment_chain(SegmentSum kind, std::span<const T> x, int width, Add&& add) {
+  std::vector<T> y(x.begin(), x.end());
+  const auto w = static_cast<std::size_t>(width);
+  const bool scan = kind == SegmentSum::kInclusive || kind == SegmentSum::kExclusive;
+  for (std::size_t first = 0; first + w <= y.size(); first += w) {
+    T* const lane = y.data() + first;
+    if (scan) {
+      for (std::size_t distance = 1; distance < w; distance *= 2) {
+        for (std::size_t j = w; j-- > distance;) lane[j] = add(lane[j - distance], lane[j]);
+      }
+      if (kind == SegmentSum::kInclusive) continue;
+      for (std::size_t j = w; j-- > 1;) lane[j] = lane[j - 1];
+      lane[0] = T{};
+    } else {
+      for (std::size_t distance = w / 2; distance > 0; distance /= 2) {
+        for (std::size_t j = 0; j < distance; ++j) lane[j] = add(lane[j], lane[j + distance]);
+      }
+      for (std::size_t j = 1; j < w; ++j) lane[j] = kind == SegmentSum::kAll ? lane[0] : T{};
+    }
+  }
+  return y;
+}
 
 }  // namespace lockstep::reference

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace lockstep::reference {
 namespace {
 
@@ -59,6 +62,20 @@ TEST(ShuffleReference, SumsAreExactWhileEveryIntegerIsANumberOfTheType) {
   EXPECT_TRUE((segment_sums(SegmentSum::kAll, x, 2, u).bound > 0).all());
   x << 1.5, 1;
   EXPECT_TRUE((segment_sums(SegmentSum::kAll, x, 2, u).bound > 0).all());
+}
+
+TEST(ShuffleReference, TheDeclaredChainAddsInItsOrder) {
+  // Who was added to whom, in words.
+  using Words = std::vector<std::string>;
+  const Words x = {"a", "b", "c", "d"};
+  const auto add = [](const std::string& one, const std::string& other) { return "(" + one + "+" + other + ")"; };
+  const auto chain = [&](SegmentSum kind) { return segment_chain<std::string>(kind, x, 4, add); };
+  EXPECT_EQ(chain(SegmentSum::kAll), Words(4, "((a+c)+(b+d))"));
+  EXPECT_EQ(chain(SegmentSum::kFirst), (Words{"((a+c)+(b+d))", "", "", ""}));
+  EXPECT_EQ(chain(SegmentSum::kInclusive), (Words{"a", "(a+b)", "(a+(b+c))", "((a+b)+(c+d))"}));
+  EXPECT_EQ(chain(SegmentSum::kExclusive), (Words{"", "a", "(a+b)", "(a+(b+c))"}));
+  EXPECT_EQ(segment_chain<std::string>(SegmentSum::kAll, x, 2, add), (Words{"(a+b)", "(a+b)", "(c+d)", "(c+d)"}));
+  EXPECT_EQ(segment_chain<std::string>(SegmentSum::kAll, x, 1, add), x);
 }
 
 TEST(ShuffleReference, BoundsInexactSumsByTheirDepth) {

@@ -26,7 +26,7 @@ Eigen::ArrayXd with_halo(std::span<const float> x, Boundary boundary) {
   return wide;
 }
 
-// The declared chain in float: what decides the class of a result that is not certain to be finite.
+// The declared chain in float at one element.
 float declared_chain(const Eigen::ArrayXd& wide, Eigen::Index centre, std::span<const float, kStencilRadius + 1> c) {
   float sum = 0;
   for (int k = 1; k <= kStencilRadius; ++k) {
@@ -69,6 +69,14 @@ Bounded stencil_1d(std::span<const float> x, std::span<const float, kStencilRadi
     }
   }
   return result;
+}
+
+Eigen::ArrayXf stencil_chain(std::span<const float> x, std::span<const float, kStencilRadius + 1> coefficients,
+                             Boundary boundary) {
+  const Eigen::ArrayXd wide = with_halo(x, boundary);
+  Eigen::ArrayXf y(wide.size() - 2 * kStencilRadius);
+  for (Eigen::Index i = 0; i < y.size(); ++i) y(i) = declared_chain(wide, i + kStencilRadius, coefficients);
+  return y;
 }
 
 PolynomialDerivative differentiate_polynomial(std::span<const double, 9> a, std::int64_t n) {

@@ -41,6 +41,10 @@ enum class Boundary : std::uint8_t { kPadded, kZero, kClamp, kPeriodic };
 Bounded stencil_1d(std::span<const float> x, std::span<const float, kStencilRadius + 1> coefficients,
                    Boundary boundary);
 
+// The declared chain itself, operation by operation in float: the bits of every element, for any values.
+Eigen::ArrayXf stencil_chain(std::span<const float> x, std::span<const float, kStencilRadius + 1> coefficients,
+                             Boundary boundary);
+
 // The derivative of a polynomial of degree at most 8, for which the central difference with coefficients (4/5, -1/5,
 // 4/105, -1/280) / h has no truncation error (its Taylor expansion starts at the ninth derivative; Fornberg,
 // Mathematics of Computation 51 (1988), table 1).

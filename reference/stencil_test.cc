@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -267,6 +268,17 @@ TEST(PolynomialDerivative, ASwappedCoefficientLeavesTheBound) {
   Coefficients c = d.coefficients;
   std::swap(c[3], c[4]);
   EXPECT_GT(std::abs(declared(c, right, left) - d.derivative.value(0)), 100 * d.derivative.bound(0));
+}
+
+TEST(StencilReference, TheDeclaredChainRoundsDifferencesAndSums) {
+  const std::array<float, 9> x = {0, 0, 0, 0x1p-24f, 0, 1, 0, 0, 0};  // x[1] - x[-1] = 1 - 2^-24, which is a float
+  const std::array<float, 5> c = {NAN, 3, 0, 0, 0};
+  EXPECT_EQ(stencil_chain(x, c, Boundary::kPadded)(0), std::fma(3.0f, 1.0f - 0x1p-24f, 0.0f));
+  // Zeros of either sign are added to +0.
+  const std::array<float, 9> flat = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  const std::array<float, 5> negative = {NAN, -1, -1, -1, -1};
+  EXPECT_FALSE(std::signbit(stencil_chain(flat, negative, Boundary::kPadded)(0)));
+  EXPECT_TRUE(std::isnan(stencil_chain(flat, {{0, INFINITY, 0, 0, 0}}, Boundary::kPadded)(0)));
 }
 
 }  // namespace

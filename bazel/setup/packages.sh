@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # Sourced by ../../lockstep: the Debian packages that Lockstep is built with.
 
-# Bazel itself (with a compiler and a JDK), what Bazel needs to pack a test's outputs, and the remote engine of //tests:remote_test.
-readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file xz-utils python3-grpcio)
+# Bazel itself (with a compiler and a JDK), what Bazel needs to pack a test's outputs, the remote engine of //tests:remote_test, and what reads
+# coverage in //tests:exec_test.
+readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file xz-utils python3-grpcio lcov)
 
 # The libraries: WORKSPACE names the packages of each.
 library_packages() {

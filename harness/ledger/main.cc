@@ -164,6 +164,8 @@ int run(int argc, char** argv) {
   }
   session_options().seed = options.seed;
   session_options().cases = options.cases;
+  session_options().fail_fast = options.fail_fast;
+  if (options.fail_fast) GTEST_FLAG_SET(fail_fast, true);
   if (const std::string scale = environment("LOCKSTEP_SCALE"); !scale.empty()) {
     const auto times = parse_number(scale, 1, 1'000'000);
     if (!times) errors.push_back(fmt::format("LOCKSTEP_SCALE='{}' is not an integer from 1 to 1000000", scale));

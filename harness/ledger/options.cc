@@ -56,9 +56,9 @@ ParsedOptions parse_options(const std::vector<std::string>& arguments) {
     const bool has_value = equals != argument.npos;
     const std::string value = has_value ? argument.substr(equals + 1) : "";
     if (!seen.insert(flag).second) out.errors.push_back(fmt::format("{} is given twice", flag));
-    if (flag == "--help" || flag == "--list") {
+    if (flag == "--help" || flag == "--list" || flag == "--fail-fast") {
       if (has_value) out.errors.push_back(fmt::format("{} takes no value", flag));
-      (flag == "--help" ? o.help : o.list) = true;
+      (flag == "--help" ? o.help : flag == "--list" ? o.list : o.fail_fast) = true;
     } else if (flag == "--seed") {
       const auto n = parse_number(value, 1, std::numeric_limits<std::uint64_t>::max());
       if (!n) out.errors.push_back(fmt::format("--seed={} is not an integer from 1 to 2^64-1", value));
@@ -94,6 +94,7 @@ std::string help_text(std::string_view program) {
   --case='Suite.Name: field=value ...'  run this case of this property alone, whatever filters and shards say
   --cases=N                             cases a property, in place of its own number
   --seed=N                              seed of every property, in place of one from its name
+  --fail-fast                           end with the first property that fails, without looking for a smaller case
   --list                                print the properties, run none
   --ledger=FILE                         write the ledger there, as JSON
   --out=DIR                             write DIR/ledger.json

@@ -18,6 +18,7 @@ struct Options {
   std::string out;                 // --out=DIR: ledger.json goes there
   std::string ledger;              // --ledger=FILE: and there
   std::string waivers;             // --waivers=FILE in place of the file beside the program
+  bool fail_fast = false;          // --fail-fast: end with the first property that fails, at its first failing case
   bool list = false;               // --list
   bool help = false;               // --help
 };

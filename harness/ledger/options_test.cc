@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 TEST(Options, ReadsEveryFlag) {
   const ParsedOptions p =
       parse_options({"--seed=18446744073709551615", "--cases=5000", "--case=Stencil.Matches: n=33 block=32",
-                     "--out=somewhere/else", "--ledger=l.json", "--waivers=w.json", "--list", "--help"});
+                     "--out=somewhere/else", "--ledger=l.json", "--waivers=w.json", "--fail-fast", "--list", "--help"});
   EXPECT_THAT(p.errors, IsEmpty());
   EXPECT_EQ(p.options.seed, 18446744073709551615u);
   EXPECT_EQ(p.options.cases, 5000);
@@ -25,6 +25,7 @@ TEST(Options, ReadsEveryFlag) {
   EXPECT_EQ(p.options.out, "somewhere/else");
   EXPECT_EQ(p.options.ledger, "l.json");
   EXPECT_EQ(p.options.waivers, "w.json");
+  EXPECT_TRUE(p.options.fail_fast);
   EXPECT_TRUE(p.options.list);
   EXPECT_TRUE(p.options.help);
 }
@@ -35,6 +36,7 @@ TEST(Options, DefaultToWhatThePropertiesSay) {
   EXPECT_EQ(p.options.seed, 0u);
   EXPECT_EQ(p.options.cases, 0);
   EXPECT_FALSE(p.options.replay);
+  EXPECT_FALSE(p.options.fail_fast);
   EXPECT_FALSE(p.options.list);
 }
 
@@ -62,6 +64,7 @@ TEST(Options, RefuseWhatTheyDoNotUnderstand) {
       {"--out=", "needs a path"},
       {"--ledger", "needs a path"},
       {"--list=yes", "takes no value"},
+      {"--fail-fast=1", "takes no value"},
       {"--csaes=10", "is not a flag"},
       {"-h", "is not a flag"},
       {"stencil", "is not a flag"},
@@ -82,7 +85,7 @@ TEST(Options, NumbersAreWholeAndInRange) {
 }
 
 TEST(Options, HelpNamesEveryFlag) {
-  for (const char* flag : {"--case=", "--cases=", "--seed=", "--list", "--ledger=", "--out=", "--waivers=", "--help"}) {
+  for (const char* flag : {"--case=", "--cases=", "--seed=", "--fail-fast", "--list", "--ledger=", "--out=", "--waivers=", "--help"}) {
     EXPECT_THAT(help_text("stencil_test"), HasSubstr(flag));
   }
 }

@@ -16,6 +16,7 @@ namespace lockstep {
 struct SessionOptions {
   std::uint64_t seed = 0;       // --seed: used as it is by every property, so that a printed seed can be given back
   int cases = 0;                // --cases: for every property, in place of its own number
+  bool fail_fast = false;       // --fail-fast: nothing is made smaller
   double scale = 1;             // multiplies each property's own number of cases; at least one case always runs
   std::string replay_property;  // --case=Suite.Name: text
   std::string replay_case;

@@ -249,6 +249,7 @@ PropertyOptions session_property_options(std::string_view name, int cases) {
   PropertyOptions options;
   options.seed = session.seed;
   options.cases = session.cases > 0 ? session.cases : std::max(1, static_cast<int>(std::lround(cases * session.scale)));
+  if (session.fail_fast) options.max_shrinks = 0;
   if (session.replay_property == name) options.replay = session.replay_case;
   return options;
 }

@@ -47,17 +47,17 @@ std::uint32_t stack_of(const program::Program& program, const Linker& linker, st
 
 std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
                                                                             const program::ManagedVariables& managed, program::RegisterPlaces places,
-                                                                            const program::Handlers& handlers) {
+                                                                            const program::Handlers& handlers, const program::PlacedVariables& placed) {
   auto program = std::make_unique<program::Program>();
   const auto fail = [&](std::string message) {
-    for (const auto& [name, allocation] : program->variables) {
-      if (allocation->kind != memory::Kind::kManaged) memory.release(allocation->base);
+    for (const memory::Allocation* allocation : program->placed) {
+      if (allocation->kind != memory::Kind::kManaged && placed.empty()) memory.release(allocation->base);
     }
     program::LoadError error;
     error.message = std::move(message);
     return error;
   };
-  Linker linker(modules, memory, device, managed);
+  Linker linker(modules, memory, device, managed, placed);
   if (auto error = linker.link(*program)) return fail(*error);
   for (const ptx::Module& m : modules) program->sources.push_back({m.files, m.inline_sites});
   const auto count = static_cast<std::uint32_t>(linker.functions().size());

@@ -17,9 +17,10 @@
 
 namespace lockstep::compile {
 
-// `managed`: the managed variables of an earlier load of the same texts, which this one takes as they are; empty: it makes them.
+// `managed`: the managed variables of an earlier load of the same texts, which this one takes as they are; empty: it makes them. `placed`: likewise all
+// variables of an earlier load on this device; on an error they stay.
 std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
                                                                             const program::ManagedVariables& managed, program::RegisterPlaces places,
-                                                                            const program::Handlers& handlers);
+                                                                            const program::Handlers& handlers, const program::PlacedVariables& placed = {});
 
 }  // namespace lockstep::compile

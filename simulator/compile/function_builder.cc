@@ -1,6 +1,7 @@
 #include "simulator/compile/function_builder.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "simulator/compile/compile_error.h"
 #include "simulator/program/memory_access.h"
@@ -48,7 +49,9 @@ void FunctionBuilder::refuse(const Instruction& i, const std::string& why) const
 
 void FunctionBuilder::begin(const Instruction& i) {
   for (auto& [bytes, places] : scratch_) places.used = 0;
-  program_.origins.push_back({i.text, i.source, ref_.module_index, i.ptx_line, index_, i.row});
+  const bool of_body = std::less_equal<>()(function_.body.data(), &i) && std::less<>()(&i, function_.body.data() + function_.body.size());
+  const auto instruction = static_cast<std::uint32_t>(of_body ? &i - function_.body.data() : static_cast<std::ptrdiff_t>(function_.body.size()));
+  program_.origins.push_back({i.text, i.source, ref_.module_index, i.ptx_line, index_, instruction, i.row});
 }
 
 Op& FunctionBuilder::emit(const Instruction& i, const Op& operation, ValidityTransfer transfer, std::vector<OperandUse> uses) {

@@ -22,8 +22,9 @@ constexpr std::uint64_t kSharedBytes = 1u << 30;
 
 }  // namespace
 
-Linker::Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device, const program::ManagedVariables& managed)
-    : modules_(modules), memory_(memory), device_(device), managed_(managed) {}
+Linker::Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device, const program::ManagedVariables& managed,
+               const program::PlacedVariables& placed)
+    : modules_(modules), memory_(memory), device_(device), managed_(managed), placed_before_(placed) {}
 
 void Linker::declare_shared(std::unordered_map<std::string, Symbol>& scope, const ptx::Variable& v) {
   SharedVariable s;
@@ -66,17 +67,20 @@ std::optional<std::string> Linker::place(program::Program& program) {
     if (constant_bytes > kConstantBytes) {
       return "the module's constant variables have " + std::to_string(constant_bytes) + " bytes; there are " + std::to_string(kConstantBytes);
     }
-    const bool known = kind == memory::Kind::kManaged && program.managed.size() < managed_.size();
-    const memory::Allocation* a = known ? managed_[program.managed.size()].get()
-                                        : memory_.allocate(size, std::max<std::uint64_t>(256, v.alignment), kind, device_, variable_name(v.name));
+    const bool managed = kind == memory::Kind::kManaged && program.managed.size() < managed_.size();
+    const bool known = managed || program.placed.size() < placed_before_.size();
+    const memory::Allocation* a = managed ? managed_[program.managed.size()].get()
+                                  : known ? placed_before_[program.placed.size()]
+                                          : memory_.allocate(size, std::max<std::uint64_t>(256, v.alignment), kind, device_, variable_name(v.name));
     if (a == nullptr) return "no device memory for the variable '" + v.name + "' (" + std::to_string(v.size) + " bytes)";
-    if (known) {
+    program.placed.push_back(a);
+    placed_.push_back({m, &v, a, known});
+    if (managed) {
       program.managed.push_back(managed_[program.managed.size()]);
-    } else {
+    } else if (!known) {
       if (kind == memory::Kind::kManaged) program.managed.emplace_back(a, [&m = memory_](const memory::Allocation* old) { m.release(old->base); });
       if (!v.initial.empty()) std::memcpy(memory_.host(*a, a->base), v.initial.data(), std::min<std::size_t>(v.initial.size(), size));
       memory_.mark_written(a->base, size);
-      placed_.push_back({m, &v, a});
     }
     const Symbol symbol{Symbol::Kind::kVariable, 0, a};
     scope[v.name] = symbol;
@@ -105,6 +109,7 @@ std::optional<std::string> Linker::place(program::Program& program) {
   }
   program.const_space_bytes = static_cast<std::uint32_t>(constant_bytes);
   for (const Pending& p : placed_) {
+    if (p.known) continue;
     for (const ptx::Variable::Relocation& r : p.variable->relocations) {
       const Symbol* s = find(p.module, nullptr, r.symbol);
       if (s == nullptr) return "the initialiser of '" + p.variable->name + "' names '" + r.symbol + "', which nothing defines";

@@ -38,7 +38,10 @@ struct Symbol {
 
 class Linker {
  public:
-  Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device, const program::ManagedVariables& managed);
+  // `managed`: the managed variables of an earlier load of the same texts, on whatever device. `placed`: all variables of an earlier load on this one.
+  // These are taken as they are, with what they hold.
+  Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device, const program::ManagedVariables& managed,
+         const program::PlacedVariables& placed = {});
 
   // Collects the symbols, places and initialises the variables, lays out shared memory. An error message when a name has no definition.
   std::optional<std::string> link(program::Program& program);
@@ -67,6 +70,7 @@ class Linker {
   memory::DeviceMemory& memory_;
   int device_;
   const program::ManagedVariables& managed_;  // of an earlier load
+  const program::PlacedVariables placed_before_;
   std::vector<FunctionRef> functions_;
   std::vector<SharedVariable> shared_;
   std::unordered_map<std::string, Symbol> global_;              // visible everywhere
@@ -78,6 +82,7 @@ class Linker {
     std::uint32_t module;
     const ptx::Variable* variable;
     const memory::Allocation* allocation;
+    bool known;  // from an earlier load: it holds what it holds
   };
   std::vector<Pending> placed_;
 };

@@ -41,18 +41,6 @@ std::vector<std::string> environment_with(const Environment& set) {
   return result;
 }
 
-// The program as exec wants it; pointers into the strings, which must stay.
-struct Image {
-  Image(const std::vector<std::string>& command, const Environment& set) : words(command), variables(environment_with(set)) {
-    for (std::string& s : words) argv.push_back(s.data());
-    for (std::string& s : variables) envp.push_back(s.data());
-    argv.push_back(nullptr);
-    envp.push_back(nullptr);
-  }
-  std::vector<std::string> words, variables;
-  std::vector<char*> argv, envp;
-};
-
 int wait_for(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {
@@ -62,6 +50,13 @@ int wait_for(pid_t child) {
 }
 
 }  // namespace
+
+Image::Image(const std::vector<std::string>& command, const Environment& set) : words(command), variables(environment_with(set)) {
+  for (std::string& s : words) argv.push_back(s.data());
+  for (std::string& s : variables) envp.push_back(s.data());
+  argv.push_back(nullptr);
+  envp.push_back(nullptr);
+}
 
 int run_child(const std::vector<std::string>& command, const Environment& set) {
   Image image(command, set);

@@ -9,6 +9,13 @@ namespace lockstep::exec {
 
 using Environment = std::map<std::string, std::string>;
 
+// A program as execve() wants it: pointers into strings of its own.
+struct Image {
+  Image(const std::vector<std::string>& command, const Environment& set);
+  std::vector<std::string> words, variables;
+  std::vector<char*> argv, envp;
+};
+
 // Runs `command` (command[0] is a path) with `set` added to the environment and everything else inherited, and waits. SIGTERM and SIGHUP are passed
 // on; SIGINT and SIGQUIT the terminal sends to both. Its exit status, 128 + the signal that ended it, or 126 when it cannot be started
 // (a sentence is on stderr).

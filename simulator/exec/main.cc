@@ -1,20 +1,26 @@
-// lockstep-exec exec|counters [OPTION...] -- PROGRAM [ARGUMENT...]: runs a CUDA program on the simulated GPU. docs/exec.md is its manual.
+// lockstep-exec exec|counters|coverage|mutate [OPTION...] -- PROGRAM [ARGUMENT...]: runs a CUDA program on the simulated GPU. docs/exec.md,
+// docs/coverage.md and docs/mutation.md are its manuals.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "simulator/exec/child.h"
 #include "simulator/exec/counter_table.h"
+#include "simulator/exec/mutate/mutate.h"
 #include "simulator/exec/preflight.h"
 #include "simulator/exec/report.h"
 #include "simulator/exec/run_record.h"
+#include "simulator/exec/tracefile.h"
 #include "simulator/runtime/state/environment.h"
 
 namespace lockstep::exec {
@@ -27,10 +33,14 @@ constexpr int kUsage = 2, kFindings = 86, kNoKernel = 87, kNoReport = 88, kRefus
 
 constexpr const char* kLibrary = "libcudart.so.13";
 
+enum class Mode { kExec, kCounters, kCoverage };
+
 struct Options {
   Environment set;  // LOCKSTEP_... by what the command line says
   std::vector<std::string> reports;
   bool require_kernels = false, quiet = false, stop = false;
+  std::string tracefile = "coverage.info", text;  // of coverage
+  CoverageFiles files;
   std::vector<std::string> command;
 };
 
@@ -52,7 +62,7 @@ std::string library_folder(const char* self) {
   return {};
 }
 
-void add_options(CLI::App& app, Options& options) {
+void add_settings(CLI::App& app, Options& options) {
   const auto setting = [&](const char* flag, const char* variable, const char* help) {
     app.add_option_function<std::string>(
         flag, [&options, variable](const std::string& value) { options.set[variable] = value; }, help);
@@ -66,10 +76,21 @@ void add_options(CLI::App& app, Options& options) {
   setting("--threads", "LOCKSTEP_HOST_THREADS", "host threads that run blocks; 0: as many as the machine has");
   setting("--instruction-limit", "LOCKSTEP_INSTRUCTION_LIMIT", "warp instructions a block may run before a time-limit finding");
   setting("--suppressions", "LOCKSTEP_SUPPRESSIONS", "file of findings to keep quiet about: lines of KIND KERNEL");
+  app.add_flag("--quiet", options.quiet, "no findings and no summary on stderr");
+}
+
+void add_report_options(CLI::App& app, Options& options) {
   app.add_option("--report", options.reports, "write the findings to FILE: .json, .sarif, else text; may be repeated")->allow_extra_args(false);
   app.add_flag("--stop", options.stop, "end a launch at its first finding; else a kernel goes on where it can, and each place is told once");
   app.add_flag("--require-kernels", options.require_kernels, "exit with 87 when no kernel was launched");
-  app.add_flag("--quiet", options.quiet, "no findings and no summary on stderr");
+}
+
+void add_coverage_options(CLI::App& app, Options& options) {
+  app.add_option("--out", options.tracefile, "the tracefile, in lcov's format")->capture_default_str();
+  app.add_option("--text", options.text, "write what was not executed, for people, to FILE; -: stdout");
+  app.add_option("--only", options.files.only, "tell of files whose names in the program begin with PREFIX alone; may be repeated")->allow_extra_args(false);
+  app.add_flag("--toolkit", options.files.toolkit, "tell of the CUDA toolkit's headers too");
+  app.add_option("--source-root", options.files.root, "folder that relative names of source files begin in; default: this one");
 }
 
 // A temporary file that is removed at the end.
@@ -100,38 +121,85 @@ int judge(int status, const RunRecord& record, bool require_kernels) {
   return require_kernels && record.kernels.empty() ? kNoKernel : 0;
 }
 
-int run(Options options, bool counters, const char* self) {
-  if (counters) {
-    options.set.try_emplace("LOCKSTEP_COUNT", "1");
-    if (std::getenv("LOCKSTEP_CHECKS") == nullptr) options.set.try_emplace("LOCKSTEP_CHECKS", "none");
-  }
-  if (options.quiet) options.set["LOCKSTEP_QUIET"] = "1";
-  for (const char* variable : {"LOCKSTEP_GO_ON", "LOCKSTEP_API_ERRORS"}) {
-    if (std::getenv(variable) == nullptr) options.set[variable] = "1";
-  }
-  if (options.stop) options.set["LOCKSTEP_GO_ON"] = "0";
+// Reads the settings, finds the simulated runtime and looks at the program; `set` and `command` become what it is started with. 0, or an exit status: why
+// it cannot be is on stderr.
+int get_ready(Environment& set, std::vector<std::string>& command, const char* self) {
   const auto settings = runtime::read_settings([&](const char* name) -> const char* {
-    const auto it = options.set.find(name);
-    return it != options.set.end() ? it->second.c_str() : std::getenv(name);
+    const auto it = set.find(name);
+    return it != set.end() ? it->second.c_str() : std::getenv(name);
   });
   if (const auto* error = std::get_if<std::string>(&settings)) return fail(kUsage, *error);
   const std::string folder = library_folder(self);
   if (folder.empty()) return fail(kRefused, std::string("the simulated ") + kLibrary + " is not beside this program");
-  const Preflight look = look_at(options.command.front(), folder, std::get<runtime::Settings>(settings).profile->compute_capability());
+  const Preflight look = look_at(command.front(), folder, std::get<runtime::Settings>(settings).profile->compute_capability());
   for (const std::string& sentence : look.sentences) fail(0, sentence);
   if (look.verdict != Preflight::Verdict::kGo) return look.verdict == Preflight::Verdict::kNotFound ? kNotFound : kRefused;
+  set["LD_LIBRARY_PATH"] = with_folder_first(folder);
+  if (look.preload) set["LD_PRELOAD"] = folder + "/" + kLibrary;
+  command.front() = look.program;
+  return 0;
+}
+
+bool write_file(const std::string& path, const std::string& text) {
+  if (path == "-") return std::fputs(text.c_str(), stdout) >= 0;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text << std::flush;
+  if (!file) fail(0, path + " cannot be written: " + std::strerror(errno));
+  return static_cast<bool>(file);
+}
+
+// Writes tracefile and text, and prints the table; false, with a sentence, when there is nothing to write or it cannot be written.
+bool tell_coverage(const Options& options, const RunRecord& record) {
+  if (record.unfinished > 0) fail(0, "a process did not end normally: what its kernels executed is missing");
+  if (record.coverage.empty()) {
+    fail(0, record.kernels.empty() ? "no kernel was launched on the simulated GPU, so nothing was covered" : "nothing is known of what was executed");
+    return false;
+  }
+  const SourceCoverage all = by_source(record.coverage);
+  if (all.files.empty()) {
+    fail(0, "the program's kernels have no line information, so nothing can be said by line: compile them with nvcc -lineinfo");
+    return false;
+  }
+  if (!all.without_lines.empty()) {
+    fail(0, std::to_string(all.without_lines.size()) + " kernels have no line information (nvcc -lineinfo) and are left out, such as " +
+                all.without_lines.front());
+  }
+  const SourceCoverage told = select(all, options.files);
+  if (told.files.empty()) {
+    fail(0, "no file is left to tell of: none of the " + std::to_string(all.files.size()) + " begins as --only says");
+    return false;
+  }
+  if (!write_file(options.tracefile, tracefile(told))) return false;
+  if (!options.text.empty() && !write_file(options.text, coverage_text(told))) return false;
+  std::fputs(coverage_table(told).c_str(), stdout);
+  if (!options.quiet) fail(0, "tracefile: " + options.tracefile + (options.text.empty() ? "" : ", text: " + options.text));
+  return true;
+}
+
+int run(Options options, Mode mode, const char* self) {
+  if (mode == Mode::kCounters) options.set.try_emplace("LOCKSTEP_COUNT", "1");
+  if (mode == Mode::kCoverage) options.set["LOCKSTEP_COVERAGE"] = "1";
+  if (mode != Mode::kExec && std::getenv("LOCKSTEP_CHECKS") == nullptr) options.set.try_emplace("LOCKSTEP_CHECKS", "none");
+  if (options.quiet) options.set["LOCKSTEP_QUIET"] = "1";
+  for (const char* variable : {"LOCKSTEP_GO_ON", "LOCKSTEP_API_ERRORS"}) {
+    // Coverage looks on: the program's findings and errors are what they are without it.
+    if (mode != Mode::kCoverage && std::getenv(variable) == nullptr) options.set[variable] = "1";
+  }
+  if (options.stop) options.set["LOCKSTEP_GO_ON"] = "0";
+  std::vector<std::string> command = options.command;
+  if (const int status = get_ready(options.set, command, self); status != 0) return status;
 
   const Scratch scratch;
   if (scratch.path().empty()) return fail(kRefused, "no temporary file can be made (TMPDIR)");
   options.set["LOCKSTEP_RECORD"] = scratch.path();
-  options.set["LD_LIBRARY_PATH"] = with_folder_first(folder);
-  if (look.preload) options.set["LD_PRELOAD"] = folder + "/" + kLibrary;
-  std::vector<std::string> command = options.command;
-  command.front() = look.program;
   std::fflush(nullptr);
   const int status = run_child(command, options.set);
 
   ProgramRun done{options.command, 0, read_run_record(scratch.path())};
+  if (mode == Mode::kCoverage) {
+    const bool told = tell_coverage(options, done.record);
+    return status == 0 && !told ? kNoReport : status;
+  }
   done.exit_status = judge(status, done.record, options.require_kernels);
   bool reported = true;
   for (const std::string& path : options.reports) {
@@ -143,11 +211,26 @@ int run(Options options, bool counters, const char* self) {
   }
   if (done.exit_status == kNoKernel) fail(0, "no kernel was launched on the simulated GPU, so nothing was checked");
   if (!options.quiet) fail(0, summary(done.record));
-  if (counters) {
+  if (mode == Mode::kCounters) {
     std::fputs(counter_table(done.record).c_str(), stdout);
     if (done.record.unfinished > 0) fail(0, "a process did not end normally: the counters of its kernels are missing");
   }
   return done.exit_status == 0 && !reported ? kNoReport : done.exit_status;
+}
+
+void add_mutate_options(CLI::App& app, MutateOptions& o) {
+  app.add_option("--mutants", o.sample, "judge so many mutants, chosen by chance; 0: all")->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", o.seed, "seed of that choice");
+  app.add_option("--operators", o.operators, "only these kinds of change, by name, or kernels, or calls; several between commas")->delimiter(',');
+  app.add_option("--jobs", o.jobs, "mutants that run at the same time; 0: as many as the machine has processors")->check(CLI::NonNegativeNumber);
+  app.add_option("--out", o.out, "folder of the reports")->capture_default_str();
+  app.add_option("--fail-under", o.fail_under, "exit with 1 when fewer per cent of the mutants are killed")->check(CLI::Range(0, 100));
+  app.add_option("--files", o.files, "only kernels from source files whose path this regular expression fits");
+  app.add_option("--callers", o.callers, "only calls of the runtime from functions whose name this regular expression fits");
+  app.add_option("--equivalents", o.equivalents, "file of mutants that nothing can tell from the original: FILE: SOURCE LINE ~ OPERATOR ~ CHANGE ~ REASON");
+  app.add_option("--first", o.first, "argument that makes the program do less, for a first round; may be repeated")->allow_extra_args(false);
+  app.add_option("--sources", o.sources, "folder in which source files are looked for; may be repeated")->allow_extra_args(false);
+  app.add_flag("--resume", o.resume, "go on with what an interrupted command has left in --out");
 }
 
 int main(int argc, char** argv) {
@@ -157,8 +240,14 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App* exec = app.add_subcommand("exec", "run PROGRAM with all checks and report what they find");
   CLI::App* counters = app.add_subcommand("counters", "run PROGRAM and print its kernels' counters; no checks unless --check asks for some");
-  for (CLI::App* command : {exec, counters}) {
-    add_options(*command, options);
+  CLI::App* coverage = app.add_subcommand("coverage", "run PROGRAM and write which lines and branches of its kernels were executed, for genhtml and editors");
+  CLI::App* mutate_command = app.add_subcommand("mutate", "judge the tests that PROGRAM is by mutants of its kernels and of its calls of the runtime");
+  MutateOptions mutation;
+  add_mutate_options(*mutate_command, mutation);
+  add_coverage_options(*coverage, options);
+  for (CLI::App* command : {exec, counters}) add_report_options(*command, options);
+  for (CLI::App* command : {exec, counters, coverage}) add_settings(*command, options);
+  for (CLI::App* command : {exec, counters, coverage, mutate_command}) {
     command->footer("Write -- and then the program: [OPTION...] -- PROGRAM [ARGUMENT...]");
   }
   // What follows the first "--" is the program's alone.
@@ -170,7 +259,13 @@ int main(int argc, char** argv) {
   }
   if (argv + argc - dashes < 2) return fail(kUsage, "no program: write -- PROGRAM [ARGUMENT...] after the options");
   options.command.assign(dashes + 1, argv + argc);
-  return run(std::move(options), counters->parsed(), argv[0]);
+  if (mutate_command->parsed()) {
+    Environment set;
+    std::vector<std::string> command = options.command;
+    if (const int status = get_ready(set, command, argv[0]); status != 0) return status;
+    return mutate(mutation, command, set);
+  }
+  return run(std::move(options), coverage->parsed() ? Mode::kCoverage : counters->parsed() ? Mode::kCounters : Mode::kExec, argv[0]);
 }
 
 }  // namespace

@@ -61,6 +61,8 @@ RunRecord read_run_record(const std::string& path) {
       }
     } else if (line.contains("taken")) {
       for (Found& f : all) f.taken |= f.pid == pid;
+    } else if (line.contains("coverage")) {
+      add_coverage(line["coverage"], &record.coverage);
     } else if (line.contains("totals")) {
       add_totals(line["totals"], &record);
       record.refused_launches += line.value("refused_launches", std::uint64_t{0});

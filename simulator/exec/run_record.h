@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "simulator/exec/coverage_record.h"
+
 namespace lockstep::exec {
 
 struct KernelTotals {
@@ -21,8 +23,9 @@ struct RunRecord {
   nlohmann::json suppressed = nlohmann::json::array();
   std::vector<std::string> kernels;            // launched at least once, in order
   std::map<std::string, KernelTotals> totals;  // by kernel, over devices and processes
+  CoverageRecord coverage;                     // of processes that ended normally
   std::uint64_t refused_launches = 0;          // launches that the simulated GPU did not take, of processes that ended normally
-  int unfinished = 0;                          // processes whose totals are missing: they crashed, or left by _exit
+  int unfinished = 0;                          // processes whose totals and coverage are missing: they crashed, or left by _exit
   bool untaken_errors = false;                 // an error that its process did not take
 
   std::size_t errors() const;  // of the findings; the others are information

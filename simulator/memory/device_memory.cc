@@ -207,6 +207,21 @@ bool DeviceMemory::map_for_host(const Allocation& a) {
   return true;
 }
 
+bool DeviceMemory::separate_host_file() {
+  if (host_file_ < 0) return true;
+  host_file_ = -1;  // the other process's descriptor stays open: its memory is mapped until it is mapped anew
+  if (!open_host_file()) return false;
+  for (const auto& [base, record] : records_) {
+    const Allocation& a = record->allocation;
+    if (a.freed || (a.kind != Kind::kManaged && a.kind != Kind::kPinned)) continue;
+    const auto* const bytes = static_cast<const std::byte*>(at(a.base));
+    const std::vector<std::byte> contents(bytes, bytes + a.size);
+    if (!map_for_host(a)) return false;
+    std::memcpy(at(a.base), contents.data(), contents.size());
+  }
+  return true;
+}
+
 // Afterwards the allocation's pages and its shadow's cost nothing and hold zeros. Rooms are a page table's worth apart from their neighbours'
 // (kMinGap), so that rounding out to whole pages touches nobody else's.
 void DeviceMemory::give_back(const Allocation& a) {

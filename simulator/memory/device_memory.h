@@ -69,6 +69,9 @@ class DeviceMemory {
   // Frees by base address: gives the pages back and keeps the record (except for kRegistered, whose host memory lives on and is forgotten).
   FreeResult release(Address base);
 
+  // After a fork: gives this process host-accessible memory of its own, with what it holds. False when the system refuses.
+  bool separate_host_file();
+
   // While one lives, as during a kernel, what is forgotten is kept: another host thread may have its address.
   class Hold {
    public:

@@ -22,6 +22,9 @@ struct LoadError {
 // The managed variables of a program, in the order of its texts: one memory for all devices, released with the last of its owners.
 using ManagedVariables = std::vector<std::shared_ptr<const memory::Allocation>>;
 
+// All variables of a program on one device, in the order of its texts.
+using PlacedVariables = std::vector<const memory::Allocation*>;
+
 // Where a function's virtual registers lie in a warp's register file.
 enum class RegisterPlaces : std::uint8_t {
   kShared,    // registers that are never live together may have one place

@@ -45,6 +45,7 @@ struct Origin {
   std::uint32_t module = 0;  // index into Program::sources
   int ptx_line = 0;
   std::uint32_t function = 0;
+  std::uint32_t instruction = 0;      // index into its function's body; its size for the end of the function
   const isa::FormRow* row = nullptr;  // of the table of instruction forms; nullptr for the end of a function
 };
 
@@ -160,6 +161,7 @@ struct Program {
   std::size_t constant_bytes = 0;
   std::uint32_t dynamic_shared_begin = kSharedStart;
   std::unordered_map<std::string, const memory::Allocation*> variables;
+  PlacedVariables placed;    // all of them, in the order of the texts
   ManagedVariables managed;  // those of them that are
   std::uint32_t const_space_bytes = 0;
   bool cluster_barriers = false;  // some function has barrier.cluster

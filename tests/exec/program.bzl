@@ -2,7 +2,7 @@
 
 load("@cuda//:defs.bzl", "CUDA_ROOT")
 
-def cuda_program(name, srcs, hdrs = [], options = [], before = ""):
+def cuda_program(name, srcs, hdrs = [], options = [], libraries = [], before = ""):
     """Declares the program `name`.
 
     Args:
@@ -10,6 +10,7 @@ def cuda_program(name, srcs, hdrs = [], options = [], before = ""):
       srcs: its .cu files.
       hdrs: headers beside them.
       options: of nvcc. The runtime is the shared one unless they say otherwise.
+      libraries: what it is linked with, as options of nvcc.
       before: a shell command that runs first; $$lib is a folder of libraries.
     """
     runtime = [] if [o for o in options if o.startswith("-cudart")] else ["-cudart=shared"]
@@ -25,7 +26,7 @@ def cuda_program(name, srcs, hdrs = [], options = [], before = ""):
             before or "true",
             " ".join(
                 [CUDA_ROOT + "/bin/nvcc", "-std=c++17", "-lineinfo", "-L$$lib"] + runtime + options +
-                ["$(location %s)" % src for src in srcs] + ["-o $@"],
+                ["$(location %s)" % src for src in srcs] + libraries + ["-o $@"],
             ),
             "rm -r $$lib",
         ]),

@@ -275,6 +275,24 @@ LaunchStatus launch_whole(HistogramPath path, const int* values, Index n, Count*
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
+// ---- Limits that are one off.
+
+LaunchStatus full_block_refused(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
+                                const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
+  Index most = 0;
+  if (LaunchStatus s = kernels::histogram_capacity(HistogramPath::kShared, 1, most); !s.ok()) return s;
+  if (path == HistogramPath::kShared && bins == most) return kernels::refused(kWho, "the bins do not fit a block");
+  return elsewhere(path, values, n, counts, bins, shape, used, stream);
+}
+
+LaunchStatus full_block_in_global_memory(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
+                                         const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
+  Index most = 0;
+  if (LaunchStatus s = kernels::histogram_capacity(HistogramPath::kShared, 1, most); !s.ok()) return s;
+  const bool full = path == HistogramPath::kAutomatic && bins == most;
+  return elsewhere(full ? HistogramPath::kGlobal : path, values, n, counts, bins, shape, used, stream);
+}
+
 }  // namespace
 
 Mutants<HistogramLauncher> histogram_mutants() {
@@ -381,6 +399,16 @@ Mutants<HistogramLauncher> histogram_mutants() {
        {"finding:race", "finding:use-after-free", "mismatch"},
        {},
        kWatched},
+      {"full_block_refused",
+       "as many bins as a block's shared memory holds do not fit",
+       full_block_refused,
+       {"law", "cuda-error"},
+       {"law", "cuda-error"}},
+      {"full_block_in_global_memory",
+       "as many bins as a block's shared memory holds go to global memory",
+       full_block_in_global_memory,
+       {"law"},
+       {"law"}},
       // Negative controls.
       {"in_steps", "the unchanged steps of the block kernels", launch<Honest>},
       {"cluster_in_steps", "the unchanged steps of the cluster kernels", launch_cluster<HonestCluster>},

@@ -2,6 +2,8 @@
 // kernel replaces one step; a negative control at the end of the file goes another way altogether and must be accepted.
 #include <cuda_fp16.h>
 
+#include <algorithm>
+
 #include "tests/known_bad/matmul.h"
 
 namespace lockstep::known_bad {
@@ -16,6 +18,7 @@ using Out = MatrixView<float>;
 
 constexpr const char* kWho = "known-bad matmul";
 constexpr int kTile = 8;
+constexpr unsigned kMaxGridY = 65535;
 
 // Every step done right, for one block of kTile x kTile threads and one tile of C.
 struct Honest {
@@ -33,6 +36,7 @@ struct Honest {
   }
   __device__ static Index end(Index k) { return k; }
   __device__ static void store(const Out& c, Index i, Index j, float sum) { c.data[i * c.stride + j] = sum; }
+  __device__ static Index next_row(Index row) { return row + Index{gridDim.y} * kTile; }
   // Host: tiles across or down.
   static unsigned tiles(Index n) { return (n - 1) / kTile + 1; }
 };
@@ -40,25 +44,30 @@ struct Honest {
 template <class Step>
 __global__ void product(In a, In b, Out c) {
   __shared__ float tile_a[kTile][kTile], tile_b[kTile][kTile];
-  const Index i = Index{blockIdx.y} * kTile + threadIdx.y, j = Index{blockIdx.x} * kTile + threadIdx.x;
-  const bool inside = i < c.rows && j < c.columns;
-  float sum = 0;
-  for (Index p = 0; p < Step::end(a.columns); p += kTile) {
-    Step::load_a(tile_a, a, i, p + threadIdx.x);
-    Step::load_b(tile_b, b, p + threadIdx.y, j);
-    Step::wait_for_the_tile(inside);
-    if (inside) {
-      const int depth = Step::depth(a.columns - p);
-      for (int q = 0; q < depth; ++q) sum = Step::add(tile_a, tile_b, q, sum);
+  const Index j = Index{blockIdx.x} * kTile + threadIdx.x;
+  for (Index row = Index{blockIdx.y} * kTile; row < c.rows; row = Step::next_row(row)) {
+    const Index i = row + threadIdx.y;
+    const bool inside = i < c.rows && j < c.columns;
+    float sum = 0;
+    for (Index p = 0; p < Step::end(a.columns); p += kTile) {
+      Step::load_a(tile_a, a, i, p + threadIdx.x);
+      Step::load_b(tile_b, b, p + threadIdx.y, j);
+      Step::wait_for_the_tile(inside);
+      if (inside) {
+        const int depth = Step::depth(a.columns - p);
+        for (int q = 0; q < depth; ++q) sum = Step::add(tile_a, tile_b, q, sum);
+      }
+      Step::wait_for_its_users();
     }
-    Step::wait_for_its_users();
+    if (inside) Step::store(c, i, j, sum);
   }
-  if (inside) Step::store(c, i, j, sum);
 }
 
 template <class Step>
 LaunchStatus launch_unchecked(const In& a, const In& b, const Out& c, cudaStream_t stream) {
-  product<Step><<<dim3(Step::tiles(c.columns), Step::tiles(c.rows)), dim3(kTile, kTile), 0, stream>>>(a, b, c);
+  product<Step>
+      <<<dim3(Step::tiles(c.columns), std::min(Step::tiles(c.rows), kMaxGridY)), dim3(kTile, kTile), 0, stream>>>(a, b,
+                                                                                                                  c);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
@@ -158,6 +167,44 @@ struct GridOfWholeTiles : Honest {
   static unsigned tiles(Index n) { return n < kTile ? 1 : n / kTile; }
 };
 
+// ---- Mistakes in rounding.
+
+// Zeros outside the matrices, and a whole tile of terms always: +0 added to a sum of -0 gives +0.
+struct ZeroPadded : Honest {
+  __device__ static void load_a(float (*tile)[kTile], const In& a, Index i, Index p) {
+    tile[threadIdx.y][threadIdx.x] = i < a.rows && p < a.columns ? a.data[i * a.stride + p] : 0.0f;
+  }
+  __device__ static void load_b(float (*tile)[kTile], const In& b, Index p, Index j) {
+    tile[threadIdx.y][threadIdx.x] = p < b.rows && j < b.columns ? b.data[p * b.stride + j] : 0.0f;
+  }
+  __device__ static int depth(Index) { return kTile; }
+};
+
+struct ProductsRounded : Honest {
+  __device__ static float add(float (*a)[kTile], float (*b)[kTile], int q, float sum) {
+    return __fadd_rn(__fmul_rn(a[threadIdx.y][q], b[q][threadIdx.x]), sum);
+  }
+};
+
+struct RoundsToZero : Honest {
+  __device__ static float add(float (*a)[kTile], float (*b)[kTile], int q, float sum) {
+    return __fmaf_rz(a[threadIdx.y][q], b[q][threadIdx.x], sum);
+  }
+};
+
+struct FlushesSubnormals : Honest {
+  __device__ static float add(float (*a)[kTile], float (*b)[kTile], int q, float sum) {
+    const float s = Honest::add(a, b, q, sum);
+    return fabsf(s) < 0x1p-126f ? 0.0f : s;
+  }
+};
+
+// ---- Mistakes in the launch.
+
+struct OneGridOfRows : Honest {
+  __device__ static Index next_row(Index) { return 0x7fffffffffffffff; }
+};
+
 LaunchStatus nothing_for_no_depth(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
   if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok() || a.columns == 0) return status;
   return launch<Honest>(variant, a, b, c, stream);
@@ -177,17 +224,6 @@ LaunchStatus shapes_unchecked(MatmulVariant variant, const In& a, const In& b, c
 }
 
 // ---- Negative controls.
-
-// Zeros outside the matrices, and a whole tile of terms always: the additional terms are +0.
-struct ZeroPadded : Honest {
-  __device__ static void load_a(float (*tile)[kTile], const In& a, Index i, Index p) {
-    tile[threadIdx.y][threadIdx.x] = i < a.rows && p < a.columns ? a.data[i * a.stride + p] : 0.0f;
-  }
-  __device__ static void load_b(float (*tile)[kTile], const In& b, Index p, Index j) {
-    tile[threadIdx.y][threadIdx.x] = p < b.rows && j < b.columns ? b.data[p * b.stride + j] : 0.0f;
-  }
-  __device__ static int depth(Index) { return kTile; }
-};
 
 // One row of C a block, threads striding over its columns: no shared memory, four terms a turn.
 __global__ void row_a_block(In a, In b, Out c) {
@@ -292,9 +328,29 @@ Mutants<MatmulLauncher> matmul_mutants() {
        {"unwritten"}},
       {"empty_grid", "an empty C is a grid of 0 blocks", empty_grid, {"cuda-error", "law"}, {"cuda-error", "law"}},
       {"shapes_unchecked", "takes shapes that do not fit without a word", shapes_unchecked, {"law"}, {"law"}},
+      {"zero_padded",
+       "tiles padded with zeros, whole tiles summed: a sum of -0 becomes +0",
+       launch<ZeroPadded>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"products_rounded",
+       "rounds each product before it is added",
+       launch<ProductsRounded>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"rounds_to_zero", "__fmaf_rz for __fmaf_rn", launch<RoundsToZero>, {"mismatch"}, {"mismatch"}},
+      {"flushes_subnormals",
+       "sums below the least normal become 0",
+       launch<FlushesSubnormals>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"one_grid_of_rows",
+       "no stride over the rows that a grid of 65,535 blocks does not cover",
+       launch<OneGridOfRows>,
+       {"unwritten", "mismatch"},
+       {"unwritten", "mismatch"}},
       // Negative controls.
       {"in_steps", "the unchanged steps from which the mutants are made", launch<Honest>},
-      {"zero_padded", "tiles padded with zeros, whole tiles summed", launch<ZeroPadded>},
       {"row_a_block", "a block for each row, no shared memory", launch_row_a_block},
   };
 }

@@ -23,7 +23,7 @@ struct Honest {
       case PatternKind::kConsecutive:
         return t + p.offset;
       case PatternKind::kPermuted:
-        return p.offset + t / 32 * 32 + p.factor * t % 32;
+        return p.offset + t / 32 * 32 + (p.factor * t & 31);
       case PatternKind::kOneAddress:
         return p.offset;
       default:
@@ -105,7 +105,7 @@ struct WholeBlocksOnly : Honest {
 
 struct PermutesHalfWarps : Honest {
   __device__ static Index index(const AccessPattern& p, Index t) {
-    return p.kind == PatternKind::kPermuted ? p.offset + t / 16 * 16 + p.factor * t % 16 : Honest::index(p, t);
+    return p.kind == PatternKind::kPermuted ? p.offset + t / 16 * 16 + (p.factor * t & 15) : Honest::index(p, t);
   }
 };
 
@@ -151,6 +151,34 @@ struct StoresTwice : Honest {
     words[i] = value;
   }
 };
+
+// Right up to 2^31 elements.
+struct IndexIn32Bits : Honest {
+  __device__ static Index index(const AccessPattern& p, Index t) { return static_cast<int>(Honest::index(p, t)); }
+};
+
+// Right for factors that are not negative.
+struct FactorWithoutItsSign : Honest {
+  __device__ static Index index(const AccessPattern& p, Index t) {
+    AccessPattern positive = p;
+    positive.factor = p.factor < 0 ? -p.factor : p.factor;
+    return Honest::index(positive, t);
+  }
+};
+
+LaunchStatus seed_in_16_bits(LoadPath path, const AccessPattern& p, int bytes, const void* x, Index x_count, void* y,
+                             Index n, const AccessShape& shape, cudaStream_t stream) {
+  AccessPattern short_seed = p;
+  if (p.kind == PatternKind::kRandom) short_seed.factor &= 0xffff;
+  return kernels::gather(path, short_seed, bytes, x, x_count, y, n, shape, stream);
+}
+
+LaunchStatus full_constant_memory_refused(LoadPath path, const AccessPattern& p, int bytes, const void* x,
+                                          Index x_count, void* y, Index n, const AccessShape& shape,
+                                          cudaStream_t stream) {
+  if (path == LoadPath::kConstant && bytes > 0 && x_count == 65536 / bytes) return kernels::refused(kWho, "too large");
+  return kernels::gather(path, p, bytes, x, x_count, y, n, shape, stream);
+}
 
 // ---- Negative controls.
 
@@ -261,6 +289,33 @@ Mutants<const MemoryAccessLaunchers> memory_access_mutants() {
        {"law"},
        {},
        kCounted},
+      {"index_in_32_bits",
+       "an index that wraps around at 2^31",
+       with_gather<gather<IndexIn32Bits>>(),
+       {"finding:out-of-bounds"},
+       {},
+       "an access far outside ends the context"},
+      {"scatter_index_in_32_bits",
+       "the same of a scatter",
+       with_scatter<scatter<IndexIn32Bits>>(),
+       {"finding:out-of-bounds"},
+       {},
+       "an access far outside ends the context"},
+      {"factor_without_its_sign",
+       "a permutation by |factor|",
+       with_gather<gather<FactorWithoutItsSign>>(),
+       {"mismatch"},
+       {"mismatch"}},
+      {"seed_in_16_bits",
+       "the low bits alone of a random pattern's seed",
+       with_gather<seed_in_16_bits>(),
+       {"mismatch"},
+       {"mismatch"}},
+      {"full_constant_memory_refused",
+       "65,536 bytes do not fit",
+       with_gather<full_constant_memory_refused>(),
+       {"cuda-error"},
+       {"cuda-error"}},
       // Negative controls.
       {"gather_in_steps", "the unchanged steps of the gather", with_gather<gather<Honest>>()},
       {"scatter_in_steps", "the unchanged steps of the scatter", with_scatter<scatter<Honest>>()},

@@ -149,6 +149,8 @@ __global__ void count_by_blocks() {
   const int present = __syncthreads_count(1);
   if (threadIdx.x == 0) atomicAdd(&own_count, static_cast<unsigned long long>(present));
 }
+// Right until 32 bits are full.
+__global__ void count_in_32_bits() { atomicAdd(reinterpret_cast<unsigned*>(&own_count), 1u); }
 __global__ void count_anew(unsigned long long threads) {
   if (thread_in_grid() == 0) own_count = threads;
 }
@@ -291,6 +293,11 @@ Mutants<const MemorySpaceLaunchers> memory_space_mutants() {
        "a counter of the grid without an atomic",
        with_counter<count<count_plainly>>(),
        {"finding:race", "law"},
+       {"law"}},
+      {"count_in_32_bits",
+       "an atomic on the low half of a counter of 64 bits",
+       with_counter<count<count_in_32_bits>>(),
+       {"law"},
        {"law"}},
       {"count_per_launch",
        "a counter that starts again with each launch",

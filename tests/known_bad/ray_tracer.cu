@@ -1,5 +1,7 @@
 // The ray tracer in steps, and what goes wrong when one step is a mistake that people make. A mutant
 // replaces one step; a negative control at the end of the file goes another way altogether and must be accepted.
+#include <algorithm>
+
 #include "tests/known_bad/ray_tracer.h"
 
 namespace lockstep::known_bad {
@@ -11,11 +13,15 @@ using kernels::Sphere;
 
 constexpr const char* kWho = "known-bad ray tracer";
 constexpr int kSide = 8;  // threads on a side of a block
+constexpr int kMaxGridY = 65535;
 
 // Every step done right; spheres are read from global memory whatever the variant.
 struct Honest {
   __device__ static float centre(int size) { return size * 0.5f; }
   __device__ static bool inside(int x, int y, int width, int height) { return x < width && y < height; }
+  __device__ static int next_row(int top) { return top + gridDim.y * kSide; }
+  __device__ static float nothing() { return -INFINITY; }
+  __device__ static float distance(float dx, float dy) { return __fmaf_rn(dx, dx, __fmul_rn(dy, dy)); }
   __device__ static bool hit(float distance, float square, float radius) { return radius > 0 && distance < square; }
   __device__ static bool higher(float here, float highest) { return here > highest; }
   __device__ static float remember(float here, float) { return here; }
@@ -30,29 +36,35 @@ struct Honest {
   __device__ static uchar4 background() { return make_uchar4(0, 0, 0, 255); }
   __device__ static std::size_t row(int y, std::size_t pitch, int) { return y * pitch; }
   __device__ static float y_of(float oy) { return oy; }
-  static dim3 grid(int width, int height) { return dim3((width - 1) / kSide + 1, (height - 1) / kSide + 1); }
+  static dim3 grid(int width, int height) {
+    return dim3((width - 1) / kSide + 1, std::min((height - 1) / kSide + 1, kMaxGridY));
+  }
 };
 
 template <class Step>
 __global__ void trace(const Sphere* spheres, int count, std::uint8_t* image, int width, int height, std::size_t pitch) {
-  const int x = blockIdx.x * kSide + threadIdx.x, y = blockIdx.y * kSide + threadIdx.y;
-  if (!Step::inside(x, y, width, height)) return;
-  const float ox = x + 0.5f - Step::centre(width), oy = Step::y_of(y + 0.5f - Step::centre(height));
-  uchar4 colour = Step::background();
-  float highest = -INFINITY;
-  for (int i = 0; i < count; ++i) {
-    const Sphere s = spheres[i];
-    const float dx = __fsub_rn(ox, s.x), dy = __fsub_rn(oy, s.y);
-    const float distance = __fmaf_rn(dx, dx, __fmul_rn(dy, dy)), square = __fmul_rn(s.radius, s.radius);
-    if (!Step::hit(distance, square, s.radius)) continue;
-    const float dz = __fsqrt_rn(__fsub_rn(square, distance)), here = Step::height(s.z, dz);
-    if (!Step::higher(here, highest)) continue;
-    highest = Step::remember(here, highest);
-    const float shade = Step::shade(dz, s.radius);
-    const auto level = [&](float c) { return Step::level(__fmul_rn(__fmul_rn(c, shade), 255.f)); };
-    colour = Step::pixel(level(s.r), level(s.g), level(s.b));
+  const int x = blockIdx.x * kSide + threadIdx.x;
+  // The blocks of a grid that is no higher than a grid can be stride over the rows.
+  for (int top = blockIdx.y * kSide; top < height; top = Step::next_row(top)) {
+    const int y = top + threadIdx.y;
+    if (!Step::inside(x, y, width, height)) return;
+    const float ox = x + 0.5f - Step::centre(width), oy = Step::y_of(y + 0.5f - Step::centre(height));
+    uchar4 colour = Step::background();
+    float highest = Step::nothing();
+    for (int i = 0; i < count; ++i) {
+      const Sphere s = spheres[i];
+      const float dx = __fsub_rn(ox, s.x), dy = __fsub_rn(oy, s.y);
+      const float distance = Step::distance(dx, dy), square = __fmul_rn(s.radius, s.radius);
+      if (!Step::hit(distance, square, s.radius)) continue;
+      const float dz = __fsqrt_rn(__fsub_rn(square, distance)), here = Step::height(s.z, dz);
+      if (!Step::higher(here, highest)) continue;
+      highest = Step::remember(here, highest);
+      const float shade = Step::shade(dz, s.radius);
+      const auto level = [&](float c) { return Step::level(__fmul_rn(__fmul_rn(c, shade), 255.f)); };
+      colour = Step::pixel(level(s.r), level(s.g), level(s.b));
+    }
+    *reinterpret_cast<uchar4*>(image + Step::row(y, pitch, width) + 4 * x) = colour;
   }
-  *reinterpret_cast<uchar4*>(image + Step::row(y, pitch, width) + 4 * x) = colour;
 }
 
 template <class Step>
@@ -136,6 +148,60 @@ struct SquareRootOfTheShade : Honest {
   __device__ static float shade(float dz, float radius) { return sqrtf(__fdiv_rn(dz, radius)); }
 };
 
+struct HitsWhereItTouches : Honest {
+  __device__ static bool hit(float distance, float square, float radius) { return radius > 0 && distance <= square; }
+};
+
+struct NegativeRadius : Honest {
+  __device__ static bool hit(float distance, float square, float) { return distance < square; }
+};
+
+struct LastOfEqualHeights : Honest {
+  __device__ static bool higher(float here, float highest) { return here >= highest && here > -INFINITY; }
+};
+
+struct UndefinedHeight : Honest {
+  __device__ static bool higher(float here, float highest) { return !(here <= highest); }
+};
+
+struct FarBelowIsNothing : Honest {
+  __device__ static float nothing() { return -1e30f; }
+};
+
+struct OtherSquareFused : Honest {
+  __device__ static float distance(float dx, float dy) { return __fmaf_rn(dy, dy, __fmul_rn(dx, dx)); }
+};
+
+struct HeightToZero : Honest {
+  __device__ static float height(float z, float dz) { return __fadd_rz(z, dz); }
+};
+
+struct Reciprocal : Honest {
+  __device__ static float shade(float dz, float radius) { return __fmul_rn(dz, __frcp_rn(radius)); }
+};
+
+struct HalfALevelUp : Honest {
+  __device__ static unsigned char level(float v) {
+    return static_cast<unsigned char>(__float2int_rd(fminf(fmaxf(v, 0.f), 255.f) + 0.5f));
+  }
+};
+
+struct UndefinedIsWhite : Honest {
+  __device__ static unsigned char level(float v) {
+    return static_cast<unsigned char>(__float2int_rn(fminf(v < 0 ? 0 : v, 255.f)));
+  }
+};
+
+struct OneGridOfRows : Honest {
+  __device__ static int next_row(int) { return 0x7fffffff; }
+};
+
+LaunchStatus full_list_refused(RayTracerVariant variant, const Sphere* spheres, int count, std::uint8_t* image,
+                               int width, int height, std::size_t pitch, cudaStream_t stream) {
+  if (count == kernels::kMaxConstantSpheres) return kernels::refused(kWho, "too many spheres");
+  return launch<Honest>(variant, spheres, count, image, width, height, pitch, stream);
+}
+
 LaunchStatus constant_limit_unchecked(RayTracerVariant variant, const Sphere* spheres, int count, std::uint8_t* image,
                                       int width, int height, std::size_t pitch, cudaStream_t stream) {
   const LaunchStatus status = check_ray_trace(variant, spheres, count, image, width, height, pitch);
@@ -160,7 +226,7 @@ __global__ void backwards(const Sphere* spheres, int count, std::uint8_t* image,
                   square = __fmul_rn(s.radius, s.radius);
       if (!Honest::hit(distance, square, s.radius)) continue;
       const float dz = __fsqrt_rn(__fsub_rn(square, distance)), here = Honest::height(s.z, dz);
-      if (here < highest) continue;
+      if (!(here >= highest && here > -INFINITY)) continue;
       highest = here;
       const float shade = Honest::shade(dz, s.radius);
       const auto level = [&](float c) { return Honest::level(__fmul_rn(__fmul_rn(c, shade), 255.f)); };
@@ -239,6 +305,38 @@ Mutants<RayTracerLauncher> ray_tracer_mutants() {
        constant_limit_unchecked,
        {"law"},
        {"law"}},
+      {"hits_where_it_touches",
+       "distance <= radius: a ray that touches",
+       launch<HitsWhereItTouches>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"negative_radius",
+       "no check of the radius: its square hides the sign",
+       launch<NegativeRadius>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"last_of_equal_heights", ">= for >", launch<LastOfEqualHeights>, {"mismatch"}, {"mismatch"}},
+      {"undefined_height", "a height of NaN is drawn", launch<UndefinedHeight>, {"mismatch"}, {"mismatch"}},
+      {"far_below_is_nothing", "-1e30 for minus infinity", launch<FarBelowIsNothing>, {"mismatch"}, {"mismatch"}},
+      {"other_square_fused", "fma(dy, dy, dx * dx)", launch<OtherSquareFused>, {"mismatch"}, {"mismatch"}},
+      {"height_to_zero", "__fadd_rz for __fadd_rn", launch<HeightToZero>, {"mismatch"}, {"mismatch"}},
+      {"reciprocal", "dz * (1 / radius) for dz / radius", launch<Reciprocal>, {"mismatch"}, {"mismatch"}},
+      {"half_a_level_up",
+       "a level of k + 1/2 becomes k + 1, not even",
+       launch<HalfALevelUp>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"undefined_is_white",
+       "a colour of NaN passes the lower clamp",
+       launch<UndefinedIsWhite>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"one_grid_of_rows",
+       "no stride over the rows that a grid of 65,535 blocks does not cover",
+       launch<OneGridOfRows>,
+       {"unwritten", "mismatch"},
+       {"unwritten", "mismatch"}},
+      {"full_list_refused", "2,340 spheres are too many", full_list_refused, {"cuda-error"}, {"cuda-error"}},
       // Negative controls.
       {"in_steps", "the unchanged steps from which the mutants are made", launch<Honest>},
       {"backwards", "the list backwards, pixels along one line", launch_backwards},

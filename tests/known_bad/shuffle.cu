@@ -159,6 +159,7 @@ struct LaneFromXAlone : Honest {
 
 struct HonestSum {
   __device__ static int first_step(int width) { return width / 2; }
+  __device__ static int next_step(int step, int) { return step / 2; }
   __device__ static float add(float a, float b) { return __fadd_rn(a, b); }
   __device__ static bool scans(int position, int step) { return position >= step; }
   __device__ static float exclusive(float scanned, float, int position, unsigned mask, int width) {
@@ -179,11 +180,11 @@ __global__ void collective_kernel(WarpCollective collective, const float* x, flo
       value = __shfl_sync(mask, value, root, width);
       break;
     case WarpCollective::kButterflySum:
-      for (int step = Step::first_step(width); step > 0; step /= 2)
+      for (int step = Step::first_step(width); step > 0; step = Step::next_step(step, width))
         value = Step::add(value, __shfl_xor_sync(mask, value, step, width));
       break;
     case WarpCollective::kTreeSum:
-      for (int step = Step::first_step(width); step > 0; step /= 2)
+      for (int step = Step::first_step(width); step > 0; step = Step::next_step(step, width))
         value = Step::add(value, __shfl_down_sync(mask, value, step, width));
       if (position != 0) value = 0;
       break;
@@ -227,9 +228,18 @@ struct RoundsDown : HonestSum {
   __device__ static float add(float a, float b) { return __fadd_rd(__fadd_rd(a, b), -1e-6f); }
 };
 
-// ---- Negative controls.
+struct RoundsToZero : HonestSum {
+  __device__ static float add(float a, float b) { return __fadd_rz(a, b); }
+};
 
-// An exclusive scan that shifts first and scans then.
+struct FlushesSubnormals : HonestSum {
+  __device__ static float add(float a, float b) {
+    const float sum = __fadd_rn(a, b);
+    return fabsf(sum) < 0x1p-126f ? 0.0f : sum;
+  }
+};
+
+// An exclusive scan that shifts first and scans then: 0 + -0 is +0.
 struct ShiftFirst : HonestSum {
   __device__ static float exclusive(float, float own, int position, unsigned mask, int width) {
     float value = __shfl_up_sync(mask, own, 1, width);
@@ -241,6 +251,14 @@ struct ShiftFirst : HonestSum {
     return value;
   }
 };
+
+// The sums at distances 1, 2, 4, ...: the same sums, in another order.
+struct DistancesGrow : HonestSum {
+  __device__ static int first_step(int width) { return width > 1 ? 1 : 0; }
+  __device__ static int next_step(int step, int width) { return 2 * step < width ? 2 * step : 0; }
+};
+
+// ---- Negative controls.
 
 // Every exchange by computing the source lane and asking for its index.
 struct ByIndex : Honest {
@@ -352,11 +370,26 @@ Mutants<const ShuffleLaunchers> shuffle_mutants() {
        {"mismatch"},
        {"mismatch"}},
       {"rounds_down", "sums a little low", with_collective<RoundsDown>(), {"mismatch"}, {"mismatch"}},
+      {"rounds_to_zero", "__fadd_rz for +", with_collective<RoundsToZero>(), {"mismatch"}, {"mismatch"}},
+      {"flushes_subnormals",
+       "sums below the least normal become 0",
+       with_collective<FlushesSubnormals>(),
+       {"mismatch"},
+       {"mismatch"}},
+      {"distances_grow",
+       "adds neighbours first, not halves",
+       with_collective<DistancesGrow>(),
+       {"mismatch"},
+       {"mismatch"}},
+      {"shift_first",
+       "an exclusive scan that shifts first and scans then: 0 + -0 is +0",
+       with_collective<ShiftFirst>(),
+       {"mismatch"},
+       {"mismatch"}},
       // Negative controls.
       {"exchange_in_steps", "the unchanged steps of the exchanges", with_exchange<Honest>()},
       {"collective_in_steps", "the unchanged steps of the collectives", with_collective<HonestSum>()},
       {"exchange_by_index", "shifts by computed source lanes", with_exchange<ByIndex>()},
-      {"shift_first", "an exclusive scan that shifts first and scans then", with_collective<ShiftFirst>()},
   };
 }
 

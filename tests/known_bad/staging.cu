@@ -16,6 +16,7 @@ using Index = std::int64_t;
 using Word = std::uint32_t;
 
 constexpr const char* kWho = "known-bad staging";
+constexpr Index kMaxGridY = 65535;
 
 // ---- Block-local maps.
 
@@ -107,20 +108,25 @@ struct HonestTranspose {
   __device__ static bool inside(Index i, Index j, Index rows, Index columns) { return i < rows && j < columns; }
   __device__ static Index target(Index i, Index j, Index rows, Index) { return j * rows + i; }
   __device__ static void wait() { __syncthreads(); }
+  __device__ static void wait_for_its_users() { __syncthreads(); }
+  __device__ static Index next_row(Index row) { return row + Index{gridDim.y} * 32; }
 };
 
 template <class Step>
 __global__ void transpose_tiles(const Word* x, Index rows, Index columns, Word* y) {
   __shared__ Word tile[32][Step::kRowWords];
-  const Index row = Index{blockIdx.y} * 32, column = Index{blockIdx.x} * 32;
-  for (int ty = threadIdx.y; ty < 32; ty += blockDim.y) {
-    if (Step::inside(row + ty, column + threadIdx.x, rows, columns))
-      tile[ty][threadIdx.x] = x[(row + ty) * columns + column + threadIdx.x];
-  }
-  Step::wait();
-  for (int ty = threadIdx.y; ty < 32; ty += blockDim.y) {
-    const Index i = row + threadIdx.x, j = column + ty;
-    if (Step::inside(i, j, rows, columns)) y[Step::target(i, j, rows, columns)] = tile[threadIdx.x][ty];
+  const Index column = Index{blockIdx.x} * 32;
+  for (Index row = Index{blockIdx.y} * 32; row < rows; row = Step::next_row(row)) {
+    for (int ty = threadIdx.y; ty < 32; ty += blockDim.y) {
+      if (Step::inside(row + ty, column + threadIdx.x, rows, columns))
+        tile[ty][threadIdx.x] = x[(row + ty) * columns + column + threadIdx.x];
+    }
+    Step::wait();
+    for (int ty = threadIdx.y; ty < 32; ty += blockDim.y) {
+      const Index i = row + threadIdx.x, j = column + ty;
+      if (Step::inside(i, j, rows, columns)) y[Step::target(i, j, rows, columns)] = tile[threadIdx.x][ty];
+    }
+    Step::wait_for_its_users();
   }
 }
 
@@ -130,10 +136,20 @@ LaunchStatus transpose(TransposeVariant variant, const Word* x, Index rows, Inde
   if (variant != TransposeVariant::kPadded) return kernels::transpose(variant, x, rows, columns, y, stream);
   if (LaunchStatus status = check_transpose(variant, x, rows, columns, y); !status.ok() || rows == 0 || columns == 0)
     return status;
-  const dim3 grid((columns - 1) / 32 + 1, (rows - 1) / 32 + 1);
+  const dim3 grid((columns - 1) / 32 + 1, std::min<Index>((rows - 1) / 32 + 1, kMaxGridY));
   transpose_tiles<Step><<<grid, dim3(32, 8), 0, stream>>>(x, rows, columns, y);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
+
+// Rows that a grid of 65,535 blocks does not cover are nobody's.
+struct OneGridOfRows : HonestTranspose {
+  __device__ static Index next_row(Index) { return 0x7fffffffffffffff; }
+};
+
+// A block that goes on to more rows overwrites the tile under slower warps.
+struct NextTileAtOnce : HonestTranspose {
+  __device__ static void wait_for_its_users() {}
+};
 
 struct BankConflicts : HonestTranspose {
   static constexpr int kRowWords = 32;
@@ -299,6 +315,17 @@ Mutants<const StagingLaunchers> staging_mutants() {
        with_transpose<transpose<TransposeWithoutBarrier>>(),
        {"finding:race", "finding:uninitialised"},
        {"mismatch"}},
+      {"one_grid_of_rows",
+       "no stride over the rows that a grid of 65,535 blocks does not cover",
+       with_transpose<transpose<OneGridOfRows>>(),
+       {"unwritten", "mismatch"},
+       {"unwritten", "mismatch"}},
+      {"next_tile_at_once",
+       "the stride over rows without its barrier: 4,194,240 rows before one is missing",
+       with_transpose<transpose<NextTileAtOnce>>(),
+       {"finding:race"},
+       {},
+       kWatched},
       {"map_through_float",
        "computes in float: right below 2^24 only",
        with_thread_map<map_words<map_signed>>(),

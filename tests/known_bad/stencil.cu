@@ -188,6 +188,10 @@ struct WrongSign : Honest {
   __device__ static float difference(float right, float left) { return __fsub_rn(left, right); }
 };
 
+struct DifferencesToZero : Honest {
+  __device__ static float difference(float right, float left) { return __fsub_rz(right, left); }
+};
+
 struct SumForDifference : Honest {
   __device__ static float difference(float right, float left) { return __fadd_rn(right, left); }
 };
@@ -197,6 +201,34 @@ struct RadiusThree : Honest {
   __device__ static float combine(const float* here) {
     float sum = 0;
     for (int k = 1; k < kStencilRadius; ++k) sum = __fmaf_rn(coefficient(k), difference(here[k], here[-k]), sum);
+    return sum;
+  }
+};
+
+struct ProductsRounded : Honest {
+  template <class Step>
+  __device__ static float combine(const float* here) {
+    float sum = 0;
+    for (int k = 1; k <= kStencilRadius; ++k)
+      sum = __fadd_rn(__fmul_rn(coefficient(k), difference(here[k], here[-k])), sum);
+    return sum;
+  }
+};
+
+struct OutermostFirst : Honest {
+  template <class Step>
+  __device__ static float combine(const float* here) {
+    float sum = 0;
+    for (int k = kStencilRadius; k >= 1; --k) sum = __fmaf_rn(coefficient(k), difference(here[k], here[-k]), sum);
+    return sum;
+  }
+};
+
+struct BeginsAtMinusZero : Honest {
+  template <class Step>
+  __device__ static float combine(const float* here) {
+    float sum = -0.0f;
+    for (int k = 1; k <= kStencilRadius; ++k) sum = __fmaf_rn(coefficient(k), difference(here[k], here[-k]), sum);
     return sum;
   }
 };
@@ -401,6 +433,10 @@ Mutants<StencilLauncher> stencil_mutants() {
       {"wrong_sign", "left minus right", launch<WrongSign>, kMismatch, kMismatch},
       {"sum_for_difference", "x[i + k] + x[i - k]", launch<SumForDifference>, kMismatch, kMismatch},
       {"radius_three", "leaves out the outermost pair", launch<RadiusThree>, kMismatch, kMismatch},
+      {"differences_to_zero", "__fsub_rz for __fsub_rn", launch<DifferencesToZero>, kMismatch, kMismatch},
+      {"products_rounded", "rounds each product before it is added", launch<ProductsRounded>, kMismatch, kMismatch},
+      {"outermost_first", "adds the terms from k = 4 to 1", launch<OutermostFirst>, kMismatch, kMismatch},
+      {"begins_at_minus_zero", "a sum that begins at -0", launch<BeginsAtMinusZero>, kMismatch, kMismatch},
       {"flushed_subnormals", "results below the least normal become 0", launch<FlushedSubnormals>, kMismatch,
        kMismatch},
       {"stale_coefficients", "copies the coefficients on the first call only", launch<StaleCoefficients>, kMismatch,

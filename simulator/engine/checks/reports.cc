@@ -12,12 +12,9 @@
 #include "simulator/engine/memory/memory_ops.h"
 
 namespace lockstep::engine {
-namespace {
-
 using memory::bytes;
 
-// Without what a build adds in front so that its objects are the same in every folder: what is left is the path in the workspace.
-std::string file_name(const Source& source, int file) {
+std::string source_file(const Source& source, int file) {
   if (file < 0 || file >= static_cast<int>(source.files.size())) return "?";
   std::string_view path = source.files[file];
   for (const std::string_view prefix : {"/proc/self/cwd/", "./"}) {
@@ -26,8 +23,6 @@ std::string file_name(const Source& source, int file) {
   return std::string(path);
 }
 
-}  // namespace
-
 check::Site site_of(const Program& program, std::uint32_t pc) {
   const Origin& origin = program.origin(pc);
   check::Site site;
@@ -35,7 +30,7 @@ check::Site site_of(const Program& program, std::uint32_t pc) {
   site.instruction = origin.text;
   if (origin.source.line != 0) {
     const Source& source = program.sources[origin.module];
-    site.file = file_name(source, origin.source.file);
+    site.file = source_file(source, origin.source.file);
     site.line = origin.source.line;
     if (origin.source.inlined_at >= 0 && origin.source.inlined_at < static_cast<int>(source.inline_sites.size())) {
       // The outermost caller is where the reader's own code is.
@@ -43,7 +38,7 @@ check::Site site_of(const Program& program, std::uint32_t pc) {
       while (s->caller.inlined_at >= 0 && s->caller.inlined_at < static_cast<int>(source.inline_sites.size())) {
         s = &source.inline_sites[s->caller.inlined_at];
       }
-      site.inlined_into = file_name(source, s->caller.file) + ":" + std::to_string(s->caller.line);
+      site.inlined_into = source_file(source, s->caller.file) + ":" + std::to_string(s->caller.line);
     }
   }
   return site;

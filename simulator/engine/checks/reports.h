@@ -14,6 +14,8 @@ struct Request;
 
 namespace lockstep::engine {
 
+// A file of the source as it is named in the workspace: without what a build adds in front so that its objects are the same in every folder.
+std::string source_file(const Source& source, int file);
 check::Site site_of(const Program& program, std::uint32_t pc);
 Dim3 thread_of(const Launch& launch, std::uint32_t linear_thread);
 

@@ -226,6 +226,7 @@ void run_branch_table(Warp& w, const Op& op, LaneMask mask) {
     const std::uint32_t i = index[std::countr_zero(todo)];
     LaneMask same = 0;
     each(todo, [&](int l) { same |= LaneMask{index[l] == i} << l; });
+    if (Coverage::Part* part = w.block->worker->coverage) part->tables[op.target][i] += static_cast<unsigned>(std::popcount(same));
     split(w, table[i], same);
     todo &= ~same;
   }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "simulator/engine/checks/reports.h"
+#include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/module.h"
 #include "simulator/engine/launch/placement.h"
@@ -117,6 +118,10 @@ std::vector<Worker> make_workers(Launch& l) {
   }
   l.quiescence.places = std::vector<QuiescenceBoard<std::atomic>::Place>(count);
   std::vector<Worker> workers(count);
+  if (config.coverage != nullptr) {
+    config.coverage->prepare(*l.program, count);
+    for (std::size_t i = 0; i < count; ++i) workers[i].coverage = &config.coverage->part(i);
+  }
   for (Worker& w : workers) {
     w.races = l.races;
     w.between_blocks = l.races != nullptr && l.blocks > 1;

@@ -22,6 +22,7 @@ class Images;
 namespace lockstep::engine {
 
 using check::Dim3;
+class Coverage;  // launch/coverage.h
 
 // Counted over all blocks of a launch. They count PTX, which ptxas may merge or vectorise further.
 struct Counters {
@@ -99,6 +100,7 @@ struct LaunchConfig {
   std::uint64_t instruction_limit = 0;           // warp instructions a block may run before kTimeLimit; 0: none
   bool count = false;                            // fill Outcome::counters' memory counters (instructions are always counted)
   std::vector<std::uint8_t>* ran = nullptr;      // one for each of Program::ops, 1 where some lane has executed it: for tests
+  Coverage* coverage = nullptr;                  // of the kernel's module: where what its threads execute is counted
   const memory::Images* images = nullptr;        // texture and surface objects; nullptr: there are none
   std::function<void(std::string_view)> output;  // device printf; default: stdout
   std::function<void(std::string_view)> notice;  // is told, in a sentence, that the kernel has been running for a minute, for two, four ...

@@ -12,21 +12,22 @@ namespace lockstep::engine {
 std::uint32_t LoadedKernel::max_threads_per_block() const {
   std::uint64_t threads = 1024;
   const auto product = [](const std::uint32_t* d) { return std::uint64_t{d[0]} * std::max(d[1], 1u) * std::max(d[2], 1u); };
-  if (function_.max_threads[0] != 0) threads = std::min(threads, product(function_.max_threads));
-  if (function_.required_threads[0] != 0) threads = std::min(threads, product(function_.required_threads));
+  const Function& f = function();
+  if (f.max_threads[0] != 0) threads = std::min(threads, product(f.max_threads));
+  if (f.required_threads[0] != 0) threads = std::min(threads, product(f.required_threads));
   return static_cast<std::uint32_t>(threads);
 }
 
 LoadedModule::LoadedModule(std::unique_ptr<Program> program, memory::DeviceMemory& memory) : program_(std::move(program)), memory_(memory) {
-  for (const Function& f : program_->functions) {
-    if (!f.is_kernel) continue;
+  for (std::size_t f = 0; f < program_->functions.size(); ++f) {
+    if (!program_->functions[f].is_kernel) continue;
     kernels_.push_back(std::make_unique<LoadedKernel>(*program_, f));
-    by_name_[f.name] = kernels_.back().get();
+    by_name_[program_->functions[f].name] = kernels_.back().get();
   }
 }
 
 LoadedModule::~LoadedModule() {
-  for (const auto& [name, allocation] : program_->variables) {
+  for (const memory::Allocation* allocation : program_->placed) {
     if (allocation->kind != memory::Kind::kManaged) memory_.release(allocation->base);
   }
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "simulator/engine/launch/launch.h"
@@ -16,24 +17,24 @@ using program::Program;
 
 class LoadedKernel final : public Kernel {
  public:
-  LoadedKernel(const Program& program, const Function& function) : program_(program), function_(function) {}
+  LoadedKernel(const Program& program, std::size_t function) : program_(program), function_(function) {}
   const Program& program() const { return program_; }
-  const Function& function() const { return function_; }
+  const Function& function() const { return program_.functions[function_]; }
 
-  const std::string& name() const override { return function_.name; }
-  std::span<const std::uint32_t> parameter_offsets() const override { return function_.parameter_offsets; }
-  std::span<const std::uint32_t> parameter_sizes() const override { return function_.parameter_sizes; }
-  std::uint32_t static_shared_bytes() const override { return function_.static_shared_bytes; }
-  std::uint32_t local_bytes() const override { return function_.local_total; }
+  const std::string& name() const override { return function().name; }
+  std::span<const std::uint32_t> parameter_offsets() const override { return function().parameter_offsets; }
+  std::span<const std::uint32_t> parameter_sizes() const override { return function().parameter_sizes; }
+  std::uint32_t static_shared_bytes() const override { return function().static_shared_bytes; }
+  std::uint32_t local_bytes() const override { return function().local_total; }
   std::uint32_t constant_bytes() const override { return program_.const_space_bytes; }
-  int registers() const override { return function_.registers; }
+  int registers() const override { return function().registers; }
   std::uint32_t max_threads_per_block() const override;
-  Dim3 required_cluster() const override { return {function_.required_cluster[0], function_.required_cluster[1], function_.required_cluster[2]}; }
-  int ptx_target() const override { return function_.target; }
+  Dim3 required_cluster() const override { return {function().required_cluster[0], function().required_cluster[1], function().required_cluster[2]}; }
+  int ptx_target() const override { return function().target; }
 
  private:
   const Program& program_;
-  const Function& function_;
+  std::size_t function_;  // index
 };
 
 class LoadedModule final : public Module {
@@ -43,6 +44,10 @@ class LoadedModule final : public Module {
   const Kernel* find_kernel(std::string_view name) const override;
   const memory::Allocation* find_variable(std::string_view name) const override;
   std::vector<const Kernel*> kernels() const override;
+
+  const Program& program() const { return *program_; }
+  // Puts another program in its place, of the same functions and variables. No launch may be under way.
+  void replace(Program program) { *program_ = std::move(program); }
 
  private:
   std::unique_ptr<Program> program_;

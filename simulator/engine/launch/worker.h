@@ -7,6 +7,7 @@
 
 #include "simulator/check/finding.h"
 #include "simulator/check/global_races.h"
+#include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/memory/device_memory.h"
 
@@ -40,6 +41,7 @@ struct Worker {
   std::uint64_t changes = 0;  // counts whatever may let a thread that waits go on: see livelock.h
   std::uint64_t watch = 0;    // Launch::watch, as far as this thread knows
   bool counting = false;
+  Coverage::Part* coverage = nullptr;  // LaunchConfig::coverage: this thread's part
   check::GlobalRaces* races = nullptr;
   check::GlobalRaces::Memo race_memo;
   bool between_blocks = false;         // races are searched for, and there are other blocks

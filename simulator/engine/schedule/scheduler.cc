@@ -7,6 +7,7 @@
 
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/uninitialised.h"
+#include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
 #include "simulator/engine/schedule/block.h"
@@ -131,10 +132,14 @@ inline void count_instructions(Warp& w, std::uint64_t& n, LaneMask mask) {
 
 enum class Pause : std::uint8_t { kEvent, kMet, kQuota, kTurnOver };
 
-// LaunchConfig::ran: this operation was executed.
-inline void mark(const Warp& w, std::uint32_t pc) { std::atomic_ref(w.block->launch->config->ran->data()[pc]).store(1, std::memory_order_relaxed); }
+// LaunchConfig::ran and LaunchConfig::coverage: the lanes `mask` have come to this operation, and `ran_by` of them, with a true guard, run it.
+inline void mark(const Warp& w, std::uint32_t pc, LaneMask mask, LaneMask ran_by) {
+  std::vector<std::uint8_t>* ran = w.block->launch->config->ran;
+  if (ran != nullptr && ran_by != 0) std::atomic_ref(ran->data()[pc]).store(1, std::memory_order_relaxed);
+  if (Coverage::Part* part = w.block->worker->coverage) part->operations[pc].note(mask, ran_by, w.exists);
+}
 
-// The main loop. Careful: follows invalid values and counts down a turn. Marks: tells which operations ran.
+// The main loop. Careful: follows invalid values and counts down a turn. Marks: tells which operations ran, and for whom.
 template <bool kCareful, bool kMarks>
 Pause execute(Warp& w, const Op* ops, int turn) {
   std::uint32_t pc = w.pc, limit = w.limit;
@@ -159,9 +164,7 @@ Pause execute(Warp& w, const Op* ops, int turn) {
         break;
       }
     }
-    if constexpr (kMarks) {
-      if (m != 0) mark(w, pc);
-    }
+    if constexpr (kMarks) mark(w, pc, mask, m);
     switch (op.kind) {
       case OpKind::kCompute:
         if (m != 0) op.run(w, op, m);
@@ -237,7 +240,7 @@ enum class Stop : std::uint8_t { kBlocked, kQuota, kDone, kAborted };
 Stop run_warp(Warp& w) {
   WarpControl& c = *w.control;
   const Op* ops = w.block->program->ops.data();
-  const bool marks = w.block->launch->config->ran != nullptr;
+  const bool marks = w.block->launch->config->ran != nullptr || w.block->worker->coverage != nullptr;
   bool waited = false;  // a split used up its time slice: others go first
   for (;;) {
     if (w.active == 0) {

@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/launcher.h"
 #include "simulator/runtime/state/runtime.h"
@@ -75,6 +76,7 @@ cudaError_t launch(Runtime& r, Device& d, const char* api_name, const void* func
   KernelWork work;
   cudaError_t error = make_kernel_work(r, d, api_name, function, request, arguments, &work);
   if (error == cudaSuccess) error = put(r, d, api_name, request.stream, std::move(work));
+  if (error != cudaSuccess && r.interceptor != nullptr) error = r.interceptor->launch_answered(r, api_name, error);
   // Blocking launches return what has become of a kernel that ran.
   return error == cudaSuccess || error == d.error ? error : refused(r, function, error);
 }
@@ -84,8 +86,11 @@ cudaError_t launch(Runtime& r, Device& d, const char* api_name, const void* func
 extern "C" {
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
-  return api(__func__, Reach::kDevice,
-             [&](Runtime& r, Device& d) { return launch(r, d, "cudaLaunchKernel", function, request_of(grid, block, shared, stream, false), arguments); });
+  const cudaError_t error = api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) {
+    return launch(r, d, "cudaLaunchKernel", function, request_of(grid, block, shared, stream, false), arguments);
+  });
+  thread_state().launched_from = nullptr;  // it was this launch's
+  return error;
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {

@@ -55,7 +55,7 @@ cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, 
     library.binary = r.modules.add_text(static_cast<const char*>(code));
   }
   if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) {
-    r.modules.remove(library.binary);
+    r.modules.remove(r, library.binary);
     return error;
   }
   library.bytes = std::move(bytes);
@@ -109,7 +109,7 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path, cu
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t handle) {
   return about(__func__, handle, [&](Runtime& r, Device&, Library& library) {
-    r.modules.remove(library.binary);
+    r.modules.remove(r, library.binary);
     libraries().erase(handle);
     return cudaSuccess;
   });

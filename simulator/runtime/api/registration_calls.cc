@@ -33,7 +33,7 @@ void __cudaRegisterFatBinaryEnd(void** /*handle*/) {}
 void __cudaUnregisterFatBinary(void** handle) {
   Runtime& runtime = Runtime::get();
   std::lock_guard lock(runtime.lock);
-  runtime.modules.remove(binary_of(handle));
+  runtime.modules.remove(runtime, binary_of(handle));
 }
 
 void __cudaRegisterFunction(void** handle, const char* host_function, char* /*device_function*/, const char* device_name, int /*thread_limit*/, uint3*, uint3*,

@@ -30,16 +30,6 @@ const void* base_of(const void* address) {
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// Where the program, or another library, called into this one.
-const void* caller() {
-  std::array<void*, 32> frames;
-  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
-  const void* const own = base_of(reinterpret_cast<const void*>(&call_ended));
-  const auto end = frames.begin() + count;
-  const auto found = std::find_if(frames.begin(), end, [&](const void* frame) { return base_of(frame) != own; });
-  return found == end ? nullptr : *found;
-}
-
 check::Finding failure(const ThreadState& thread, const char* function, cudaError_t error, const void* from) {
   check::Finding f;
   f.kind = thread.refused_kernel ? check::Kind::kRefused : check::Kind::kApiError;
@@ -54,6 +44,15 @@ check::Finding failure(const ThreadState& thread, const char* function, cudaErro
 }
 
 }  // namespace
+
+const void* caller() {
+  std::array<void*, 32> frames;
+  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
+  const void* const own = base_of(reinterpret_cast<const void*>(&call_ended));
+  const auto end = frames.begin() + count;
+  const auto found = std::find_if(frames.begin(), end, [&](const void* frame) { return base_of(frame) != own; });
+  return found == end ? nullptr : *found;
+}
 
 void call_ended(Runtime& runtime, const char* function, cudaError_t error) {
   const std::lock_guard lock(runtime.lock);

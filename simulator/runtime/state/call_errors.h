@@ -11,6 +11,9 @@
 
 namespace lockstep::runtime {
 
+// Where the program, or another library, called into this one; nullptr when that cannot be told.
+const void* caller();
+
 // The outermost call of a thread has ended with `error`, which may be cudaSuccess.
 void call_ended(Runtime& runtime, const char* function, cudaError_t error);
 

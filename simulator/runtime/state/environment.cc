@@ -103,11 +103,12 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
       !read_number(lookup, "LOCKSTEP_HOST_THREADS", 0, 1024, &settings.host_threads, &error) ||
       !read_number(lookup, "LOCKSTEP_INSTRUCTION_LIMIT", 0, ~std::uint64_t{0}, &settings.instruction_limit, &error) ||
       !read_number(lookup, "LOCKSTEP_QUIET", 0, 1, &settings.quiet, &error) || !read_number(lookup, "LOCKSTEP_COUNT", 0, 1, &settings.count, &error) ||
-      !read_number(lookup, "LOCKSTEP_GO_ON", 0, 1, &settings.go_on, &error) ||
+      !read_number(lookup, "LOCKSTEP_GO_ON", 0, 1, &settings.go_on, &error) || !read_number(lookup, "LOCKSTEP_COVERAGE", 0, 1, &settings.coverage, &error) ||
       !read_number(lookup, "LOCKSTEP_API_ERRORS", 0, 1, &settings.api_errors, &error) || !read_suppressions(lookup, &settings.suppressions, &error)) {
     return error;
   }
   if (const char* record = lookup("LOCKSTEP_RECORD")) settings.record = record;
+  if (const char* mutation = lookup("LOCKSTEP_MUTATION")) settings.mutation = mutation;
   settings.memory_bytes = memory_gib << 30;
   // NVIDIA's variable: anything but a number is NVIDIA's business, and means no here.
   const char* blocking = lookup("CUDA_LAUNCH_BLOCKING");

@@ -14,8 +14,10 @@
 //   LOCKSTEP_GO_ON=0             1: a kernel goes on after a finding where it can (a race, a value that nobody wrote, ...), and each place is told once
 //   LOCKSTEP_API_ERRORS=0        1: calls of the API that fail are findings, refused launches among them
 //   LOCKSTEP_RECORD=FILE         where to leave what happened, for `lockstep exec` (record.h)
+//   LOCKSTEP_MUTATION=FILE       what `lockstep mutate` asks of the process (runtime/mutation/plan.h)
 //   LOCKSTEP_REGISTERS=shared    separate: every virtual register has a place of its own, to tell whether sharing places changes a result
 //   LOCKSTEP_COUNT=0             1: memory transactions are counted from the first launch on
+//   LOCKSTEP_COVERAGE=0          1: what the threads of kernels execute is counted, and left in LOCKSTEP_RECORD for `lockstep coverage`
 //   CUDA_LAUNCH_BLOCKING=0       1: a launch itself returns the kernel's error, as NVIDIA's runtime does
 #pragma once
 
@@ -44,10 +46,12 @@ struct Settings {
   std::uint64_t instruction_limit = kInstructionLimit;
   bool quiet = false;
   bool count = false;
+  bool coverage = false;
   bool go_on = false;
   bool api_errors = false;
   engine::RegisterPlaces registers = engine::RegisterPlaces::kShared;
   std::string record;
+  std::string mutation;
   check::Suppressions suppressions;
   bool launch_blocking = false;
 };

@@ -142,6 +142,8 @@ TEST(Environment, GoingOnAndFailedCallsAreOffUnlessAskedFor) {
   EXPECT_FALSE(accepted({}).api_errors);
   EXPECT_TRUE(accepted({{"LOCKSTEP_GO_ON", "1"}}).go_on);
   EXPECT_TRUE(accepted({{"LOCKSTEP_API_ERRORS", "1"}}).api_errors);
+  EXPECT_FALSE(accepted({}).coverage);
+  EXPECT_TRUE(accepted({{"LOCKSTEP_COVERAGE", "1"}}).coverage);
   EXPECT_NE(refused("LOCKSTEP_GO_ON", "yes").find("LOCKSTEP_GO_ON"), std::string::npos);
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/occupancy.h"
 #include "simulator/runtime/state/work.h"
@@ -188,10 +189,15 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   config.host_threads = runtime.settings.host_threads;
   config.instruction_limit = runtime.settings.instruction_limit;
   config.count = device.count_memory;
+  config.coverage = runtime.modules.coverage(*entry, device.ordinal);
   config.images = &runtime.images;
   if (!runtime.findings.quiet())
     config.notice = [](std::string_view text) { std::fprintf(stderr, "lockstep: %.*s\n", static_cast<int>(text.size()), text.data()); };
-  keep_outcome(runtime, device, *loaded, engine::launch(*loaded, config, *runtime.memory));
+  Interceptor* const interceptor = runtime.interceptor.get();
+  if (interceptor != nullptr) interceptor->before_launch(runtime, *entry->binary, *loaded, config);
+  engine::Outcome outcome = engine::launch(*loaded, config, *runtime.memory);
+  if (interceptor != nullptr) interceptor->after_launch(*entry->binary, *loaded, outcome);
+  keep_outcome(runtime, device, *loaded, std::move(outcome));
   return runtime.settings.launch_blocking ? device.error : cudaSuccess;
 }
 

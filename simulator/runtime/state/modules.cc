@@ -76,7 +76,8 @@ bool Modules::known(const FatBinary* binary) const {
   return std::any_of(binaries_.begin(), binaries_.end(), [&](const FatBinary& b) { return &b == binary; });
 }
 
-void Modules::remove(FatBinary* binary) {
+void Modules::remove(Runtime& runtime, FatBinary* binary) {
+  record_coverage(runtime, *binary);
   std::erase_if(kernels_, [&](const auto& entry) { return entry.second->binary == binary; });
   std::erase_if(variables_, [&](const auto& entry) { return entry.second->binary == binary; });
   binaries_.remove_if([&](const FatBinary& b) { return &b == binary; });
@@ -112,7 +113,10 @@ cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device) {
   const auto [it, first] = binary.loaded.try_emplace(device);
   FatBinary::Loaded& loaded = it->second;
   LoadFailure why;
-  if (first) loaded.error = load_now(runtime, binary, device, loaded, &why);
+  if (first) {
+    loaded.error = load_now(runtime, binary, device, loaded, &why);
+    if (loaded.error == cudaSuccess) fill_managed_slots(binary, *loaded.module);
+  }
   if (loaded.error == cudaSuccess) return cudaSuccess;
   if (!binary.registered) {
     if (first) runtime.explain("load", why.message);
@@ -167,7 +171,7 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, F
     return cudaErrorInvalidPtx;
   }
   loaded.module = std::get<std::unique_ptr<engine::Module>>(std::move(module));
-  fill_managed_slots(binary, *loaded.module);
+  if (runtime.settings.coverage) loaded.coverage = std::make_unique<engine::Coverage>();
   return cudaSuccess;
 }
 
@@ -191,8 +195,39 @@ bool Modules::is_managed_variable(const memory::Allocation& allocation) const {
          std::any_of(binaries_.begin(), binaries_.end(), [&](const FatBinary& b) { return std::any_of(b.managed.begin(), b.managed.end(), is); });
 }
 
-void Modules::unload(Runtime&, int device) {
-  for (FatBinary& binary : binaries_) binary.loaded.erase(device);
+engine::Coverage* Modules::coverage(const KernelEntry& kernel, int device) {
+  const auto it = kernel.binary->loaded.find(device);
+  return it == kernel.binary->loaded.end() ? nullptr : it->second.coverage.get();
+}
+
+void Modules::record_coverage(Runtime& runtime, FatBinary& binary, FatBinary::Loaded& loaded) {
+  if (loaded.module == nullptr || loaded.coverage == nullptr) return;
+  runtime.record.covered(loaded.texts, coverage_of(*loaded.module, *loaded.coverage));
+  loaded.coverage->clear();
+  binary.covered = true;
+}
+
+void Modules::record_coverage(Runtime& runtime, FatBinary& binary) {
+  // A forked child has no device, and what its parent executed is its parent's to tell.
+  if (!runtime.settings.coverage || runtime.start_error != cudaSuccess) return;
+  for (auto& [device, loaded] : binary.loaded) record_coverage(runtime, binary, loaded);
+  if (binary.covered || !binary.loaded.empty()) return;
+  FatBinary::Loaded unused;
+  LoadFailure why;  // nobody has asked for it
+  if (load_now(runtime, binary, 0, unused, &why) == cudaSuccess) record_coverage(runtime, binary, unused);
+}
+
+void Modules::record_coverage(Runtime& runtime) {
+  for (FatBinary& binary : binaries_) record_coverage(runtime, binary);
+}
+
+void Modules::unload(Runtime& runtime, int device) {
+  for (FatBinary& binary : binaries_) {
+    const auto it = binary.loaded.find(device);
+    if (it == binary.loaded.end()) continue;
+    record_coverage(runtime, binary, it->second);
+    binary.loaded.erase(it);
+  }
 }
 
 }  // namespace lockstep::runtime

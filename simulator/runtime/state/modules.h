@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/launch/launch.h"
 #include "simulator/memory/device_memory.h"
 #include "simulator/runtime/state/refusals.h"
@@ -57,10 +58,12 @@ struct FatBinary {
     std::uint64_t refusal = 0;       // its finding's number (FindingLog)
     std::vector<std::string> texts;  // the PTX; modules may refer to it
     std::unique_ptr<engine::Module> module;
+    std::unique_ptr<engine::Coverage> coverage;  // where what its threads execute is counted
   };
   std::map<int, Loaded> loaded;  // by device
   // Made when it is first loaded. They outlive what is loaded: cudaDeviceReset leaves them as they are (found on H200s).
   engine::ManagedVariables managed;
+  bool covered = false;  // its coverage is in the record, at least of one device and one time
 };
 
 // Why a fat binary cannot be loaded, and where that is in the source, if it is one place there.
@@ -75,7 +78,7 @@ class Modules {
   FatBinary* add(const void* wrapper, bool registered = false);
   FatBinary* add_container(const void* container);
   FatBinary* add_text(std::string ptx);
-  void remove(FatBinary* binary);
+  void remove(Runtime& runtime, FatBinary* binary);
   bool known(const FatBinary* binary) const;
   // `host_function` may be nullptr: then the entry is the only handle.
   KernelEntry* add_kernel(FatBinary* binary, const void* host_function, const char* name);
@@ -92,11 +95,17 @@ class Modules {
   cudaError_t get(Runtime& runtime, const KernelEntry& kernel, int device, const engine::Kernel** result);
   cudaError_t get(Runtime& runtime, const VariableEntry& variable, int device, const memory::Allocation** result);
   bool is_managed_variable(const memory::Allocation& allocation) const;
+  // Where what a kernel's threads execute is to be counted; nullptr: nowhere.
+  engine::Coverage* coverage(const KernelEntry& kernel, int device);
+  // Records what has been executed of all modules, and of those that were never loaded that nothing has.
+  void record_coverage(Runtime& runtime);
   // Forgets what is loaded on a device (cudaDeviceReset).
   void unload(Runtime& runtime, int device);
 
  private:
   // On an error `why` says what is wrong.
+  void record_coverage(Runtime& runtime, FatBinary& binary);
+  void record_coverage(Runtime& runtime, FatBinary& binary, FatBinary::Loaded& loaded);
   cudaError_t load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded, LoadFailure* why);
 
   std::list<FatBinary> binaries_;

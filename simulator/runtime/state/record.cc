@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cinttypes>
+#include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "simulator/runtime/state/describe.h"
@@ -45,6 +48,51 @@ json counters_json(const engine::Counters& c) {
           {"barriers", c.barriers}};
 }
 
+// FNV-1a, 64 bits, of all texts one after another.
+std::string hash_of(const std::vector<std::string>& texts) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const std::string& text : texts) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  }
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016" PRIx64, hash);
+  return digits;
+}
+
+// Names by number.
+class Files {
+ public:
+  int number(const std::string& name) { return numbers_.try_emplace(name, static_cast<int>(numbers_.size())).first->second; }
+  json names() const {
+    json all = json::array();
+    for (const auto& [name, number] : numbers_) all[static_cast<std::size_t>(number)] = name;
+    return all;
+  }
+
+ private:
+  std::map<std::string, int> numbers_;
+};
+
+json inlined_json(const engine::InlinedPlace& place, Files* files) {
+  json calls = json::array();
+  for (const engine::SourcePlace& call : place.calls) calls.push_back({files->number(call.file), call.line, call.column});
+  return {demangled(place.function), std::move(calls)};
+}
+
+json function_json(const engine::FunctionCoverage& function, Files* files) {
+  json instructions = json::array();
+  for (const engine::InstructionCoverage& i : function.instructions) {
+    const int file = i.source.line == 0 ? -1 : files->number(i.source.file);
+    instructions.push_back(
+        {i.text, i.ptx_line, file, i.source.line, i.inlined, i.guarded, i.count.reached, i.count.ran, i.count.partial, i.count.parted, i.jumps});
+  }
+  return {{"name", function.name},
+          {"demangled", demangled(function.name)},
+          {"kernel", function.is_kernel},
+          {"text", function.text},
+          {"instructions", std::move(instructions)}};
+}
+
 }  // namespace
 
 bool Record::open(const std::string& path) {
@@ -79,6 +127,15 @@ void Record::found(const std::vector<Reported>& findings) {
 
 void Record::taken() {
   if (is_open()) put(file_, {{"taken", true}});
+}
+
+void Record::covered(const std::vector<std::string>& texts, const engine::ModuleCoverage& coverage) {
+  if (!is_open()) return;
+  Files files;
+  json functions = json::array(), inlined = json::array();
+  for (const engine::FunctionCoverage& f : coverage.functions) functions.push_back(function_json(f, &files));
+  for (const engine::InlinedPlace& place : coverage.inlined) inlined.push_back(inlined_json(place, &files));
+  put(file_, {{"coverage", {{"module", hash_of(texts)}, {"files", files.names()}, {"inlined", std::move(inlined)}, {"functions", std::move(functions)}}}});
 }
 
 void Record::finish(const std::vector<Reported>& changed) {

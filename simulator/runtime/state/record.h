@@ -5,6 +5,7 @@
 //   "kernel": "void f(int*)"                                  this kernel is launched for the first time in the process
 //   "finding": {...}, "number": 1, "suppressed": false        as extension.h describes a finding; of one number the last line counts
 //   "taken": true                                             the program took the findings so far: they are its own business
+//   "coverage": {...}                                         of one module, what its threads have executed: see covered()
 //   "totals": [{"kernel": ..., "device": 0, "launches": ..., and the counters by name}], "refused_launches": 0    the process ends
 #pragma once
 
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/launch/launch.h"
 #include "simulator/runtime/state/findings.h"
 
@@ -33,6 +35,14 @@ class Record {
   void refused_launch();
   void found(const std::vector<Reported>& findings);
   void taken();
+  // What threads have executed of a module since this was last told of it; `texts` is its PTX. The line's "coverage" is
+  //   "module": "0123456789abcdef"                             a hash of the PTX: modules of several devices and processes with the same one are the same
+  //   "files": [...]                                           names, by number
+  //   "inlined": [["help(int)", [[file, line, column], ...]]]  ModuleCoverage::inlined, by number
+  //   "functions": [{"name": mangled, "demangled": ..., "kernel": true, "text": 0, "instructions": [...]}]
+  // and an instruction, in the order of the PTX, is an array of: its text, its line in the PTX, file (-1: no line information) and line, inlined (-1: not),
+  // guarded, threads that reached it, threads that ran it, OperationCoverage's partial and parted, and threads by target of a branch table.
+  void covered(const std::vector<std::string>& texts, const engine::ModuleCoverage& coverage);
   // The process ends: the findings that have changed since they were recorded, and the totals. Those of a process that ends otherwise are missing.
   void finish(const std::vector<Reported>& changed);
   // A forked child begins with nothing launched.

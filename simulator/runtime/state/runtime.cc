@@ -14,6 +14,7 @@
 #include <variant>
 
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/host_access.h"
@@ -41,11 +42,18 @@ void tell_leaks_at_exit(int /*status*/, void*) {
   if (lock.owns_lock()) the_runtime->tell_leaks();
 }
 
+void record_coverage_at_exit(int /*status*/, void*) {
+  if (the_runtime == nullptr || !the_runtime->settings.coverage) return;
+  std::unique_lock lock(the_runtime->lock, std::try_to_lock);
+  if (lock.owns_lock()) the_runtime->modules.record_coverage(*the_runtime);
+}
+
 void finish_record(int /*status*/, void* record) { static_cast<Record*>(record)->finish(finding_log().changed()); }
 
 // When the library is loaded, so that the handlers run after the program's own (they run in reverse order): leaks are looked for first, the record is
 // finished, and then the exit status is decided.
-[[maybe_unused]] const bool watching = (watch_exit(&finding_log()), on_exit(finish_record, &record_file()), on_exit(tell_leaks_at_exit, nullptr), true);
+[[maybe_unused]] const bool watching =
+    (watch_exit(&finding_log()), on_exit(finish_record, &record_file()), on_exit(record_coverage_at_exit, nullptr), on_exit(tell_leaks_at_exit, nullptr), true);
 
 void record_host_access(const check::Finding& finding) { record_file().found({Reported{0, false, finding}}); }
 
@@ -53,6 +61,7 @@ void record_host_access(const check::Finding& finding) { record_file().found({Re
 // What the parent found is the parent's to report.
 void in_child() {
   Runtime& runtime = Runtime::get();
+  if (runtime.forking_mutant) return;
   if (runtime.used) runtime.start_error = cudaErrorInitializationError;
   runtime.findings.take();
   runtime.record.forget();
@@ -109,6 +118,16 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
     }
   }
   pthread_atfork(nullptr, nullptr, in_child);
+  if (!settings.mutation.empty()) {
+    unsetenv("LOCKSTEP_MUTATION");  // processes that this one starts are their own
+    auto made = make_interceptor(settings.mutation);
+    if (const auto* error = std::get_if<std::string>(&made)) {
+      std::fprintf(stderr, "lockstep: %s\n", error->c_str());
+      start_error = cudaErrorInitializationError;
+      return;
+    }
+    interceptor = std::get<std::unique_ptr<Interceptor>>(std::move(made));
+  }
 }
 
 void Runtime::explain(const char* function, const std::string& sentence, const std::string& about) {
@@ -121,6 +140,7 @@ void Runtime::explain(const char* function, const std::string& sentence, const s
 }
 
 void Runtime::tell(std::vector<check::Finding> made) {
+  if (interceptor != nullptr) interceptor->found(made);
   const auto wanted = std::stable_partition(made.begin(), made.end(), [&](const check::Finding& f) { return !settings.suppressions.cover(f); });
   std::vector<check::Finding> quiet(std::make_move_iterator(wanted), std::make_move_iterator(made.end()));
   made.erase(wanted, made.end());

@@ -21,6 +21,7 @@
 #include "simulator/engine/launch/launch.h"
 #include "simulator/memory/device_memory.h"
 #include "simulator/memory/image.h"
+#include "simulator/runtime/state/device_lock.h"
 #include "simulator/runtime/state/environment.h"
 #include "simulator/runtime/state/findings.h"
 #include "simulator/runtime/state/host_reads.h"
@@ -71,6 +72,8 @@ struct ThreadState {
 };
 ThreadState& thread_state();
 
+class Interceptor;
+
 class Runtime {
  public:
   // Made at the first call and never destroyed: programs call the runtime from static destructors.
@@ -80,7 +83,7 @@ class Runtime {
   cudaError_t start_error = cudaSuccess;
   Settings settings;
   engine::Limits limits;
-  std::recursive_mutex lock;  // the device lock; recursive because API functions are written in terms of each other
+  DeviceLock lock;
   std::unique_ptr<memory::DeviceMemory> memory;
   memory::Images images;  // texture and surface objects
   std::vector<Device> devices;
@@ -92,6 +95,8 @@ class Runtime {
   HostReads host_reads;
   Leaks leaks;
   bool used = false;                               // a call has reached a device
+  std::unique_ptr<Interceptor> interceptor;        // of `lockstep mutate`
+  bool forking_mutant = false;                     // the process that is forked now goes on with the device
   std::uint64_t memory_capacity = 0;               // of each device
   std::map<memory::Address, unsigned> host_flags;  // of pinned and registered memory, by base
 

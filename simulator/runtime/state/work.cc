@@ -5,6 +5,7 @@
 
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/graph.h"
+#include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/transfers.h"
 
@@ -154,6 +155,7 @@ cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, cons
 }
 
 cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStream_t stream, Work work) {
+  if (runtime.interceptor != nullptr && !runtime.interceptor->before_put(runtime, api_name, stream, work)) return cudaSuccess;
   Stream* s = runtime.streams.find_stream(stream, device.ordinal);
   if (s == nullptr) {
     runtime.explain(api_name, "the stream does not exist");

@@ -1,0 +1,122 @@
+// Inputs that tell a chain of roundings from its neighbours.
+//
+// A header states in which order its kernel rounds. On most inputs a neighbour of that chain -- another product fused,
+// a reciprocal in place of a division, another rounding mode, a sum in another order -- gives the same bits, or bits
+// that a bound on the error takes for right. So inputs are searched, by trial on the host, on which each neighbour
+// differs from the stated chain, and of these the stated bits are demanded.
+//
+//   const RoundingSearch<Terms, float> search(stated, {{"the product rounded by itself", unfused}, ...});
+//   const auto found = search.find(bits, sample);   // one input for each neighbour
+//   ... launches the kernel on them ...
+//   search.require(found, actual);
+//
+// A neighbour that no try tells apart ends the case as failed: then the two are the same chain, or `sample` does not
+// reach where they differ, and in either case the law would claim what it does not check. Whoever keeps the stated
+// chain keeps its error, so that the budget used (harness/property/compare.h) cannot be above what the chain allows.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "harness/ledger/verdict.h"
+#include "harness/property/case.h"
+#include "harness/property/field.h"
+
+namespace lockstep {
+
+// The same bits, or both NaN: host and device make different ones.
+template <class T>
+bool same_result(const T& a, const T& b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  }
+  using Bytes = std::array<unsigned char, sizeof(T)>;
+  return std::bit_cast<Bytes>(a) == std::bit_cast<Bytes>(b);
+}
+
+// `Result` is a plain value: a float, a double, a pixel.
+template <class Input, class Result>
+class RoundingSearch {
+ public:
+  using Chain = std::function<Result(const Input&)>;
+  struct Neighbour {
+    std::string name;  // "the product rounded by itself"
+    Chain chain;
+  };
+  struct Found {
+    Input input;
+    std::size_t neighbour;  // that it tells from the stated chain
+  };
+
+  RoundingSearch(Chain stated, std::vector<Neighbour> neighbours)
+      : stated_(std::move(stated)), neighbours_(std::move(neighbours)) {}
+
+  const std::vector<Neighbour>& neighbours() const { return neighbours_; }
+  Result stated(const Input& input) const { return stated_(input); }
+  const std::string& name_of(const Found& found) const { return neighbours_[found.neighbour].name; }
+
+  // One input for each neighbour, in their order. `sample` makes a random input of a Bits&. Throws std::logic_error
+  // when `tries` inputs do not tell a neighbour apart.
+  template <class Sample>
+  std::vector<Found> find(Bits& bits, Sample&& sample, int tries = 20000) const {
+    std::vector<Found> found;
+    for (std::size_t k = 0; k < neighbours_.size(); ++k) {
+      int left = tries;
+      for (bool apart = false; !apart; --left) {
+        if (left == 0) {
+          throw std::logic_error(
+              fmt::format("{} inputs do not tell the stated chain from '{}'", tries, neighbours_[k].name));
+        }
+        Input input = sample(bits);
+        apart = !same_result(stated_(input), neighbours_[k].chain(input));
+        if (apart) found.push_back({std::move(input), k});
+      }
+    }
+    return found;
+  }
+
+  // Names of the neighbours that give `result` for this input; empty: none does.
+  std::string resembled(const Input& input, const Result& result) const {
+    std::string names;
+    for (const Neighbour& n : neighbours_) {
+      if (same_result(n.chain(input), result)) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", n.name);
+    }
+    return names;
+  }
+
+  // The implementation's results for the inputs found, in their order, are those of the stated chain; otherwise ends
+  // the case, and says which neighbours give what was found. `text` makes words of a result.
+  template <class Text>
+  void require(const std::vector<Found>& found, const std::vector<Result>& actual, Text&& text) const {
+    if (actual.size() != found.size()) throw std::logic_error("a result for each input that was found");
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const Result wanted = stated_(found[i].input);
+      if (same_result(actual[i], wanted)) continue;
+      const std::string like = resembled(found[i].input, actual[i]);
+      fail_case(
+          {Reason::kMismatch, "",
+           fmt::format("an input that tells the stated roundings from '{}' gives {}, and the stated ones give {}; {}",
+                       name_of(found[i]), text(actual[i]), text(wanted),
+                       like.empty() ? "no neighbour known here gives the same" : "the same as with " + like)});
+    }
+  }
+  void require(const std::vector<Found>& found, const std::vector<Result>& actual) const {
+    require(found, actual, [](const Result& r) { return fmt::format("{:a}", r); });
+  }
+
+ private:
+  Chain stated_;
+  std::vector<Neighbour> neighbours_;
+};
+
+}  // namespace lockstep

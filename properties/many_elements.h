@@ -1,0 +1,19 @@
+// Lines of more elements than 31 bits count, for the families that go along a line: on devices that have the memory for
+// them, since every element is computed. (The simulated GPU has it where its host has four times as much, and then
+// takes minutes.)
+//
+// Inputs are 0 but for windows at both ends and about element 2^31; results are compared there and in places between.
+#pragma once
+
+#include "kernels/staging.h"
+#include "properties/law.h"
+#include "properties/memory_access.h"
+#include "properties/stencil.h"
+
+namespace lockstep::properties {
+
+Laws<MemoryAccess> many_access_laws();
+Laws<Stencil> many_stencil_laws();
+Laws<kernels::StagingLaunchers> many_staging_laws();
+
+}  // namespace lockstep::properties

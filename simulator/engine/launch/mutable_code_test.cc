@@ -1,0 +1,138 @@
+// Changing loaded code in place: kernels, variables and results.
+#include "simulator/engine/launch/mutable_code.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "simulator/engine/testing/testing.h"
+
+namespace lockstep::engine {
+namespace {
+
+using testing::Machine;
+
+// y[i] = x[i] + step, and counts its threads; beyond n it does nothing.
+const std::string kText = testing::module_text(R"(
+.visible .global .align 4 .u32 counted;
+.visible .entry shift(.param .u64 x, .param .u64 y, .param .u32 n)
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  setp.ge.u32 %p1, %r2, %r1;
+  @%p1 bra DONE;
+  mul.wide.u32 %rd3, %r2, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  ld.global.u32 %r3, [%rd4];
+  add.s32 %r4, %r3, 5;
+  add.s64 %rd5, %rd2, %rd3;
+  st.global.u32 [%rd5], %r4;
+  mov.u64 %rd6, counted;
+  red.global.add.u32 [%rd6], 1;
+DONE:
+  ret;
+}
+)");
+
+class Shift : public ::testing::Test {
+ protected:
+  Shift() {
+    gpu.load_text(kText);
+    x = gpu.buffer<std::uint32_t>({10, 20, 30, 40});
+    y = gpu.buffer<std::uint32_t>({0, 0, 0, 0});
+    const std::string_view texts[] = {kText};
+    code = parse_again(texts);
+  }
+  std::vector<std::uint32_t> run(std::uint32_t n = 4) {
+    outcome = gpu.launch("shift", 1, 8, x, y, n);
+    return gpu.fetch<std::uint32_t>(y, 4);
+  }
+  std::uint32_t counted() { return gpu.fetch<std::uint32_t>(gpu.module->find_variable("counted")->base, 1)[0]; }
+  // The first mutant of this operator with this change; its place.
+  mutation::Place place(mutation::Operator op, const std::string& change) {
+    const auto all = code->mutants();
+    const auto it = std::find_if(all.begin(), all.end(), [&](const mutation::Mutant& m) { return m.op == op && m.change == change; });
+    if (it == all.end()) throw std::runtime_error("no such mutant: " + change);
+    return it->place;
+  }
+  std::string mutate(const mutation::Place& p) { return code->mutate(p, *gpu.module, gpu.memory, 0, RegisterPlaces::kShared); }
+
+  Machine gpu;
+  memory::Address x = 0, y = 0;
+  std::unique_ptr<MutableCode> code;
+  Outcome outcome;
+};
+
+using Words = std::vector<std::uint32_t>;
+
+TEST_F(Shift, GoesOnAsAnotherKernel) {
+  EXPECT_EQ(run(), (Words{15, 25, 35, 45}));
+  const Kernel* const kernel = gpu.module->find_kernel("shift");
+  // The constants of the multiplication come first, then that of the sum.
+  const auto all = code->mutants();
+  const auto sum =
+      std::find_if(all.begin(), all.end(), [](const mutation::Mutant& m) { return m.text == "add.s32 %r4, %r3, 0x5" && m.change == "add became sub"; });
+  ASSERT_NE(sum, all.end());
+  EXPECT_EQ(mutate(sum->place), "");
+  EXPECT_EQ(gpu.module->find_kernel("shift"), kernel);
+  EXPECT_EQ(kernel->name(), "shift");
+  EXPECT_EQ(run(), (Words{5, 15, 25, 35}));
+}
+
+TEST_F(Shift, ChangesWhatItSays) {
+  EXPECT_EQ(mutate(place(mutation::Operator::kStoreRemoved, "the store is left out")), "");
+  EXPECT_EQ(run(), (Words{0, 0, 0, 0}));
+}
+
+TEST_F(Shift, KeepsVariablesAndWhatTheyHold) {
+  run();
+  EXPECT_EQ(counted(), 4u);
+  const memory::Address before = gpu.module->find_variable("counted")->base;
+  EXPECT_EQ(mutate(place(mutation::Operator::kStoreRemoved, "the reduction is left out")), "");
+  EXPECT_EQ(gpu.module->find_variable("counted")->base, before);
+  run();
+  EXPECT_EQ(counted(), 4u);  // still there, and no longer counted
+}
+
+TEST_F(Shift, TellsWhichInstructionsALaunchExecuted) {
+  std::vector<std::uint8_t> ran;
+  gpu.config.ran = &ran;
+  run(0);
+  const std::size_t outside = code->executed(*gpu.module->find_kernel("shift"), ran).size();
+  run(4);
+  const std::size_t all = code->executed(*gpu.module->find_kernel("shift"), ran).size();
+  EXPECT_EQ(outside, 7u);  // up to the branch, and the return
+  EXPECT_EQ(all, 15u);
+}
+
+// Whatever can be changed there is code again; each mutant begins with the original.
+TEST_F(Shift, EveryMutantIsCodeThatRuns) {
+  const auto all = code->mutants();
+  EXPECT_GT(all.size(), 25u);
+  std::size_t told = 0;
+  for (const mutation::Mutant& m : all) {
+    ASSERT_EQ(mutate(m.place), "") << m.text << ": " << m.change;
+    const Words result = run(3);
+    told += result != Words{15, 25, 35, 0} || outcome.failed();
+    gpu.load_text(kText);
+    std::memset(gpu.memory.host(*gpu.memory.find(y), y), 0, 16);
+  }
+  // Not those of the counter, among others.
+  EXPECT_GT(told, all.size() / 2);
+}
+
+TEST_F(Shift, RefusesAPlaceThatIsNotThere) {
+  EXPECT_EQ(mutate({0, 0, 1000, 0}), "the function has no such instruction");
+  EXPECT_EQ(mutate({0, 7, 0, 0}), "the device code has no such function");
+  EXPECT_EQ(run(), (Words{15, 25, 35, 45}));
+}
+
+}  // namespace
+}  // namespace lockstep::engine

@@ -1,0 +1,72 @@
+#include "simulator/exec/mutate/judgement.h"
+
+#include <sys/wait.h>
+
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace lockstep::exec {
+namespace {
+
+// The first line of a test program's output that tells of a failure: GoogleTest's, or whoever's.
+std::string telling_line(const std::string& output) {
+  std::istringstream lines(output);
+  std::string line, first;
+  while (std::getline(lines, line)) {
+    if (const std::size_t at = line.find("[  FAILED  ] "); at != std::string::npos) return line.substr(at + 13, line.find(" (", at) - at - 13);
+    const bool tells = line.find("rror") != std::string::npos || line.find("ail") != std::string::npos || line.find("FAIL") != std::string::npos;
+    if (first.empty() && tells) first = line.substr(0, 200);
+  }
+  return first;
+}
+
+bool is_of_time(const std::string& kind) { return kind == "time-limit" || kind == "deadlock" || kind == "livelock"; }
+
+}  // namespace
+
+std::map<int, Trace> read_traces(const std::string& path) {
+  std::map<int, Trace> traces;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object() || !json.contains("id")) continue;
+    try {
+      Trace& t = traces[json.at("id")];
+      if (json.contains("end")) t.ended = true, t.end = json.at("end");
+      if (json.contains("reason")) t.reason = json.at("reason");
+      if (json.contains("refused")) t.refused = json.at("refused");
+      if (json.contains("skipped")) t.skipped = json.at("skipped");
+      if (json.contains("finding") && t.finding.empty()) t.finding = json.at("finding"), t.text = json.value("text", "");
+      if (json.contains("died")) t.died = true, t.status = json.at("died"), t.seconds = json.value("seconds", 0.0), t.late = json.value("late", false);
+    } catch (const std::exception&) {
+      continue;
+    }
+  }
+  return traces;
+}
+
+Judgement judge_trace(const Trace& t, int usual, bool checks, const std::string& output) {
+  if (!t.refused.empty()) return {Verdict::kInvalid, t.refused};
+  if (!t.died) return {Verdict::kNotJudged, t.skipped};
+  if (t.late) return {Verdict::kKilledByTime, "ran longer than it may"};
+  if (t.ended) {
+    if (t.end != usual) {
+      if (is_of_time(t.finding)) return {Verdict::kKilledByTime, t.finding};
+      if (checks && !t.finding.empty()) return {Verdict::kKilledByChecks, t.finding};
+      std::string reason = t.reason.empty() ? telling_line(output) : t.reason;
+      if (reason.empty()) reason = t.finding.empty() ? "exit status " + std::to_string(t.end) : t.finding;
+      return {Verdict::kKilledByLaw, reason};
+    }
+    if (!t.finding.empty()) return {Verdict::kKilledByChecks, t.finding};
+    return {Verdict::kSurvived, ""};
+  }
+  if (WIFSIGNALED(t.status)) return {Verdict::kKilledByCrash, std::string("signal ") + strsignal(WTERMSIG(t.status))};
+  // It left by _exit.
+  if (WEXITSTATUS(t.status) != usual) return {Verdict::kKilledByLaw, "exit status " + std::to_string(WEXITSTATUS(t.status))};
+  return {t.finding.empty() ? Verdict::kSurvived : Verdict::kKilledByChecks, t.finding};
+}
+
+}  // namespace lockstep::exec

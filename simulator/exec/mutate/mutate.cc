@@ -1,0 +1,247 @@
+#include "simulator/exec/mutate/mutate.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "simulator/exec/mutate/mutation_html.h"
+#include "simulator/exec/mutate/mutation_json.h"
+#include "simulator/exec/mutate/mutation_score.h"
+#include "simulator/exec/mutate/rounds.h"
+#include "simulator/mutation/operator.h"
+
+namespace lockstep::exec {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kUsage = 2, kBelow = 1, kInterrupted = 130;
+
+int fail(const std::string& sentence) {
+  std::fprintf(stderr, "lockstep: %s\n", sentence.c_str());
+  return kUsage;
+}
+
+// ---- Which mutants --------------------------------------------------------------------------------------------------
+
+constexpr const char* kCallOperators[] = {"grid-changed", "block-exchanged", "shared-memory-less", "stream-replaced",
+                                          "size-changed", "call-removed",    "error-swallowed"};
+
+bool is_call_operator(const std::string& name) { return std::find(std::begin(kCallOperators), std::end(kCallOperators), name) != std::end(kCallOperators); }
+
+// Empty, or what is wrong with a name.
+std::string wrong_operator(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (name == "kernels" || name == "calls" || is_call_operator(name) || mutation::operator_named(name)) continue;
+    std::string known = "kernels, calls";
+    for (std::size_t i = 0; i < mutation::kOperators; ++i) known += ", " + std::string(mutation::name_of(static_cast<mutation::Operator>(i)));
+    for (const char* call : kCallOperators) known += std::string(", ") + call;
+    return "there is no operator '" + name + "'; there are " + known;
+  }
+  return {};
+}
+
+bool wanted(const Mutant& m, const std::vector<std::string>& names) {
+  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& n) { return n == m.op || n == (m.of_call ? "calls" : "kernels"); });
+}
+
+// Which function calls the runtime where, by addr2line.
+void name_callers(std::vector<Mutant>& mutants, const Environment& set) {
+  std::map<std::string, std::set<std::uint64_t>> addresses;
+  for (const Mutant& m : mutants)
+    if (m.of_call) addresses[m.object].insert(m.offset);
+  std::map<std::pair<std::string, std::uint64_t>, std::pair<std::string, std::string>> places;
+  for (const auto& [object, offsets] : addresses) {
+    std::vector<std::string> command = {"/usr/bin/addr2line", "-f", "-C", "-e", object};
+    for (const std::uint64_t offset : offsets) {
+      std::ostringstream text;
+      text << std::hex << offset - 1;  // the call, not what comes after it
+      command.push_back(text.str());
+    }
+    std::istringstream lines(output_of(command, set));
+    std::string function, place;
+    for (const std::uint64_t offset : offsets) {
+      if (!std::getline(lines, function) || !std::getline(lines, place)) break;
+      places[{object, offset}] = {function, place};
+    }
+  }
+  for (Mutant& m : mutants) {
+    const auto it = places.find({m.object, m.offset});
+    if (!m.of_call || it == places.end()) continue;
+    m.text = m.api + (m.function.empty() ? "" : " of " + m.function);
+    m.function = it->second.first;
+    const std::string& place = it->second.second;  // "file:line", with ?? and 0 for what is not known
+    const std::size_t colon = place.rfind(':');
+    if (colon == std::string::npos || place.starts_with("??")) continue;
+    m.file = place.substr(0, colon);
+    m.line = std::atoi(place.c_str() + colon + 1);
+  }
+}
+
+void choose(std::vector<Mutant>& mutants, const MutateOptions& options) {
+  const std::regex files(options.files), callers(options.callers);
+  std::erase_if(mutants, [&](const Mutant& m) {
+    if (!wanted(m, options.operators)) return true;
+    return m.of_call ? !options.callers.empty() && !std::regex_search(m.function, callers) : !options.files.empty() && !std::regex_search(m.file, files);
+  });
+  if (options.sample > 0 && static_cast<std::size_t>(options.sample) < mutants.size()) {
+    std::vector<Mutant> some;
+    std::sample(mutants.begin(), mutants.end(), std::back_inserter(some), options.sample, std::mt19937_64(options.seed));
+    mutants = std::move(some);
+  }
+  for (std::size_t i = 0; i < mutants.size(); ++i) mutants[i].id = static_cast<int>(i) + 1;
+}
+
+// ---- Progress -------------------------------------------------------------------------------------------------------
+
+class Progress {
+ public:
+  explicit Progress(std::string what) : what_(std::move(what)) {}
+  ~Progress() {
+    if (terminal_) std::fputs("\r\033[K", stderr);
+  }
+  void operator()(int done, int of) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+    if (first_ < 0) first_ = done;
+    const bool end = done == of;
+    if (!terminal_ && !end && seconds < next_) return;
+    next_ = seconds + 10;
+    std::string left;
+    if (!end && done > first_ && seconds > 3) left = ", some " + std::to_string(static_cast<int>(seconds / (done - first_) * (of - done)) + 1) + " s left";
+    std::fprintf(stderr, terminal_ ? "\r\033[Klockstep: %s: %d of %d mutants%s" : "lockstep: %s: %d of %d mutants%s\n", what_.c_str(), done, of, left.c_str());
+  }
+
+ private:
+  std::string what_;
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+  double next_ = 0;
+  int first_ = -1;
+  Clock::time_point begin_ = Clock::now();
+};
+
+// ---- Files ----------------------------------------------------------------------------------------------------------
+
+bool write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (file) return true;
+  std::fprintf(stderr, "lockstep: %s cannot be written\n", path.c_str());
+  return false;
+}
+
+// What an earlier command left can be gone on with when it was the same in all that decides which mutants there are.
+std::string fingerprint(const std::vector<std::string>& command, const std::vector<Mutant>& mutants) {
+  std::string text;
+  for (const std::string& word : command) text += word + "\n";
+  for (const Mutant& m : mutants) text += m.key() + "\n";
+  return text;
+}
+
+bool prepare(const MutateOptions& options, const std::vector<std::string>& command, const std::vector<Mutant>& mutants, const std::string& folder) {
+  const std::string path = folder + "/mutants.txt", now = fingerprint(command, mutants);
+  std::ifstream file(path, std::ios::binary);
+  const std::string before{std::istreambuf_iterator<char>(file), {}};
+  if (options.resume && before == now) return true;
+  if (options.resume) std::fprintf(stderr, "lockstep: what is in %s is of other mutants: beginning anew\n", folder.c_str());
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".jsonl") fs::remove(entry.path(), ignored);
+  return write_file(path, now);
+}
+
+int report(const MutateOptions& options, std::vector<Mutant>& mutants, const std::vector<std::string>& command, double seconds) {
+  std::vector<std::string> folders = options.sources;
+  folders.emplace_back(".");
+  Sources sources(std::move(folders));
+  if (!options.equivalents.empty()) {
+    if (const std::string wrong = read_equivalents(options.equivalents, mutants, sources); !wrong.empty()) return fail(wrong);
+  }
+  std::string text = text_report(mutants, sources);
+  char line[128];
+  std::snprintf(line, sizeof line, "%.0f s in all.\n", seconds);
+  text += line;
+  std::fputs(text.c_str(), stdout);
+  const bool written =
+      write_file(options.out + "/report.txt", text) &&
+      write_file(options.out + "/mutation.json", mutation_json(mutants, sources).dump(1, ' ', false, nlohmann::json::error_handler_t::replace)) &&
+      write_file(options.out + "/mutation.html", mutation_html(mutants, sources, command));
+  if (!written) return kUsage;
+  std::fprintf(stderr, "lockstep: %s/mutation.html, mutation.json (schema of mutation-testing-elements), report.txt\n", options.out.c_str());
+  if (interrupted) return kInterrupted;
+  const Score score = score_of(mutants);
+  if (options.fail_under >= 0 && score.percent() < options.fail_under) {
+    std::fprintf(stderr, "lockstep: %.1f %% is below --fail-under=%g\n", score.percent(), options.fail_under);
+    return kBelow;
+  }
+  return score.killed() + score.survived == 0 ? fail("no mutant was run to an end: nothing is known of the tests") : 0;
+}
+
+void interrupt(int) { interrupted = true; }
+
+}  // namespace
+
+int mutate(const MutateOptions& options, const std::vector<std::string>& command, const Environment& set) {
+  const auto begin = Clock::now();
+  if (const std::string wrong = wrong_operator(options.operators); !wrong.empty()) return fail(wrong);
+  try {
+    std::regex(options.files), std::regex(options.callers);
+  } catch (const std::regex_error& error) {
+    return fail(std::string("--files and --callers are regular expressions: ") + error.what());
+  }
+  std::error_code error;
+  fs::create_directories(options.out, error);
+  if (error) return fail(options.out + " cannot be made: " + error.message());
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, interrupt);
+
+  Subject subject{command, set, fs::absolute(options.out).string(),
+                  options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
+  subject.set.try_emplace("GTEST_FAIL_FAST", "1");  // a test program of GoogleTest ends with its first failure
+  // Without checks first, and little of the program: what its own laws see, they see soonest so.
+  std::vector<Round> rounds;
+  for (const bool checks : {false, true}) {
+    if (!options.first.empty()) rounds.push_back({checks ? "checks-first" : "first", options.first, checks});
+    rounds.push_back({checks ? "checks" : "whole", {}, checks});
+  }
+  std::string wrong;
+  Survey whole;
+  if (!make_survey(subject, {"whole", {}, false}, &whole, &wrong)) return fail(wrong);
+  if (whole.threads) fail("the program has several threads when it launches kernels: each mutant is a run of its own, which takes longer");
+  name_callers(whole.mutants, set);
+  std::vector<Mutant> mutants = whole.mutants;
+  choose(mutants, options);
+  if (mutants.empty()) return fail("no mutant is left to judge: see --operators, --files and --callers");
+  if (!prepare(options, command, mutants, subject.folder)) return kUsage;
+  for (const Round& round : rounds) {
+    Survey survey;
+    if (round.name == "whole") {
+      survey = whole;
+    } else if (!make_survey(subject, round, &survey, &wrong)) {
+      if (interrupted) break;
+      return fail(wrong);
+    }
+    Progress progress(round.checks ? "with the simulated GPU's checks" : round.arguments.empty() ? "the whole program" : "first round");
+    run_round(subject, round, survey, mutants, [&](int done, int of) { progress(done, of); });
+    if (interrupted) break;
+  }
+  std::set<std::string> covered;
+  for (std::size_t i = 0; i < whole.mutants.size(); ++i)
+    if (whole.at[i] != 0) covered.insert(whole.mutants[i].key());
+  for (Mutant& m : mutants)
+    if (m.verdict == Verdict::kNotJudged && !covered.contains(m.key())) m.verdict = Verdict::kNotCovered;
+  return report(options, mutants, command, std::chrono::duration<double>(Clock::now() - begin).count());
+}
+
+}  // namespace lockstep::exec

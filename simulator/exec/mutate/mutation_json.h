@@ -1,0 +1,15 @@
+// The report in the open schema of mutation-testing-elements, version 2, which its viewers and dashboards read.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "simulator/exec/mutate/mutant.h"
+#include "simulator/exec/mutate/mutation_score.h"
+
+namespace lockstep::exec {
+
+// Files are named as the compiler did; what has no line stands in a file of its kernel's name.
+nlohmann::json mutation_json(const std::vector<Mutant>& mutants, Sources& sources);
+
+}  // namespace lockstep::exec

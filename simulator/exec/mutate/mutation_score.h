@@ -1,0 +1,47 @@
+// Counts over mutants, and the report for people.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "simulator/exec/mutate/mutant.h"
+
+namespace lockstep::exec {
+
+struct Score {
+  std::size_t mutants = 0, invalid = 0, not_covered = 0, not_judged = 0;
+  std::size_t law = 0, time = 0, crash = 0, checks = 0;  // killed by
+  std::size_t survived = 0, equivalent = 0;              // equivalent: those of the survivors of which somebody has said so
+  std::size_t killed() const { return law + time + crash + checks; }
+  std::size_t counted() const { return killed() + survived - equivalent; }
+  // Killed of those that were executed, run to an end, and not equivalent, in per cent; 100 of none.
+  double percent() const { return counted() == 0 ? 100 : 100.0 * static_cast<double>(killed()) / static_cast<double>(counted()); }
+};
+Score score_of(const std::vector<Mutant>& mutants);
+std::map<std::string, Score> scores_by_operator(const std::vector<Mutant>& mutants);
+
+// The lines of a source file; empty when it cannot be read. Files that are not found as they are named are looked for below the folders.
+class Sources {
+ public:
+  explicit Sources(std::vector<std::string> folders) : folders_(std::move(folders)) {}
+  const std::vector<std::string>& lines(const std::string& file);
+  // Without blanks at both ends; empty when there is no such line.
+  std::string line(const std::string& file, int number);
+
+ private:
+  std::vector<std::string> folders_;
+  std::map<std::string, std::vector<std::string>> read_;
+};
+
+// A table by operator, and the survivors with their source lines.
+std::string text_report(const std::vector<Mutant>& mutants, Sources& sources);
+
+// Mutants that nothing can tell from the original, with the reason: lines of
+//   FILE: SOURCE LINE ~ OPERATOR ~ CHANGE ~ REASON
+// where FILE is the end of a path, SOURCE LINE the line without blanks at both ends, and `*` stands for any source line, operator or change. Lines that
+// begin with # are comments. Returns a sentence about a line that is no such, or empty.
+std::string read_equivalents(const std::string& path, std::vector<Mutant>& mutants, Sources& sources);
+
+}  // namespace lockstep::exec

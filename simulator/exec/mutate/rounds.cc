@@ -1,0 +1,196 @@
+#include "simulator/exec/mutate/rounds.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "simulator/exec/mutate/judgement.h"
+#include "simulator/exec/mutate/process.h"
+
+namespace lockstep::exec {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+std::atomic<bool> interrupted{false};
+
+namespace {
+
+constexpr auto kPoll = std::chrono::milliseconds(5);
+constexpr auto kLook = std::chrono::milliseconds(1000);
+// A mutant may run so many times as long as the whole unchanged program, and a little more.
+constexpr double kTimes = 4, kAtLeast = 3;
+// And a block of it so many times as many instructions as the largest launch.
+constexpr std::uint64_t kMoreInstructions = 4, kLeastInstructions = 1'000'000;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+std::vector<std::string> command_of(const Subject& subject, const Round& round) {
+  std::vector<std::string> command = subject.command;
+  command.insert(command.end(), round.arguments.begin(), round.arguments.end());
+  return command;
+}
+
+Environment environment_of(const Subject& subject, const Round& round, const std::string& plan) {
+  Environment set = subject.set;
+  set["LOCKSTEP_MUTATION"] = plan;
+  set["LOCKSTEP_QUIET"] = "1";
+  if (!round.checks) set["LOCKSTEP_CHECKS"] = "none";
+  return set;
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Runs the program with a plan until it ends, or is interrupted; its exit status.
+int run(const Subject& subject, const Round& round, const json& plan, const std::string& name, const std::function<void()>& tick) {
+  const std::string path = subject.folder + "/" + name + ".plan";
+  std::ofstream(path) << plan.dump();
+  Process process(command_of(subject, round), environment_of(subject, round, path), subject.folder + "/" + name + ".log");
+  for (auto next = Clock::now();;) {
+    if (const auto status = process.poll()) return *status;
+    if (interrupted) return -1;
+    std::this_thread::sleep_for(kPoll);
+    if (Clock::now() < next) continue;
+    next = Clock::now() + kLook;
+    tick();
+  }
+}
+
+json planned(const Mutant& m, std::uint64_t at) {
+  json j = {{"id", m.id}, {"at", at}};
+  if (m.of_call) {
+    j["site"] = m.site;
+    j["change"] = m.call_change;
+  } else {
+    j["code"] = m.code;
+    j["place"] = m.place;
+  }
+  return j;
+}
+
+json plan_of(const Subject& subject, const Round& round, const Survey& survey, const char* mode) {
+  return {{"mode", mode},
+          {"out", subject.folder + "/" + round.name + ".jsonl"},
+          {"outputs", subject.folder + "/outputs"},
+          {"jobs", subject.jobs},
+          {"seconds", kAtLeast + kTimes * survey.seconds},
+          {"instruction_limit", std::max(kLeastInstructions, kMoreInstructions * survey.instructions)}};
+}
+
+// Programs that cannot be forked run once a mutant.
+void run_alone(const Subject& subject, const Round& round, const Survey& survey, const Mutant& mutant) {
+  json plan = plan_of(subject, round, survey, "become");
+  plan["mutants"] = json::array({planned(mutant, 1)});
+  const std::string name = "alone", path = subject.folder + "/" + name + ".plan";
+  std::ofstream(path) << plan.dump();
+  Environment set = environment_of(subject, round, path);
+  const auto begin = Clock::now();
+  bool late = false;
+  int status = 0;
+  {
+    Process process(command_of(subject, round), set, subject.folder + "/outputs/" + std::to_string(mutant.id) + ".txt");
+    for (;;) {
+      if (const auto ended = process.poll()) {
+        status = *ended;
+        break;
+      }
+      if (interrupted) return;
+      late = seconds_since(begin) > kAtLeast + kTimes * survey.seconds;
+      if (late) break;
+      std::this_thread::sleep_for(kPoll);
+    }
+  }
+  // As wait() gives it: what the parent of forked mutants writes.
+  const int died = status >= 128 ? status - 128 : status << 8;
+  std::ofstream(subject.folder + "/" + round.name + ".jsonl", std::ios::app)
+      << json{{"id", mutant.id}, {"died", died}, {"seconds", seconds_since(begin)}, {"late", late}}.dump() << "\n";
+}
+
+}  // namespace
+
+bool make_survey(const Subject& subject, const Round& round, Survey* survey, std::string* error) {
+  const std::string name = "survey-" + round.name, out = subject.folder + "/" + name + ".json";
+  std::error_code ignored;
+  fs::remove(out, ignored);
+  const auto begin = Clock::now();
+  const int status = run(subject, round, {{"mode", "survey"}, {"out", out}}, name, [] {});
+  survey->seconds = seconds_since(begin);
+  if (interrupted) {
+    *error = "interrupted";
+  } else if (status != 0) {
+    *error = "the unchanged program ends with status " + std::to_string(status) + (round.checks ? "" : " when no checks run") +
+             ": tests that fail by themselves can tell nothing of mutants. What it printed is in " + subject.folder + "/" + name + ".log";
+  } else if (!read_survey(out, survey)) {
+    *error = "the program launched no kernel on the simulated GPU: there is nothing to change";
+  } else {
+    return true;
+  }
+  return false;
+}
+
+void run_round(const Subject& subject, const Round& round, const Survey& survey, std::vector<Mutant>& mutants,
+               const std::function<void(int done, int of)>& done) {
+  std::unordered_map<std::string, std::uint64_t> at;
+  for (std::size_t i = 0; i < survey.mutants.size(); ++i) at[survey.mutants[i].key()] = survey.at[i];
+  std::vector<std::pair<std::uint64_t, Mutant*>> left;
+  for (Mutant& m : mutants) {
+    if (m.verdict != Verdict::kNotJudged && m.verdict != Verdict::kSurvived) continue;
+    if (const auto it = at.find(m.key()); it != at.end() && it->second != 0) left.emplace_back(it->second, &m);
+  }
+  const std::size_t of = left.size();
+  const std::string lines = subject.folder + "/" + round.name + ".jsonl";
+  std::error_code ignored;
+  fs::create_directories(subject.folder + "/outputs", ignored);
+  const auto count = [&] {
+    const auto traces = read_traces(lines);
+    return static_cast<int>(
+        std::count_if(left.begin(), left.end(), [&](const auto& m) { return traces.contains(m.second->id) && traces.at(m.second->id).over(); }));
+  };
+  std::stable_sort(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  // A second run for those that a program which ended otherwise than before has left out.
+  for (int times = 0; times < 2 && !interrupted; ++times) {
+    const auto traces = read_traces(lines);
+    json plan = plan_of(subject, round, survey, "serve");
+    plan["mutants"] = json::array();
+    for (const auto& [when, m] : left) {
+      const auto known = traces.find(m->id);
+      if (known == traces.end() || !known->second.over()) plan["mutants"].push_back(planned(*m, when));
+    }
+    if (plan["mutants"].empty()) break;
+    run(subject, round, plan, "serve-" + round.name, [&] { done(count(), static_cast<int>(of)); });
+  }
+  for (const auto& [when, m] : left) {
+    const auto traces = read_traces(lines);
+    const auto known = traces.find(m->id);
+    if (known == traces.end() || known->second.skipped.empty() || known->second.died || interrupted) continue;
+    run_alone(subject, round, survey, *m);
+    done(count(), static_cast<int>(of));
+  }
+  const auto traces = read_traces(lines);
+  for (const auto& [when, m] : left) {
+    const auto known = traces.find(m->id);
+    if (known == traces.end() || !known->second.died) continue;
+    const std::string output = subject.folder + "/outputs/" + std::to_string(m->id) + ".txt";
+    const Judgement judgement = judge_trace(known->second, survey.status, round.checks, text_of(output));
+    if (!judgement.reason.empty() && known->second.reason.empty())
+      std::ofstream(lines, std::ios::app) << json{{"id", m->id}, {"reason", judgement.reason}}.dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
+    m->verdict = judgement.verdict;
+    m->reason = judgement.reason;
+    m->seconds += known->second.seconds;
+    fs::remove(output, ignored);
+  }
+  done(static_cast<int>(of), static_cast<int>(of));
+}
+
+}  // namespace lockstep::exec

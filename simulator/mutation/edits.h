@@ -1,0 +1,15 @@
+// The edits, by subject: each function appends those of its operators.
+#pragma once
+
+#include <vector>
+
+#include "simulator/mutation/edit.h"
+
+namespace lockstep::mutation {
+
+void add_thread_edits(const Site& site, std::vector<Edit>& edits);      // barriers, fences, waits, scopes and orders, atomics, shuffles, votes
+void add_memory_edits(const Site& site, std::vector<Edit>& edits);      // indices, addresses, stores
+void add_control_edits(const Site& site, std::vector<Edit>& edits);     // comparisons, guards
+void add_arithmetic_edits(const Site& site, std::vector<Edit>& edits);  // what computes
+
+}  // namespace lockstep::mutation

@@ -1,0 +1,30 @@
+// One changed instruction of the device code of a program.
+//
+// Plain data: whoever runs mutants need not know PTX.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "simulator/mutation/operator.h"
+
+namespace lockstep::mutation {
+
+// Which edit of which instruction. Parsing the same texts gives the same places.
+struct Place {
+  std::uint32_t module = 0, function = 0, instruction = 0;  // indices
+  std::uint32_t edit = 0;                                   // index into edits_of
+};
+
+struct Mutant {
+  Place place;
+  Operator op = Operator::kCount;
+  std::string change;    // Edit::change
+  std::string function;  // mangled
+  std::string text;      // the instruction
+  // The line that was compiled into it: the innermost one that is not of CUDA's own headers. Line 0: the PTX tells none.
+  std::string file;
+  int line = 0, column = 0;
+};
+
+}  // namespace lockstep::mutation

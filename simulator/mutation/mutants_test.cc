@@ -1,0 +1,192 @@
+#include "simulator/mutation/mutants.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "simulator/isa/category.h"
+#include "simulator/isa/form_examples.h"
+#include "simulator/mutation/edit.h"
+#include "simulator/ptx/parser.h"
+#include "simulator/ptx/spelling.h"
+
+namespace lockstep::mutation {
+namespace {
+
+ptx::Module parsed(const std::string& text) {
+  auto result = ptx::parse(text);
+  if (const auto* error = std::get_if<ptx::ParseError>(&result)) throw std::runtime_error(error->to_string());
+  return std::move(std::get<ptx::Module>(result));
+}
+
+// A kernel round a body, which has registers of all kinds.
+ptx::Module kernel(const std::string& body) {
+  return parsed(
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n.shared .align 4 .b8 tile[64];\n"
+      ".reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n.reg .b64 %rd<9>;\n.reg .f64 %d<9>;\n" +
+      body + "\nret;\n}\n");
+}
+
+// "operator: change: instruction; instruction".
+std::vector<std::string> edits(const std::string& body, std::uint32_t index = 0) {
+  const ptx::Module m = kernel(body);
+  std::vector<std::string> texts;
+  for (const Edit& e : edits_of({m, m.functions[0], index})) {
+    ptx::Function f = m.functions[0];
+    f.registers.insert(f.registers.end(), e.registers.begin(), e.registers.end());
+    std::string text = std::string(name_of(e.op)) + ": " + e.change + ":";
+    for (std::size_t i = 0; i < e.instead.size(); ++i) text += (i == 0 ? " " : "; ") + ptx::spell(e.instead[i], f);
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(Operators, HaveNamesThatFindThem) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < kOperators; ++i) {
+    const auto op = static_cast<Operator>(i);
+    EXPECT_TRUE(names.insert(name_of(op)).second) << name_of(op);
+    EXPECT_EQ(operator_named(name_of(op)), op);
+    EXPECT_FALSE(description_of(op).empty());
+  }
+  EXPECT_EQ(operator_named("barrier"), std::nullopt);
+}
+
+TEST(Edits, OfComparisons) {
+  EXPECT_EQ(edits("setp.lt.s32 %p1, %r1, %r2;"),
+            (Texts{"compare-edge: lt became le: setp.le.s32 %p1, %r1, %r2", "compare-negated: lt became ge: setp.ge.s32 %p1, %r1, %r2",
+                   "operands-exchanged: its operands change places: setp.lt.s32 %p1, %r2, %r1"}));
+  // NaN is no reason to go the other way.
+  const Texts ordered = edits("setp.gtu.f32 %p1, %f1, %f2;");
+  EXPECT_EQ(ordered[0], "compare-edge: gtu became geu: setp.geu.f32 %p1, %f1, %f2");
+  EXPECT_EQ(ordered[1], "compare-negated: gtu became le: setp.le.f32 %p1, %f1, %f2");
+  EXPECT_EQ(edits("setp.eq.b32 %p1, %r1, %r2;"), (Texts{"compare-negated: eq became ne: setp.ne.b32 %p1, %r1, %r2"}));
+}
+
+TEST(Edits, OfGuards) {
+  EXPECT_EQ(edits("@!%p1 bra L;\nL:"), (Texts{"guard-removed: the branch is always taken: bra ->1", "guard-removed: the branch is never taken:"}));
+}
+
+TEST(Edits, OfArithmetic) {
+  EXPECT_EQ(edits("add.s32 %r1, %r2, 4;"),
+            (Texts{"constant-changed: the constant is one more: add.s32 %r1, %r2, 0x5", "constant-changed: the constant is one less: add.s32 %r1, %r2, 0x3",
+                   "constant-changed: the constant is zero: add.s32 %r1, %r2, 0x0", "operation-replaced: add became sub: sub.s32 %r1, %r2, 0x4"}));
+  EXPECT_EQ(edits("fma.rn.f32 %f1, %f2, %f3, %f4;"),
+            (Texts{"rounding-changed: rn became rz: fma.rz.f32 %f1, %f2, %f3, %f4",
+                   "flush-changed: flushes subnormal numbers to zero: fma.rn.ftz.f32 %f1, %f2, %f3, %f4",
+                   "product-split: rounds its product: mul.rn.f32 %product, %f2, %f3; add.rn.f32 %f1, %product, %f4"}));
+  EXPECT_EQ(edits("mul.f32 %f1, %f2, %f3;\nadd.f32 %f4, %f5, %f1;", 1),
+            (Texts{"operation-replaced: add became sub: sub.f32 %f4, %f5, %f1", "rounding-changed: rounds toward zero: add.rz.f32 %f4, %f5, %f1",
+                   "flush-changed: flushes subnormal numbers to zero: add.ftz.f32 %f4, %f5, %f1",
+                   "product-fused: is fused with the multiplication: fma.rn.f32 %f4, %f2, %f3, %f5"}));
+  EXPECT_EQ(edits("shl.b32 %r1, %r2, %r3;"),
+            (Texts{"operation-replaced: shl became shr: shr.b32 %r1, %r2, %r3", "operands-exchanged: its operands change places: shl.b32 %r1, %r3, %r2"}));
+  EXPECT_EQ(edits("cvt.sat.u16.u32 %h1, %r2;"), (Texts{"conversion-changed: does not saturate: cvt.u16.u32 %h1, %r2"}));
+  EXPECT_EQ(edits("cvt.s64.s32 %rd1, %r2;"), (Texts{"conversion-changed: is from s16: cvt.s64.s16 %rd1, %r2"}));
+}
+
+TEST(Edits, OfMemory) {
+  EXPECT_EQ(edits("st.global.v2.f32 [%rd1+8], {%f1, %f2};"),
+            (Texts{"address-shifted: the access is one element further: st.global.v2.f32 [%rd1+16], {%f1, %f2}",
+                   "address-shifted: the access is one element before: st.global.v2.f32 [%rd1], {%f1, %f2}", "store-removed: the store is left out:"}));
+  EXPECT_EQ(edits("mov.u32 %r1, %tid.x;"),
+            (Texts{"index-exchanged: %tid.x became %ctaid.x: mov.u32 %r1, %ctaid.x", "index-exchanged: %tid.x became %tid.y: mov.u32 %r1, %tid.y",
+                   "index-shifted: %tid.x became %tid.x + 1: mov.u32 %r1, %tid.x; add.s32 %r1, %r1, 0x1",
+                   "index-shifted: %tid.x became %tid.x - 1: mov.u32 %r1, %tid.x; add.s32 %r1, %r1, 0xffffffff"}));
+  EXPECT_TRUE(edits("ld.param.u64 %rd1, [x];").empty());
+  EXPECT_EQ(edits("mov.u32 %r1, tile;"), (Texts{"sharing-removed: the shared variable became one of each thread:"}));
+}
+
+TEST(Edits, OfThreads) {
+  EXPECT_EQ(edits("bar.sync 1, 96;"), (Texts{"barrier-removed: the barrier is left out:", "barrier-changed: barrier 1 became barrier 2: bar.sync 0x2, 0x60",
+                                             "barrier-changed: the barrier is for 32 threads fewer: bar.sync 0x1, 0x40"}));
+  EXPECT_EQ(edits("fence.acq_rel.gpu;"), (Texts{"fence-removed: the fence is left out:", "scope-narrowed: the scope gpu became cta: fence.acq_rel.cta"}));
+  EXPECT_EQ(edits("cp.async.wait_group 1;"), (Texts{"wait-removed: the wait for copies is left out:",
+                                                    "wait-removed: the wait lets one more group of copies be under way: cp.async.wait_group 0x2"}));
+  EXPECT_EQ(edits("atom.acquire.gpu.global.add.u32 %r1, [%rd1], %r2;"),
+            (Texts{"scope-narrowed: the scope gpu became cta: atom.acquire.cta.global.add.u32 %r1, [%rd1], %r2",
+                   "order-weakened: acquire became relaxed: atom.relaxed.gpu.global.add.u32 %r1, [%rd1], %r2",
+                   "atomic-split: the atomic operation became a load, the operation and a store: ld.global.b32 %split0, [%rd1]; add.u32 %split1, %split0, %r2; "
+                   "st.global.b32 [%rd1], %split1; mov.b32 %r1, %split0",
+                   "address-shifted: the access is one element further: atom.acquire.gpu.global.add.u32 %r1, [%rd1+4], %r2",
+                   "address-shifted: the access is one element before: atom.acquire.gpu.global.add.u32 %r1, [%rd1+-4], %r2",
+                   "operation-replaced: add became exch: atom.acquire.gpu.global.exch.b32 %r1, [%rd1], %r2"}));
+  EXPECT_EQ(edits("shfl.sync.down.b32 %r1|%p1, %r2, 4, 31, -1;"),
+            (Texts{"shuffle-changed: down became up: shfl.sync.up.b32 %r1|%p1, %r2, 0x4, 0x1f, 0xffffffff",
+                   "shuffle-changed: the offset is one more: shfl.sync.down.b32 %r1|%p1, %r2, 0x5, 0x1f, 0xffffffff",
+                   "shuffle-changed: the offset is one less: shfl.sync.down.b32 %r1|%p1, %r2, 0x3, 0x1f, 0xffffffff",
+                   "shuffle-changed: the clamp is another: shfl.sync.down.b32 %r1|%p1, %r2, 0x4, 0x1e, 0xffffffff",
+                   "shuffle-changed: the width is half: shfl.sync.down.b32 %r1|%p1, %r2, 0x4, 0x101f, 0xffffffff",
+                   "shuffle-changed: lanes 16 to 31 are no members: shfl.sync.down.b32 %r1|%p1, %r2, 0x4, 0x1f, 0xffff"}));
+  EXPECT_EQ(edits("mbarrier.try_wait.parity.shared.b64 %p1, [%r1], %r2;")[1],
+            "parity-flipped: the wait is for the other parity: xor.b32 %flipped, %r2, 0x1; mbarrier.try_wait.parity.shared.b64 %p1, [%r1], %flipped");
+}
+
+// Whatever the parser makes of an instruction, its own words and operands make again.
+TEST(WithOpcode, MakesEveryExampleAgain) {
+  const std::vector<isa::Example> examples = isa::pairwise_examples();
+  std::size_t made = 0;
+  for (const char* target : {"sm_90a", "sm_100a"}) {
+    std::vector<isa::Example> some;
+    for (const isa::Example& e : examples) {
+      const isa::FormRow& row = *e.spelling.form->row;
+      if ((row.sm >= 100) == (std::string(target) == "sm_100a")) some.push_back(e);
+    }
+    const ptx::Module m = parsed(isa::example_module(some, "9.0", target));
+    for (const ptx::Function& f : m.functions) {
+      for (std::uint32_t n = 0; n < f.body.size(); ++n) {
+        const ptx::Instruction& i = f.body[n];
+        if (i.row == nullptr || i.rules == nullptr || isa::category_of(i.opcode) == isa::Category::kControl) continue;  // a label is an index by now
+        const auto again = with_opcode({m, f, n}, i.text);
+        ASSERT_TRUE(again.has_value()) << ptx::spell(i, f);
+        EXPECT_EQ(again->row, i.row) << ptx::spell(i, f);
+        ++made;
+      }
+    }
+  }
+  EXPECT_GT(made, 2000u);
+}
+
+TEST(Apply, LabelsGoOnNamingTheirInstructions) {
+  const std::string body = "L:\nmov.u32 %r1, %tid.x;\nadd.s32 %r2, %r2, %r1;\n@%p1 bra L;\n@%p2 bra M;\nst.global.u32 [%rd1], %r2;\nM:";
+  ptx::Module m = kernel(body);
+  ptx::Function& f = m.functions[0];
+  // One instruction becomes two: what stands behind it moves.
+  apply(f, 0, edits_of({m, f, 0})[2]);
+  ASSERT_EQ(ptx::spell(f.body[1], f), "add.s32 %r1, %r1, 0x1");
+  EXPECT_EQ(ptx::spell(f.body[3], f), "@%p1 bra ->0");
+  EXPECT_EQ(ptx::spell(f.body[4], f), "@%p2 bra ->6");
+  EXPECT_EQ(ptx::spell(f.body[6], f), "ret");
+  // And one becomes none: its label is the next one's.
+  std::vector<Edit> of_store = edits_of({m, f, 5});
+  apply(f, 5, of_store.back());
+  EXPECT_EQ(ptx::spell(f.body[4], f), "@%p2 bra ->5");
+  EXPECT_EQ(ptx::spell(f.body[5], f), "ret");
+}
+
+TEST(Mutants, SayWhereTheyAre) {
+  std::vector<ptx::Module> modules;
+  modules.push_back(
+      parsed(".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"a.cu\"\n.file 2 \"/cuda/include/cuda_fp16.hpp\"\n"
+             ".visible .entry k()\n{\n.reg .b32 %r<9>;\n.reg .pred %p<2>;\nL0:\n.loc 1 7 3\nadd.s32 %r1, %r1, %r2;\n"
+             ".loc 2 99 1, function_name L0, inlined_at 1 8 5\nmin.s32 %r1, %r1, %r2;\nret;\n}\n"));
+  const std::vector<Mutant> mutants = mutants_of(modules, 0, 0);
+  ASSERT_EQ(mutants.size(), 2u);
+  EXPECT_EQ(mutants[0].file, "a.cu");
+  EXPECT_EQ(mutants[0].line, 7);
+  EXPECT_EQ(mutants[0].text, "add.s32 %r1, %r1, %r2");
+  EXPECT_EQ(mutants[1].file, "a.cu");  // what the toolkit's header says stands for the line that called it
+  EXPECT_EQ(mutants[1].line, 8);
+  make_mutant(modules, mutants[1].place);
+  EXPECT_EQ(modules[0].functions[0].body[1].text, "max.s32");
+  EXPECT_THROW(make_mutant(modules, {0, 0, 99, 0}), std::out_of_range);
+  EXPECT_THROW(make_mutant(modules, {0, 0, 0, 99}), std::out_of_range);
+}
+
+}  // namespace
+}  // namespace lockstep::mutation

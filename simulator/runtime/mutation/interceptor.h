@@ -1,0 +1,36 @@
+// Who sees the program's launches and calls as they come, and may change them: `lockstep mutate`. None in an ordinary run.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "simulator/check/finding.h"
+#include "simulator/engine/launch/launch.h"
+#include "simulator/runtime/state/work.h"
+
+namespace lockstep::runtime {
+
+struct FatBinary;
+
+// All calls are made under the device lock.
+class Interceptor {
+ public:
+  virtual ~Interceptor() = default;
+  virtual void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) = 0;
+  virtual void after_launch(FatBinary& binary, const engine::Kernel& kernel, const engine::Outcome& outcome) = 0;
+  // A call of the program puts work into a stream; false: it is left out.
+  virtual bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) = 0;
+  // A launch was answered with an error; what the program is to see of it.
+  virtual cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) = 0;
+  // Errors found in kernels and calls.
+  virtual void found(const std::vector<check::Finding>& findings) = 0;
+};
+
+// As the plan in the file says (plan.h), or a sentence about what is wrong with it.
+std::variant<std::unique_ptr<Interceptor>, std::string> make_interceptor(const std::string& path);
+
+}  // namespace lockstep::runtime

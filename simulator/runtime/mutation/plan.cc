@@ -1,0 +1,52 @@
+#include "simulator/runtime/mutation/plan.h"
+
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace lockstep::runtime {
+
+std::variant<Plan, std::string> read_plan(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return "LOCKSTEP_MUTATION='" + path + "': no file that can be read";
+  try {
+    const auto json = nlohmann::json::parse(file);
+    Plan plan;
+    const std::string mode = json.at("mode");
+    if (mode != "survey" && mode != "serve" && mode != "become") return "LOCKSTEP_MUTATION='" + path + "': the mode '" + mode + "' is not known";
+    plan.mode = mode == "survey" ? Plan::Mode::kSurvey : mode == "serve" ? Plan::Mode::kServe : Plan::Mode::kBecome;
+    plan.out = json.at("out");
+    plan.outputs = json.value("outputs", "");
+    plan.jobs = json.value("jobs", 1);
+    plan.seconds = json.value("seconds", 0.0);
+    plan.instruction_limit = json.value("instruction_limit", std::uint64_t{0});
+    for (const auto& m : json.value("mutants", nlohmann::json::array())) {
+      PlannedMutant& planned = plan.mutants.emplace_back();
+      planned.id = m.at("id");
+      planned.at = m.at("at");
+      planned.site = m.value("site", "");
+      planned.change = m.value("change", "");
+      if (planned.of_call()) continue;
+      planned.code = m.at("code");
+      const auto& place = m.at("place");
+      planned.place = {place.at(0), place.at(1), place.at(2), place.at(3)};
+    }
+    return plan;
+  } catch (const std::exception& error) {
+    return "LOCKSTEP_MUTATION='" + path + "': " + error.what();
+  }
+}
+
+std::string hash_of(const std::vector<std::string>& texts) {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, of 64 bits
+  for (const std::string& text : texts) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    hash *= 0x100000001b3u;
+  }
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,53 @@
+// What `lockstep mutate` asks of a process: the file that LOCKSTEP_MUTATION names, one JSON object.
+//
+//   "mode": "survey"     run unchanged; at the end write to "out" what can be changed, and which launch or call comes to it first
+//   "mode": "serve"      run unchanged, and before the launch or call that first comes to a mutant's place fork a process that goes on as the mutant;
+//                        lines about these processes are appended to "out"
+//   "mode": "become"     be the one mutant of the list from its module's first launch on: for programs that cannot be forked
+//   "out": path
+//   serve and become:
+//   "outputs": folder    where each mutant's stdout and stderr go, as ID.txt
+//   "jobs": 2            mutants that run at the same time
+//   "seconds": 10        that a mutant may run
+//   "instruction_limit": N   warp instructions that a block of a mutant may run; 0: as set for the program
+//   "mutants": [{"id": 7, "at": 12, "code": "hash", "place": [module, function, instruction, edit]},
+//               {"id": 8, "at": 3, "site": "key", "change": "grid-x+1"}]
+//                        in ascending order of "at": the launch, or for the second kind the call, before which it is forked, from 1
+//
+// Lines of serve and become, each one JSON object with "id": {"end": exit status of the program's own}, {"finding": kind, "text": ...}, {"refused": why}, and
+// from the parent {"died": wait status, "seconds": s, "late": whether it was ended for its time}, {"skipped": why}.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "simulator/mutation/mutant.h"
+
+namespace lockstep::runtime {
+
+struct PlannedMutant {
+  int id = 0;
+  std::uint64_t at = 0;
+  std::string code;  // of a kernel: hash_of its texts
+  mutation::Place place;
+  std::string site, change;  // of a call
+  bool of_call() const { return !site.empty(); }
+};
+
+struct Plan {
+  enum class Mode { kSurvey, kServe, kBecome } mode = Mode::kSurvey;
+  std::string out, outputs;
+  int jobs = 1;
+  double seconds = 0;
+  std::uint64_t instruction_limit = 0;
+  std::vector<PlannedMutant> mutants;
+};
+
+std::variant<Plan, std::string> read_plan(const std::string& path);
+
+// What tells one module's texts from another's: 16 hexadecimal digits.
+std::string hash_of(const std::vector<std::string>& texts);
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,189 @@
+#include "simulator/runtime/mutation/server.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "simulator/engine/launch/mutable_code.h"
+#include "simulator/runtime/mutation/call_change.h"
+#include "simulator/runtime/mutation/call_site.h"
+#include "simulator/runtime/mutation/survey.h"
+#include "simulator/runtime/state/modules.h"
+#include "simulator/runtime/state/runtime.h"
+
+namespace lockstep::runtime {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// One write a line: those of several processes do not mix in a file opened for appending.
+void put_line(int file, const json& line) {
+  const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  [[maybe_unused]] const ssize_t written = write(file, text.data(), text.size());
+}
+
+// What a mutant prints is its own, and it has nothing to read.
+void redirect(const std::string& folder, int id) {
+  const std::string path = folder.empty() ? "/dev/null" : folder + "/" + std::to_string(id) + ".txt";
+  std::fflush(nullptr);
+  const int out = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (out >= 0) dup2(out, STDOUT_FILENO), dup2(out, STDERR_FILENO), close(out);
+  if (in >= 0) dup2(in, STDIN_FILENO), close(in);
+}
+
+}  // namespace
+
+MutationServer::MutationServer(Plan plan) : plan_(std::move(plan)) {
+  lines_ = open(plan_.out.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  if (lines_ < 0) throw std::runtime_error("LOCKSTEP_MUTATION: '" + plan_.out + "': " + std::strerror(errno));
+  process_ = getpid();
+  for (const PlannedMutant& m : plan_.mutants) (m.of_call() ? calls_ : kernels_).push_back(m);
+  if (plan_.mode == Plan::Mode::kBecome) self_ = &plan_.mutants.at(0);
+}
+
+void MutationServer::before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel&, engine::LaunchConfig& config) {
+  ++launches_;
+  if (self_ == nullptr) {
+    if (const PlannedMutant* mutant = fork_those_at(runtime, kernels_, next_kernel_, launches_)) become(runtime, *mutant);
+  }
+  if (self_ == nullptr) return;
+  limit(config);
+  if (!self_->of_call()) mutate_code(runtime, binary, runtime.current().ordinal);
+}
+
+bool MutationServer::before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) {
+  ++puts_;
+  if (self_ == nullptr) {
+    if (const PlannedMutant* mutant = fork_those_at(runtime, calls_, next_call_, puts_)) become(runtime, *mutant);
+  }
+  if (self_ == nullptr || !self_->of_call() || self_->change == "error-swallowed" || call_site(api_name).key(api_name) != self_->site) return true;
+  return change_call(self_->change, ++times_, stream, work);
+}
+
+cudaError_t MutationServer::launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) {
+  ++puts_;
+  if (self_ == nullptr) {
+    if (const PlannedMutant* mutant = fork_those_at(runtime, calls_, next_call_, puts_)) become(runtime, *mutant);
+  }
+  const bool swallowed = self_ != nullptr && self_->change == "error-swallowed" && call_site(api_name).key(api_name) == self_->site;
+  return swallowed ? cudaSuccess : error;
+}
+
+void MutationServer::found(const std::vector<check::Finding>& findings) {
+  if (self_ == nullptr || getpid() != process_) return;
+  for (const check::Finding& f : findings) {
+    if (f.severity != check::Severity::kError || ++findings_ > 3) continue;  // the first say it
+    put_line(lines_, {{"id", self_->id}, {"finding", check::name(f.kind)}, {"text", f.to_string()}});
+  }
+}
+
+void MutationServer::finish(int status) {
+  if (getpid() != process_) return;
+  if (self_ != nullptr) {
+    put_line(lines_, {{"id", self_->id}, {"end", status}});
+  } else {
+    reap(1);
+  }
+}
+
+const PlannedMutant* MutationServer::fork_those_at(Runtime& runtime, const std::vector<PlannedMutant>& planned, std::size_t& next, std::uint64_t now) {
+  for (; next < planned.size() && planned[next].at <= now; ++next) {
+    if (planned[next].at < now) continue;  // its launch has passed: the plan is not of this run
+    if (const PlannedMutant* self = fork_one(runtime, planned[next])) return self;
+  }
+  return nullptr;
+}
+
+const PlannedMutant* MutationServer::fork_one(Runtime& runtime, const PlannedMutant& mutant) {
+  if (thread_count() > 1) {
+    put_line(lines_, {{"id", mutant.id}, {"skipped", "the program has other threads here"}});
+    return nullptr;
+  }
+  reap(static_cast<std::size_t>(std::max(1, plan_.jobs)));
+  std::fflush(nullptr);
+  runtime.forking_mutant = true;
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  runtime.forking_mutant = false;
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    redirect(plan_.outputs, mutant.id);
+    running_.clear();
+    process_ = getpid();
+    return &mutant;
+  }
+  if (child < 0) {
+    put_line(lines_, {{"id", mutant.id}, {"skipped", std::string("no process: ") + std::strerror(errno)}});
+    return nullptr;
+  }
+  const auto now = Clock::now();
+  running_[child] = {mutant.id, now, now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(plan_.seconds)), false};
+  return nullptr;
+}
+
+void MutationServer::become(Runtime& runtime, const PlannedMutant& mutant) {
+  self_ = &mutant;
+  if (!runtime.memory->separate_host_file()) {
+    put_line(lines_, {{"id", mutant.id}, {"skipped", "its managed memory cannot be copied"}});
+    _exit(1);
+  }
+}
+
+void MutationServer::mutate_code(Runtime& runtime, FatBinary& binary, int device) {
+  if (std::find(mutated_.begin(), mutated_.end(), std::pair<const FatBinary*, int>(&binary, device)) != mutated_.end()) return;
+  mutated_.emplace_back(&binary, device);
+  FatBinary::Loaded& loaded = binary.loaded.at(device);
+  std::string& hash = hashes_[&binary];
+  if (hash.empty()) hash = hash_of(loaded.texts);
+  if (hash != self_->code) return;
+  const auto code = engine::parse_again(std::vector<std::string_view>(loaded.texts.begin(), loaded.texts.end()));
+  const std::string why = code->mutate(self_->place, *loaded.module, *runtime.memory, device, runtime.settings.registers);
+  if (why.empty()) return;
+  put_line(lines_, {{"id", self_->id}, {"refused", why}});
+  _exit(0);
+}
+
+void MutationServer::limit(engine::LaunchConfig& config) const {
+  config.host_threads = 1;  // mutants run beside one another
+  if (plan_.instruction_limit != 0) config.instruction_limit = plan_.instruction_limit;
+}
+
+void MutationServer::reap(std::size_t fewer_than) {
+  while (running_.size() >= fewer_than) {
+    bool any = false;
+    for (auto it = running_.begin(); it != running_.end();) {
+      auto& [process, r] = *it;
+      const auto now = Clock::now();
+      if (now > r.until && !r.late) {
+        r.late = true;
+        kill(process, SIGKILL);
+      }
+      int status = 0;
+      if (waitpid(process, &status, WNOHANG) != process) {
+        ++it;
+        continue;
+      }
+      any = true;
+      put_line(lines_, {{"id", r.id}, {"died", status}, {"seconds", std::chrono::duration<double>(now - r.begun).count()}, {"late", r.late}});
+      it = running_.erase(it);
+    }
+    if (!any && running_.size() >= fewer_than) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,60 @@
+// A run of which processes are forked that go on as mutants.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulator/runtime/mutation/interceptor.h"
+#include "simulator/runtime/mutation/plan.h"
+
+namespace lockstep::runtime {
+
+class MutationServer final : public Interceptor {
+ public:
+  // Throws std::runtime_error when the plan's file for lines cannot be opened.
+  explicit MutationServer(Plan plan);
+  void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) override;
+  void after_launch(FatBinary&, const engine::Kernel&, const engine::Outcome&) override {}
+  bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) override;
+  cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) override;
+  void found(const std::vector<check::Finding>& findings) override;
+
+  // The process ends with this status of its own: a mutant tells it, the parent waits for its mutants.
+  void finish(int status);
+
+ private:
+  struct Running {
+    int id = 0;
+    std::chrono::steady_clock::time_point begun, until;
+    bool late = false;
+  };
+  // Forks the mutants that begin here, each when there is room. In such a process it returns that mutant, in the parent nullptr.
+  const PlannedMutant* fork_those_at(Runtime& runtime, const std::vector<PlannedMutant>& planned, std::size_t& next, std::uint64_t now);
+  const PlannedMutant* fork_one(Runtime& runtime, const PlannedMutant& mutant);
+  void become(Runtime& runtime, const PlannedMutant& mutant);
+  void mutate_code(Runtime& runtime, FatBinary& binary, int device);
+  void limit(engine::LaunchConfig& config) const;
+  // Takes the processes that have ended and ends those whose time is over; waits until fewer than `fewer_than` run.
+  void reap(std::size_t fewer_than);
+
+  Plan plan_;
+  std::vector<PlannedMutant> kernels_, calls_;  // of the plan, each in its order
+  std::size_t next_kernel_ = 0, next_call_ = 0;
+  std::uint64_t launches_ = 0, puts_ = 0;
+  int lines_ = -1;
+  pid_t process_ = 0;  // that this is: children that the program itself forks are nobody's
+  std::map<pid_t, Running> running_;
+  const PlannedMutant* self_ = nullptr;  // in a mutant
+  std::vector<std::pair<const FatBinary*, int>> mutated_;
+  std::map<const FatBinary*, std::string> hashes_;
+  int times_ = 0;  // the mutant's call was made
+  int findings_ = 0;
+};
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,64 @@
+// An unchanged run that notes what could be changed in the program's kernels and calls, and which launch or call comes to each first.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "simulator/engine/launch/mutable_code.h"
+#include "simulator/runtime/mutation/interceptor.h"
+#include "simulator/runtime/mutation/plan.h"
+
+namespace lockstep::runtime {
+
+class Survey final : public Interceptor {
+ public:
+  explicit Survey(Plan plan) : plan_(std::move(plan)) {}
+  void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) override;
+  void after_launch(FatBinary& binary, const engine::Kernel& kernel, const engine::Outcome& outcome) override;
+  bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) override;
+  cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) override;
+  void found(const std::vector<check::Finding>&) override {}
+
+  // Writes the file, when the process ends: one JSON object.
+  //   "launches", "calls": how many there were
+  //   "instructions": the most warp instructions of one launch
+  //   "codes": [{"code": hash, "mutants": [{"place", "operator", "change", "function", "text", "file", "line", "column", "at"}]}], at: 0 for what no
+  //            launch executed
+  //   "sites": [{"site": key, "api", "object", "offset", "kernel", "changes": [{"change", "words", "at"}]}]
+  //   "threads": whether the program had more than one at a launch
+  void finish(int status);
+
+ private:
+  struct Code {
+    std::unique_ptr<engine::MutableCode> parsed;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t> first;  // by module, function, instruction: the launch
+  };
+  struct Site {
+    std::string api, object, kernel;
+    std::uint64_t offset = 0;
+    std::map<std::string, std::uint64_t> changes;  // the call that first comes to each
+  };
+  Code& code_of(FatBinary& binary);
+  Site& site_of(const char* api_name);
+
+  Plan plan_;
+  std::map<const FatBinary*, std::string> hashes_;
+  std::map<std::string, Code> codes_;
+  std::map<std::string, Site> sites_;
+  std::vector<std::uint8_t> ran_;
+  std::uint64_t launches_ = 0, calls_ = 0, instructions_ = 0;
+  bool threads_ = false;
+  int process_ = getpid();
+};
+
+// Threads of this process.
+int thread_count();
+
+}  // namespace lockstep::runtime

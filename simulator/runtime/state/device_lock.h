@@ -1,0 +1,51 @@
+// The device lock: recursive, because functions of the API are written in terms of each other.
+//
+// A forked process goes on with what its one thread holds. std::recursive_mutex cannot: it knows its owner by a number that the system gives anew.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace lockstep::runtime {
+
+// For std::unique_lock and std::lock_guard.
+class DeviceLock {
+ public:
+  void lock() {
+    if (is_mine()) {
+      ++depth_;
+      return;
+    }
+    mutex_.lock();
+    take();
+  }
+  bool try_lock() {
+    if (is_mine()) {
+      ++depth_;
+      return true;
+    }
+    if (!mutex_.try_lock()) return false;
+    take();
+    return true;
+  }
+  void unlock() {
+    if (--depth_ != 0) return;
+    owner_.store({}, std::memory_order_relaxed);
+    mutex_.unlock();
+  }
+
+ private:
+  // Only this thread ever writes its own number.
+  bool is_mine() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
+  void take() {
+    owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    depth_ = 1;
+  }
+
+  std::mutex mutex_;
+  std::atomic<std::thread::id> owner_{};
+  int depth_ = 0;
+};
+
+}  // namespace lockstep::runtime

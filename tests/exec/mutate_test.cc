@@ -1,0 +1,166 @@
+// `lockstep mutate` as people use it: programs that nvcc built, judged by mutants.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace lockstep {
+namespace {
+
+using nlohmann::json;
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+struct Outcome {
+  int status = -1;
+  std::string out, err, folder;
+
+  json report() const { return json::parse(contents(folder + "/mutation.json")); }
+  // How many mutants have each status of the schema.
+  std::map<std::string, int> statuses() const {
+    std::map<std::string, int> count;
+    const json all = report();
+    for (const auto& [name, file] : all.at("files").items())
+      for (const auto& m : file.at("mutants")) ++count[m.at("status")];
+    return count;
+  }
+  // Killed of those that were executed, in per cent.
+  double score() const {
+    std::map<std::string, int> n = statuses();
+    const int killed = n["Killed"] + n["Timeout"] + n["RuntimeError"];
+    return 100.0 * killed / (killed + n["Survived"]);
+  }
+};
+
+// Runs lockstep-exec mutate with these words, through a shell.
+Outcome mutate(const std::string& name, const std::string& words) {
+  const char* tool = std::getenv("LOCKSTEP_EXEC");
+  EXPECT_NE(tool, nullptr);
+  Outcome o;
+  o.folder = testing::TempDir() + "/" + name;
+  const std::string out = o.folder + ".out", err = o.folder + ".err";
+  const std::string command = std::string(tool) + " mutate --out=" + o.folder + " " + words + " >" + out + " 2>" + err;
+  const int status = std::system(command.c_str());
+  o.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  o.out = contents(out);
+  o.err = contents(err);
+  return o;
+}
+
+std::string program(const std::string& name) { return "-- tests/exec/" + name; }
+
+// The tests that look at one element, and their twins that look at all.
+TEST(Mutate, ToldTheWeakFromTheStrong) {
+  const Outcome weak = mutate("weak", program("weakly_tested")), strong = mutate("strong", program("strongly_tested"));
+  ASSERT_EQ(weak.status, 0) << weak.out << weak.err;
+  ASSERT_EQ(strong.status, 0) << strong.out << strong.err;
+  EXPECT_GT(strong.score(), 90) << strong.out;
+  EXPECT_GT(strong.score(), weak.score() + 10) << weak.out << strong.out;
+  // Both kernels were mutated, and one was not launched.
+  EXPECT_GT(strong.statuses()["NoCoverage"], 5);
+  // Nothing but a race or a value that nobody wrote can be left to the simulated GPU's checks by tests that look at
+  // everything.
+  EXPECT_TRUE(has(strong.out, " 0 of them by the simulated GPU's checks alone")) << strong.out;
+  EXPECT_FALSE(has(weak.out, " 0 of them by the simulated GPU's checks alone")) << weak.out;
+  // A survivor is shown with its line.
+  EXPECT_TRUE(has(weak.out, "if (i < n) y[i] = a * x[i] + y[i];")) << weak.out;
+  EXPECT_TRUE(has(weak.out, "guard-removed: ")) << weak.out;
+  EXPECT_FALSE(has(strong.out, "guard-removed: ")) << strong.out;
+  // What kills is named, as GoogleTest names it.
+  bool named = false;
+  const json report = strong.report();
+  EXPECT_EQ(report.at("schemaVersion"), "2");
+  for (const auto& [name, file] : report.at("files").items()) {
+    EXPECT_TRUE(file.contains("source") && file.contains("language"));
+    for (const auto& m : file.at("mutants"))
+      named |= m.value("statusReason", "") == "Saxpy.IsRightEverywhereAndNowhereElse";
+  }
+  EXPECT_TRUE(named);
+  EXPECT_TRUE(has(contents(strong.folder + "/mutation.html"), "<h1>What the tests notice</h1>"));
+}
+
+TEST(Mutate, SamplesTheSameBySeedAndGoesOnWhereItWas) {
+  const std::string words = "--mutants=12 --seed=7 --operators=kernels " + program("weakly_tested");
+  const Outcome first = mutate("sample", words);
+  ASSERT_EQ(first.status, 0) << first.err;
+  const std::string report = first.report().dump();
+  const Outcome again = mutate("sample", "--resume " + words);
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(again.report().dump(), report);
+  int count = 0;
+  for (const auto& [status, n] : first.statuses()) count += n;
+  EXPECT_EQ(count, 12);
+  const Outcome other =
+      mutate("sample", "--resume --mutants=11 --seed=8 --operators=kernels " + program("weakly_tested"));
+  EXPECT_TRUE(has(other.err, "is of other mutants: beginning anew")) << other.err;
+}
+
+TEST(Mutate, ChoosesByOperatorAndJudgesByScore) {
+  const Outcome few =
+      mutate("few", "--operators=compare-negated,call-removed --fail-under=100 " + program("weakly_tested"));
+  for (const auto& [name, file] : few.report().at("files").items())
+    for (const auto& m : file.at("mutants"))
+      EXPECT_TRUE(m.at("mutatorName") == "compare-negated" || m.at("mutatorName") == "call-removed");
+  EXPECT_EQ(few.status, few.score() < 100 ? 1 : 0) << few.out << few.err;
+  const Outcome below = mutate("below", "--operators=guard-removed --fail-under=100 " + program("weakly_tested"));
+  EXPECT_EQ(below.status, 1) << below.out << below.err;
+  EXPECT_TRUE(has(below.err, "is below --fail-under=100")) << below.err;
+}
+
+TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
+  const std::string file = testing::TempDir() + "/equivalents.txt";
+  std::ofstream(file)
+      << "# nothing can tell\ntested.cu: if (i < n) y[i] = a * x[i] + y[i]; ~ guard-removed ~ * ~ for this test\n";
+  const Outcome o = mutate(
+      "excused", "--operators=guard-removed --fail-under=100 --equivalents=" + file + " " + program("weakly_tested"));
+  EXPECT_EQ(o.status, 0) << o.out << o.err;
+  EXPECT_GT(o.statuses()["Ignored"], 0);
+  std::ofstream(file) << "tested.cu: no reason\n";
+  EXPECT_TRUE(
+      has(mutate("unreadable", "--operators=guard-removed --equivalents=" + file + " " + program("weakly_tested")).err,
+          "equivalents.txt, line 1"));
+}
+
+// Managed memory is mapped into parent and mutants alike: they must not see one another's.
+TEST(Mutate, KeepsMutantsOfManagedMemoryApart) {
+  const Outcome o = mutate("managed", "--mutants=25 --jobs=4 " + program("managed"));
+  EXPECT_EQ(o.status, 0) << o.out << o.err;
+  EXPECT_EQ(o.statuses()["Pending"], 0) << o.out;
+  EXPECT_GT(o.score(), 50) << o.out;
+}
+
+// A program with threads of its own cannot be forked: each mutant is a run.
+TEST(Mutate, RunsProgramsWithThreadsOnceAMutant) {
+  const Outcome o = mutate("threads", "--mutants=6 --operators=kernels " + program("beside_a_thread"));
+  EXPECT_EQ(o.status, 0) << o.out << o.err;
+  EXPECT_TRUE(has(o.err, "the program has several threads when it launches kernels")) << o.err;
+  EXPECT_EQ(o.statuses()["Pending"], 0) << o.out;
+  EXPECT_GT(o.score(), 50) << o.out;
+}
+
+TEST(Mutate, SaysWhatIsWrong) {
+  EXPECT_TRUE(has(mutate("wrong", "--operators=barriers " + program("vector_add")).err,
+                  "there is no operator 'barriers'; there are kernels, calls, barrier-removed"));
+  EXPECT_TRUE(has(mutate("wrong", "--files='(' " + program("vector_add")).err, "regular expressions"));
+  EXPECT_TRUE(has(mutate("wrong", "--files=nowhere --callers=nobody " + program("vector_add")).err,
+                  "no mutant is left to judge"));
+  const Outcome red = mutate("red", "-- /bin/false");
+  EXPECT_EQ(red.status, 2);
+  EXPECT_TRUE(has(red.err, "the unchanged program ends with status 1")) << red.err;
+  const Outcome nothing = mutate("nothing", "-- /bin/true");
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_TRUE(has(nothing.err, "the program launched no kernel on the simulated GPU")) << nothing.err;
+}
+
+}  // namespace
+}  // namespace lockstep

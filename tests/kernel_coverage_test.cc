@@ -1,0 +1,90 @@
+// What the suites execute of kernels/*.cu, held against the table of docs/coverage.md: every executable line, and every
+// way of every branch but those of lines that the table names with a reason.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lockstep {
+namespace {
+
+using Line = std::pair<std::string, std::string>;  // family, and the line of its source without what is around it
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::istringstream text(contents(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string trimmed(const std::string& line) {
+  const std::size_t first = line.find_first_not_of(' ');
+  return first == line.npos ? "" : line.substr(first, line.find_last_not_of(' ') + 1 - first);
+}
+
+// The rows "| family | `line` | reason |".
+std::set<Line> excused() {
+  static const std::regex kRow(R"(\| (\w+) \| `(.*)` \| .+ \|)");
+  std::set<Line> all;
+  for (const std::string& line : lines_of("docs/coverage.md")) {
+    std::smatch row;
+    if (std::regex_match(line, row, kRow)) all.emplace(row[1], row[2]);
+  }
+  return all;
+}
+
+bool in_source(const Line& line) {
+  for (const std::string& candidate : lines_of("kernels/" + line.first + ".cu")) {
+    if (trimmed(candidate) == line.second) return true;
+  }
+  return false;
+}
+
+TEST(KernelCoverage, OfTheTableEveryLineIsInItsKernel) {
+  EXPECT_GT(excused().size(), 0u);
+  for (const Line& line : excused()) EXPECT_TRUE(in_source(line)) << line.first << ": " << line.second;
+}
+
+TEST(KernelCoverage, WhatTheSuitesDoNotExecuteIsInTheTable) {
+  const std::string out = testing::TempDir() + "/coverage", text = out + ".txt";
+  // The nightly configuration's ten times the cases would be executed to no purpose.
+  const std::string command = "env -u LOCKSTEP_SCALE " + std::string(std::getenv("LOCKSTEP_EXEC")) +
+                              " coverage --check=all --only=kernels/ --out=" + out + ".info --text=" + text +
+                              " -- harness/conform/conform run --out=" + out + " >" + out + ".log 2>&1";
+  const int status = std::system(command.c_str());
+  ASSERT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0) << contents(out + ".log");
+  static const std::regex kFile(R"((?:.*/)?kernels/(\w+)\.cu)"),
+      kBranch(R"(    \S*kernels/(\w+)\.cu:(\d+): \d+ of \d+)");
+  const std::set<Line> known = excused();
+  std::set<std::string> families;
+  for (const std::string& line : lines_of(text)) {
+    std::smatch found;
+    if (std::regex_match(line, found, kFile)) families.insert(found[1]);
+    if (line.starts_with("  lines that nobody executed: ")) {
+      EXPECT_EQ(line, "  lines that nobody executed: none") << "of the kernels before it:\n"
+                                                            << contents(text).substr(0, 2000);
+    }
+    if (!std::regex_match(line, found, kBranch)) continue;
+    const std::vector<std::string> source = lines_of("kernels/" + found[1].str() + ".cu");
+    const std::size_t number = std::stoul(found[2]);
+    ASSERT_LE(number, source.size());
+    EXPECT_TRUE(known.contains({found[1], trimmed(source[number - 1])})) << line << "\n" << source[number - 1];
+  }
+  EXPECT_GE(families.size(), 8u) << contents(out + ".log");
+}
+
+}  // namespace
+}  // namespace lockstep

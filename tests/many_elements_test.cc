@@ -1,0 +1,15 @@
+// Lines of more than 2^31 elements. Not applicable where a device has no memory for them; on the simulated GPU in the
+// nightly configuration alone.
+#include "properties/many_elements.h"
+
+#include "tests/law_coverage.h"
+
+namespace lockstep::properties {
+namespace {
+
+const bool access = register_laws("MemoryAccess", many_access_laws(), MemoryAccess());
+const bool stencil = register_laws("Stencil", many_stencil_laws(), Stencil(kernels::stencil_1d));
+const bool staging = register_laws("Staging", many_staging_laws(), kernels::StagingLaunchers());
+
+}  // namespace
+}  // namespace lockstep::properties
