@@ -78,6 +78,18 @@ TEST(MatmulReference, DemandsExactnessOfSmallIntegers) {
   EXPECT_TRUE((c.value == c.value.round()).all());
 }
 
+// Up to 2^24 every integer is a float, and no further; and one factor of integers makes no product exact.
+TEST(MatmulReference, DemandsExactnessOfNothingElse) {
+  RowMajorF a(1, 2), b(2, 1);
+  a << 4096, 4095;
+  b << 4095, 1;
+  EXPECT_EQ(matmul(a, b).bound(0), 0) << "2^24 - 1";
+  b << 4096, 1;
+  EXPECT_GT(matmul(a, b).bound(0), 0) << "above 2^24";
+  EXPECT_GT(matmul(integers(2, 9), random_matrix(9, 2, 9)).bound.minCoeff(), 0);
+  EXPECT_GT(matmul(random_matrix(2, 9, 9), integers(9, 2)).bound.minCoeff(), 0);
+}
+
 TEST(MatmulReference, GivesPositiveZeroWithoutTerms) {
   const Bounded empty = matmul(RowMajorF(2, 0), RowMajorF(0, 3));
   ASSERT_EQ(empty.value.size(), 6);
@@ -111,6 +123,21 @@ TEST(MatmulReference, FreivaldsAcceptsTheChainAndRejectsOneWrongElement) {
   c(17, 11) += 0.01f;
   const Bounded wrong = freivalds_residual(a, b, c, 1);
   EXPECT_FALSE((wrong.value.abs() <= wrong.bound).all());
+  // Two errors of a row that cancel in its sum: half of all vectors of signs see them.
+  c(17, 12) -= 0.01f;
+  int seen = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Bounded two = freivalds_residual(a, b, c, seed);
+    seen += !(two.value.abs() <= two.bound).all();
+  }
+  EXPECT_GE(seen, 8);
+  EXPECT_LE(seen, 32);
+}
+
+TEST(MatmulReference, FreivaldsBoundsTheRoundingOfItsOwnSums) {
+  const RowMajorF nothing = RowMajorF::Zero(1, 1), none = RowMajorF::Zero(1, 9), ones = RowMajorF::Constant(1, 9, 1.0f);
+  EXPECT_GE(freivalds_residual(nothing, none, ones, 1).bound(0), 9 * 9 * 0x1p-53);
+  EXPECT_LE(freivalds_residual(nothing, none, ones, 1).bound(0), 1e-12);
 }
 
 TEST(MatmulReference, TheDeclaredChainRoundsOnceATermInOrder) {

@@ -53,6 +53,17 @@ TEST(ShuffleReference, SumsSegments) {
   EXPECT_TRUE((segment_sums(SegmentSum::kAll, x, 4, u).bound == 0).all());
 }
 
+TEST(ShuffleReference, SumsAreExactWhileEveryIntegerIsANumberOfTheType) {
+  Eigen::ArrayXd x(2);
+  const double u = unit_roundoff<float>();
+  x << 0x1p24 - 2, 1;
+  EXPECT_TRUE((segment_sums(SegmentSum::kAll, x, 2, u).bound == 0).all());
+  x << 0x1p24, 1;
+  EXPECT_TRUE((segment_sums(SegmentSum::kAll, x, 2, u).bound > 0).all());
+  x << 1.5, 1;
+  EXPECT_TRUE((segment_sums(SegmentSum::kAll, x, 2, u).bound > 0).all());
+}
+
 TEST(ShuffleReference, TheDeclaredChainAddsInItsOrder) {
   // Who was added to whom, in words.
   using Words = std::vector<std::string>;

@@ -21,6 +21,10 @@ TEST(StagingReference, TreatsAPartialTileAsATileOfItsOwn) {
   EXPECT_EQ(list(reverse_tiles(x, 3)), (Vector{4, 2, 1, 32, 16, 8, 64}));
   EXPECT_EQ(list(rotate_tiles(x, 3)), (Vector{2, 4, 1, 16, 32, 8, 64}));
   EXPECT_EQ(list(difference_tiles(x, 3)), (Vector{1, 1, 2, 8, 8, 16, 64}));
+  const Vector two = {1, 2, 4, 8, 16};
+  EXPECT_EQ(list(reverse_tiles(two, 3)), (Vector{4, 2, 1, 16, 8}));
+  EXPECT_EQ(list(rotate_tiles(two, 3)), (Vector{2, 4, 1, 16, 8}));
+  EXPECT_EQ(list(difference_tiles(two, 3)), (Vector{1, 1, 2, 8, 8}));
 }
 
 TEST(StagingReference, LeavesTilesOfOneAlone) {

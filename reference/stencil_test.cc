@@ -109,6 +109,9 @@ TEST(StencilReference, AgreesWithALongDoubleLoopForEveryBoundaryAndTinySize) {
         }
         EXPECT_LE(std::abs(result.value(i) - exact), gamma<double>(6) * magnitude) << "n=" << n << " i=" << i;
         EXPECT_LE(result.bound(i), 1.0001L * gamma<float>(5) * magnitude + 5 * underflow_unit<float>());
+        if (magnitude > 0) {
+          EXPECT_GE(result.bound(i), gamma<float>(5) * magnitude + 4 * underflow_unit<float>());
+        }
       }
     }
   }
@@ -199,6 +202,21 @@ TEST(StencilReference, SpecialValuesHaveTheClassThatTheChainGives) {
       EXPECT_TRUE(std::isfinite(r.value(0)) && r.bound(0) > 0) << s.what;
     }
   }
+}
+
+// Where partial sums overflow, the declared order and the declared fusing decide what is left.
+TEST(StencilReference, TheClassIsThatOfTheDeclaredChainAndOfNoOther) {
+  std::vector<float> x(9, 0);
+  x[4 + 1] = x[4 + 2] = x[4 - 3] = x[4 - 4] = kMax;  // two terms up, then two down
+  const Bounded order = stencil_1d(x, Coefficients{kNaN, 1, 1, 1, 1}, Boundary::kPadded);
+  EXPECT_EQ(order.value(0), kInf);
+  EXPECT_EQ(order.bound(0), 0);
+  // -max, and twice 3/4 of it on top: the product alone would overflow.
+  std::fill(x.begin(), x.end(), 0.0f);
+  x[4 - 1] = kMax, x[4 + 2] = 0.75f * kMax;
+  const Bounded fused = stencil_1d(x, Coefficients{kNaN, 1, 2, 1, 1}, Boundary::kPadded);
+  EXPECT_EQ(fused.value(0), 2.0 * (0.75f * kMax) - kMax);
+  EXPECT_GT(fused.bound(0), 0);
 }
 
 TEST(StencilReference, ASpecialValueReachesItsEightNeighboursAndNotItself) {

@@ -44,6 +44,21 @@ TEST(Diff, SaysWhichVerdictsChanged) {
   EXPECT_THAT(back.verdicts_other, ElementsAre("Made.Holds: fail -> pass"));
 }
 
+// A waiver excuses a failure; it makes no pass of it.
+TEST(Diff, APassThatBecomesAWaivedFailureIsWorse) {
+  MadeRun waived;
+  waived.records[0].verdict = Verdict::kWaived;
+  waived.records[0].reason = "https://example.org/7 until 2030-01-01: known [mismatch]";
+  const PassportDiff d = diff({}, waived);
+  EXPECT_TRUE(d.worse());
+  EXPECT_THAT(d.verdicts_worse, ElementsAre(HasSubstr("Made.Holds: pass -> waived")));
+  MadeRun failed;
+  failed.fail(0, "y[32] is 1.5, not 1.25");
+  EXPECT_FALSE(diff(failed, waived).worse());
+  EXPECT_TRUE(diff(waived, failed).worse());
+  EXPECT_FALSE(diff(waived, {}).worse());
+}
+
 TEST(Diff, ADeviceThatLacksACapabilityIsAnotherOneAndNotWorse) {
   MadeRun after;
   after.records[0].verdict = Verdict::kNotApplicable;
@@ -110,6 +125,12 @@ TEST(Diff, SaysWhatBecameSlowerOnGpusOfOneName) {
   EXPECT_THAT(diff({}, after).timing_worse, ElementsAre(HasSubstr("slower  copy: 100.00 us")));
   EXPECT_TRUE(diff({}, after).worse());
   EXPECT_THAT(diff(after, {}).timing_other, ElementsAre(HasSubstr("faster  copy")));
+  // Intervals that meet tell nothing.
+  MadeRun wide, wide_after;
+  wide.time(100, 0.2);
+  wide_after.time(110, 0.2);
+  EXPECT_THAT(diff(wide, wide_after).timing_worse, IsEmpty());
+  EXPECT_THAT(diff(wide_after, wide).timing_other, IsEmpty());
   after.device["name"] = "NVIDIA L4";
   const PassportDiff other = diff({}, after);
   EXPECT_FALSE(other.worse()) << "another GPU is not slower, it is another GPU";

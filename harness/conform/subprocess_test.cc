@@ -31,6 +31,14 @@ class Subprocess : public ::testing::Test {
     std::ifstream in(output_);
     return std::string(std::istreambuf_iterator<char>(in), {});
   }
+  // Soon, if not now.
+  static void expect_ended(pid_t process) {
+    ASSERT_GT(process, 0);
+    for (int i = 0; i < 100 && kill(process, 0) == 0; ++i) usleep(20'000);
+    std::ifstream state("/proc/" + std::to_string(process) + "/stat");
+    const std::string stat((std::istreambuf_iterator<char>(state)), {});
+    EXPECT_TRUE(stat.empty() || stat.find(") Z ") != stat.npos) << "still runs: " << stat;
+  }
   std::string output_;
 };
 
@@ -70,12 +78,13 @@ TEST_F(Subprocess, EndsAtTheTimeLimitWithAllThatItStarted) {
   EXPECT_THAT(end.describe(), HasSubstr("time limit"));
   EXPECT_LT(end.seconds, 10);
   EXPECT_GE(ticks, 1);
-  const pid_t grandchild = std::atoi(output().c_str());
-  ASSERT_GT(grandchild, 0);
-  for (int i = 0; i < 100 && kill(grandchild, 0) == 0; ++i) usleep(20'000);
-  std::ifstream state("/proc/" + std::to_string(grandchild) + "/stat");
-  const std::string stat((std::istreambuf_iterator<char>(state)), {});
-  EXPECT_TRUE(stat.empty() || stat.find(") Z ") != stat.npos) << "still runs: " << stat;
+  expect_ended(std::atoi(output().c_str()));
+}
+
+TEST_F(Subprocess, EndsWhatAProgramLeavesBehind) {
+  const ProcessEnd end = run_process(shell("sleep 60 > /dev/null 2>&1 & echo $!"));
+  EXPECT_TRUE(end.succeeded()) << end.describe();
+  expect_ended(std::atoi(output().c_str()));
 }
 
 TEST_F(Subprocess, KillsWhatIgnoresTheFirstSignal) {

@@ -105,6 +105,41 @@ TEST_F(Memory, EveryByteOfBothGuardsIsWatched) {
   }
 }
 
+// A guard begins right behind the last byte, also where that is not the last of a word, and ends at the first of the
+// array.
+template <class T>
+void expect_guards_adjoin() {
+  for (std::size_t n : {0, 1, 2, 3, 5, 7, 8, 9, 13, 1021, 262147}) {
+    for (int misalignment : {0, 1, 3}) {
+      for (std::ptrdiff_t offset : {-3, -2, -1, 0, 1, 2, 6, 7}) {
+        const CaseOutcome outcome = run_case([&] {
+          const auto array = DeviceArray<T>::output("a", n, Layout{misalignment, Poison::kNaN});
+          auto* const byte = reinterpret_cast<unsigned char*>(array.data()) + (offset < 0 ? 0 : n * sizeof(T)) + offset;
+          *byte ^= 0x01;
+        });
+        EXPECT_EQ(outcome.failure.label(), "guard") << n * sizeof(T) << " bytes, at " << offset;
+        const std::string distance =
+            offset < 0 ? std::to_string(-offset) + " before the start" : std::to_string(offset + 1) + " past the end";
+        EXPECT_NE(outcome.failure.message.find("1 byte, the nearest " + distance), std::string::npos)
+            << outcome.failure.message;
+      }
+      // The last byte is the array's own.
+      if (n == 0) continue;
+      const CaseOutcome outcome = run_case([&] {
+        const auto array = DeviceArray<T>::output("a", n, Layout{misalignment, Poison::kNaN});
+        reinterpret_cast<unsigned char*>(array.data())[n * sizeof(T) - 1] ^= 0x01;
+        reinterpret_cast<unsigned char*>(array.data())[0] ^= 0x10;
+      });
+      EXPECT_TRUE(outcome.held()) << n * sizeof(T) << " bytes: " << outcome.failure.message;
+    }
+  }
+}
+TEST_F(Memory, GuardsAdjoinBuffersOfOddSizes) {
+  expect_guards_adjoin<std::uint8_t>();
+  expect_guards_adjoin<Half>();
+  expect_guards_adjoin<Float3>();
+}
+
 TEST_F(Memory, AGuardReportNamesElementAndValues) {
   const CaseOutcome after = run_case([] {
     const auto out = DeviceArray<float>::output("y", 33, Layout{});
@@ -271,6 +306,27 @@ TEST_F(Memory, ARowMayHoldTheNumberThatIsItsPoison) {
       EXPECT_EQ(fetch_rows(out, 2, 2, 3).size(), 4u);
     });
     EXPECT_EQ(outcome.failure.label(), poison == Poison::kNaN ? "unwritten" : "none") << outcome.failure.message;
+  }
+}
+
+// What lies between two rows is nobody's, from its first element to its last.
+TEST_F(Memory, NothingMayBeWrittenBetweenRows) {
+  for (int written : {-1, 2, 3, 4, 7, 9}) {
+    std::vector<std::int32_t> rows;
+    const CaseOutcome outcome = run_case([&] {
+      const auto out = DeviceArray<std::int32_t>::output("y", 10, Layout{0, Poison::kNaN});
+      for (int i : {0, 1, 5, 6}) out.data()[i] = i;
+      if (written >= 0) out.data()[written] = 8;
+      rows = fetch_rows(out, 2, 2, 5);
+    });
+    EXPECT_EQ(outcome.failure.label(), written < 0 ? "none" : "guard") << written;
+    if (written < 0) {
+      EXPECT_EQ(rows, (std::vector<std::int32_t>{0, 1, 5, 6}));
+    } else {
+      const std::string place =
+          "element " + std::to_string(written % 5) + " of row " + std::to_string(written / 5) + ", between the rows";
+      EXPECT_NE(outcome.failure.message.find(place), std::string::npos) << outcome.failure.message;
+    }
   }
 }
 

@@ -62,6 +62,21 @@ TEST(SimulatedMemory, ChangedGuardsAndInputsAreFound) {
   EXPECT_EQ(outcome.failure.label(), "input-changed");
 }
 
+// A kernel may touch the bytes of an array and not one more, whatever their number. (A copy may reach the guards: the
+// harness looks there.)
+TEST(SimulatedMemory, ChangedBytesBehindABufferOfAnOddSizeAreFound) {
+  for (std::size_t n : {std::size_t{1}, std::size_t{5}, std::size_t{63}, std::size_t{300001}}) {
+    for (std::ptrdiff_t at : {-1, 0, 1, 2, 3}) {
+      const CaseOutcome outcome = run_case([&] {
+        const auto out = DeviceArray<std::uint8_t>::output("y", n, Layout{1});
+        const std::uint8_t value = 0x5a;
+        REQUIRE_CUDA(cudaMemcpy(out.data() + (at < 0 ? 0 : n) + at, &value, 1, cudaMemcpyHostToDevice));
+      });
+      EXPECT_EQ(outcome.failure.label(), "guard") << n << " bytes, at " << at;
+    }
+  }
+}
+
 TEST(SimulatedMemory, TooMuchIsNotRun) {
   const CaseOutcome outcome = run_case([] { DeviceArray<float>::output("huge", std::size_t{1} << 43, Layout{}); });
   EXPECT_TRUE(outcome.not_run.has_value());

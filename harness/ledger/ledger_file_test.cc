@@ -91,7 +91,7 @@ TEST(LedgerFile, RefusesWhatIsNoLedger) {
     j[nlohmann::ordered_json::json_pointer(pointer)] = std::move(value);
     return j.dump();
   };
-  EXPECT_FALSE(from_json(with("/schema", 2), back, error));
+  for (const int schema : {-1, 0, 2}) EXPECT_FALSE(from_json(with("/schema", schema), back, error)) << schema;
   EXPECT_FALSE(from_json(with("/records/0/verdict", "passed"), back, error));
   EXPECT_FALSE(from_json(with("/records/0/budget", "much"), back, error));
   EXPECT_FALSE(from_json(with("/complete", "yes"), back, error));

@@ -64,6 +64,51 @@ TEST_F(Case, BuffersAreNamedWithoutTheirGuards) {
   EXPECT_EQ(fake_extension().named[1].bytes, 0u);
 }
 
+// Of outputs alone, each time that they are poisoned, and not of their guards.
+TEST_F(Case, PoisonIsMarkedAsUnwritten) {
+  for (const std::size_t n : {std::size_t{33}, std::size_t{100000}}) {
+    fake_extension().unwritten.clear();
+    float* data = nullptr;
+    const CaseOutcome outcome = run_case([&] {
+      const std::vector<float> host(n);
+      DeviceArray<float>::input("x", host, Layout{});
+      DeviceArray<float>::in_out("z", host, Layout{});
+      DeviceArray<float>::output("empty", 0, Layout{});
+      EXPECT_TRUE(fake_extension().unwritten.empty());
+      auto out = DeviceArray<float>::output("y", n, Layout{3});
+      data = out.data();
+      EXPECT_EQ(fake_extension().unwritten.size(), 1u);
+      out.repoison();
+    });
+    EXPECT_TRUE(outcome.held()) << outcome.failure.message;
+    ASSERT_EQ(fake_extension().unwritten.size(), 2u);
+    for (const auto& marked : fake_extension().unwritten) {
+      EXPECT_EQ(marked.begin, data);
+      EXPECT_EQ(marked.bytes, n * sizeof(float));
+    }
+  }
+}
+
+TEST_F(Case, TheDigestIsOfWhatOutputsHeld) {
+  const auto digest = [](float x, float y, float z) {
+    return run_case([=] {
+             const std::vector<float> hosts[] = {{x}, {z}};
+             DeviceArray<float>::input("x", hosts[0], Layout{}).fetch();
+             const auto out = DeviceArray<float>::output("y", 1, Layout{});
+             out.data()[0] = y;
+             out.fetch();
+             DeviceArray<float>::in_out("z", hosts[1], Layout{}).fetch();
+           })
+        .digest;
+  };
+  const std::uint64_t first = digest(1, 2, 3);
+  EXPECT_NE(first, 0u);
+  EXPECT_EQ(digest(9, 2, 3), first) << "an input is no result";
+  EXPECT_NE(digest(1, 9, 3), first);
+  EXPECT_NE(digest(1, 2, 9), first);
+  EXPECT_EQ(run_case([] {}).digest, 0u) << "nobody has fetched anything";
+}
+
 TEST_F(Case, ABufferThatTheSimulatorDoesNotKnowIsNeverAccepted) {
   fake_extension().knows_buffers = false;
   EXPECT_EQ(run_case([] { DeviceArray<float>::output("y", 1, Layout{}); }).failure.label(), "exception");
@@ -194,6 +239,12 @@ TEST_F(Case, TheBudgetIsTheLargestOfTheCase) {
   });
   EXPECT_TRUE(outcome.held());
   EXPECT_EQ(outcome.budget, 0.5);
+  const CaseOutcome failed = run_case([] {
+    const std::vector<float> v = {1, 1};
+    REQUIRE_WITHIN_BOUND(v, (Reference{{1.25, 3}, {1, 1}}));
+  });
+  EXPECT_EQ(failed.failure.label(), "mismatch");
+  EXPECT_EQ(failed.budget, 0.25) << "of the elements that match";
 }
 
 }  // namespace

@@ -144,6 +144,19 @@ TEST(WithinBound, ListsTheFirstEightAndCountsAll) {
   EXPECT_NE(report.find("and 92 more"), std::string::npos) << report;
 }
 
+TEST(Origin, OfStridingBlocksIsByTiles) {
+  // Three blocks of four threads with two elements each: tiles of eight.
+  const WhereIs where = tiles_of_blocks(100, 4, 3, 2);
+  for (std::size_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(where(i).block, i / 8 % 3) << i;
+    EXPECT_EQ(where(i).thread, i % 4) << i;
+  }
+  const WhereIs few = tiles_of_blocks(9, 4, kUnlimited);
+  EXPECT_EQ(few(8).block, 2u);
+  EXPECT_EQ(few(3).block, 0u);
+  EXPECT_EQ(tiles_of_blocks(8, 4, kUnlimited)(7).block, 1u) << "no more blocks than tiles";
+}
+
 TEST(WithinBound, PoisonIsToldFromWrongNumbers) {
   const std::vector<float> actual = {1, 9, 9, 1};
   const std::vector<double> expected(4, 1), bound(4, 0.5);
@@ -230,6 +243,13 @@ TEST(WithinBound, HalfAndDouble) {
   EXPECT_FALSE(
       compare_within_bound<Half>(std::vector<Half>{{0x7c00}}, std::vector<double>{65000}, std::vector<double>{100})
           .matches);
+  // 65504 is the greatest half; what rounds to infinity begins 16 above it.
+  for (const bool minus : {false, true}) {
+    const std::vector<Half> infinite = {{static_cast<std::uint16_t>(minus ? 0xfc00 : 0x7c00)}};
+    const std::vector<double> greatest = {minus ? -65504.0 : 65504.0};
+    EXPECT_FALSE(compare_within_bound<Half>(infinite, greatest, std::vector<double>{15.75}).matches);
+    EXPECT_TRUE(compare_within_bound<Half>(infinite, greatest, std::vector<double>{16}).matches);
+  }
   EXPECT_TRUE(compare_within_bound<double>(std::vector<double>{0.1, INFINITY}, std::vector<double>{0.1, 1.7e308},
                                            std::vector<double>{0, 1e308})
                   .matches);

@@ -324,6 +324,39 @@ TEST(Contract, RejectsARefusalThatLeavesAnErrorOfCuda) {
       << outcome.failure.message;
 }
 
+// Arrays that go in and out, in device memory and in the host's: a refusal writes to neither.
+using AddTo = std::function<Status(std::int64_t* device, std::int64_t* host, int n, cudaStream_t)>;
+
+Call<AddTo> add_call(const SumCase& c) {
+  Call<AddTo> call("add");
+  auto& [device, host, n] = call.arguments(nullptr, nullptr, 3);
+  call.integer("n", {0, 3}, n);
+  call.in_out("device", device, {.count = 3}, {.misalignment = c.offset}, [] {
+    return std::vector<std::int64_t>{4, 5, 6};
+  });
+  call.host("host", host, 3);
+  return call;
+}
+
+TEST(Contract, RejectsARefusalThatWritesToAnArrayThatGoesInAndOut) {
+  using Case = Refused<add_call, SumCase>;
+  Case c;
+  c.mistake = "n:4";
+  const auto label = [&](int device_at, int host_at) {
+    const AddTo add = [=](std::int64_t* device, std::int64_t* host, int, cudaStream_t) -> Status {
+      if (device_at >= 0) device[device_at] += 1;
+      if (host_at >= 0) host[host_at] += 1;
+      return {cudaErrorInvalidValue, "no"};
+    };
+    return run_case([&] { require_refusal(add, c); }).failure.label();
+  };
+  EXPECT_EQ(label(-1, -1), "none");
+  for (const int at : {0, 2}) {
+    EXPECT_EQ(label(at, -1), "mismatch") << at;
+    EXPECT_EQ(label(-1, at), "law") << at;
+  }
+}
+
 TEST(Contract, RefusesANameThatItDoesNotHave) {
   EXPECT_THROW(sum_call(SumCase{}).make("n:5"), std::logic_error);
   EXPECT_THROW(sum_call(SumCase{}).take<std::int64_t>("z"), std::logic_error);

@@ -66,6 +66,14 @@ TEST(Bits, SameSeedSameWords) {
   EXPECT_NE(first, a.next());
 }
 
+TEST(Range, DrawsEveryValueAboutAsOften) {
+  Bits bits(3);
+  const Domain<int> domain = range(-3, 1);
+  std::array<int, 5> met{};
+  for (int i = 0; i < 5000; ++i) ++met.at(static_cast<std::size_t>(domain.words.sample(bits) + 3));
+  for (int count : met) EXPECT_GE(count, 750);
+}
+
 TEST(Sizes, StayInTheirRange) {
   for (auto [lo, hi] : {std::pair<std::int64_t, std::int64_t>{0, 0},
                         {0, 1},

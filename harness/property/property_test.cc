@@ -13,6 +13,7 @@
 #include "harness/device/device.h"
 #include "harness/device/device_array.h"
 #include "harness/ledger/session.h"
+#include "harness/property/case.h"
 #include "harness/property/compare.h"
 #include "harness/property/values.h"
 #include "harness/testing/fake_runtime.h"
@@ -152,6 +153,28 @@ TEST(Property, TheBudgetIsTheLargestOfItsCases) {
   });
   EXPECT_TRUE(result.held);
   EXPECT_EQ(result.budget, 0.75);
+}
+
+// ... and its digest is of the outputs of all of them, in their order.
+TEST(Property, TheDigestIsOfAllCases) {
+  PropertyOptions options;
+  options.cases = 10;
+  const auto digest = [&](int which, std::uint64_t output) {
+    int number = 0;
+    return run(
+               [&](const Sample&) {
+                 const std::uint64_t now = number++ == which ? output : 7;
+                 note_output(&now, sizeof now);
+               },
+               options)
+        .digest;
+  };
+  const std::uint64_t same = digest(-1, 0);
+  EXPECT_NE(same, 0u);
+  EXPECT_EQ(digest(3, 7), same);
+  std::set<std::uint64_t> seen = {same};
+  for (int which = 0; which < 10; ++which) EXPECT_TRUE(seen.insert(digest(which, 8)).second) << "case " << which;
+  EXPECT_EQ(run([](const Sample&) {}, options).digest, 0u);
 }
 
 TEST(Property, ShrinkingStopsWhenItsRunsAreSpent) {

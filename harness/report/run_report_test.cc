@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -142,6 +143,33 @@ TEST(Passport, HoldsCountsVerdictsAndDevice) {
   EXPECT_EQ(failed["minimal_case"], "n=33 block=32");
   EXPECT_EQ(failed["seed"], "18446744073709551615") << "text, as no reader may round it";
   EXPECT_EQ(nlohmann::json::parse(passport_json(green()))["green"], true);
+}
+
+// As many of each verdict as of no other, spread over two suites.
+TEST(Passport, CountsEveryVerdict) {
+  const std::vector<std::pair<Verdict, int>> wanted = {{Verdict::kFail, 1},
+                                                       {Verdict::kWaived, 2},
+                                                       {Verdict::kNotApplicable, 3},
+                                                       {Verdict::kNotRun, 4},
+                                                       {Verdict::kPass, 5}};
+  std::vector<Record> first, second;
+  int number = 0;
+  for (const auto& [verdict, count] : wanted) {
+    for (int i = 0; i < count; ++i) {
+      const std::string property = "Scan.A" + std::to_string(number++);
+      (i % 2 == 0 ? first : second).push_back(record(property, verdict, verdict == Verdict::kPass ? "" : "why"));
+    }
+  }
+  RunReport r;
+  r.suites = {suite("one", first, 1), suite("two", second, 1)};
+  const auto j = nlohmann::json::parse(passport_json(r));
+  const std::vector<std::pair<const char*, int>> counts = {{"planned", 15},       {"fail", 1},    {"waived", 2},
+                                                           {"not_applicable", 3}, {"not_run", 4}, {"pass", 5}};
+  for (const auto& [name, count] : counts) {
+    EXPECT_EQ(j["counts"][name], count) << name;
+    EXPECT_EQ(j["suites"][0]["counts"][name].get<int>() + j["suites"][1]["counts"][name].get<int>(), count) << name;
+  }
+  EXPECT_THAT(table(r.suites), ContainsRegex("all +15 +5 +1 +2 +3 +4 "));
 }
 
 TEST(Passport, WhatATestMeasuredAreFields) {

@@ -25,6 +25,11 @@ int lockstepNameBuffer(void* begin, size_t bytes, const char* name) {
   return fake_extension().knows_buffers ? 0 : -1;
 }
 
+int lockstepMarkUnwritten(void* begin, size_t bytes) {
+  fake_extension().unwritten.push_back({begin, bytes, ""});
+  return fake_extension().knows_buffers ? 0 : -1;
+}
+
 char* lockstepTakeFindings() { return strdup(std::exchange(fake_extension().findings, "[]").c_str()); }
 
 int lockstepClearError() {

@@ -15,9 +15,10 @@ struct FakeExtension {
     std::string name;
   };
   std::vector<Named> named;
-  std::string findings = "[]";  // what the next lockstepTakeFindings gives, once
-  bool knows_buffers = true;    // false: lockstepNameBuffer answers -1
-  int cleared = 0;              // calls of lockstepClearError; each clears the fake runtime's sticky error
+  std::vector<Named> unwritten;  // as they were marked; no names
+  std::string findings = "[]";   // what the next lockstepTakeFindings gives, once
+  bool knows_buffers = true;     // false: lockstepNameBuffer and lockstepMarkUnwritten answer -1
+  int cleared = 0;               // calls of lockstepClearError; each clears the fake runtime's sticky error
   int quiet = 0;
   std::vector<std::uint64_t> schedules;  // as they were set
 };

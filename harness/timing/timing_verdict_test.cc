@@ -118,6 +118,14 @@ TEST(TimingVerdict, IsInconclusiveRatherThanGuessing) {
   EXPECT_NE(few.why.find("11 are the fewest"), std::string::npos) << few.why;
   // At the edge of the band.
   EXPECT_EQ(compare_speed(pairs_of(r, spiky, 1.02, 60)).speed, Speed::kInconclusive);
+  // An interval from one side of the band to its middle, on either side.
+  for (const double other : {0.9, 1 / 0.9}) {
+    std::vector<Pair> pairs;
+    for (int i = 0; i < 60; ++i) pairs.push_back({100, i % 2 ? 100 : 100 * other, 1500});
+    const SpeedComparison c = compare_speed(pairs);
+    EXPECT_EQ(c.speed, Speed::kInconclusive) << to_text(c);
+    EXPECT_NE(c.why.find("spans an edge"), std::string::npos) << c.why;
+  }
 }
 
 TEST(TimingVerdict, LeavesThrottledPairsOut) {

@@ -73,6 +73,17 @@ TEST_F(InABlock, AFenceOrdersAfterEarlierFencesOnly) {
   EXPECT_FALSE(is_ordered(32, now(32), 0));
 }
 
+TEST_F(InABlock, FencesPassOnWhatWarpsKnow) {
+  const std::uint32_t before = now(0);
+  order.arrive(0, 1);
+  order.arrive(1, 1);
+  order.complete(1, 0b10);
+  order.fence(1);
+  order.fence(2);
+  EXPECT_TRUE(is_ordered(5, before, 70)) << "warp 0 told warp 1 at a barrier, and that told warp 2 by its fence";
+  EXPECT_FALSE(is_ordered(5, before, 100)) << "warp 3 had no fence";
+}
+
 TEST_F(InABlock, AnIntervalForgetsAllOfThis) {
   order.arrive(0, 1);
   order.fence(0);
@@ -86,6 +97,23 @@ TEST_F(InABlock, AnIntervalForgetsAllOfThis) {
   }
   order.complete(1, 0b10);
   EXPECT_FALSE(is_ordered(0, 0, 40)) << "an arrival from before";
+  order.warp_sync(2, 0b11, false);
+  EXPECT_FALSE(is_ordered(33, 0, 32)) << "lanes that met before";
+  order.fence(1);
+  EXPECT_FALSE(is_ordered(0, 0, 40)) << "a fence from before";
+}
+
+// A named barrier that is used again has nothing left of its last use.
+TEST_F(InABlock, ABarrierBeginsAnew) {
+  const std::uint32_t before = now(0);
+  order.arrive(0, 3);
+  order.arrive(1, 3);
+  order.complete(3, 0b11);
+  order.arrive(2, 3);
+  order.arrive(3, 3);
+  order.complete(3, 0b1100);
+  EXPECT_FALSE(is_ordered(5, before, 70)) << "warp 0 was there the first time, warp 2 the second";
+  EXPECT_TRUE(is_ordered(70, before, 100));
 }
 
 TEST_F(InABlock, AClockThatIsCountedOutOrdersEverything) {
@@ -197,6 +225,15 @@ TEST_F(BetweenBlocks, OneWarpsAcquireIsItsOwnUntilABarrier) {
   EXPECT_TRUE(knows(b, 1, a, 0, 0, 0));
 }
 
+TEST_F(BetweenBlocks, OneWarpsFenceAcquiresForItAlone) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 2);
+  fence(b, 2);
+  EXPECT_TRUE(knows(b, 2, a, 0, 0, 0));
+  for (const std::uint32_t warp : {0u, 1u, 3u, 31u}) EXPECT_FALSE(knows(b, warp, a, 0, 0, 0)) << warp;
+}
+
 TEST_F(BetweenBlocks, ChainsAreFollowed) {
   fence(a, 0);
   write(a, kFlag);
@@ -206,6 +243,17 @@ TEST_F(BetweenBlocks, ChainsAreFollowed) {
   read(c, kOther, 0, true);
   EXPECT_TRUE(knows(c, a)) << "told by b";
   EXPECT_TRUE(knows(c, b));
+}
+
+TEST_F(BetweenBlocks, ChainsAreFollowedOverABarrier) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 0, true);
+  barrier(b);  // what one warp had acquired, all have
+  fence(b, 3);
+  write(b, kOther);
+  read(c, kOther, 0, true);
+  EXPECT_TRUE(knows(c, a)) << "told by another warp of b";
 }
 
 TEST_F(BetweenBlocks, AReleaseAcquiresNothing) {
@@ -251,6 +299,25 @@ TEST_F(BetweenBlocks, OfManyBlocksAllThatWasPublishedCounts) {
   for (const auto& s : many) EXPECT_TRUE(knows(b, *s)) << s->serial;
   EXPECT_FALSE(knows(b, 0, *many[50], 0, 0, many[50]->order.clock(0))) << "and no more than was published";
   EXPECT_FALSE(knows(b, c)) << "a block that has published nothing";
+  fence(c, 0);
+  write(c, kOther);
+  EXPECT_FALSE(knows(b, c)) << "nor one that publishes later";
+}
+
+TEST_F(BetweenBlocks, ABlockBeginsWithNothing) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 1, true);
+  barrier(b);
+  read(b, kFlag, 2, true);
+  read(b, kFlag, 3);
+  ASSERT_TRUE(knows(b, a));
+  b.block_clock.start(9);
+  EXPECT_TRUE(b.block_clock.empty());
+  EXPECT_FALSE(b.block_clock.has_released());
+  for (const std::uint32_t warp : {0u, 1u, 2u, 3u}) EXPECT_FALSE(knows(b, warp, a, 0, 0, 0)) << warp;
+  fence(b, 3);
+  EXPECT_FALSE(knows(b, 3, a, 0, 0, 0)) << "what was read before";
 }
 
 TEST_F(BetweenBlocks, WhatAClustersBarrierTellsOutlivesManyOthers) {

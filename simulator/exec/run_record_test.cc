@@ -77,6 +77,24 @@ TEST(RunRecord, OfAFindingTheLastLineCounts) {
   EXPECT_EQ(read(std::string(kError) + kError).findings.size(), 2u);
 }
 
+// Neither information nor what was suppressed speaks for an error or against it, in whatever order they come.
+TEST(RunRecord, InformationBesideAnErrorChangesNothing) {
+  const std::string information = R"x({"pid":1,"finding":{"kind":"race","severity":"information"},"suppressed":false})x"
+                                  "\n";
+  const std::string suppressed = R"x({"pid":1,"finding":{"kind":"race","severity":"error"},"suppressed":true})x"
+                                 "\n";
+  for (const std::string& lines : {information + kError, kError + information, kError + suppressed + information, information + kError + information}) {
+    const RunRecord r = read(lines);
+    EXPECT_TRUE(r.untaken_errors) << lines;
+    EXPECT_EQ(r.errors(), 1u) << lines;
+  }
+  for (const std::string& lines : {information, suppressed, information + suppressed, suppressed + information}) {
+    const RunRecord r = read(lines);
+    EXPECT_FALSE(r.untaken_errors) << lines;
+    EXPECT_EQ(r.errors(), 0u) << lines;
+  }
+}
+
 TEST(RunRecord, ACrashLeavesItsKernelsWithoutTotals) {
   const RunRecord r = read(R"x({"pid":1,"kernel":"f"})x"
                            "\n"

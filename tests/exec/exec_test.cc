@@ -219,6 +219,33 @@ TEST(Findings, CanBeSuppressed) {
   EXPECT_EQ(json::parse(contents(j))["suppressed"].size(), 1u);
 }
 
+// Information decides nothing, and hides no error: in the same kernel, in another one before it or after it.
+TEST(Findings, ThatAreInformationChangeNoStatus) {
+  const auto exec = [](const std::string& what, const std::string& file) {
+    return run("exec --stop --report=" + file + " -- " + program("faulty") + " malloc " + what);
+  };
+  const std::string j = scratch("beside.json"), s = scratch("beside.sarif");
+  const Outcome alone = exec("same-value sync", j);
+  EXPECT_EQ(alone.status, 0) << alone.err;
+  EXPECT_EQ(alone.out, "cudaSuccess\n");
+  EXPECT_TRUE(has(alone.err, ": 0 errors, 1 for information, 0 suppressed")) << alone.err;
+  EXPECT_EQ(json::parse(contents(j))["exit_status"], 0);
+  for (const char* what : {"same-value-and-out-of-bounds sync", "same-value out-of-bounds sync"}) {
+    const Outcome both = exec(what, s);
+    EXPECT_EQ(both.status, 86) << both.err;
+    EXPECT_EQ(both.out, "cudaErrorIllegalAddress\n") << what;
+    EXPECT_TRUE(has(both.err, ": 1 error, 1 for information, 0 suppressed")) << both.err;
+    std::map<std::string, std::string> levels;
+    const json log = json::parse(contents(s));
+    for (const json& result : log["runs"][0]["results"]) levels[result["ruleId"]] = result["level"];
+    EXPECT_EQ(levels, (std::map<std::string, std::string>{{"race", "note"}, {"out-of-bounds", "error"}})) << what;
+  }
+  const Outcome after = exec("too-many-threads race same-value sync", j);
+  EXPECT_EQ(after.status, 86) << after.err;
+  const Outcome looked_at = exec("race too-many-threads last same-value", j);
+  EXPECT_EQ(looked_at.status, 86) << looked_at.err;
+}
+
 TEST(Findings, DependOnTheChecks) {
   EXPECT_EQ(run("exec --check=-races -- " + program("faulty") + " malloc race").status, 0);
   EXPECT_EQ(run("exec --check=races -- " + program("faulty") + " malloc race").status, 86);

@@ -76,6 +76,15 @@ TEST(Bounds, AKernelMayTouchOnlyTheNamedPartOfABuffer) {
   EXPECT_FALSE(gpu.launch("k", 1, 16, x + 64, x).failed());
   const Outcome o = gpu.launch("k", 1, 17, x + 64, x);
   expect(o, Kind::kOutOfBounds, 0, 16, "'inner'");
+  // Its last byte is the last, also where guards follow at an odd place.
+  gpu.load(Case::kernel("  add.u64 %rd5, %rd1, 60;\n  st.global.u8 [%rd5], %r1;\n  st.global.u16 [%rd5+2], %h1;"));
+  for (const auto& [bytes, line] : {std::pair{60u, 1}, {63u, 2}, {64u, -1}}) {
+    const auto y = gpu.buffer(std::vector<std::uint8_t>(256));
+    ASSERT_TRUE(gpu.memory.name_buffer(y + 64, bytes, "odd"));
+    const Outcome odd = gpu.launch("k", 1, 1, y + 64, y);
+    EXPECT_EQ(odd.failed(), line >= 0) << text(odd);
+    if (line >= 0) expect(odd, Kind::kOutOfBounds, line, 0, "'odd'");
+  }
 }
 TEST(Bounds, SharedMemoryPastAVariable) {
   Case c;
@@ -181,6 +190,65 @@ TEST(Initialisation, AnAtomicOnUnwrittenMemory) {
   Case c;
   expect(c.run("  atom.global.add.u32 %r5, [%rd6], 1;"), Kind::kUninitialised, 0, 0, "'y'");
   ACCEPTS("  atom.global.add.u32 %r5, [%rd5], 1;");
+}
+// Each operation changes a thread's 16 bytes, of which nobody has written the last: an exchange alone does not look at what was there.
+TEST(Initialisation, EveryAtomicOnABytesThatNobodyWrote) {
+  struct Operation {
+    std::uint32_t bytes;
+    const char* text;
+  };
+  constexpr Operation kOperations[] = {
+      {2, "atom$.cas.b16 h2, [d1], h0, h1"}, {4, "atom$.cas.b32 r2, [d1], r0, r1"},
+      {8, "atom$.cas.b64 d2, [d1], d3, d3"}, {16, "atom$.cas.b128 q0, [d1], q0, q0"},
+      {4, "atom$.add.u32 r2, [d1], r1"},     {4, "atom$.min.s32 r2, [d1], r1"},
+      {8, "atom$.max.u64 d2, [d1], d3"},     {4, "atom$.inc.u32 r2, [d1], r1"},
+      {4, "atom$.dec.u32 r2, [d1], r1"},     {8, "atom$.and.b64 d2, [d1], d3"},
+      {4, "red$.or.b32 [d1], r1"},           {4, "red$.xor.b32 [d1], r1"},
+      {4, "atom$.add.f32 r2, [d1], r1"},     {2, "atom$.add.noftz.f16 h2, [d1], h1"},
+      {4, "atom$.exch.b32 r2, [d1], r1"},    {8, "atom$.exch.b64 d2, [d1], d3"},
+      {16, "atom$.exch.b128 q0, [d1], q0"},
+  };
+  for (const auto& [bytes, operation] : kOperations) {
+    for (const std::string space : {".global", ".shared", ""}) {
+      for (const bool all_written : {false, true}) {
+        std::string instruction = operation;
+        instruction.replace(instruction.find('$'), 1, space);
+        Machine gpu;
+        // What was there is not used, so that the atomic itself is all there is to report.
+        gpu.load_text(R"(.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x)
+{
+.reg .b16 h<3>; .reg .b32 r<5>; .reg .b64 d<6>; .reg .b128 q<1>;
+.shared .align 16 .b8 s[512];
+mov.u16 h0, 1; mov.u16 h1, 2; mov.u32 r0, 1; mov.u32 r1, 2; mov.u64 d3, 3; mov.b128 q0, {d3, d3};
+mov.u32 r3, %tid.x;
+)" + std::string(space == ".shared" ? "mov.u64 d1, s;" : "ld.param.u64 d1, [x];") +
+                      "\nmad.wide.u32 d1, r3, 16, d1;\n" + (all_written ? "st" + space + ".v2.u64 [d1], {d3, d3};\n" : "") + instruction + ";\nret;\n}\n");
+        const auto x = gpu.unwritten(512, "x");
+        // The others are written: one byte that is not is enough.
+        for (int i = 0; i < 32; ++i) gpu.memory.mark_written(x + 16 * i, bytes - 1);
+        const Outcome o = gpu.launch("k", 1, 32, x);
+        const bool exchanges = instruction.find(".exch.") != std::string::npos;
+        if (all_written || exchanges) {
+          EXPECT_TRUE(o.findings.empty()) << instruction << "\n" << text(o);
+          continue;
+        }
+        ASSERT_EQ(o.findings.size(), 1u) << instruction << "\n" << text(o);
+        EXPECT_EQ(o.findings[0].kind, Kind::kUninitialised) << text(o);
+        EXPECT_EQ(o.findings[0].occurrences, 32u) << text(o);
+        EXPECT_EQ(o.findings[0].where.find("the memory it changes was never written"), 0u) << text(o);
+      }
+    }
+  }
+}
+// What an exchange gives is used, or not; what it leaves is written.
+TEST(Initialisation, AnExchangeGivesWhatNobodyWrote) {
+  Case c;
+  expect(c.run("  atom.global.exch.b32 %r5, [%rd6], %r1;\n  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd5], %r5;"), Kind::kUninitialised, 2, 0,
+         "atom.global.exch.b32");
+  ACCEPTS("  atom.global.exch.b32 %r5, [%rd6], %r1;\n  ld.global.u32 %r5, [%rd6];\n  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd5], %r5;");
 }
 
 TEST(Races, AMissingBarrierBetweenWarps) {

@@ -137,6 +137,9 @@ TEST_F(Async, ACopyOverWhatOthersStillReadIsARace) {
 TEST_F(Async, BothSidesAreChecked) {
   expect_finding(run("add.u64 d0, d0, 4;\ncp.async.cg.shared.global [s0], [d0], 16;\n"), Kind::kMisaligned, "16");
   expect_finding(run("cp.async.cg.shared.global [s0+4], [d0], 16;\n"), Kind::kMisaligned, "16");
+  expect_finding(run("add.u64 d0, d0, 8;\ncp.async.cg.shared.global [s0], [d0], 16;\n"), Kind::kMisaligned, "16");
+  expect_finding(run("cp.async.cg.shared.global [s0+8], [d0], 16;\n"), Kind::kMisaligned, "16");
+  expect_finding(run("add.u64 d0, d0, 8;\ncp.async.cg.shared.global [s0], [d0], 16, 8;\n"), Kind::kMisaligned, "16");
   expect_finding(run("cp.async.cg.shared.global [s0], [d0+4096], 16;\n"), Kind::kOutOfBounds, "'in'");
   expect_finding(run("cp.async.cg.shared.global [s0+1024], [d0], 16;\n"), Kind::kOutOfBounds, "'tile'");
   expect_finding(run("mov.u32 r1, 20;\ncp.async.cg.shared.global [s0], [d0], 16, r1;\n"), Kind::kInvalidInstruction, "20 bytes");

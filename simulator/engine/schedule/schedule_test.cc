@@ -156,6 +156,138 @@ TEST(Schedule, SeedsLetOtherBlocksComeBetweenAtomics) {
   EXPECT_GE(lost, 15);
 }
 
+// Thread 0 of each warp takes a number: the order in which the warps of one block run.
+std::vector<std::uint32_t> order_of_warps(Machine& gpu, std::uint64_t seed, std::uint32_t warps) {
+  gpu.config.schedule_seed = seed;
+  auto w = words(gpu, Dim3{1, 1, 1}, 32 * warps, warps + 1, 0);
+  w.erase(w.begin());
+  return w;
+}
+constexpr char kTicketOfWarp[] = R"(
+and.b32 r4, r0, 31;
+setp.ne.u32 p, r4, 0;
+@p bra E;
+shr.u32 r4, r0, 5;
+mad.wide.u32 d1, r4, 4, d0;
+atom.global.add.u32 r5, [d0], 1;
+st.global.u32 [d1+4], r5;
+E:
+)";
+
+TEST(Schedule, SeedsBeginWarpsInManyOrders) {
+  Machine gpu;
+  gpu.load_text(kernel(kTicketOfWarp));
+  for (const std::uint32_t warps : {2u, 5u, 32u}) {
+    const auto first = order_of_warps(gpu, 0, warps);
+    for (std::uint32_t i = 0; i < warps; ++i) EXPECT_EQ(first[i], i) << "without a seed they come in turn";
+    std::set<std::vector<std::uint32_t>> orders;
+    std::set<std::uint32_t> begins;  // the warp that comes first
+    int up = 0, down = 0;            // neighbours that come one after the other, and the other way round
+    for (std::uint64_t seed = 1; seed <= 80; ++seed) {
+      const auto now = order_of_warps(gpu, seed, warps);
+      EXPECT_EQ(order_of_warps(gpu, seed, warps), now) << "seed " << seed;
+      auto sorted = now;
+      std::sort(sorted.begin(), sorted.end());
+      EXPECT_EQ(sorted, first) << "each warp once";
+      orders.insert(now);
+      begins.insert(static_cast<std::uint32_t>(std::find(now.begin(), now.end(), 0u) - now.begin()));
+      (now[0] < now[1] ? up : down) += 1;
+    }
+    EXPECT_GE(orders.size(), warps) << warps;
+    EXPECT_GE(begins.size(), warps == 32 ? 25u : warps) << warps;
+    EXPECT_GE(up, 15) << warps;
+    EXPECT_GE(down, 15) << warps;
+  }
+}
+
+// Two blocks of one launch do not come by the same order of their warps.
+TEST(Schedule, SeedsOrderWarpsOfEachBlockByItself) {
+  Machine gpu;
+  gpu.load_text(kernel(R"(
+and.b32 r4, r0, 31;
+setp.ne.u32 p, r4, 0;
+@p bra E;
+shr.u32 r4, r0, 5;
+mad.wide.u32 d2, r1, 36, d0;
+mad.wide.u32 d3, r4, 4, d2;
+atom.global.add.u32 r5, [d2], 1;
+st.global.u32 [d3+4], r5;
+E:
+)"));
+  int differ = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    gpu.config.schedule_seed = seed;
+    const auto w = words(gpu, Dim3{2, 1, 1}, 256, 18, 0);
+    differ += !std::equal(&w[1], &w[9], &w[10]);
+  }
+  EXPECT_GE(differ, 10);
+}
+
+// Lanes that have parted come in another order now and then; without a seed the lower place in the program first.
+TEST(Schedule, SeedsLetLanesThatPartedComeInAnyOrder) {
+  Machine gpu;
+  gpu.load_text(kernel(R"(
+and.b32 r4, r0, 3;
+mad.wide.u32 d1, r4, 4, d0;
+setp.eq.u32 p, r4, 0;
+@p bra A;
+setp.eq.u32 p, r4, 1;
+@p bra B;
+setp.eq.u32 p, r4, 2;
+@p bra C;
+atom.global.add.u32 r5, [d0], 1;
+bra E;
+A: atom.global.add.u32 r5, [d0], 1;
+bra E;
+B: atom.global.add.u32 r5, [d0], 1;
+bra E;
+C: atom.global.add.u32 r5, [d0], 1;
+E: st.global.u32 [d1+4], r5;
+)"));
+  const auto order = [&](std::uint64_t seed) {
+    gpu.config.schedule_seed = seed;
+    auto w = words(gpu, Dim3{1, 1, 1}, 4, 5, 0);
+    w.erase(w.begin());
+    return w;
+  };
+  EXPECT_EQ(order(0), (std::vector<std::uint32_t>{1, 2, 3, 0}));
+  std::set<std::vector<std::uint32_t>> orders;
+  std::set<std::uint32_t> of_each[4];
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const auto now = order(seed);
+    orders.insert(now);
+    for (int i = 0; i < 4; ++i) of_each[i].insert(now[i]);
+  }
+  // Who does not jump goes on first; of those who wait then, any may come next.
+  EXPECT_GE(orders.size(), 4u);
+  EXPECT_GE(of_each[0].size(), 2u);
+  EXPECT_EQ(of_each[1].size(), 3u);
+  EXPECT_EQ(of_each[2].size(), 3u);
+  EXPECT_EQ(of_each[3].size(), 1u);
+}
+
+// Of clusters too: which of them begins, and which of its blocks.
+TEST(Schedule, SeedsBeginClustersAndTheirBlocksInManyOrders) {
+  Machine gpu;
+  gpu.config.cluster = {4, 1, 1};
+  gpu.load_text(kernel(kTicket));
+  const auto first = order(gpu, 0, 32);
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(first[i], i);
+  std::set<std::uint32_t> of_cluster, of_block;
+  std::set<std::size_t> steps;  // from the first block of a cluster to the second, round the cluster
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const auto now = order(gpu, seed, 32);
+    EXPECT_EQ(order(gpu, seed, 32), now) << "seed " << seed;
+    const auto begins = static_cast<std::uint32_t>(std::find(now.begin(), now.end(), 0u) - now.begin());
+    of_cluster.insert(begins / 4);
+    of_block.insert(begins % 4);
+    steps.insert((std::find(now.begin(), now.end(), 1u) - now.begin() + 4 - begins) % 4);
+  }
+  EXPECT_GE(of_cluster.size(), 6u);
+  EXPECT_EQ(of_block.size(), 4u);
+  EXPECT_TRUE(steps.contains(1) && steps.contains(3)) << "upwards and downwards";
+}
+
 TEST(Schedule, SeedsLetOtherWarpsComeBetweenAtomics) {
   Machine gpu;
   gpu.load_text(kernel(R"(

@@ -356,7 +356,91 @@ DONE:
   EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
 }
 
-TEST(Barrier, ACountThatIsNoMultipleOfAWarpIsRefused) { expect_finding(run("  mov.u32 %r0, 0;\n  bar.sync 1, 48;\n", 64), Kind::kInvalidInstruction, 0); }
+// Counts that no number of warps makes, at every barrier instruction that takes one, written out and in a register.
+TEST(Barrier, ACountThatIsNoMultipleOfAWarpIsRefused) {
+  for (const std::uint32_t count : {0, 1, 16, 31, 33, 48, 63, 80}) {
+    for (const std::string barrier : {"bar.sync 1, C", "barrier.sync 1, C", "bar.arrive 1, C", "barrier.cta.arrive 1, C", "bar.red.popc.u32 %r5, 1, C, %p1",
+                                      "bar.red.and.pred %p2, 1, C, %p1", "barrier.cta.red.or.pred %p2, 1, C, !%p1"}) {
+      for (const bool in_register : {false, true}) {
+        std::string instruction = barrier;
+        instruction.replace(instruction.find('C'), 1, in_register ? "%r4" : std::to_string(count));
+        const Result r = run("  mov.u32 %r0, 0;\n  setp.eq.u32 %p1, %r1, 0;\n  mov.u32 %r4, " + std::to_string(count) + ";\n  " + instruction + ";\n", 64);
+        SCOPED_TRACE(instruction + " with " + std::to_string(count));
+        expect_finding(r, Kind::kInvalidInstruction, 0);
+        EXPECT_THAT(text(r.outcome), HasSubstr("a barrier for " + std::to_string(count) + " threads: the count must be a positive multiple of 32"));
+      }
+    }
+  }
+}
+
+// The third warp of three makes the count full, or one that is never full. Reductions are of those that came.
+TEST(Barrier, OfACountIsForAsManyWarps) {
+  const auto red = [](std::uint32_t first_warps, std::uint32_t count) {
+    return run("  mov.u32 %r0, 7;\n  setp.ge.u32 %p1, %r1, " + std::to_string(32 * first_warps) +
+                   ";\n  @%p1 bra DONE;\n  setp.ne.u32 %p2, %r1, 1;\n  bar.red.popc.u32 %r0, 3, " + std::to_string(count) +
+                   ", %p2;\n  bar.red.and.pred %p3, 3, " + std::to_string(count) + ", %p2;\n  @%p3 add.u32 %r0, %r0, 1000;\n  bar.red.or.pred %p3, 3, " +
+                   std::to_string(count) + ", !%p2;\n  @%p3 add.u32 %r0, %r0, 2000;\nDONE:\n",
+               128);
+  };
+  for (const std::uint32_t warps : {1, 2, 3}) {
+    const Result r = red(warps, 32 * warps);
+    EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
+    for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(r.out[i], i < 32 * warps ? 2000 + 32 * warps - 1 : 7) << warps << " warps, thread " << i;
+    EXPECT_EQ(r.outcome.counters.barriers, 3u);
+  }
+  // Each warp by itself, and two pairs: the same barrier more than once.
+  const Result alone = red(4, 32);
+  EXPECT_FALSE(alone.outcome.failed()) << text(alone.outcome);
+  EXPECT_EQ(alone.outcome.counters.barriers, 12u);
+  for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(alone.out[i], i < 32 ? 2031u : 1032u);
+  EXPECT_EQ(red(4, 64).outcome.counters.barriers, 6u);
+  // One warp more than there are, and one of them that goes elsewhere.
+  for (const auto& [warps, count] : {std::pair<std::uint32_t, std::uint32_t>{4, 160}, {2, 96}, {1, 1024}}) {
+    const Result r = red(warps, count);
+    ASSERT_TRUE(r.outcome.failed()) << warps << " warps at a barrier for " << count;
+    EXPECT_EQ(r.outcome.findings[0].kind, Kind::kBarrierDivergence) << text(r.outcome);
+  }
+}
+
+// Threads that have exited hold predicates that nobody asks for.
+TEST(Barrier, ReductionsAreOfThreadsThatAreThere) {
+  const Result r = run(R"(
+  setp.ge.u32 %p1, %r1, 0;
+  setp.ge.u32 %p2, %r1, 40;
+  mov.u32 %r0, 0;
+  @%p2 bra DONE;
+  bar.red.popc.u32 %r0, 0, %p1;
+  bar.red.and.pred %p3, 0, %p1;
+  bar.red.or.pred %p4, 0, !%p1;
+  @%p3 add.u32 %r0, %r0, 1000;
+  @%p4 add.u32 %r0, %r0, 2000;
+  bra STORE;
+DONE:
+  exit;
+STORE:
+)",
+                       64);
+  EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
+  for (std::uint32_t i = 0; i < 40; ++i) EXPECT_EQ(r.out[i], 1040u);
+}
+
+TEST(Barrier, CountsOfOneBarrierAgree) {
+  const auto two = [](const std::string& first, const std::string& second) {
+    return run("  mov.u32 %r0, 0;\n  setp.ge.u32 %p1, %r1, 32;\n  @%p1 bra SECOND;\n  " + first + ";\n  bra DONE;\nSECOND:\n  " + second + ";\nDONE:\n", 64);
+  };
+  for (const auto& [first, second, words] :
+       {std::tuple<const char*, const char*, const char*>{"bar.sync 1, 64", "bar.sync 1, 96", "barrier 1 for 96 threads, but others wait there for 64 threads"},
+        {"bar.sync 1, 64", "bar.sync 1", "barrier 1 for all threads, but others wait there for 64 threads"},
+        {"bar.sync 1", "bar.sync 1, 64", "barrier 1 for 64 threads, but others wait there for all threads"},
+        {"bar.arrive 1, 96", "bar.red.popc.u32 %r5, 1, 64, %p1", "barrier 1 for 64 threads"}}) {
+    const Result r = two(first, second);
+    ASSERT_TRUE(r.outcome.failed()) << first << " and " << second;
+    EXPECT_EQ(r.outcome.findings[0].kind, Kind::kBarrierDivergence) << text(r.outcome);
+    EXPECT_THAT(text(r.outcome), HasSubstr(words));
+  }
+  // Barriers of two numbers are two.
+  EXPECT_FALSE(two("bar.sync 1, 32", "bar.sync 2, 32").outcome.failed());
+}
 
 }  // namespace
 }  // namespace lockstep::engine

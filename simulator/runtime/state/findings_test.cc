@@ -85,6 +85,30 @@ TEST(FindingLog, InformationIsNoError) {
   EXPECT_FALSE(log.errors_untaken());
 }
 
+// ... and hides none, before it or after it, in one launch or in two.
+TEST(FindingLog, InformationBesideAnErrorChangesNothing) {
+  check::Finding information = sample();
+  information.severity = check::Severity::kInformation;
+  for (const std::vector<check::Finding>& both : {std::vector{information, sample()}, {sample(), information}, {information, sample(), information}}) {
+    for (const bool one_launch : {true, false}) {
+      FindingLog log;
+      log.set_quiet(true);
+      if (one_launch) {
+        log.add(both);
+      } else {
+        for (const check::Finding& f : both) log.add({f});
+      }
+      EXPECT_TRUE(log.errors_untaken());
+      // A suppressed error is none.
+      FindingLog suppressed;
+      suppressed.set_quiet(true);
+      suppressed.add({sample()}, true);
+      suppressed.add({information});
+      EXPECT_FALSE(suppressed.errors_untaken());
+    }
+  }
+}
+
 TEST(FindingLog, PrintsUnlessQuiet) {
   FindingLog log;
   testing::internal::CaptureStderr();

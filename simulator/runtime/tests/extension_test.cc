@@ -326,6 +326,21 @@ CUDA_TEST(Extension, ARefusedCopyIsExplained) {
   EXPECT_EQ(said, "lockstep: cudaMemcpy: the source range of 16 bytes begins 4 bytes into cudaMalloc #1 (16 bytes) and ends 4 bytes past its end\n");
 }
 
+CUDA_TEST(Extension, AnOddAllocationEndsWithItsLastByte) {
+  for (const std::size_t size : {1, 5, 63, 4097}) {
+    void* memory = nullptr;
+    ASSERT_CUDA(cudaSuccess, cudaMalloc(&memory, size));
+    char* const p = static_cast<char*>(memory);
+    std::vector<char> h(size + 1);
+    EXPECT_CUDA(cudaSuccess, cudaMemcpy(p, h.data(), size, cudaMemcpyHostToDevice)) << size;
+    EXPECT_CUDA(cudaSuccess, cudaMemset(p + size - 1, 1, 1)) << size;
+    EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(p, h.data(), size + 1, cudaMemcpyHostToDevice)) << size;
+    EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(h.data(), p + 1, size, cudaMemcpyDeviceToHost)) << size;
+    EXPECT_CUDA(cudaErrorInvalidValue, cudaMemset(p + size, 1, 1)) << size;
+    EXPECT_CUDA(cudaSuccess, cudaFree(p));
+  }
+}
+
 CUDA_TEST(Extension, UnknownStreamsAndEventsAreRefused) {
   // Hardware's library crashes on these.
   cudaStream_t s;

@@ -20,6 +20,14 @@ __global__ void unwritten(int* p) {
   p[threadIdx.x] = cells[threadIdx.x] + 1;
 }
 
+// All threads write one value, which is worth a look and no error.
+__global__ void same_value(int* p) { p[0] = 1; }
+// ... and then one writes where nothing is.
+__global__ void same_value_and_store(int* p, int i) {
+  p[0] = 1;
+  if (threadIdx.x == 63) p[i] = 1;
+}
+
 int main(int argc, char** argv) {
   int* p = nullptr;
   for (int i = 1; i < argc; ++i) {
@@ -29,6 +37,8 @@ int main(int argc, char** argv) {
     if (std::strcmp(what, "out-of-bounds") == 0) store<<<1, 1>>>(p, 64);
     if (std::strcmp(what, "race") == 0) race<<<1, 64>>>(p);
     if (std::strcmp(what, "unwritten") == 0) unwritten<<<1, 64>>>(p);
+    if (std::strcmp(what, "same-value") == 0) same_value<<<1, 64>>>(p);
+    if (std::strcmp(what, "same-value-and-out-of-bounds") == 0) same_value_and_store<<<1, 64>>>(p, 64);
     if (std::strcmp(what, "too-many-threads") == 0) store<<<1, 2048>>>(p, 0);
     if (std::strcmp(what, "too-much-shared") == 0) store<<<1, 32, 1 << 20>>>(p, 0);
     if (std::strcmp(what, "too-much-memory") == 0) {
