@@ -8,7 +8,7 @@
 #include <random>
 
 namespace lockstep::reference {
-namespace {
+namespace matmul_test {
 
 RowMajorF random_matrix(int rows, int columns, std::uint32_t seed) {
   std::mt19937 random(seed);
@@ -113,5 +113,5 @@ TEST(MatmulReference, FreivaldsAcceptsTheChainAndRejectsOneWrongElement) {
   EXPECT_FALSE((wrong.value.abs() <= wrong.bound).all());
 }
 
-}  // namespace
+}  // namespace matmul_test
 }  // namespace lockstep::reference

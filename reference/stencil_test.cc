@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace lockstep::reference {
-namespace {
+namespace stencil_test {
 
 constexpr Boundary kBoundaries[] = {Boundary::kPadded, Boundary::kZero, Boundary::kClamp, Boundary::kPeriodic};
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -251,5 +251,5 @@ TEST(PolynomialDerivative, ASwappedCoefficientLeavesTheBound) {
   EXPECT_GT(std::abs(declared(c, right, left) - d.derivative.value(0)), 100 * d.derivative.bound(0));
 }
 
-}  // namespace
+}  // namespace stencil_test
 }  // namespace lockstep::reference

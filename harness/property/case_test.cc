@@ -15,7 +15,7 @@
 #include "harness/testing/fake_runtime.h"
 
 namespace lockstep {
-namespace {
+namespace case_test {
 
 using testing::fake;
 using testing::fake_extension;
@@ -196,5 +196,5 @@ TEST_F(Case, TheBudgetIsTheLargestOfTheCase) {
   EXPECT_EQ(outcome.budget, 0.5);
 }
 
-}  // namespace
+}  // namespace case_test
 }  // namespace lockstep

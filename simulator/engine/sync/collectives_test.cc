@@ -8,7 +8,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace collectives_test {
 
 using check::Kind;
 using ::testing::Each;
@@ -358,5 +358,5 @@ DONE:
 
 TEST(Barrier, ACountThatIsNoMultipleOfAWarpIsRefused) { expect_finding(run("  mov.u32 %r0, 0;\n  bar.sync 1, 48;\n", 64), Kind::kInvalidInstruction, 0); }
 
-}  // namespace
+}  // namespace collectives_test
 }  // namespace lockstep::engine
