@@ -1,4 +1,4 @@
-"""cc_library and cc_binary: rules_cc's, for sources that open with headers that are parsed already.
+"""cc_library and cc_binary: rules_cc's, for sources that open with headers that are parsed already; and tests as one.
 
 A cc_library is an archive and not a shared library too, which nothing here would be linked with.
 
@@ -8,8 +8,10 @@ uses all the same: `bazel build --config=own-headers` compiles every source with
 """
 
 load(":copts.bzl", "ENGINE_COPTS", "HANDLER_COPTS")
+load(":joined.bzl", "joined_source")
 load("@rules_cc//cc:cc_binary.bzl", _cc_binary = "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", _cc_library = "cc_library")
+load("@rules_cc//cc:cc_test.bzl", "cc_test")
 
 # The options under which each header is parsed: those that enough sources are compiled with. GCC does not tell -O2 from
 # -O3, nor strict aliasing from none: a source that opened with a header parsed under other options than its own would be
@@ -52,7 +54,22 @@ def _opening(srcs, copts, deps, headers):
         }),
     }
 
-def cc_library(name, srcs = [], copts = [], deps = [], precompiled = "standard", **kwargs):
+def _join(joined, srcs, testonly = False):
+    """Declares the source `joined`, which includes those among srcs; returns srcs and textual_hdrs of what compiles it.
+
+    With --config=own-headers each source is compiled by itself.
+    """
+    sources = [src for src in srcs if src.endswith(".cc")]
+    joined_source(name = joined[:-len(".cc")] + "_source", srcs = sources, out = joined, testonly = testonly)
+    return [src for src in srcs if not src.endswith(".cc")] + select({
+        "//bazel/precompiled:off": sources,
+        "//conditions:default": [joined],
+    }), select({
+        "//bazel/precompiled:off": [],
+        "//conditions:default": sources,
+    })
+
+def cc_library(name, srcs = [], copts = [], deps = [], precompiled = "standard", joined = False, **kwargs):
     """A cc_library.
 
     Args:
@@ -61,9 +78,31 @@ def cc_library(name, srcs = [], copts = [], deps = [], precompiled = "standard",
       copts: its compiler options. With others than those of its header in VARIANTS it opens with none.
       deps: what it depends on.
       precompiled: the header of //bazel/precompiled that its sources open with, or None.
+      joined: compile the sources as one (joined.bzl). Where one of them is changed, all are compiled again.
       **kwargs: whatever else a cc_library takes.
     """
-    _cc_library(name = name, linkstatic = True, **dict(kwargs, **_opening(srcs, copts, deps, precompiled)))
+    opening = _opening(srcs, copts, deps, precompiled)
+    if joined:
+        opening["srcs"], opening["textual_hdrs"] = _join(name + "_joined.cc", srcs, kwargs.get("testonly", False))
+    _cc_library(name = name, linkstatic = True, **dict(kwargs, **opening))
+
+def cc_tests(name, srcs, deps = [], data = [], **kwargs):
+    """Small tests as one program, whose sources are compiled as one (joined.bzl).
+
+    Each source's own name, without .cc, is another name of the test: `bazel test //harness/property:compare_test` runs it.
+
+    Args:
+      name: the test.
+      srcs: its sources.
+      deps: what any of them depends on.
+      data: files that they read.
+      **kwargs: whatever else a cc_test takes.
+    """
+    own, textual = _join(name + "_joined_test.cc", srcs, True)
+    _cc_library(name = name + "_sources", testonly = True, textual_hdrs = textual)
+    cc_test(name = name, srcs = own, deps = deps + [":%s_sources" % name], data = data, **kwargs)
+    for src in srcs:
+        native.alias(name = src.split("/")[-1][:-len(".cc")], actual = name, testonly = True)
 
 def cc_binary(name, srcs = [], copts = [], deps = [], precompiled = "standard", **kwargs):
     """A cc_binary; arguments as of cc_library."""

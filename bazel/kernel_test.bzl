@@ -30,7 +30,7 @@ def kernel_test(
         copts = [],
         args = [],
         env = {},
-        size = "medium",
+        size = "small",
         timeout = None,
         shard_count = None,
         min_sm = 75,
@@ -108,7 +108,7 @@ def kernel_test(
         deps = [":" + objects, _SILICON],
     )
 
-def timing_test(name, srcs, deps = [], kernels = [], size = "medium", min_sm = 75, tags = [], visibility = None):
+def timing_test(name, srcs, deps = [], kernels = [], size = "small", min_sm = 75, tags = [], visibility = None):
     """Declares `<name>_timing_test`: which of two kernels is faster. On silicon alone, and with nothing beside it.
 
     Args:

@@ -52,7 +52,7 @@ TEST(ArgumentCheck, NamesABlockAndAnEnumerator) {
 }
 
 TEST(ArgumentCheck, NamesAnArrayThatIsNullOrMisaligned) {
-  alignas(8) char memory[16];
+  alignas(8) char memory[16] = {};
   const auto array = [](const void* p) { return objection([=](ArgumentCheck& check) { check.array("x", p, 8); }); };
   EXPECT_EQ(array(memory), "");
   EXPECT_EQ(array(nullptr), "who: x is null, but there are elements");

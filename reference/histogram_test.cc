@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace lockstep::reference {
-namespace {
+namespace histogram_test {
 
 Counts counts(std::vector<unsigned long long> v) {
   return Eigen::Map<const Counts>(v.data(), static_cast<Eigen::Index>(v.size()));
@@ -26,5 +26,5 @@ TEST(HistogramReference, HasOneBinForEverything) { EXPECT_EQ(histogram(std::vect
 
 TEST(HistogramReference, IsAllZerosWithoutElements) { EXPECT_TRUE((histogram({}, 5) == 0).all()); }
 
-}  // namespace
+}  // namespace histogram_test
 }  // namespace lockstep::reference

@@ -8,7 +8,7 @@
 #include <random>
 
 namespace lockstep::reference {
-namespace {
+namespace matmul_test {
 
 RowMajorF random_matrix(int rows, int columns, std::uint32_t seed) {
   std::mt19937 random(seed);
@@ -158,5 +158,5 @@ TEST(MatmulReference, TheDeclaredChainRoundsOnceATermInOrder) {
   EXPECT_FALSE(std::signbit(matmul_chain(RowMajorF(1, 0), RowMajorF(0, 1))(0)));
 }
 
-}  // namespace
+}  // namespace matmul_test
 }  // namespace lockstep::reference

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace lockstep::reference {
-namespace {
+namespace memory_spaces_test {
 
 using Vector = std::vector<std::uint32_t>;
 
@@ -23,5 +23,5 @@ TEST(MemorySpacesReference, SumsByBlocks) {
   EXPECT_EQ(list(block_sums(Vector{0xffffffffu, 2}, 2)), (Vector{1, 1}));
 }
 
-}  // namespace
+}  // namespace memory_spaces_test
 }  // namespace lockstep::reference

@@ -7,7 +7,7 @@
 #include <random>
 
 namespace lockstep::reference {
-namespace {
+namespace ray_tracer_test {
 
 constexpr Sphere kRed = {1, 0, 0, 10, 0, 0, 0};
 
@@ -145,5 +145,5 @@ TEST(RayTracerReference, RejectsTheLastSphereForTheHighest) {
   EXPECT_GT(wrong, 400);
 }
 
-}  // namespace
+}  // namespace ray_tracer_test
 }  // namespace lockstep::reference

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace lockstep::reference {
-namespace {
+namespace shuffle_test {
 
 constexpr int kWidths[] = {1, 2, 4, 8, 16, 32};
 
@@ -87,5 +87,5 @@ TEST(ShuffleReference, BoundsInexactSumsByTheirDepth) {
   EXPECT_TRUE((one.bound == 0).all());  // nothing is added
 }
 
-}  // namespace
+}  // namespace shuffle_test
 }  // namespace lockstep::reference

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace lockstep::reference {
-namespace {
+namespace staging_test {
 
 using Vector = std::vector<std::uint32_t>;
 
@@ -39,5 +39,5 @@ TEST(StagingReference, Transposes) {
   EXPECT_TRUE(list(transpose({}, 0, 5)).empty());
 }
 
-}  // namespace
+}  // namespace staging_test
 }  // namespace lockstep::reference

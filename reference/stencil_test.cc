@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace lockstep::reference {
-namespace {
+namespace stencil_test {
 
 constexpr Boundary kBoundaries[] = {Boundary::kPadded, Boundary::kZero, Boundary::kClamp, Boundary::kPeriodic};
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -281,5 +281,5 @@ TEST(StencilReference, TheDeclaredChainRoundsDifferencesAndSums) {
   EXPECT_TRUE(std::isnan(stencil_chain(flat, {{0, INFINITY, 0, 0, 0}}, Boundary::kPadded)(0)));
 }
 
-}  // namespace
+}  // namespace stencil_test
 }  // namespace lockstep::reference

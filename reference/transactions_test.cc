@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace lockstep::reference {
-namespace {
+namespace transactions_test {
 
 // 32 lanes of 4 bytes, lane i at base + i * stride.
 Transactions warp(std::uint64_t base, std::uint64_t stride, int lanes = 32, int bytes = 4) {
@@ -65,5 +65,5 @@ TEST(Transactions, Add) {
   EXPECT_EQ(sum.sectors, 36u);
 }
 
-}  // namespace
+}  // namespace transactions_test
 }  // namespace lockstep::reference

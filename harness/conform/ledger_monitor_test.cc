@@ -11,7 +11,7 @@
 #include "harness/ledger/session.h"
 
 namespace lockstep {
-namespace {
+namespace ledger_monitor_test {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
@@ -157,5 +157,5 @@ TEST_F(RunInProcesses, StopsWhereANewProcessSettlesNothing) {
   EXPECT_FALSE(r.green());
 }
 
-}  // namespace
+}  // namespace ledger_monitor_test
 }  // namespace lockstep

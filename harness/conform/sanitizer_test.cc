@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 namespace lockstep {
-namespace {
+namespace sanitizer_test {
 
 ProcessEnd exited(int status) { return {.how = ProcessEnd::How::kExited, .status = status}; }
 
@@ -58,5 +58,5 @@ TEST(Sanitizer, IsFoundOrSaidToBeMissing) {
   EXPECT_NE(other.program.empty(), other.error.empty());
 }
 
-}  // namespace
+}  // namespace sanitizer_test
 }  // namespace lockstep

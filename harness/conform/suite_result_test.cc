@@ -7,7 +7,7 @@
 #include <csignal>
 
 namespace lockstep {
-namespace {
+namespace suite_result_test {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -99,5 +99,5 @@ TEST(SuiteResult, KeepsTheProgramsOwnProblems) {
   EXPECT_THAT(assess(kSuite, exited(1), f, "").problems, ElementsAre("not one kernel was launched"));
 }
 
-}  // namespace
+}  // namespace suite_result_test
 }  // namespace lockstep

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace lockstep {
-namespace {
+namespace suites_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -68,5 +68,5 @@ TEST(Suites, AnUnknownNameListsTheKnownOnes) {
   EXPECT_THAT(select_suites(all, {""}).error, HasSubstr("there is no suite ''"));
 }
 
-}  // namespace
+}  // namespace suites_test
 }  // namespace lockstep

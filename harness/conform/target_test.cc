@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace lockstep {
-namespace {
+namespace target_test {
 
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -64,5 +64,5 @@ TEST(Target, ThatIsNotThereIsToldFromOneThatNobodyUnderstands) {
   }
 }
 
-}  // namespace
+}  // namespace target_test
 }  // namespace lockstep

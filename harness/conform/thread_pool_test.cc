@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace lockstep {
-namespace {
+namespace thread_pool_test {
 
 TEST(RunTasks, OneWorkerRunsThemInOrder) {
   std::vector<std::size_t> order;
@@ -58,5 +58,5 @@ TEST(RunTasks, NothingToDo) {
   EXPECT_EQ(run_tasks(4, 0, [](std::size_t) -> bool { throw 1; }), 0u);
 }
 
-}  // namespace
+}  // namespace thread_pool_test
 }  // namespace lockstep

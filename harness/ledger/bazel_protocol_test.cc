@@ -12,7 +12,7 @@
 #include <string>
 
 namespace lockstep {
-namespace {
+namespace bazel_protocol_test {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -121,5 +121,5 @@ TEST_F(BazelProtocolTest, AppendsWarningsAndInfrastructureFailures) {
   EXPECT_EQ(read(file("infrastructure")), "GPU\nno device\n");
 }
 
-}  // namespace
+}  // namespace bazel_protocol_test
 }  // namespace lockstep

@@ -11,7 +11,7 @@
 #include <string>
 
 namespace lockstep {
-namespace {
+namespace exit_guard_test {
 
 using ::testing::ExitedWithCode;
 using ::testing::KilledBySignal;
@@ -78,5 +78,5 @@ TEST(ExitGuardDeathTest, ANameOfAnyLengthIsTruncatedNotOverrun) {
               ExitedWithCode(70), "while x+ was running");
 }
 
-}  // namespace
+}  // namespace exit_guard_test
 }  // namespace lockstep

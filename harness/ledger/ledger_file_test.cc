@@ -13,7 +13,7 @@
 #include <string>
 
 namespace lockstep {
-namespace {
+namespace ledger_file_test {
 
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -114,5 +114,5 @@ TEST(LedgerFile, IsReplacedAtOnceAndReadBack) {
   EXPECT_THAT(write_ledger("/nonexistent/folder/ledger.json", f), HasSubstr("cannot be written"));
 }
 
-}  // namespace
+}  // namespace ledger_file_test
 }  // namespace lockstep

@@ -9,7 +9,7 @@
 #include <string>
 
 namespace lockstep {
-namespace {
+namespace ledger_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -161,5 +161,5 @@ TEST(Verdict, AFindingIsLabelledWithItsKind) {
   EXPECT_STREQ(name(Reason::kExpectation), "expectation");
 }
 
-}  // namespace
+}  // namespace ledger_test
 }  // namespace lockstep

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace lockstep {
-namespace {
+namespace options_test {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -90,5 +90,5 @@ TEST(Options, HelpNamesEveryFlag) {
   }
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace lockstep

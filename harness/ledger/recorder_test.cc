@@ -8,7 +8,7 @@
 #include <string>
 
 namespace lockstep {
-namespace {
+namespace recorder_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -128,5 +128,5 @@ TEST(Summary, DetailsLeaveOutPassesAlone) {
             "[ LEDGER ] Stencil.Matches: waived: https://e.org/1 until 2030-01-01\n");
 }
 
-}  // namespace
+}  // namespace recorder_test
 }  // namespace lockstep

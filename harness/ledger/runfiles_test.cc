@@ -9,7 +9,7 @@
 #include <string>
 
 namespace lockstep {
-namespace {
+namespace runfiles_test {
 
 TEST(Runfiles, FindWhatTheTargetDeclares) {
   const std::string path = runfile("harness/ledger/waivers.json");
@@ -24,5 +24,5 @@ TEST(Runfiles, AreEmptyForWhatIsNotThere) {
   EXPECT_EQ(runfile("elsewhere/waivers.json"), "");
 }
 
-}  // namespace
+}  // namespace runfiles_test
 }  // namespace lockstep

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace lockstep {
-namespace {
+namespace selection_test {
 
 TEST(Selection, AgreesWithGoogleTestsFilters) {
   const struct {
@@ -34,5 +34,5 @@ TEST(Selection, AgreesWithGoogleTestsFilters) {
   for (const auto& c : cases) EXPECT_EQ(filter_selects(c.filter, c.name), c.selected) << c.filter << " on " << c.name;
 }
 
-}  // namespace
+}  // namespace selection_test
 }  // namespace lockstep

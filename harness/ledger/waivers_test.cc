@@ -7,7 +7,7 @@
 #include <string>
 
 namespace lockstep {
-namespace {
+namespace waivers_test {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -110,5 +110,5 @@ TEST(Waivers, TodayIsADate) {
   EXPECT_GT(today_utc(), "2026-01-01");
 }
 
-}  // namespace
+}  // namespace waivers_test
 }  // namespace lockstep

@@ -15,7 +15,7 @@
 #include "harness/testing/fake_runtime.h"
 
 namespace lockstep {
-namespace {
+namespace case_test {
 
 using testing::fake;
 using testing::fake_extension;
@@ -247,5 +247,5 @@ TEST_F(Case, TheBudgetIsTheLargestOfTheCase) {
   EXPECT_EQ(failed.budget, 0.25) << "of the elements that match";
 }
 
-}  // namespace
+}  // namespace case_test
 }  // namespace lockstep

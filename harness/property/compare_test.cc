@@ -11,7 +11,7 @@
 #include "harness/property/values.h"
 
 namespace lockstep {
-namespace {
+namespace compare_test {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -36,7 +36,7 @@ Comparison compared(const Entry& e, std::size_t n, std::size_t at) {
   return compare_within_bound<float>(actual, expected, bound);
 }
 
-class MustAccept : public testing::TestWithParam<Entry> {};
+class MustAccept : public ::testing::TestWithParam<Entry> {};
 TEST_P(MustAccept, AloneAndAmongOthers) {
   for (auto [n, at] :
        {std::pair<std::size_t, std::size_t>{1, 0}, {2, 1}, {9, 8}, {513, 511}, {513, 512}, {2000, 1000}}) {
@@ -49,24 +49,25 @@ TEST_P(MustAccept, AloneAndAmongOthers) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Corpus, MustAccept,
-    testing::Values(Entry{"equal", 1, 1, 0}, Entry{"equal with a bound", 1, 1, 1e-9},
-                    Entry{"at the bound exactly", 1.25f, 1, 0.25}, Entry{"below by the bound exactly", 0.75f, 1, 0.25},
-                    Entry{"one ulp off, the bound an ulp", kOneUp, 1, kUlp},
-                    Entry{"the reference rounded, bound 0", 0.1f, 0.1, 0},
-                    Entry{"halfway rounds to even, bound 0", 1, 1 + kUlp / 2, 0}, Entry{"+0 exactly", 0.0f, 0.0, 0},
-                    Entry{"-0 exactly", -0.0f, -0.0, 0}, Entry{"-0 for +0 within a bound", -0.0f, 0.0, kTiny},
-                    Entry{"NaN for NaN", kNaN, NAN, 0}, Entry{"NaN for NaN with a bound", kNaN, NAN, 5},
-                    Entry{"a NaN of another sign and payload", std::bit_cast<float>(0xffc12345u), NAN, 0},
-                    Entry{"+inf", kInf, INFINITY, 0}, Entry{"-inf with a bound", -kInf, -INFINITY, 1},
-                    Entry{"+inf where the exact result overflows", kInf, 1e39, 0},
-                    Entry{"+inf where the bound reaches the overflow", kInf, kMax, 1e32},
-                    Entry{"-inf likewise", -kInf, -3.4028234e38, 1e33},
-                    Entry{"the least subnormal", kTiny, static_cast<double>(kTiny), 0},
-                    Entry{"zero for an underflow within half of it", 0.0f, kTiny / 2.0, kTiny / 2.0},
-                    Entry{"anything finite under an infinite bound", 3, -8, INFINITY},
-                    Entry{"the greatest", kMax, static_cast<double>(kMax), 0}));
+    ::testing::Values(Entry{"equal", 1, 1, 0}, Entry{"equal with a bound", 1, 1, 1e-9},
+                      Entry{"at the bound exactly", 1.25f, 1, 0.25},
+                      Entry{"below by the bound exactly", 0.75f, 1, 0.25},
+                      Entry{"one ulp off, the bound an ulp", kOneUp, 1, kUlp},
+                      Entry{"the reference rounded, bound 0", 0.1f, 0.1, 0},
+                      Entry{"halfway rounds to even, bound 0", 1, 1 + kUlp / 2, 0}, Entry{"+0 exactly", 0.0f, 0.0, 0},
+                      Entry{"-0 exactly", -0.0f, -0.0, 0}, Entry{"-0 for +0 within a bound", -0.0f, 0.0, kTiny},
+                      Entry{"NaN for NaN", kNaN, NAN, 0}, Entry{"NaN for NaN with a bound", kNaN, NAN, 5},
+                      Entry{"a NaN of another sign and payload", std::bit_cast<float>(0xffc12345u), NAN, 0},
+                      Entry{"+inf", kInf, INFINITY, 0}, Entry{"-inf with a bound", -kInf, -INFINITY, 1},
+                      Entry{"+inf where the exact result overflows", kInf, 1e39, 0},
+                      Entry{"+inf where the bound reaches the overflow", kInf, kMax, 1e32},
+                      Entry{"-inf likewise", -kInf, -3.4028234e38, 1e33},
+                      Entry{"the least subnormal", kTiny, static_cast<double>(kTiny), 0},
+                      Entry{"zero for an underflow within half of it", 0.0f, kTiny / 2.0, kTiny / 2.0},
+                      Entry{"anything finite under an infinite bound", 3, -8, INFINITY},
+                      Entry{"the greatest", kMax, static_cast<double>(kMax), 0}));
 
-class MustReject : public testing::TestWithParam<Entry> {};
+class MustReject : public ::testing::TestWithParam<Entry> {};
 TEST_P(MustReject, AloneAndAmongOthers) {
   for (auto [n, at] :
        {std::pair<std::size_t, std::size_t>{1, 0}, {2, 1}, {9, 8}, {513, 511}, {513, 512}, {2000, 1000}}) {
@@ -80,7 +81,7 @@ TEST_P(MustReject, AloneAndAmongOthers) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Corpus, MustReject,
-    testing::Values(
+    ::testing::Values(
         Entry{"one ulp above, bound 0", kOneUp, 1, 0},
         Entry{"one ulp below, bound 0", std::nextafter(1.0f, 0.0f), 1, 0},
         Entry{"one ulp off, the bound a hair less", kOneUp, 1, std::nextafter(kUlp, 0.0)},
@@ -276,5 +277,5 @@ TEST(Bitwise, IsOfBits) {
   EXPECT_NE(c.report().find("[999] is 7, expected 8"), std::string::npos) << c.report();
 }
 
-}  // namespace
+}  // namespace compare_test
 }  // namespace lockstep

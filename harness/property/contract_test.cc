@@ -16,7 +16,7 @@
 #include "harness/testing/fake_runtime.h"
 
 namespace lockstep {
-namespace {
+namespace contract_test {
 
 enum class Mode : std::uint8_t { kPlain, kFast };
 
@@ -468,5 +468,5 @@ TEST(Refused, NamesTheLauncherAndJudgesThatAlone) {
   EXPECT_NE(outcome.failure.message.find("second with n:11"), std::string::npos) << outcome.failure.message;
 }
 
-}  // namespace
+}  // namespace contract_test
 }  // namespace lockstep

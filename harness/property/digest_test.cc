@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace lockstep {
-namespace {
+namespace digest_test {
 
 TEST(Digest, ChangesWithEveryBit) {
   std::vector<unsigned char> bytes(37);
@@ -34,5 +34,5 @@ TEST(Digest, IsTheSameEverywhere) {
   EXPECT_EQ(digest_of("lockstep", 8), 12620297416344563635u);  // passports of different machines are compared by it
 }
 
-}  // namespace
+}  // namespace digest_test
 }  // namespace lockstep

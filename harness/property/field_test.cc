@@ -6,7 +6,7 @@
 #include <set>
 
 namespace lockstep {
-namespace {
+namespace field_test {
 
 enum class Edge { kZero, kClamp };
 
@@ -258,38 +258,38 @@ struct Bad {
   const char* text;
   const char* error;
 };
-class BadText : public testing::TestWithParam<Bad> {};
+class BadText : public ::testing::TestWithParam<Bad> {};
 TEST_P(BadText, SaysWhatIsWrongAndWhatIsAccepted) {
   Sample c;
   EXPECT_EQ(parse_case(GetParam().text, c), GetParam().error);
 }
 INSTANTIATE_TEST_SUITE_P(
     Each, BadText,
-    testing::Values(Bad{"", "field 'n' is missing (0 ... 1048576)"},
-                    Bad{"block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' is missing (0 ... 1048576)"},
-                    Bad{"n=1 block=33 edge=zero shift=0 seed=0 reversed=false",
-                        "field 'block' cannot be '33': it takes one of 32, 64, 1024"},
-                    Bad{"n=-1 block=32 edge=zero shift=0 seed=0 reversed=false",
-                        "field 'n' cannot be '-1': it takes 0 ... 1048576"},
-                    Bad{"n=1048577 block=32 edge=zero shift=0 seed=0 reversed=false",
-                        "field 'n' cannot be '1048577': it takes 0 ... 1048576"},
-                    Bad{"n=1x block=32 edge=zero shift=0 seed=0 reversed=false",
-                        "field 'n' cannot be '1x': it takes 0 ... 1048576"},
-                    Bad{"n= block=32 edge=zero shift=0 seed=0 reversed=false",
-                        "field 'n' cannot be '': it takes 0 ... 1048576"},
-                    Bad{"n=99999999999999999999 block=32 edge=zero shift=0 seed=0 reversed=false",
-                        "field 'n' cannot be '99999999999999999999': it takes 0 ... 1048576"},
-                    Bad{"n=1 block=32 edge=wrap shift=0 seed=0 reversed=false",
-                        "field 'edge' cannot be 'wrap': it takes one of zero, clamp"},
-                    Bad{"n=1 block=32 edge=zero shift=0 seed=0 reversed=1",
-                        "field 'reversed' cannot be '1': it takes one of false, true"},
-                    Bad{"n=1 blok=32 edge=zero shift=0 seed=0 reversed=false",
-                        "there is no field 'blok'; the fields are n, block, edge, shift, seed, reversed"},
-                    Bad{"n=1 n=1 block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' is given twice"},
-                    Bad{"33", "'33' is not of the form name=value"},
-                    Bad{"n=0 block=32 edge=zero shift=0 seed=0 reversed=true",
-                        "these fields do not go together; the nearest case is 'n=0 block=32 edge=zero shift=0 seed=0 "
-                        "reversed=false'"}));
+    ::testing::Values(Bad{"", "field 'n' is missing (0 ... 1048576)"},
+                      Bad{"block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' is missing (0 ... 1048576)"},
+                      Bad{"n=1 block=33 edge=zero shift=0 seed=0 reversed=false",
+                          "field 'block' cannot be '33': it takes one of 32, 64, 1024"},
+                      Bad{"n=-1 block=32 edge=zero shift=0 seed=0 reversed=false",
+                          "field 'n' cannot be '-1': it takes 0 ... 1048576"},
+                      Bad{"n=1048577 block=32 edge=zero shift=0 seed=0 reversed=false",
+                          "field 'n' cannot be '1048577': it takes 0 ... 1048576"},
+                      Bad{"n=1x block=32 edge=zero shift=0 seed=0 reversed=false",
+                          "field 'n' cannot be '1x': it takes 0 ... 1048576"},
+                      Bad{"n= block=32 edge=zero shift=0 seed=0 reversed=false",
+                          "field 'n' cannot be '': it takes 0 ... 1048576"},
+                      Bad{"n=99999999999999999999 block=32 edge=zero shift=0 seed=0 reversed=false",
+                          "field 'n' cannot be '99999999999999999999': it takes 0 ... 1048576"},
+                      Bad{"n=1 block=32 edge=wrap shift=0 seed=0 reversed=false",
+                          "field 'edge' cannot be 'wrap': it takes one of zero, clamp"},
+                      Bad{"n=1 block=32 edge=zero shift=0 seed=0 reversed=1",
+                          "field 'reversed' cannot be '1': it takes one of false, true"},
+                      Bad{"n=1 blok=32 edge=zero shift=0 seed=0 reversed=false",
+                          "there is no field 'blok'; the fields are n, block, edge, shift, seed, reversed"},
+                      Bad{"n=1 n=1 block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' is given twice"},
+                      Bad{"33", "'33' is not of the form name=value"},
+                      Bad{"n=0 block=32 edge=zero shift=0 seed=0 reversed=true",
+                          "these fields do not go together; the nearest case is 'n=0 block=32 edge=zero shift=0 seed=0 "
+                          "reversed=false'"}));
 
-}  // namespace
+}  // namespace field_test
 }  // namespace lockstep

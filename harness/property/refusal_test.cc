@@ -11,7 +11,7 @@
 #include "harness/testing/fake_runtime.h"
 
 namespace lockstep {
-namespace {
+namespace refusal_test {
 
 struct Answer {
   cudaError_t error = cudaSuccess;
@@ -62,5 +62,5 @@ TEST(ShiftedByBytes, MovesByBytes) {
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(shifted_by_bytes(x, 3)), reinterpret_cast<std::uintptr_t>(x) + 3);
 }
 
-}  // namespace
+}  // namespace refusal_test
 }  // namespace lockstep

@@ -10,7 +10,7 @@
 #include <string>
 
 namespace lockstep {
-namespace {
+namespace replay_test {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -82,5 +82,5 @@ TEST_F(Replay, UnderConformTheLineIsConforms) {
   EXPECT_EQ(replay_line("A.b", "n=1"), "./lockstep run --suite=stencil '--case=A.b: n=1'");
 }
 
-}  // namespace
+}  // namespace replay_test
 }  // namespace lockstep

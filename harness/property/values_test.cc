@@ -11,7 +11,7 @@
 #include "harness/property/element.h"
 
 namespace lockstep {
-namespace {
+namespace values_test {
 
 constexpr ValueKind kAll[] = {ValueKind::kZero,    ValueKind::kOne,  ValueKind::kIndex,   ValueKind::kSmallIntegers,
                               ValueKind::kUniform, ValueKind::kWide, ValueKind::kSpecial, ValueKind::kMixed};
@@ -285,5 +285,5 @@ TEST(Element, TextTellsNeighboursApart) {
   EXPECT_EQ(element_text(&word, 4), "0x01020304");
 }
 
-}  // namespace
+}  // namespace values_test
 }  // namespace lockstep

@@ -6,7 +6,7 @@
 #include <utility>
 
 namespace lockstep::check {
-namespace {
+namespace finding_test {
 
 Finding example() {
   Finding f;
@@ -134,5 +134,5 @@ TEST(Kinds, HaveDifferentNamesAndAnErrorEach) {
   EXPECT_EQ(cuda_error(Kind::kAssert), 710);
 }
 
-}  // namespace
+}  // namespace finding_test
 }  // namespace lockstep::check

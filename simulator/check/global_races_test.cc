@@ -8,7 +8,7 @@
 #include "simulator/check/shared_races.h"
 
 namespace lockstep::check {
-namespace {
+namespace global_races_test {
 
 constexpr std::uint32_t kBlocks = 3, kCells = 256;
 
@@ -70,5 +70,5 @@ TEST(GlobalRaces, LanesTogetherSayTheSameAsSingleAccesses) {
   EXPECT_GT(conflicts, 2000u);
 }
 
-}  // namespace
+}  // namespace global_races_test
 }  // namespace lockstep::check

@@ -8,7 +8,7 @@
 #include "simulator/check/shared_races.h"
 
 namespace lockstep::check {
-namespace {
+namespace order_test {
 
 // SharedRaces is the block's order with its barrier of all threads.
 class InABlock : public ::testing::Test {
@@ -358,5 +358,5 @@ TEST_F(BetweenBlocks, ALaunchBeginsWithNothing) {
   EXPECT_FALSE(knows(b, a));
 }
 
-}  // namespace
+}  // namespace order_test
 }  // namespace lockstep::check

@@ -8,7 +8,7 @@
 #include "simulator/check/shared_races.h"
 
 namespace lockstep::check {
-namespace {
+namespace race_rules_test {
 
 enum Strength { kWeak, kStrongBlock, kStrongGrid };
 
@@ -321,5 +321,5 @@ TEST_F(Races, WordsThatAreWholeAgainMakeRoom) {
   EXPECT_FALSE(races.exhausted());
 }
 
-}  // namespace
+}  // namespace race_rules_test
 }  // namespace lockstep::check

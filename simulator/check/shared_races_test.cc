@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 namespace lockstep::check {
-namespace {
+namespace shared_races_test {
 
-class Races : public ::testing::Test {
+class SharedRaceSearch : public ::testing::Test {
  protected:
   void SetUp() override { races.start(4096, 2); }
   bool read(std::uint32_t thread, std::uint32_t at = 0, bool strong = false) { return races.access(at, 4, thread, 1, false, strong, conflict); }
@@ -15,44 +15,44 @@ class Races : public ::testing::Test {
   SharedRaces::Conflict conflict;
 };
 
-TEST_F(Races, AThreadNeverRacesWithItself) {
+TEST_F(SharedRaceSearch, AThreadNeverRacesWithItself) {
   EXPECT_FALSE(write(3));
   EXPECT_FALSE(read(3));
   EXPECT_FALSE(write(3));
 }
-TEST_F(Races, WriteThenReadOfAnotherThread) {
+TEST_F(SharedRaceSearch, WriteThenReadOfAnotherThread) {
   EXPECT_FALSE(write(3));
   EXPECT_TRUE(read(40));
   EXPECT_EQ(conflict.other_thread, 3u);
   EXPECT_EQ(conflict.other_pc, 2u);
   EXPECT_TRUE(conflict.other_is_write);
 }
-TEST_F(Races, ReadsDoNotRace) {
+TEST_F(SharedRaceSearch, ReadsDoNotRace) {
   EXPECT_FALSE(read(3));
   EXPECT_FALSE(read(4));
   EXPECT_FALSE(read(70));
 }
-TEST_F(Races, AWriteAfterManyReadersFindsOneThatIsNotTheWriter) {
+TEST_F(SharedRaceSearch, AWriteAfterManyReadersFindsOneThatIsNotTheWriter) {
   for (const std::uint32_t t : {0u, 1u, 2u, 64u}) EXPECT_FALSE(read(t));
   EXPECT_TRUE(write(64));
   EXPECT_FALSE(conflict.other_is_write);
   EXPECT_EQ(conflict.other_thread, 2u);
 }
-TEST_F(Races, AWriterThatReadLastFindsTheLaneThatReadBesideIt) {
+TEST_F(SharedRaceSearch, AWriterThatReadLastFindsTheLaneThatReadBesideIt) {
   EXPECT_FALSE(races.access(0, 4, 5, 7, false, false, conflict));
   EXPECT_FALSE(races.access(0, 4, 6, 8, false, false, conflict));
   EXPECT_TRUE(write(6));
   EXPECT_EQ(conflict.other_thread, 5u);
   EXPECT_EQ(conflict.other_pc, 7u) << "and where it read";
 }
-TEST_F(Races, AWriterFindsWhoIsNotOrderedAmongTheReaders) {
+TEST_F(SharedRaceSearch, AWriterFindsWhoIsNotOrderedAmongTheReaders) {
   EXPECT_FALSE(read(70));
   EXPECT_FALSE(read(3));
   races.warp_sync(0, ~0u, true);
   EXPECT_TRUE(write(4)) << "after the readers of its warp, but not after the other warp's";
   EXPECT_EQ(conflict.other_thread, 70u);
 }
-TEST_F(Races, TheReaderOfARowThatAnotherRowCoversIsStillKnown) {
+TEST_F(SharedRaceSearch, TheReaderOfARowThatAnotherRowCoversIsStillKnown) {
   EXPECT_TRUE(races.read_row(0, 0, 32, 1, 5, false));
   EXPECT_TRUE(races.read_row(0, 0, 32, 0, 6, false));
   EXPECT_TRUE(write(3, 12));
@@ -65,20 +65,20 @@ TEST_F(Races, TheReaderOfARowThatAnotherRowCoversIsStillKnown) {
   EXPECT_EQ(conflict.other_thread, 2u);
   EXPECT_EQ(conflict.other_pc, 7u);
 }
-TEST_F(Races, WhoWroteLastIsKnownWhateverHasOrderedItSince) {
+TEST_F(SharedRaceSearch, WhoWroteLastIsKnownWhateverHasOrderedItSince) {
   EXPECT_FALSE(write(77, 8));
   for (int i = 0; i < 1000; ++i) races.block_barrier();
   EXPECT_EQ(races.last_write(8).other_thread, 77u);
   EXPECT_EQ(races.last_write(8).other_pc, 2u);
 }
-TEST_F(Races, ABlockBarrierOrdersEverything) {
+TEST_F(SharedRaceSearch, ABlockBarrierOrdersEverything) {
   EXPECT_FALSE(write(3));
   races.block_barrier();
   EXPECT_FALSE(read(40));
   races.block_barrier();
   EXPECT_FALSE(write(99));
 }
-TEST_F(Races, IntervalsMayBeCountedPastTheirField) {
+TEST_F(SharedRaceSearch, IntervalsMayBeCountedPastTheirField) {
   for (int i = 0; i < 70000; ++i) {
     ASSERT_FALSE(write(static_cast<std::uint32_t>(i % 128)));
     races.block_barrier();
@@ -86,13 +86,13 @@ TEST_F(Races, IntervalsMayBeCountedPastTheirField) {
   EXPECT_FALSE(write(1));
   EXPECT_TRUE(read(2));
 }
-TEST_F(Races, AWarpBarrierOrdersItsWarpOnly) {
+TEST_F(SharedRaceSearch, AWarpBarrierOrdersItsWarpOnly) {
   EXPECT_FALSE(write(3));
   races.warp_sync(0, ~0u, true);
   EXPECT_FALSE(read(4));
   EXPECT_TRUE(read(40));
 }
-TEST_F(Races, APartialWarpBarrierOrdersItsLanesAndWhatTheyKnow) {
+TEST_F(SharedRaceSearch, APartialWarpBarrierOrdersItsLanesAndWhatTheyKnow) {
   EXPECT_FALSE(write(0, 0));
   races.warp_sync(0, 0b0011, false);  // 0 and 1
   races.warp_sync(0, 0b0110, false);  // 1 and 2: 2 learns of 0 through 1
@@ -101,7 +101,7 @@ TEST_F(Races, APartialWarpBarrierOrdersItsLanesAndWhatTheyKnow) {
   EXPECT_TRUE(read(3, 4));
   EXPECT_TRUE(read(0, 4));  // it has not synchronised since that write
 }
-TEST_F(Races, ABarrierOfSomeWarpsOrdersThem) {
+TEST_F(SharedRaceSearch, ABarrierOfSomeWarpsOrdersThem) {
   EXPECT_FALSE(write(0));
   races.arrive(0, 1);
   races.arrive(1, 1);
@@ -109,7 +109,7 @@ TEST_F(Races, ABarrierOfSomeWarpsOrdersThem) {
   EXPECT_FALSE(read(40));  // warp 1 was there
   EXPECT_TRUE(read(70));   // warp 2 was not
 }
-TEST_F(Races, WhoOnlyArrivesLearnsNothing) {
+TEST_F(SharedRaceSearch, WhoOnlyArrivesLearnsNothing) {
   EXPECT_FALSE(write(0, 0));
   EXPECT_FALSE(write(40, 4));
   races.arrive(0, 1);  // producer
@@ -118,18 +118,18 @@ TEST_F(Races, WhoOnlyArrivesLearnsNothing) {
   EXPECT_FALSE(read(40, 0));
   EXPECT_TRUE(read(0, 4));
 }
-TEST_F(Races, StrongAccessesDoNotRaceWithEachOtherButWithWeakOnes) {
+TEST_F(SharedRaceSearch, StrongAccessesDoNotRaceWithEachOtherButWithWeakOnes) {
   EXPECT_FALSE(write(0, 0, true));
   EXPECT_FALSE(write(40, 0, true));
   EXPECT_FALSE(read(70, 0, true));
   EXPECT_TRUE(read(71, 0, false));
 }
-TEST_F(Races, AWeakWriteIsNotHiddenByTheSameThreadsAtomic) {
+TEST_F(SharedRaceSearch, AWeakWriteIsNotHiddenByTheSameThreadsAtomic) {
   EXPECT_FALSE(write(0, 0, false));
   EXPECT_FALSE(write(0, 0, true));
   EXPECT_TRUE(write(1, 0, true));
 }
-TEST_F(Races, FencesOnBothSidesOrder) {
+TEST_F(SharedRaceSearch, FencesOnBothSidesOrder) {
   EXPECT_FALSE(write(0));
   races.fence(0);
   EXPECT_TRUE(read(40, 0));  // no fence here yet
@@ -138,7 +138,7 @@ TEST_F(Races, FencesOnBothSidesOrder) {
   races.fence(1);
   EXPECT_FALSE(read(40, 8));
 }
-TEST_F(Races, RowsSayTheSameAsSingleAccesses) {
+TEST_F(SharedRaceSearch, RowsSayTheSameAsSingleAccesses) {
   EXPECT_TRUE(races.write_row(0, 0, 32, 0, 5, false));
   EXPECT_TRUE(races.read_row(0, 0, 32, 0, 6, false));
   EXPECT_FALSE(races.read_row(1, 0, 32, 0, 7, false));  // lane 0 would read lane 1's word
@@ -158,7 +158,7 @@ TEST_F(Races, RowsSayTheSameAsSingleAccesses) {
 }
 // Any mixture of the ways in for many lanes finds what one access after another finds. An access that is not taken goes the long way, as it does in
 // the engine.
-TEST_F(Races, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
+TEST_F(SharedRaceSearch, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
   SharedRaces single;
   single.start(4096, 2);
   std::uint32_t state = 1, taken = 0, conflicts = 0;
@@ -198,12 +198,12 @@ TEST_F(Races, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
   EXPECT_GT(taken, 2000u);
   EXPECT_GT(conflicts, 2000u);
 }
-TEST_F(Races, BytesAreToldApartWhenTheGranuleIsOne) {
+TEST_F(SharedRaceSearch, BytesAreToldApartWhenTheGranuleIsOne) {
   races.start(4096, 0);
   EXPECT_FALSE(races.access(0, 1, 0, 1, true, false, conflict));
   EXPECT_FALSE(races.access(1, 1, 1, 1, true, false, conflict));
   EXPECT_TRUE(races.access(0, 4, 2, 1, false, false, conflict));
 }
 
-}  // namespace
+}  // namespace shared_races_test
 }  // namespace lockstep::check

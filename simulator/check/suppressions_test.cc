@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace lockstep::check {
-namespace {
+namespace suppressions_test {
 
 Suppressions read(std::string_view text) {
   auto parsed = Suppressions::parse(text);
@@ -67,5 +67,5 @@ TEST(Suppressions, MistakesAreNamedWithTheirLine) {
   EXPECT_NE(complaint("unknown *\n"), "");
 }
 
-}  // namespace
+}  // namespace suppressions_test
 }  // namespace lockstep::check

@@ -6,7 +6,7 @@
 #include "simulator/compile/testing.h"
 
 namespace lockstep::compile {
-namespace {
+namespace compile_test {
 
 using testing::Compiled;
 using ::testing::HasSubstr;
@@ -42,5 +42,5 @@ TEST(Compile, AnErrorNamesTheFunctionAndTheLineAndFreesTheVariables) {
   EXPECT_THAT(error->message, HasSubstr("kernel bad: 'call' calls 'g', which nothing in the program defines"));
 }
 
-}  // namespace
+}  // namespace compile_test
 }  // namespace lockstep::compile

@@ -5,7 +5,7 @@
 #include <cstring>
 
 namespace lockstep::compile {
-namespace {
+namespace constant_file_test {
 
 std::uint64_t lane(const program::Program& p, program::Slot slot, int lane, int bytes) {
   std::uint64_t v = 0;
@@ -51,5 +51,5 @@ TEST(ConstantFile, TheUpperHalfOfSixteenBytesIsZero) {
   EXPECT_EQ(lane(p, q, 1, 8), 0u);
 }
 
-}  // namespace
+}  // namespace constant_file_test
 }  // namespace lockstep::compile

@@ -6,7 +6,7 @@
 #include "simulator/compile/testing.h"
 
 namespace lockstep::compile {
-namespace {
+namespace frame_test {
 
 using ::testing::HasSubstr;
 
@@ -65,5 +65,5 @@ TEST(Frame, WhatHasNoRoomIsRefusedByName) {
   EXPECT_EQ(refusal(".func f(.param .b8 s[32764])\n{\nret;\n}\n"), "");
 }
 
-}  // namespace
+}  // namespace frame_test
 }  // namespace lockstep::compile

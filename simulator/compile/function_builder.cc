@@ -12,8 +12,6 @@ using isa::Space;
 
 namespace {
 
-int bytes_of(isa::Type t) { return t == isa::Type::kPred ? 0 : isa::size_of(t); }
-
 // Wraps, as addresses do.
 std::int64_t sum(std::uint32_t base, std::int64_t offset) { return static_cast<std::int64_t>(base + static_cast<std::uint64_t>(offset)); }
 
@@ -99,7 +97,10 @@ Slot FunctionBuilder::scratch(int bytes) {
   return places.slots[places.used++];
 }
 
-int FunctionBuilder::register_bytes(const Operand& o) const { return bytes_of(function_.registers[o.index].type); }
+int FunctionBuilder::register_bytes(const Operand& o) const {
+  const isa::Type t = function_.registers[o.index].type;
+  return t == isa::Type::kPred ? 0 : isa::size_of(t);
+}
 
 std::uint8_t FunctionBuilder::register_bytes_of(const Instruction& i, const Operand& vector, std::uint8_t width) const {
   std::uint8_t bytes = 0;

@@ -7,7 +7,7 @@
 #include "simulator/compile/testing.h"
 
 namespace lockstep::compile {
-namespace {
+namespace linker_test {
 
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
@@ -77,5 +77,5 @@ TEST(Linker, SixtyFourKilobytesOfConstantsIsTheLimit) {
   EXPECT_THAT(Linked({".const .b8 c[65536];\n.const .b8 d[1];\n"}).error, HasSubstr("have 65537 bytes; there are 65536"));
 }
 
-}  // namespace
+}  // namespace linker_test
 }  // namespace lockstep::compile

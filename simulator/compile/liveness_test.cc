@@ -9,7 +9,7 @@
 #include "simulator/compile/testing.h"
 
 namespace lockstep::compile {
-namespace {
+namespace liveness_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -111,5 +111,5 @@ TEST(Liveness, IsWhatEveryPathSays) {
   }
 }
 
-}  // namespace
+}  // namespace liveness_test
 }  // namespace lockstep::compile

@@ -17,7 +17,7 @@
 #include "simulator/ptx/effects.h"
 
 namespace lockstep::compile {
-namespace {
+namespace lower_test {
 
 using program::Action;
 using program::Op;
@@ -268,5 +268,5 @@ TEST(Lower, EveryExampleUsesTheRegistersThatTheTableNames) {
   }
 }
 
-}  // namespace
+}  // namespace lower_test
 }  // namespace lockstep::compile

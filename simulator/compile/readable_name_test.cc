@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace lockstep::compile {
-namespace {
+namespace readable_name_test {
 
 TEST(ReadableName, OfAFunctionIsItsSignature) {
   EXPECT_EQ(demangled("_Z5storePii"), "store(int*, int)");
@@ -19,5 +19,5 @@ TEST(ReadableName, OfAVariableIsWhatTheCodeAroundItCallsIt) {
   EXPECT_EQ(variable_name("_ZN12_GLOBAL__N_15cellsE"), "cells");
 }
 
-}  // namespace
+}  // namespace readable_name_test
 }  // namespace lockstep::compile

@@ -8,7 +8,7 @@
 #include "simulator/isa/opcode.h"
 
 namespace lockstep::compile {
-namespace {
+namespace registers_test {
 
 using program::RegisterPlaces;
 
@@ -100,5 +100,5 @@ TEST(Registers, ThatNobodyWroteBeforeTheyAreReadAreNamed) {
   EXPECT_EQ(allocate_registers(m.functions[0], RegisterPlaces::kShared).undefined.size(), 2u);
 }
 
-}  // namespace
+}  // namespace registers_test
 }  // namespace lockstep::compile

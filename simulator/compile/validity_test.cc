@@ -5,7 +5,7 @@
 #include "simulator/compile/testing.h"
 
 namespace lockstep::compile {
-namespace {
+namespace validity_test {
 
 using program::ValidityTransfer;
 
@@ -60,5 +60,5 @@ TEST(Validity, AConversionSaysWhichBytesCount) {
   EXPECT_EQ(transfer_of("cvt.rn.f32.s32 r1, r2;"), ValidityTransfer::kConvertFrom);
 }
 
-}  // namespace
+}  // namespace validity_test
 }  // namespace lockstep::compile

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -14,7 +15,7 @@ namespace lockstep::coverage {
 namespace {
 
 struct Entry {
-  std::string suite, test;
+  std::string source, suite, test;
   How how = How::kExactly;
   std::vector<std::string> names;
   RowList rows = nullptr;
@@ -101,7 +102,7 @@ int print_list() {
     for (const Claim& c : claims_of(e, unknown)) {
       const auto& forms = isa::forms();
       const auto at = std::find_if(forms.begin(), forms.end(), [&](const isa::Form& f) { return f.row == c.row; });
-      std::printf("%s %td %s.%s\n", word_of(e.how), at - forms.begin(), e.suite.c_str(), e.test.c_str());
+      std::printf("%s %td %s %s.%s\n", word_of(e.how), at - forms.begin(), e.source.c_str(), e.suite.c_str(), e.test.c_str());
     }
     for (const std::string& name : unknown) {
       std::fprintf(stderr, "%s.%s: the table of forms has no '%s'\n", e.suite.c_str(), e.test.c_str(), name.c_str());
@@ -126,11 +127,13 @@ std::vector<const isa::FormRow*> rows_named(std::string_view name) {
   return rows;
 }
 
-Registration::Registration(const char* suite, const char* test, How how, std::initializer_list<const char*> names) {
-  entries().push_back({suite, test, how, {names.begin(), names.end()}, nullptr});
+Registration::Registration(const char* file, const char* suite, const char* test, How how, std::initializer_list<const char*> names) {
+  entries().push_back({std::filesystem::path(file).stem(), suite, test, how, {names.begin(), names.end()}, nullptr});
 }
 
-Registration::Registration(const char* suite, const char* test, How how, RowList rows) { entries().push_back({suite, test, how, {}, rows}); }
+Registration::Registration(const char* file, const char* suite, const char* test, How how, RowList rows) {
+  entries().push_back({std::filesystem::path(file).stem(), suite, test, how, {}, rows});
+}
 
 bool judging() { return !entries().empty(); }
 
@@ -148,13 +151,13 @@ std::vector<Judged> judged_by(const std::string& binary) {
   if (pipe == nullptr) fail("cannot be started");
   std::vector<Judged> all;
   bool understood = true;
-  char word[16] = {};
+  char word[16] = {}, source[128] = {};
   std::size_t row = 0;
-  for (int got; (got = std::fscanf(pipe, "%15s %zu %*s", word, &row)) != EOF;) {
+  for (int got; (got = std::fscanf(pipe, "%15s %zu %127s %*s", word, &row, source)) != EOF;) {
     const auto how = std::find_if(kWords.begin(), kWords.end(), [&](const auto& w) { return std::string_view(w.second) == word; });
-    understood = got == 2 && how != kWords.end() && row < isa::forms().size();
+    understood = got == 3 && how != kWords.end() && row < isa::forms().size();
     if (!understood) break;
-    all.push_back({isa::forms()[row].row, how->first});
+    all.push_back({isa::forms()[row].row, how->first, source});
   }
   if (pclose(pipe) != 0 || !understood) fail("gives no list of registrations");
   if (all.empty()) fail("has no registrations");

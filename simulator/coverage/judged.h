@@ -33,6 +33,7 @@ enum class How : std::uint8_t {
 struct Judged {
   const isa::FormRow* row = nullptr;
   How how = How::kExactly;
+  std::string by;  // "bits_test": the source that says so
 };
 
 // All rows that a name stands for, in the order of the table; empty when the table has no such form.
@@ -43,8 +44,8 @@ using RowList = std::vector<const isa::FormRow*> (*)();
 // Made by the macros below, before main().
 class Registration {
  public:
-  Registration(const char* suite, const char* test, How how, std::initializer_list<const char*> names);
-  Registration(const char* suite, const char* test, How how, RowList rows);
+  Registration(const char* file, const char* suite, const char* test, How how, std::initializer_list<const char*> names);
+  Registration(const char* file, const char* suite, const char* test, How how, RowList rows);
 };
 
 // True when the binary has registrations: then tests tell what they execute.
@@ -60,8 +61,9 @@ std::vector<Judged> judged_by(const std::string& binary);
 
 }  // namespace lockstep::coverage
 
-#define LOCKSTEP_JUDGES(kind, suite, test, ...) \
-  [[maybe_unused]] static const ::lockstep::coverage::Registration kind##_of_##suite##_##test(#suite, #test, ::lockstep::coverage::How::kind, __VA_ARGS__)
+#define LOCKSTEP_JUDGES(kind, suite, test, ...)                                                                                                         \
+  [[maybe_unused]] static const ::lockstep::coverage::Registration kind##_of_##suite##_##test(__FILE__, #suite, #test, ::lockstep::coverage::How::kind, \
+                                                                                              __VA_ARGS__)
 #define JUDGES(suite, test, ...) LOCKSTEP_JUDGES(kExactly, suite, test, {__VA_ARGS__})
 #define JUDGES_WITHIN_BOUND(suite, test, ...) LOCKSTEP_JUDGES(kWithinBound, suite, test, {__VA_ARGS__})
 #define JUDGES_HINTS(suite, test, ...) LOCKSTEP_JUDGES(kAsHint, suite, test, {__VA_ARGS__})

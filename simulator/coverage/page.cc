@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "simulator/coverage/coverage.h"
 #include "simulator/vectors/recording.h"
@@ -58,7 +59,12 @@ std::map<const FormRow*, std::string> named(const std::vector<Judge>& judges) {
 
 std::vector<Judge> judges_of(std::span<const std::string> binaries) {
   std::vector<Judge> judges;
-  for (const std::string& b : binaries) judges.push_back({b.substr(b.rfind('/') + 1), judged_by(b)});
+  for (const std::string& b : binaries) {
+    for (Judged& r : judged_by(b)) {
+      if (judges.empty() || judges.back().test != r.by) judges.push_back({r.by, {}});
+      judges.back().rows.push_back(std::move(r));
+    }
+  }
   return judges;
 }
 

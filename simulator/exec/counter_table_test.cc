@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace lockstep::exec {
-namespace {
+namespace counter_table_test {
 
 TEST(CounterTable, HasALineAKernelInTheirOrder) {
   RunRecord r;
@@ -18,5 +18,5 @@ TEST(CounterTable, HasALineAKernelInTheirOrder) {
 
 TEST(CounterTable, IsEmptyWithoutKernels) { EXPECT_EQ(counter_table(RunRecord{}), ""); }
 
-}  // namespace
+}  // namespace counter_table_test
 }  // namespace lockstep::exec

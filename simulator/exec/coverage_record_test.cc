@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace lockstep::exec {
-namespace {
+namespace coverage_record_test {
 
 using nlohmann::json;
 
@@ -123,5 +123,5 @@ TEST(CoverageRecord, KernelsWithoutLineInformationAreNamed) {
 
 TEST(CoverageRecord, LinesThatAreNoCoverageAreLeftOut) { EXPECT_TRUE(read({json::object(), {{"module", "a"}}, module_line({{"ret", 1}})}).files.empty()); }
 
-}  // namespace
+}  // namespace coverage_record_test
 }  // namespace lockstep::exec

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace lockstep::exec {
-namespace {
+namespace preflight_test {
 
 TEST(Preflight, LibrariesAreReadFromTheLoadersList) {
   const auto list = parse_library_list(
@@ -42,5 +42,5 @@ TEST(Preflight, ProgramsOfOtherKindsMayGo) {
   EXPECT_TRUE(look.program.ends_with("/sh"));
 }
 
-}  // namespace
+}  // namespace preflight_test
 }  // namespace lockstep::exec

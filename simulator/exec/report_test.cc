@@ -8,7 +8,7 @@
 #include <set>
 
 namespace lockstep::exec {
-namespace {
+namespace report_test {
 
 using nlohmann::json;
 
@@ -170,5 +170,5 @@ TEST(Files, AreOfTheKindThatTheirNamesSay) {
   EXPECT_NE(error.find("/nonexistent/a.txt"), error.npos);
 }
 
-}  // namespace
+}  // namespace report_test
 }  // namespace lockstep::exec

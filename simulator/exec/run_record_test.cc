@@ -5,7 +5,7 @@
 #include <fstream>
 
 namespace lockstep::exec {
-namespace {
+namespace run_record_test {
 
 RunRecord read(const std::string& lines) {
   const std::string path = testing::TempDir() + "/record";
@@ -114,5 +114,5 @@ TEST(RunRecord, NothingIsNothing) {
   EXPECT_FALSE(r.untaken_errors);
 }
 
-}  // namespace
+}  // namespace run_record_test
 }  // namespace lockstep::exec

@@ -6,7 +6,7 @@
 #include <fstream>
 
 namespace lockstep::exec {
-namespace {
+namespace tracefile_test {
 
 // A line that nobody executed, one where warps parted, two of full warps that never parted; a branch each on 6 and 8, and one that nobody came to.
 SourceCoverage example() {
@@ -110,5 +110,5 @@ TEST_F(Selection, TakesBeginningsOfNames) {
   EXPECT_TRUE(names({.only = {"c"}, .toolkit = false, .root = ""}).empty());
 }
 
-}  // namespace
+}  // namespace tracefile_test
 }  // namespace lockstep::exec

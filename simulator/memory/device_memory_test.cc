@@ -9,7 +9,7 @@
 #include <string>
 
 namespace lockstep::memory {
-namespace {
+namespace device_memory_test {
 
 std::size_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");
@@ -256,5 +256,5 @@ TEST(DeviceMemory, TwoCanLiveInOneProcess) {
   EXPECT_EQ(*reinterpret_cast<int*>(a->base), 1);
 }
 
-}  // namespace
+}  // namespace device_memory_test
 }  // namespace lockstep::memory

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace lockstep::memory {
-namespace {
+namespace image_test {
 
 // A texture of floats in host memory, whose element (x, y, z) is 100 z + 10 y + x.
 struct Picture {
@@ -143,5 +143,5 @@ TEST(Images, AreFoundByHandlesThatAreNeverUsedAgain) {
   EXPECT_NE(images.add(Texture{}), a);
 }
 
-}  // namespace
+}  // namespace image_test
 }  // namespace lockstep::memory

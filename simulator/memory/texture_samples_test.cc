@@ -17,7 +17,7 @@
 #include "simulator/memory/image.h"
 
 namespace lockstep::memory {
-namespace {
+namespace texture_samples_test {
 
 // What the recorder filled its arrays with.
 std::uint32_t mix(std::uint32_t x) {
@@ -154,5 +154,5 @@ TEST(Silicon, FetchesWhatWeFetch) {
   RecordProperty("exact", std::to_string(exact) + " of " + std::to_string(channels));
 }
 
-}  // namespace
+}  // namespace texture_samples_test
 }  // namespace lockstep::memory

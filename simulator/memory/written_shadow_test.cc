@@ -8,7 +8,7 @@
 #include "simulator/memory/device_memory.h"
 
 namespace lockstep::memory {
-namespace {
+namespace written_shadow_test {
 
 constexpr std::uint64_t kSize = 3000;
 
@@ -90,5 +90,5 @@ TEST_F(WrittenShadow, ThreadsMayMarkNeighbouringBytes) {
   }
 }
 
-}  // namespace
+}  // namespace written_shadow_test
 }  // namespace lockstep::memory

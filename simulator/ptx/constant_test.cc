@@ -5,7 +5,7 @@
 #include <string>
 
 namespace lockstep::ptx {
-namespace {
+namespace constant_test {
 
 // The value of an expression, which must be the whole text.
 std::optional<Constant> evaluate(std::string_view text) {
@@ -123,5 +123,5 @@ TEST(Lexer, WhatIsNoTokenIsSaidToBe) {
   }
 }
 
-}  // namespace
+}  // namespace constant_test
 }  // namespace lockstep::ptx

@@ -10,7 +10,7 @@
 #include "simulator/ptx/parser.h"
 
 namespace lockstep::ptx {
-namespace {
+namespace effects_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -121,5 +121,5 @@ TEST(Effects, WhereExecutionGoesOn) {
   }
 }
 
-}  // namespace
+}  // namespace effects_test
 }  // namespace lockstep::ptx

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace lockstep::ptx {
-namespace {
+namespace parser_test {
 
 using Kind = Operand::Kind;
 
@@ -449,5 +449,5 @@ TEST(Robustness, EveryDamagedByteIsSurvived) {
     }
 }
 
-}  // namespace
+}  // namespace parser_test
 }  // namespace lockstep::ptx

@@ -15,7 +15,7 @@
 #include "tests/end_to_end/run.h"
 
 namespace lockstep::end_to_end {
-namespace {
+namespace conform_test {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
@@ -239,5 +239,5 @@ TEST(Conform, GivesTheSuitesTheDeviceThatWasAskedFor) {
   EXPECT_EQ(c.passport["device"]["compute_capability"], "8.0");
 }
 
-}  // namespace
+}  // namespace conform_test
 }  // namespace lockstep::end_to_end

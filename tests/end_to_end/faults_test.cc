@@ -12,7 +12,7 @@
 #include "tests/end_to_end/run.h"
 
 namespace lockstep::end_to_end {
-namespace {
+namespace faults_test {
 
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
@@ -100,5 +100,5 @@ TEST(Unimplemented, AModuleWithAnUnknownInstructionIsRefusedAsItLoads) {
   }
 }
 
-}  // namespace
+}  // namespace faults_test
 }  // namespace lockstep::end_to_end

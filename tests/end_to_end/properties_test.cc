@@ -11,7 +11,7 @@
 #include "tests/end_to_end/run.h"
 
 namespace lockstep::end_to_end {
-namespace {
+namespace properties_test {
 
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
@@ -183,5 +183,5 @@ TEST(Properties, TheSimulatedGpuDoesNotPassForSilicon) {
   EXPECT_THAT(r.output, HasSubstr("0 pass, 0 fail, 0 waived, 0 not applicable, 2 not run"));
 }
 
-}  // namespace
+}  // namespace properties_test
 }  // namespace lockstep::end_to_end

@@ -12,7 +12,7 @@
 #include "tests/end_to_end/run.h"
 
 namespace lockstep::end_to_end {
-namespace {
+namespace protocol_test {
 
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
@@ -221,5 +221,5 @@ TEST(Protocol, TheXmlIsNoGreenerThanTheLedger) {
   EXPECT_THAT(text, HasSubstr("<property name=\"verdict\" value=\"not run\"/>"));
 }
 
-}  // namespace
+}  // namespace protocol_test
 }  // namespace lockstep::end_to_end

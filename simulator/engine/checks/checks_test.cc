@@ -6,7 +6,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace checks_test {
 
 using check::Kind;
 using ::testing::HasSubstr;
@@ -425,5 +425,5 @@ GOOD:
   }
 }
 
-}  // namespace
+}  // namespace checks_test
 }  // namespace lockstep::engine

@@ -10,7 +10,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace edges_test {
 
 using check::Kind;
 using ::testing::HasSubstr;
@@ -170,5 +170,5 @@ TEST_P(Rows, TheLastLanesLastByteIsInside) {
 }
 INSTANTIATE_TEST_SUITE_P(OfBytes, Rows, ::testing::Values(1, 2, 4, 8), ::testing::PrintToStringParamName());
 
-}  // namespace
+}  // namespace edges_test
 }  // namespace lockstep::engine

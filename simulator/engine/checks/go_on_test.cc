@@ -5,7 +5,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace go_on_test {
 
 using check::Kind;
 using check::Severity;
@@ -122,5 +122,5 @@ TEST(GoesOn, OnlyWhenAsked) {
   EXPECT_FALSE(o.findings[0].survived);
 }
 
-}  // namespace
+}  // namespace go_on_test
 }  // namespace lockstep::engine

@@ -6,7 +6,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace races_test {
 
 using check::Kind;
 using ::testing::HasSubstr;
@@ -221,5 +221,5 @@ TEST(Races, OfAFirstGuessWithACompareAndSwapAreForInformation) {
   EXPECT_TRUE(run("  ld.global.u32 %r2, [%rd1];\n  atom.global.cas.b32 %r4, [%rd1], 0, 1;\n  add.u32 %r2, %r2, %r4;").failed());
 }
 
-}  // namespace
+}  // namespace races_test
 }  // namespace lockstep::engine

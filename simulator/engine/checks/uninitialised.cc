@@ -133,6 +133,7 @@ void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::
   word.invalid = (word.invalid & ~written) | invalid;
   word.derived &= ~(written | invalid);
   if (invalid != 0) {
+    frame.validity->mark(word);
     word.pc = pc;
     word.kind = kind;
     for (int l = 0; l < kWarpSize; ++l) {
@@ -211,6 +212,7 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
     if (u->role != Role::kWrite) continue;
     Validity::Word* d = word_of(u->slot);
     if (d == nullptr) continue;
+    if (result.invalid != 0) frame.validity->mark(*d);
     d->invalid = (d->invalid & ~mask) | result.invalid;
     d->derived = (d->derived & ~mask) | result.derived;
     if (any) {

@@ -9,7 +9,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace uninitialised_test {
 
 using check::Kind;
 using ::testing::HasSubstr;
@@ -272,5 +272,5 @@ TEST(Bytes, MovingThemIsACopy) {
   }
 }
 
-}  // namespace
+}  // namespace uninitialised_test
 }  // namespace lockstep::engine

@@ -38,7 +38,7 @@ void copy_marks(Warp& w, std::int32_t to_frame, const Storage& to, std::int32_t 
 }
 
 void forget_marks(Frame& f) {
-  if (f.validity) std::fill(f.validity->words.begin(), f.validity->words.end(), Validity::Word{});
+  if (f.validity) f.validity->forget();
 }
 
 void begin_frame(Warp& w, Frame& f, const Function& function) {

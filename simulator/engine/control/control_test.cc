@@ -8,7 +8,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace control_test {
 
 using ::testing::Each;
 using ::testing::HasSubstr;
@@ -505,5 +505,5 @@ TEST(Printf, SurvivesAnyFormat) {
   EXPECT_EQ(print("%y%"), "%y");
 }
 
-}  // namespace
+}  // namespace control_test
 }  // namespace lockstep::engine

@@ -10,7 +10,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace hints_test {
 
 using ::testing::HasSubstr;
 using testing::Machine;
@@ -206,5 +206,5 @@ TEST(Policies, AreTakenByAccesses) {
   }
 }
 
-}  // namespace
+}  // namespace hints_test
 }  // namespace lockstep::engine

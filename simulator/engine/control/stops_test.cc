@@ -9,7 +9,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace stops_test {
 
 using ::testing::HasSubstr;
 using testing::Machine;
@@ -101,5 +101,5 @@ DONE:)"));
   }
 }
 
-}  // namespace
+}  // namespace stops_test
 }  // namespace lockstep::engine

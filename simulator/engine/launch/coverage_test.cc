@@ -7,7 +7,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace coverage_test {
 
 using testing::Machine;
 
@@ -172,5 +172,5 @@ TEST_F(CoverageTest, OfAnotherModuleIsRefused) {
   EXPECT_THROW(other.launch("k", 1, 32), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace coverage_test
 }  // namespace lockstep::engine

@@ -6,7 +6,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace async_test {
 
 using check::Kind;
 using ::testing::HasSubstr;
@@ -386,5 +386,5 @@ TEST_F(Async, DiscardedBytesHoldAnything) {
                  Kind::kUninitialised, "");
 }
 
-}  // namespace
+}  // namespace async_test
 }  // namespace lockstep::engine

@@ -9,7 +9,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace atomics_test {
 
 using check::Kind;
 using testing::Machine;
@@ -301,5 +301,5 @@ ret;
   EXPECT_EQ(o.findings[0].kind, Kind::kMisaligned);
 }
 
-}  // namespace
+}  // namespace atomics_test
 }  // namespace lockstep::engine

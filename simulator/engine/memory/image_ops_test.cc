@@ -8,7 +8,7 @@
 #include "simulator/memory/image.h"
 
 namespace lockstep::engine {
-namespace {
+namespace image_ops_test {
 
 using check::Kind;
 using memory::Image;
@@ -317,5 +317,5 @@ TEST_F(Pictures, LinearMemoryIsCheckedAsMemoryIs) {
   expect(run(handle, "tex.1d.v4.u32.s32 {%r10, %r11, %r12, %r13}, [%rd1, {%r1}];"), Kind::kUseAfterFree, 1, "picture");
 }
 
-}  // namespace
+}  // namespace image_ops_test
 }  // namespace lockstep::engine

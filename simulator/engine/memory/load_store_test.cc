@@ -6,7 +6,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace load_store_test {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -470,5 +470,5 @@ TEST(Load, SixteenBytesAreOneElement) {
   EXPECT_EQ(gpu.fetch<std::uint32_t>(y, 32 * 24), expected);
 }
 
-}  // namespace
+}  // namespace load_store_test
 }  // namespace lockstep::engine

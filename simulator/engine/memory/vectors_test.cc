@@ -8,7 +8,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace vectors_test {
 
 using testing::Machine;
 using testing::text;
@@ -151,5 +151,5 @@ ret;
   EXPECT_EQ(gpu.fetch<std::uint32_t>(torn, 1)[0], 0u);
 }
 
-}  // namespace
+}  // namespace vectors_test
 }  // namespace lockstep::engine

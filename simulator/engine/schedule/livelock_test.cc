@@ -15,7 +15,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace livelock_test {
 
 using check::Kind;
 using ::testing::HasSubstr;
@@ -320,5 +320,5 @@ TEST_F(Standing, TheHostMaySetAFlagThatItCanReach) {
   expect_end(o);
 }
 
-}  // namespace
+}  // namespace livelock_test
 }  // namespace lockstep::engine

@@ -11,7 +11,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace schedule_test {
 
 using testing::Machine;
 using testing::text;
@@ -319,5 +319,5 @@ setp.eq.u32 p, r0, 0;
   EXPECT_GE(lost, 10);
 }
 
-}  // namespace
+}  // namespace schedule_test
 }  // namespace lockstep::engine

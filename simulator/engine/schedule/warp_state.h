@@ -44,9 +44,21 @@ struct Validity {
     LaneMask derived = 0;  // of these, lanes whose value was computed from one that was never written
     std::uint32_t pc = 0;  // where it came from
     check::Kind kind = check::Kind::kUninitialised;
+    bool marked = false;            // its index is in `marked` below
     std::uint8_t bytes[kWarpSize];  // of an invalid lane, which bytes of its value are meant, a bit each
   };
-  std::vector<Word> words;  // index: slot / 4
+  std::vector<Word> words;            // index: slot / 4
+  std::vector<std::uint32_t> marked;  // indices of words that have had an invalid lane: few of many, and each block begins with none
+
+  void mark(Word& word) {
+    if (word.marked) return;
+    word.marked = true;
+    marked.push_back(static_cast<std::uint32_t>(&word - words.data()));
+  }
+  void forget() {
+    for (const std::uint32_t i : marked) words[i] = Word{};
+    marked.clear();
+  }
 };
 
 struct Frame {

@@ -6,7 +6,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace cluster_test {
 
 using check::Kind;
 using ::testing::Each;
@@ -393,5 +393,5 @@ TEST(Cluster, OnlySharedAddressesCanBeMapped) {
 
 TEST(Cluster, AGridThatTheClusterDoesNotDivideIsRefused) { EXPECT_THROW(run("mov.u32 %r0, 0;\n", 3, 32, 2), std::invalid_argument); }
 
-}  // namespace
+}  // namespace cluster_test
 }  // namespace lockstep::engine

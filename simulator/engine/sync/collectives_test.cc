@@ -8,7 +8,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace collectives_test {
 
 using check::Kind;
 using ::testing::Each;
@@ -442,5 +442,5 @@ TEST(Barrier, CountsOfOneBarrierAgree) {
   EXPECT_FALSE(two("bar.sync 1, 32", "bar.sync 2, 32").outcome.failed());
 }
 
-}  // namespace
+}  // namespace collectives_test
 }  // namespace lockstep::engine

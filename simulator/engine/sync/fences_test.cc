@@ -8,7 +8,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace fences_test {
 
 using testing::Machine;
 using testing::text;
@@ -169,5 +169,5 @@ TEST(Fences, RestrictedOnesOrderSharedMemory) {
   }
 }
 
-}  // namespace
+}  // namespace fences_test
 }  // namespace lockstep::engine

@@ -9,7 +9,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace lanes_test {
 
 using testing::Machine;
 using testing::text;
@@ -119,5 +119,5 @@ OUT:)",
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(sink.second(i), i == 0 ? 1u : 2u);
 }
 
-}  // namespace
+}  // namespace lanes_test
 }  // namespace lockstep::engine

@@ -8,7 +8,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace mbarrier_test {
 
 using testing::Machine;
 using testing::text;
@@ -118,5 +118,5 @@ TEST(Mbarrier, AWaitTellsWhetherThePhaseIsComplete) {
   }
 }
 
-}  // namespace
+}  // namespace mbarrier_test
 }  // namespace lockstep::engine

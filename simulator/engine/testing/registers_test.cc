@@ -5,7 +5,7 @@
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
-namespace {
+namespace registers_test {
 
 using check::Kind;
 using ::testing::HasSubstr;
@@ -131,5 +131,5 @@ DONE:
   }
 }
 
-}  // namespace
+}  // namespace registers_test
 }  // namespace lockstep::engine

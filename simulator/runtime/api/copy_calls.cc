@@ -77,11 +77,9 @@ cudaError_t fill_box(const char* function, const cudaPitchedPtr& to, int value, 
   return fill_slices(function, to, value, extent, stream);
 }
 
-bool device_exists(const Runtime& r, int device) { return device >= 0 && device < static_cast<int>(r.devices.size()); }
-
 cudaError_t copy_between(const char* function, void* to, int to_device, const void* from, int from_device, size_t size, cudaStream_t stream) {
   return in_stream(function, stream, [&](Runtime& r, Work& work) -> cudaError_t {
-    if (!device_exists(r, to_device) || !device_exists(r, from_device)) return cudaErrorInvalidDevice;
+    if (!r.device_exists(to_device) || !r.device_exists(from_device)) return cudaErrorInvalidDevice;
     work = make_copy_work(to, size, from, size, size, 1, cudaMemcpyDeviceToDevice);
     return cudaSuccess;
   });
@@ -90,7 +88,7 @@ cudaError_t copy_between(const char* function, void* to, int to_device, const vo
 cudaError_t copy_box_between(const char* function, const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
   return in_stream(function, stream, [&](Runtime& r, Work& work) -> cudaError_t {
     if (p == nullptr) return cudaErrorInvalidValue;
-    if (!device_exists(r, p->dstDevice) || !device_exists(r, p->srcDevice)) return cudaErrorInvalidDevice;
+    if (!r.device_exists(p->dstDevice) || !r.device_exists(p->srcDevice)) return cudaErrorInvalidDevice;
     CopyWork box;
     box.box = {p->srcArray, p->srcPos, p->srcPtr, p->dstArray, p->dstPos, p->dstPtr, p->extent, cudaMemcpyDeviceToDevice};
     work = box;

@@ -47,8 +47,6 @@ cudaMemPool_t default_pool(int device) {
   return make_pool(device, true);
 }
 
-bool device_exists(const Runtime& r, int device) { return device >= 0 && device < static_cast<int>(r.devices.size()); }
-
 // The reuse policies are ints, on by default; the others are 64-bit numbers, 0 by default.
 bool is_flag(cudaMemPoolAttr a) {
   return a == cudaMemPoolReuseFollowEventDependencies || a == cudaMemPoolReuseAllowOpportunistic || a == cudaMemPoolReuseAllowInternalDependencies;
@@ -62,7 +60,7 @@ extern "C" {
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     if (pool == nullptr) return cudaErrorInvalidValue;
-    if (!device_exists(r, device)) return cudaErrorInvalidDevice;
+    if (!r.device_exists(device)) return cudaErrorInvalidDevice;
     *pool = default_pool(device);
     return cudaSuccess;
   });
@@ -71,7 +69,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     if (pool == nullptr) return cudaErrorInvalidValue;
-    if (!device_exists(r, device)) return cudaErrorInvalidDevice;
+    if (!r.device_exists(device)) return cudaErrorInvalidDevice;
     const Device& d = r.devices[static_cast<std::size_t>(device)];
     *pool = d.current_pool != nullptr ? d.current_pool : default_pool(device);
     return cudaSuccess;
@@ -80,7 +78,7 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    if (!device_exists(r, device)) return cudaErrorInvalidDevice;
+    if (!r.device_exists(device)) return cudaErrorInvalidDevice;
     const Pool* p = find_pool(pool);
     if (p == nullptr || p->device != device) return cudaErrorInvalidValue;
     r.devices[static_cast<std::size_t>(device)].current_pool = pool;
@@ -95,7 +93,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* props
       r.explain("cudaMemPoolCreate", "only pools on a device and without handles to share are supported by the simulated GPU");
       return cudaErrorNotSupported;
     }
-    if (!device_exists(r, props->location.id)) return cudaErrorInvalidDevice;
+    if (!r.device_exists(props->location.id)) return cudaErrorInvalidDevice;
     *pool = make_pool(props->location.id, false);
     return cudaSuccess;
   });
@@ -155,7 +153,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* de
     for (size_t i = 0; i < count; ++i) {
       const cudaMemAccessDesc& d = descriptions[i];
       if (d.location.type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
-      if (!device_exists(r, d.location.id)) return cudaErrorInvalidDevice;
+      if (!r.device_exists(d.location.id)) return cudaErrorInvalidDevice;
       // A pool cannot be taken from its own device.
       if (d.location.id == p->device && d.flags != cudaMemAccessFlagsProtReadWrite) return cudaErrorInvalidDevice;
     }
@@ -167,7 +165,7 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, 
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     if (flags == nullptr || location == nullptr || find_pool(pool) == nullptr) return cudaErrorInvalidValue;
     if (location->type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
-    if (!device_exists(r, location->id)) return cudaErrorInvalidDevice;
+    if (!r.device_exists(location->id)) return cudaErrorInvalidDevice;
     *flags = cudaMemAccessFlagsProtReadWrite;
     return cudaSuccess;
   });

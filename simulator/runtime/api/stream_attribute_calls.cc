@@ -13,7 +13,7 @@ bool is_of_streams(cudaStreamAttrID id) {
 }
 
 template <class Body>
-cudaError_t about(const char* function, cudaStream_t stream, Body&& body) {
+cudaError_t about_attributes(const char* function, cudaStream_t stream, Body&& body) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     Stream* s = r.streams.find_stream(stream, d.ordinal);
     return s == nullptr ? cudaErrorInvalidResourceHandle : body(r, d, *s);
@@ -25,7 +25,7 @@ cudaError_t about(const char* function, cudaStream_t stream, Body&& body) {
 extern "C" {
 
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id, const cudaStreamAttrValue* value) {
-  return about(__func__, stream, [&](Runtime&, Device&, Stream& s) -> cudaError_t {
+  return about_attributes(__func__, stream, [&](Runtime&, Device&, Stream& s) -> cudaError_t {
     if (value == nullptr || !is_of_streams(id)) return cudaErrorInvalidValue;
     s.attributes[id] = *value;
     return cudaSuccess;
@@ -33,7 +33,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id, con
 }
 
 cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID id, cudaStreamAttrValue* value) {
-  return about(__func__, stream, [&](Runtime&, Device&, const Stream& s) -> cudaError_t {
+  return about_attributes(__func__, stream, [&](Runtime&, Device&, const Stream& s) -> cudaError_t {
     if (value == nullptr || !is_of_streams(id)) return cudaErrorInvalidValue;
     std::memset(value, 0, sizeof *value);
     if (id == cudaLaunchAttributeSynchronizationPolicy) value->syncPolicy = cudaSyncPolicyAuto;
@@ -44,7 +44,7 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID id, cud
 }
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
-  return about(__func__, from, [&](Runtime& r, Device& d, const Stream& source) -> cudaError_t {
+  return about_attributes(__func__, from, [&](Runtime& r, Device& d, const Stream& source) -> cudaError_t {
     Stream* target = r.streams.find_stream(to, d.ordinal);
     if (target == nullptr) return cudaErrorInvalidResourceHandle;
     target->attributes = source.attributes;

@@ -36,7 +36,7 @@ cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
 
 // Answers a question about a stream.
 template <class Body>
-cudaError_t about(const char* function, cudaStream_t stream, Body&& body) {
+cudaError_t answer_about(const char* function, cudaStream_t stream, Body&& body) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     Stream* s = r.streams.find_stream(stream, d.ordinal);
     if (s == nullptr) return check_stream(r, d, function, stream);
@@ -81,16 +81,16 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return check_only(__fun
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return check_only(__func__, stream); }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  return about(__func__, stream, [&](const Stream& s) { return answer(flags, s.flags); });
+  return answer_about(__func__, stream, [&](const Stream& s) { return answer(flags, s.flags); });
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return about(__func__, stream, [&](const Stream& s) { return answer(priority, s.priority); });
+  return answer_about(__func__, stream, [&](const Stream& s) { return answer(priority, s.priority); });
 }
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  return about(__func__, stream, [&](const Stream& s) { return answer(id, s.id); });
+  return answer_about(__func__, stream, [&](const Stream& s) { return answer(id, s.id); });
 }
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  return about(__func__, stream, [&](const Stream& s) { return answer(device, s.device); });
+  return answer_about(__func__, stream, [&](const Stream& s) { return answer(device, s.device); });
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
@@ -102,7 +102,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
-  return about(__func__, stream, [&](Stream& s) -> cudaError_t {
+  return answer_about(__func__, stream, [&](Stream& s) -> cudaError_t {
     Runtime& r = Runtime::get();
     if ((flags & ~cudaEventWaitExternal) != 0) return cudaErrorInvalidValue;
     Event* e = r.streams.find_event(event);
@@ -116,7 +116,7 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* /*pointer*/, siz
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   bool captured = false;
-  const cudaError_t error = about(__func__, stream, [&](Stream& s) -> cudaError_t {
+  const cudaError_t error = answer_about(__func__, stream, [&](Stream& s) -> cudaError_t {
     Runtime& r = Runtime::get();
     if (function == nullptr) return cudaErrorInvalidValue;
     captured = s.capture != nullptr;

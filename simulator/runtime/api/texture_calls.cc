@@ -30,7 +30,7 @@ std::map<unsigned long long, cudaResourceDesc>& surfaces() {
 }
 
 // cudaDeviceProp::textureAlignment is 512; what cudaMalloc returns is good, and is aligned to no more than this here.
-constexpr std::uint64_t kTextureAlignment = 256;
+constexpr std::uint64_t kAddressAlignment = 256;
 
 // Linear memory that a texture looks at: a live allocation that holds all of it.
 cudaError_t look_at_memory(Runtime& r, const void* pointer, std::uint64_t bytes, const cudaChannelFormatDesc& format, Image* image) {
@@ -38,8 +38,8 @@ cudaError_t look_at_memory(Runtime& r, const void* pointer, std::uint64_t bytes,
   const auto* a = r.memory->find(address);
   if (!read_format(format, &image->format)) return cudaErrorInvalidChannelDescriptor;
   if (bytes == 0) return cudaErrorInvalidValue;
-  if (address % kTextureAlignment != 0) {
-    r.explain("cudaCreateTextureObject", "the memory of a texture begins at an address that is no multiple of " + std::to_string(kTextureAlignment));
+  if (address % kAddressAlignment != 0) {
+    r.explain("cudaCreateTextureObject", "the memory of a texture begins at an address that is no multiple of " + std::to_string(kAddressAlignment));
     return cudaErrorInvalidValue;
   }
   if (a == nullptr || a->freed || !r.memory->in_window(address) || bytes > a->base + a->size - address) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace lockstep::runtime {
-namespace {
+namespace describe_test {
 
 using memory::Kind;
 
@@ -48,5 +48,5 @@ TEST(Describe, KernelsHaveTheirNamesInCpp) {
   EXPECT_EQ(demangled("i"), "i") << "extern \"C\", and no int";
 }
 
-}  // namespace
+}  // namespace describe_test
 }  // namespace lockstep::runtime

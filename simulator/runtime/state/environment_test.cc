@@ -7,7 +7,7 @@
 #include <string>
 
 namespace lockstep::runtime {
-namespace {
+namespace environment_test {
 
 std::variant<Settings, std::string> read(const std::map<std::string, std::string>& set) {
   return read_settings([&](const char* name) -> const char* {
@@ -147,5 +147,5 @@ TEST(Environment, GoingOnAndFailedCallsAreOffUnlessAskedFor) {
   EXPECT_NE(refused("LOCKSTEP_GO_ON", "yes").find("LOCKSTEP_GO_ON"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace environment_test
 }  // namespace lockstep::runtime

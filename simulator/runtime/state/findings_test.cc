@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 namespace lockstep::runtime {
-namespace {
+namespace findings_test {
 
 check::Finding sample() {
   check::Finding f;
@@ -206,5 +206,5 @@ TEST(ExitStatusDeathTest, IsTheProgramsOwnWhenTheyWereTaken) { EXPECT_EXIT(run_a
 TEST(ExitStatusDeathTest, IsTheProgramsOwnWhenThereWereNone) { EXPECT_EXIT(run_and_exit(false, false, 0), testing::ExitedWithCode(0), ""); }
 TEST(ExitStatusDeathTest, IsNeverMadeBetter) { EXPECT_EXIT(run_and_exit(true, false, 3), testing::ExitedWithCode(3), ""); }
 
-}  // namespace
+}  // namespace findings_test
 }  // namespace lockstep::runtime

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 namespace lockstep::runtime {
-namespace {
+namespace host_access_test {
 
 using memory::Kind;
 
@@ -55,5 +55,5 @@ TEST(HostAccess, ReadsAndUseAfterFreeAreTold) {
   EXPECT_NE(f.detail.find("freed"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace host_access_test
 }  // namespace lockstep::runtime

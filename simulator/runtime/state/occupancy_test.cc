@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace lockstep::runtime {
-namespace {
+namespace occupancy_test {
 
 // A kernel that is nothing but its resources.
 class Resources : public engine::Kernel {
@@ -64,5 +64,5 @@ TEST(Occupancy, AnEmptyBlockDoesNotFit) {
   EXPECT_EQ(on("sm_90", 10, 0, -1), 0);
 }
 
-}  // namespace
+}  // namespace occupancy_test
 }  // namespace lockstep::runtime

@@ -5,7 +5,7 @@
 #include <set>
 
 namespace lockstep::runtime {
-namespace {
+namespace profile_test {
 
 TEST(Profile, NamesAreUniqueAndSayTheCapability) {
   std::set<std::string_view> names;
@@ -48,5 +48,5 @@ TEST(Profile, Sm90IsAnH100) {
   EXPECT_EQ(p.blocks_per_multiprocessor, 32);
 }
 
-}  // namespace
+}  // namespace profile_test
 }  // namespace lockstep::runtime

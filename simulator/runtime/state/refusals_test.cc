@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace lockstep::runtime {
-namespace {
+namespace refusals_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -95,5 +95,5 @@ TEST(Source, IsUnknownWithoutLineInformation) {
   EXPECT_EQ(source_of(kModule, 1000).file, "");
 }
 
-}  // namespace
+}  // namespace refusals_test
 }  // namespace lockstep::runtime

@@ -102,6 +102,7 @@ class Runtime {
   std::uint64_t memory_capacity = 0;               // of each device
   std::map<memory::Address, unsigned> host_flags;  // of pinned and registered memory, by base
 
+  bool device_exists(int ordinal) const { return ordinal >= 0 && ordinal < static_cast<int>(devices.size()); }
   Device& current() { return devices[static_cast<std::size_t>(thread_state().device)]; }
 
   // A sentence on stderr: "lockstep: cudaMemcpy: ...", or "lockstep: cudaLaunchKernel: about: ...". Said when a call fails for a reason its error code does
