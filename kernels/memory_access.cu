@@ -140,7 +140,8 @@ std::int64_t last_index(const AccessPattern& p, std::int64_t n) {
     case PatternKind::kOneAddress:
       return p.offset;
     case PatternKind::kStrided:
-      return p.factor > (kMost - p.offset) / n ? -1 : p.factor * (n - 1) + p.offset;
+      if (n == 1) return p.offset;  // however long the stride
+      return p.factor > (kMost - p.offset) / (n - 1) ? -1 : p.factor * (n - 1) + p.offset;
     case PatternKind::kRandom:
       return 0;
   }

@@ -30,6 +30,9 @@ Range kinds_within(const AccessCase& c, bool scatters) {
     AccessCase other = c;
     other.kind = static_cast<PatternKind>(kind);
     if (other.kind == PatternKind::kPermuted && c.factor % 2 == 0) continue;
+    // A product that 64 bits may not hold.
+    const bool leaves = c.n > 0 && Whole{c.factor} * (c.n - 1) + c.offset >= c.reach();
+    if (other.kind == PatternKind::kStrided && (c.factor < 1 || leaves)) continue;
     const bool meets = other.kind == PatternKind::kRandom || (other.kind == PatternKind::kOneAddress && c.n > 1);
     if (scatters && meets) continue;
     if (other.kind == PatternKind::kRandom || other.reach() <= c.reach()) kinds.only.push_back(kind);
@@ -44,7 +47,7 @@ void describe_access(Call<MemoryAccess>& call, AccessPattern& pattern, int& byte
   // Elements are counted from the offset on, and the array has as many as the pattern needs.
   call.integer("offset", {0, c.kind == PatternKind::kRandom || c.n == 0 ? kAny : c.offset}, pattern.offset);
   if (c.kind == PatternKind::kStrided) {
-    const std::int64_t most = c.n == 0 ? kAny : c.n == 1 ? kAny / 32 - c.offset : c.factor;
+    const std::int64_t most = c.n <= 1 ? kAny : c.factor;  // one thread strides nowhere
     call.integer("factor", {1, most}, pattern.factor);
   }
   if (c.kind == PatternKind::kPermuted) {
