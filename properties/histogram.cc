@@ -381,6 +381,7 @@ void fills_shared_memory_to_the_last_bin(const Histogram& histogram, const Sched
   CapacityHistogramCase full;
   static_cast<HistogramCase&>(full) = c;
   full.cluster = 0;
+  full.max_blocks = 1;  // or one cluster: each more hands over all bins once more
   for (const int blocks : {1, 2}) {
     if (blocks > device_properties().max_cluster_blocks) continue;  // then the global path takes over
     for (const int excess : {-1, 0, 1}) {

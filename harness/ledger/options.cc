@@ -92,7 +92,7 @@ std::string help_text(std::string_view program) {
   return fmt::format(R"({} checks properties and closes a ledger over them.
 
   --case='Suite.Name: field=value ...'  run this case of this property alone, whatever filters and shards say
-  --cases=N                             cases a property, in place of its own number
+  --cases=N                             cases of each property that has more than one, in place of its own number
   --seed=N                              seed of every property, in place of one from its name
   --fail-fast                           end with the first property that fails, without looking for a smaller case
   --list                                print the properties, run none

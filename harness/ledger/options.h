@@ -13,7 +13,7 @@ namespace lockstep {
 
 struct Options {
   std::uint64_t seed = 0;          // --seed=N, 1 ... 2^64-1; 0: each property derives its own from its name
-  int cases = 0;                   // --cases=N, 1 ... 10^9; 0: each property's own number
+  int cases = 0;                   // --cases=N, 1 ... 10^9; 0: each property's own number; one case stays one
   std::optional<CaseName> replay;  // --case='Suite.Name: field=value ...'
   std::string out;                 // --out=DIR: ledger.json goes there
   std::string ledger;              // --ledger=FILE: and there

@@ -334,7 +334,7 @@ Call<AddTo> add_call(const SumCase& c) {
   call.in_out("device", device, {.count = 3}, {.misalignment = c.offset}, [] {
     return std::vector<std::int64_t>{4, 5, 6};
   });
-  call.host("host", host, 3);
+  call.host("host", host, {.count = 3}, [] { return std::vector<std::int64_t>{0, 0, 0}; });
   return call;
 }
 

@@ -250,7 +250,9 @@ PropertyOptions session_property_options(std::string_view name, int cases) {
   const SessionOptions& session = session_options();
   PropertyOptions options;
   options.seed = session.seed;
-  options.cases = session.cases > 0 ? session.cases : std::max(1, static_cast<int>(std::lround(cases * session.scale)));
+  // A property of one case has nothing to draw, or is too expensive for two.
+  options.cases = session.cases > 0 ? (cases == 1 ? 1 : session.cases)
+                                    : std::max(1, static_cast<int>(std::lround(cases * session.scale)));
   if (session.fail_fast) options.max_shrinks = 0;
   if (session.replay_property == name) options.replay = session.replay_case;
   return options;

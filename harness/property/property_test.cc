@@ -334,6 +334,7 @@ TEST(Options, ComeFromTheSession) {
   session_options().cases = 7;
   session_options().seed = 9;
   EXPECT_EQ(detail::session_property_options("A.B", 50).cases, 7);
+  EXPECT_EQ(detail::session_property_options("A.B", 1).cases, 1) << "one case stays one";
   EXPECT_EQ(detail::session_property_options("A.B", 50).seed, 9u);
   session_options().replay_property = "A.B";
   session_options().replay_case = "n=1";
