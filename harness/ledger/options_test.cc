@@ -85,7 +85,8 @@ TEST(Options, NumbersAreWholeAndInRange) {
 }
 
 TEST(Options, HelpNamesEveryFlag) {
-  for (const char* flag : {"--case=", "--cases=", "--seed=", "--fail-fast", "--list", "--ledger=", "--out=", "--waivers=", "--help"}) {
+  for (const char* flag :
+       {"--case=", "--cases=", "--seed=", "--fail-fast", "--list", "--ledger=", "--out=", "--waivers=", "--help"}) {
     EXPECT_THAT(help_text("stencil_test"), HasSubstr(flag));
   }
 }
