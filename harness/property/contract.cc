@@ -8,6 +8,12 @@
 namespace lockstep {
 namespace {
 
+// Far from each other, and from whatever is allocated: arrays that are put there are never accessed.
+constexpr std::uintptr_t kLow = 1 << 12, kHigh = (std::uintptr_t{1} << 63) + kLow;
+
+// An array without elements too: it may get some.
+void move_to(const ArrayArgument& a, std::uintptr_t begin) { a.set(begin + (a.get() - a.begin())); }
+
 std::string text(Whole value) {
   if (value < 0) return "-" + text(-value);  // no 64-bit integer's magnitude is too large
   const std::string last(1, static_cast<char>('0' + static_cast<int>(value % 10)));
@@ -144,23 +150,24 @@ std::vector<Contract::Change> Contract::all_mistakes() const {
 // Arrays that must be apart go where each has half of the address space, on either side: an array of the largest size
 // that can be promised fills just that.
 void Contract::move_far_apart() const {
-  constexpr std::uintptr_t kLow = 1 << 12, kHigh = (std::uintptr_t{1} << 63) + kLow;
-  const auto move = [&](std::size_t array, std::uintptr_t begin) {
-    const ArrayArgument& a = arrays_[array];
-    a.set(begin + (a.get() - a.begin()));  // one without elements too: it may get some
-  };
   for (const auto& [one, other] : apart_) {
     if (std::ranges::find(apart_, other, &std::pair<std::size_t, std::size_t>::first) != apart_.end()) {
       throw std::logic_error(launcher_ + ": '" + arrays_[other].name +
                              "' stands first in one pair of arrays and second in another; they need two sides");
     }
-    move(one, kLow);
-    move(other, kHigh);
+    move_to(arrays_[one], kLow);
+    move_to(arrays_[other], kHigh);
   }
 }
 
 std::vector<Contract::Change> Contract::all_promises() const {
   std::vector<Change> all;
+  // Where an array is put beside one that it must be apart from, others that it must be apart from may lie.
+  const auto clear_way_for = [this](std::size_t array, std::size_t beside) {
+    for (const auto& [one, other] : apart_) {
+      if (other == array && one != beside) move_to(arrays_[one], kHigh);
+    }
+  };
   for (const IntegerArgument& argument : integers_) {
     for (const Whole value : argument.promised()) {
       all.push_back({argument.name + ":" + text(value), [this, &argument, value] {
@@ -174,11 +181,15 @@ std::vector<Contract::Change> Contract::all_promises() const {
     const ArrayArgument &still = arrays_[one], &moved = arrays_[other];
     if (still.footprint.count == 0 || moved.footprint.count == 0) continue;
     const std::uintptr_t mask = ~(std::uintptr_t{moved.footprint.alignment} - 1);
-    all.push_back({moved.name + ":right_after_" + still.name, [&still, &moved, mask] {
+    const std::size_t beside = one, array = other;
+    all.push_back({moved.name + ":right_after_" + still.name, [=, &still, &moved] {
+                     clear_way_for(array, beside);
                      moved.set((still.end() + (moved.get() - moved.begin()) + ~mask) & mask);
                    }});
-    all.push_back({moved.name + ":right_before_" + still.name,
-                   [&still, &moved, mask] { moved.set((still.begin() - (moved.end() - moved.get())) & mask); }});
+    all.push_back({moved.name + ":right_before_" + still.name, [=, &still, &moved] {
+                     clear_way_for(array, beside);
+                     moved.set((still.begin() - (moved.end() - moved.get())) & mask);
+                   }});
   }
   for (const Change& promise : promised_) {
     all.push_back({promise.name, [this, &promise] {

@@ -204,6 +204,35 @@ TEST(Contract, NeitherTakesNorRefusesWhatIsLegalElsewhere) {
   for (const std::string& mistake : contract.mistakes()) EXPECT_NE(mistake, "width:8");
 }
 
+// Small arrays of a GPU lie side by side: where one of them goes, another may be.
+TEST(Contract, PutsAnArrayBesideOneAndNotIntoAnother) {
+  using Three =
+      std::function<Status(const std::int64_t* a, const std::int64_t* b, std::int64_t* c, cudaStream_t stream)>;
+  const CaseOutcome outcome = run_case([&] {
+    Call<Three> call("three");
+    auto& [a, b, c] = call.arguments(nullptr, nullptr, nullptr);
+    const auto contents = [] { return std::vector<std::int64_t>{1, 2, 3}; };
+    call.input("a", a, {.count = 3}, {}, contents);
+    call.input("b", b, {.count = 3}, {}, contents);
+    call.output<std::int64_t>("c", c, {.count = 3}, {});
+    call.apart("a", "c");
+    call.apart("b", "c");
+    call.allocate();
+    const ArrayArgument &left = call.arrays()[0], &right = call.arrays()[1], &moved = call.arrays()[2];
+    for (const char* promise : {"c:right_after_a", "c:right_before_a"}) {
+      right.set(std::string_view(promise).find("after") != std::string_view::npos ? left.end() : left.begin() - 24);
+      const auto restore = call.keep();
+      call.make_promise(promise);
+      EXPECT_TRUE(moved.begin() == left.end() || moved.end() == left.begin()) << promise;
+      EXPECT_TRUE(right.end() <= moved.begin() || moved.end() <= right.begin()) << promise;
+      restore();
+    }
+    call.make_promise("c:right_after_b");
+    EXPECT_EQ(moved.begin(), right.end());
+  });
+  EXPECT_EQ(outcome.failure.label(), "none") << outcome.failure.message;
+}
+
 TEST(Contract, PutsArraysRightBesideEachOtherOrFarApart) {
   for (const std::int64_t n : {1, 2, 9}) {
     SumCase c;
