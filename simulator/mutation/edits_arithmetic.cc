@@ -136,8 +136,11 @@ void add_conversion_edits(const Site& site, std::vector<Edit>& edits) {
   // The last word is the source's type.
   const std::size_t dot = i.text.rfind('.');
   const std::string head = i.text.substr(0, dot), type = i.text.substr(dot);
-  for (const Words& w : kNarrower)
+  for (const Words& w : kNarrower) {
+    // What the destination does not hold anyway is no loss.
+    if (isa::size_of(i.modifiers.type) <= isa::size_of(isa::type_from_name(w.to.substr(1)))) continue;
     if (type == w.from) add(edits, Operator::kConversionChanged, "is from " + std::string(w.to.substr(1)), with_opcode(site, head + std::string(w.to)));
+  }
 }
 
 // The constant that an operand is, changed; the type of float constants says how to read their bits.

@@ -87,6 +87,7 @@ TEST(Edits, OfArithmetic) {
   EXPECT_EQ(edits("shl.b32 %r1, %r2, %r3;"),
             (Texts{"operation-replaced: shl became shr: shr.b32 %r1, %r2, %r3", "operands-exchanged: its operands change places: shl.b32 %r1, %r3, %r2"}));
   EXPECT_EQ(edits("cvt.sat.u16.u32 %h1, %r2;"), (Texts{"conversion-changed: does not saturate: cvt.u16.u32 %h1, %r2"}));
+  EXPECT_TRUE(edits("cvt.u32.u64 %r1, %rd2;").empty());  // of the low half nothing is lost
   EXPECT_EQ(edits("cvt.s64.s32 %rd1, %r2;"), (Texts{"conversion-changed: is from s16: cvt.s64.s16 %rd1, %r2"}));
 }
 
