@@ -47,7 +47,4 @@ struct Plan {
 
 std::variant<Plan, std::string> read_plan(const std::string& path);
 
-// What tells one module's texts from another's: 16 hexadecimal digits.
-std::string hash_of(const std::vector<std::string>& texts);
-
 }  // namespace lockstep::runtime

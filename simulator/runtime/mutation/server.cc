@@ -19,6 +19,7 @@
 #include "simulator/runtime/mutation/call_change.h"
 #include "simulator/runtime/mutation/call_site.h"
 #include "simulator/runtime/mutation/survey.h"
+#include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/modules.h"
 #include "simulator/runtime/state/runtime.h"
 
@@ -145,9 +146,8 @@ void MutationServer::become(Runtime& runtime, const PlannedMutant& mutant) {
 }
 
 void MutationServer::mutate_code(Runtime& runtime, FatBinary& binary, int device) {
-  if (std::find(mutated_.begin(), mutated_.end(), std::pair<const FatBinary*, int>(&binary, device)) != mutated_.end()) return;
-  mutated_.emplace_back(&binary, device);
   FatBinary::Loaded& loaded = binary.loaded.at(device);
+  if (std::exchange(loaded.seen_by_mutant, true)) return;
   std::string& hash = hashes_[&binary];
   if (hash.empty()) hash = hash_of(loaded.texts);
   if (hash != self_->code) return;

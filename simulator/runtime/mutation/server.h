@@ -51,7 +51,6 @@ class MutationServer final : public Interceptor {
   pid_t process_ = 0;  // that this is: children that the program itself forks are nobody's
   std::map<pid_t, Running> running_;
   const PlannedMutant* self_ = nullptr;  // in a mutant
-  std::vector<std::pair<const FatBinary*, int>> mutated_;
   std::map<const FatBinary*, std::string> hashes_;
   int times_ = 0;  // the mutant's call was made
   int findings_ = 0;

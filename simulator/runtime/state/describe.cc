@@ -41,4 +41,15 @@ std::string describe_place(const memory::DeviceMemory& memory, memory::Address a
   return "in device memory that nothing was ever allocated near";
 }
 
+std::string hash_of(const std::vector<std::string>& texts) {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, of 64 bits
+  for (const std::string& text : texts) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    hash *= 0x100000001b3u;
+  }
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
+
 }  // namespace lockstep::runtime

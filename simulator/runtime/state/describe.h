@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "simulator/memory/describe.h"
 #include "simulator/memory/device_memory.h"
@@ -17,6 +18,9 @@ std::string demangled(const std::string& name);
 
 // "0x1200..."
 std::string hexadecimal(std::uint64_t value);
+
+// What tells one module's texts from another's: 16 hexadecimal digits.
+std::string hash_of(const std::vector<std::string>& texts);
 
 using memory::bytes;
 

@@ -58,6 +58,7 @@ struct FatBinary {
     std::uint64_t refusal = 0;       // its finding's number (FindingLog)
     std::vector<std::string> texts;  // the PTX; modules may refer to it
     std::unique_ptr<engine::Module> module;
+    bool seen_by_mutant = false;                 // it is the mutant's already, or not the module that is changed
     std::unique_ptr<engine::Coverage> coverage;  // where what its threads execute is counted
   };
   std::map<int, Loaded> loaded;  // by device

@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cinttypes>
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -46,17 +44,6 @@ json counters_json(const engine::Counters& c) {
           {"votes", c.votes},
           {"atomics", c.atomics},
           {"barriers", c.barriers}};
-}
-
-// FNV-1a, 64 bits, of all texts one after another.
-std::string hash_of(const std::vector<std::string>& texts) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const std::string& text : texts) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  }
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016" PRIx64, hash);
-  return digits;
 }
 
 // Names by number.
