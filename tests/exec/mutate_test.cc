@@ -65,7 +65,7 @@ TEST(Mutate, ToldTheWeakFromTheStrong) {
   ASSERT_EQ(weak.status, 0) << weak.out << weak.err;
   ASSERT_EQ(strong.status, 0) << strong.out << strong.err;
   EXPECT_GT(strong.score(), 90) << strong.out;
-  EXPECT_GT(weak.score(), 50) << weak.out;  // a mutant stays one when its code is loaded anew
+  EXPECT_FALSE(has(weak.out, "store-removed: ")) << weak.out;  // a mutant stays one when its code is loaded anew
   EXPECT_GT(strong.score(), weak.score() + 10) << weak.out << strong.out;
   // Both kernels were mutated, and one was not launched.
   EXPECT_GT(strong.statuses()["NoCoverage"], 5);
