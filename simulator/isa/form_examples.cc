@@ -56,12 +56,12 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int positi
   switch (rule.role) {
     case Role::kDestination:
     case Role::kSource:
-      if (rule.follows_vector && m.vector > 1) return vector_of(type, m.vector, n);
+      if (const int length = vector_length(rule, m); length != 0) return vector_of(type, length, n);
       return register_for(type, n);
     case Role::kDestinationPredicate: return register_for(Type::kPred, n);
     case Role::kSourcePredicate: return (rule.may_negate ? "!" : "") + register_for(Type::kPred, n);
     case Role::kDestinationPair:
-      return (rule.follows_vector && m.vector > 1 ? vector_of(type, m.vector, n) : register_for(type, n)) + "|" + register_for(rule.second, n + 1);
+      return (vector_length(rule, m) != 0 ? vector_of(type, vector_length(rule, m), n) : register_for(type, n)) + "|" + register_for(rule.second, n + 1);
     case Role::kDestinationVector:
     case Role::kSourceVector: return vector_of(half_of(type), 2, n);
     case Role::kAddress: {

@@ -128,6 +128,11 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
       if (rule.fixed == Type::kNone) reject(row, "operand of unknown type");
     }
   }
+  if (const auto star = text.find('*'); star != std::string_view::npos) {
+    for (const char digit : text.substr(star + 1)) rule.count = static_cast<std::uint8_t>(10 * rule.count + (digit - '0'));
+    if (rule.count == 0) reject(row, "a vector without a length");
+    text = text.substr(0, star);
+  }
   rule.name = text;
   if (text.empty()) reject(row, "empty operand");
   if (second != 0) {
@@ -212,32 +217,32 @@ bool is_name_word(Opcode opcode, std::string_view word) {
   return false;
 }
 
-bool classify(const Form& form, std::string_view token, bool literal, Modifiers& m, int& types, int& spaces) {
+bool classify(const Form& form, std::string_view token, bool literal, Modifiers& m, WordsSoFar& words) {
   if (literal && is_name_word(form.row->opcode, token)) return true;
-  return apply_token(form.row->opcode, token, m, types, spaces);
+  return apply_token(form.row->opcode, token, m, words);
 }
 
-void enumerate(const Form& form, std::size_t slot, std::string& text, Modifiers m, int types, int spaces,
+void enumerate(const Form& form, std::size_t slot, std::string& text, Modifiers m, WordsSoFar so_far,
                const std::function<void(const std::string&, const Modifiers&)>& visit) {
   if (slot == form.slots.size()) {
     visit(text, m);
     return;
   }
   const ModifierSlot& s = form.slots[slot];
-  if (s.optional) enumerate(form, slot + 1, text, m, types, spaces, visit);
+  if (s.optional) enumerate(form, slot + 1, text, m, so_far, visit);
   for (const auto token : s.tokens) {
     Modifiers with = m;
-    int t = types, sp = spaces;
-    if (!classify(form, token, s.tokens.size() == 1 && !s.optional, with, t, sp))
+    WordsSoFar now = so_far;
+    if (!classify(form, token, s.tokens.size() == 1 && !s.optional, with, now))
       reject(*form.row, std::string("word without a meaning: ") + std::string(token));
     const std::size_t size = text.size();
     text += token;
-    enumerate(form, slot + 1, text, with, t, sp, visit);
+    enumerate(form, slot + 1, text, with, now, visit);
     text.resize(size);
   }
 }
 
-bool match_slots(const Form& form, std::size_t slot, const std::vector<std::string_view>& words, std::size_t word, Modifiers m, int types, int spaces,
+bool match_slots(const Form& form, std::size_t slot, const std::vector<std::string_view>& words, std::size_t word, Modifiers m, WordsSoFar so_far,
                  Modifiers& result) {
   if (slot == form.slots.size()) {
     if (word != words.size()) return false;
@@ -249,12 +254,12 @@ bool match_slots(const Form& form, std::size_t slot, const std::vector<std::stri
     for (const auto token : s.tokens) {
       if (token != words[word]) continue;
       Modifiers with = m;
-      int t = types, sp = spaces;
-      if (!classify(form, token, s.tokens.size() == 1 && !s.optional, with, t, sp)) continue;
-      if (match_slots(form, slot + 1, words, word + 1, with, t, sp, result)) return true;
+      WordsSoFar now = so_far;
+      if (!classify(form, token, s.tokens.size() == 1 && !s.optional, with, now)) continue;
+      if (match_slots(form, slot + 1, words, word + 1, with, now, result)) return true;
     }
   }
-  return s.optional && match_slots(form, slot + 1, words, word, m, types, spaces, result);
+  return s.optional && match_slots(form, slot + 1, words, word, m, so_far, result);
 }
 
 // Types keep their order among themselves, and so do state spaces: cvt.f32.f64 is not cvt.f64.f32.
@@ -271,7 +276,7 @@ bool is_next_of_its_kind(const std::vector<std::string_view>& words, const std::
 
 // ptxas takes the words of most opcodes in any order, and nvcc uses that (atom.global.cta.add.u32): each slot takes the first word left that
 // it knows.
-bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::string_view>& words, std::size_t left, Modifiers m, int types, int spaces,
+bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::string_view>& words, std::size_t left, Modifiers m, WordsSoFar so_far,
                         Modifiers& result) {
   if (slot == form.slots.size()) {
     if (left != 0) return false;
@@ -283,15 +288,15 @@ bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::str
     if (word.empty() || std::find(s.tokens.begin(), s.tokens.end(), word) == s.tokens.end()) continue;
     if (!is_next_of_its_kind(words, word)) continue;
     Modifiers with = m;
-    int t = types, sp = spaces;
-    if (!classify(form, word, s.tokens.size() == 1 && !s.optional, with, t, sp)) continue;
+    WordsSoFar now = so_far;
+    if (!classify(form, word, s.tokens.size() == 1 && !s.optional, with, now)) continue;
     const std::string_view taken = std::exchange(word, {});
-    const bool matched = match_in_any_order(form, slot + 1, words, left - 1, with, t, sp, result);
+    const bool matched = match_in_any_order(form, slot + 1, words, left - 1, with, now, result);
     word = taken;
     if (matched) return true;
     break;  // a later word of the same kind would only swap their order
   }
-  return s.optional && match_in_any_order(form, slot + 1, words, left, m, types, spaces, result);
+  return s.optional && match_in_any_order(form, slot + 1, words, left, m, so_far, result);
 }
 
 // For messages: how many words of an opcode a form gets through, and what it would accept there.
@@ -374,7 +379,7 @@ std::vector<Spelling> enumerate_forms() {
     Modifiers m;
     m.variant = form.row->variant;
     std::string text(form.first_word);
-    enumerate(form, 0, text, m, 0, 0, [&](const std::string& t, const Modifiers& mods) { all.push_back({&form, t, mods}); });
+    enumerate(form, 0, text, m, {}, [&](const std::string& t, const Modifiers& mods) { all.push_back({&form, t, mods}); });
   }
   return all;
 }
@@ -392,10 +397,10 @@ std::vector<Match> match_opcode(std::string_view opcode) {
       if (matcher(*form, m, result)) matches.push_back({form, result});
     }
   };
-  try_all([&](const Form& form, const Modifiers& m, Modifiers& result) { return match_slots(form, 0, words, 0, m, 0, 0, result); });
+  try_all([&](const Form& form, const Modifiers& m, Modifiers& result) { return match_slots(form, 0, words, 0, m, {}, result); });
   if (matches.empty()) {
     auto rest = words;
-    try_all([&](const Form& form, const Modifiers& m, Modifiers& result) { return match_in_any_order(form, 0, rest, rest.size(), m, 0, 0, result); });
+    try_all([&](const Form& form, const Modifiers& m, Modifiers& result) { return match_in_any_order(form, 0, rest, rest.size(), m, {}, result); });
   }
   return matches;
 }
@@ -414,6 +419,14 @@ std::string explain_no_match(std::string_view opcode) {
   if (furthest.may_end) text += furthest.expected.empty() ? " nothing" : " or nothing";
   if (furthest.words < words.size()) return text + ", not " + std::string(words[furthest.words]);
   return text;
+}
+
+int vector_length(const OperandRule& rule, const Modifiers& m) { return rule.count != 0 ? rule.count : rule.follows_vector && m.vector > 1 ? m.vector : 0; }
+
+int sparsity_selectors(const Modifiers& m) {
+  // Four bits say which two of four columns there are: of eight columns in pairs where elements have four bits, of two where they have 32.
+  const int bits = bits_of(m.source_type), columns = bits == 4 ? 8 : bits == 32 ? 2 : 4;
+  return 4 * 16 / (4 * m.shape.k / columns);
 }
 
 Type operand_type(const OperandRule& rule, const Modifiers& m) {

@@ -17,9 +17,11 @@
 //   grad:T    gradient: a vector of as many as the image has dimensions (four of three)
 //   label tlist fname  branch target, target list, function (call)
 //   v  vd     {a, b, ..}: source or destination vector that makes up one register of the type
+//   d*4 a*2   vector of so many registers, in braces even if it is one
 //   _         the sink itself
 //   name:T    the operand has type T instead of the first type of the opcode: a type, `s` or `x` for the second or third
 //             type of the opcode, `2t` for twice the width of the first
+// A word .m16n8k8 is the shape of matrices.
 //   {, b}     may be left out
 // With .v2, .v4 or .v8, operands named d, b or c are vectors of that many registers. `policy` stands exactly when the opcode
 // carries .L2::cache_hint.
@@ -80,7 +82,11 @@ struct OperandRule {
   bool second_optional = false;  // pair
   Type second = Type::kNone;     // pair: type of the second
   bool follows_vector = false;   // a vector when the opcode carries .vN
+  std::uint8_t count = 0;        // registers of a vector of its own, 0: none
 };
+
+// Registers that a destination or source is a vector of; 0: it is one register and no vector.
+int vector_length(const OperandRule& rule, const Modifiers& modifiers);
 
 // One position of the opcode: the tokens that may stand there, each with its dot.
 struct ModifierSlot {
@@ -122,6 +128,10 @@ std::vector<Match> match_opcode(std::string_view opcode);
 // For messages about an opcode that nothing accepts: up to which word it is known, and which words could follow there; empty
 // when even the first word is unknown.
 std::string explain_no_match(std::string_view opcode);
+
+// How many values the sparsity selector of mma.sp may have, from 0 on: as many lanes of every four hold metadata as one row of A wants 16 bits (PTX ISA
+// 9.7.14.6.1).
+int sparsity_selectors(const Modifiers& modifiers);
 
 // Type of an operand under a rule, given what the opcode says.
 Type operand_type(const OperandRule& rule, const Modifiers& modifiers);

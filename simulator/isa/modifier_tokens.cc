@@ -113,6 +113,7 @@ const std::unordered_map<std::string_view, Field>& plain_tokens() {
       {"noComplete", flag(&Modifiers::no_complete)},
       {"noinc", flag(&Modifiers::no_increment)},
       {"read", flag(&Modifiers::read)},
+      {"trans", flag(&Modifiers::transposed)},
       // Words that leave no choice open, or whose choice the row's variant records.
       {"wrap", {}},
       {"r", {}},
@@ -131,6 +132,8 @@ const std::unordered_map<std::string_view, Field>& plain_tokens() {
       {"sync_restrict::shared::cluster", {}},
       {"launch_dependents", {}},
       {"wait", {}},
+      {"sync", {}},
+      {"sp::ordered_metadata", {}},
       {"mask", {}},
   };
   return *tokens;
@@ -158,6 +161,20 @@ AtomOp atom_from(std::string_view w) {
       {"inc", AtomOp::kInc}, {"dec", AtomOp::kDec}, {"min", AtomOp::kMin}, {"max", AtomOp::kMax}, {"popc", AtomOp::kPopc}};
   const auto it = m->find(w);
   return it == m->end() ? AtomOp::kNone : it->second;
+}
+
+// ".m16n8k16", or ".m8n8" of the instructions that move matrices.
+bool shape_from(std::string_view w, Shape& shape) {
+  if (w.size() < 4 || w[0] != 'm' || w[1] < '0' || w[1] > '9') return false;
+  std::uint16_t* const sizes[] = {&shape.m, &shape.n, &shape.k};
+  constexpr std::string_view kNames = "mnk";
+  shape = {};
+  std::size_t at = 0;
+  for (std::size_t d = 0; d < 3 && at < w.size(); ++d) {
+    if (w[at++] != kNames[d]) return false;
+    for (; at < w.size() && w[at] >= '0' && w[at] <= '9'; ++at) *sizes[d] = static_cast<std::uint16_t>(10 * *sizes[d] + (w[at] - '0'));
+  }
+  return at == w.size() && shape.n != 0;
 }
 
 bool is_image(Opcode op) {
@@ -240,6 +257,15 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   }
   if (opcode == Opcode::k_setmaxnreg && w == "sync") return true;
   if (is_image(opcode) && apply_image_word(opcode, w, m)) return true;
+  if (opcode == Opcode::k_mma || opcode == Opcode::k_wmma_mma) {
+    if (const BoolOp b = bool_op_from(w); b != BoolOp::kNone) return m.bool_op = b, true;
+    if (w == "popc") return true;  // bits are counted after either
+  }
+  if (opcode == Opcode::k_ldmatrix || opcode == Opcode::k_stmatrix) {
+    if (w == "x1" || w == "x2" || w == "x4") return m.vector = static_cast<std::uint8_t>(w[1] - '0'), true;
+  }
+  // Which matrix: the row's variant says so.
+  if ((opcode == Opcode::k_wmma_load || opcode == Opcode::k_wmma_store) && w.size() == 1) return true;
   if (opcode == Opcode::k_vabsdiff4 && w == "add") return m.atom = AtomOp::kAdd, true;
   return false;
 }
@@ -249,20 +275,27 @@ bool is_hint(std::string_view w) { return w.starts_with("L1::") || w.starts_with
 
 }  // namespace
 
-bool apply_token(Opcode opcode, std::string_view token, Modifiers& m, int& types, int& spaces) {
+bool apply_token(Opcode opcode, std::string_view token, Modifiers& m, WordsSoFar& words) {
   const std::string_view w = token.substr(1);
   if (apply_by_opcode(opcode, w, m)) return true;
   if (is_hint(w)) return true;
   if (const Type t = type_from_name(w); t != Type::kNone) {
-    (types == 0 ? m.type : types == 1 ? m.source_type : m.third_type) = t;
-    ++types;
+    Type* const fields[] = {&m.type, &m.source_type, &m.third_type, &m.fourth_type};
+    if (words.types == 4) return false;
+    *fields[words.types++] = t;
     return true;
   }
   if (const Space s = space_from_name(w); s != Space::kNone) {
-    (spaces == 0 ? m.space : m.source_space) = s;
-    ++spaces;
+    (words.spaces == 0 ? m.space : m.source_space) = s;
+    ++words.spaces;
     return true;
   }
+  if (w == "row" || w == "col") {
+    (words.layouts == 0 ? m.a_by_columns : m.b_by_columns) = w == "col";
+    ++words.layouts;
+    return true;
+  }
+  if (shape_from(w, m.shape)) return true;
   if (w == "v2" || w == "v4" || w == "v8") return m.vector = static_cast<std::uint8_t>(w[1] - '0'), true;
   const auto it = plain_tokens().find(w);
   if (it == plain_tokens().end()) return false;

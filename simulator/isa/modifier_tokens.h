@@ -7,8 +7,12 @@
 
 namespace lockstep::isa {
 
-// Sets the field of `m` that `token` (with its dot) stands for in `opcode`; `types` and `spaces` count those seen so far.
-// False when the token is not known: a mistake in the table.
-bool apply_token(Opcode opcode, std::string_view token, Modifiers& m, int& types, int& spaces);
+// Words seen so far of those whose place among their kind says what they mean.
+struct WordsSoFar {
+  int types = 0, spaces = 0, layouts = 0;
+};
+
+// Sets the field of `m` that `token` (with its dot) stands for in `opcode`. False when the token is not known: a mistake in the table.
+bool apply_token(Opcode opcode, std::string_view token, Modifiers& m, WordsSoFar& words);
 
 }  // namespace lockstep::isa

@@ -43,9 +43,12 @@ enum class Type : std::uint8_t {
   kE3M2x2,
   kE2M1x2,
   kUE8M0x2,
+  kS4,
+  kU4,
+  kB1,
 };
 
-// Bytes of a value of this type in a register or in memory; predicates count 1.
+// Bytes of a value of this type in a register or in memory; predicates count 1. What is smaller than a byte comes in words of 32 bits alone: 0.
 constexpr int size_of(Type t) {
   switch (t) {
     case Type::kPred:
@@ -80,13 +83,19 @@ constexpr int size_of(Type t) {
     case Type::kF64:
     case Type::kF32x2: return 8;
     case Type::kB128: return 16;
-    case Type::kNone: return 0;
+    case Type::kNone:
+    case Type::kS4:
+    case Type::kU4:
+    case Type::kB1: return 0;
   }
   return 0;
 }
 
+// Bits of one element in a matrix.
+constexpr int bits_of(Type t) { return t == Type::kB1 ? 1 : t == Type::kS4 || t == Type::kU4 ? 4 : 8 * size_of(t); }
+
 // Signed integers, and pairs of such.
-constexpr bool is_signed(Type t) { return t == Type::kS8 || t == Type::kS16 || t == Type::kS32 || t == Type::kS64 || t == Type::kS16x2; }
+constexpr bool is_signed(Type t) { return t == Type::kS4 || t == Type::kS8 || t == Type::kS16 || t == Type::kS32 || t == Type::kS64 || t == Type::kS16x2; }
 
 enum class Space : std::uint8_t {
   kNone,
@@ -129,11 +138,18 @@ enum class ImageQuery : std::uint8_t {                                    // txq
 };
 enum class TestpOp : std::uint8_t { kNone, kFinite, kInfinite, kNumber, kNotANumber, kNormal, kSubnormal };
 
+// Of D = A * B + C: A has m rows and k columns, B k rows and n columns. m8n8 of ldmatrix: m and n alone.
+struct Shape {
+  std::uint16_t m = 0, n = 0, k = 0;
+  bool operator==(const Shape&) const = default;
+};
+
 // Every modifier an instruction can carry. Absent ones are kNone, false or 0.
 struct Modifiers {
   Type type = Type::kNone;         // the (destination) type
   Type source_type = Type::kNone;  // second type: cvt, set, mul.wide's operands are `type`
   Type third_type = Type::kNone;
+  Type fourth_type = Type::kNone;  // mma: of the accumulator; the first three are those of the result and of the factors
   Space space = Space::kNone;         // ld, st, atom, red, cvta, isspacep ...
   Space source_space = Space::kNone;  // cp.async, mapa: second space
   Rounding rounding = Rounding::kNone;
@@ -153,6 +169,7 @@ struct Modifiers {
   Border border = Border::kNone;
   Level level = Level::kNone;
   ImageQuery query = ImageQuery::kNone;
+  Shape shape;                 // of matrix instructions
   std::uint8_t component = 0;  // tld4: 0 .r, 1 .g, 2 .b, 3 .a
   std::uint8_t vector = 1;     // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
   std::uint8_t variant = 0;    // distinguishes sub-forms that no other field tells apart; see forms.h
@@ -182,6 +199,9 @@ struct Modifiers {
   bool no_increment = false;  // cp.async.mbarrier.arrive.noinc
   bool read = false;          // cp.async.bulk.wait_group.read
   bool formatted = false;     // sust.p, sured.p: as the surface's format says
+  bool transposed = false;    // ldmatrix, stmatrix, movmatrix
+  bool a_by_columns = false;  // mma, wmma: how A lies; wmma.load and wmma.store: the one matrix
+  bool b_by_columns = false;
 };
 
 // What the operands of an image instruction look like.

@@ -9,7 +9,7 @@
 namespace lockstep::program {
 
 // What an operation does that neither computes nor is an ordinary load or store. The headers beside this one say which fields of the operation
-// it uses: memory_access.h, synchronisation.h, copies.h, images.h.
+// it uses: memory_access.h, synchronisation.h, copies.h, images.h, matrix.h.
 enum class Action : std::uint8_t {
   // Control. kCall's target: index into Program::calls; kBranchTable's src[0]: index, target: index into Program::tables; kSleep's src[0]: nanoseconds.
   kCall,
@@ -64,6 +64,13 @@ enum class Action : std::uint8_t {
   kSurfaceStoreFormatted,
   kSurfaceReduce,
   kImageQuery,
+  // Matrices.
+  kMultiply,
+  kMoveMatrix,
+  kLoadMatrix,
+  kStoreMatrix,
+  kLoadFragment,
+  kStoreFragment,
   kCount,
 };
 

@@ -16,6 +16,7 @@
 #include "simulator/program/aligned.h"
 #include "simulator/program/copies.h"
 #include "simulator/program/load.h"
+#include "simulator/program/matrix.h"
 #include "simulator/program/operation.h"
 #include "simulator/ptx/ir.h"
 
@@ -72,7 +73,7 @@ enum class ValidityTransfer : std::uint8_t {
   kLoad,
   kStore,
   kAtomic,
-  kExchange,  // shfl: a copy from another lane
+  kExchange,  // shfl, mma: from other lanes, and the handler says what of it
   kControl,   // sources decide what happens
   kFresh,     // writes without reading
 };
@@ -153,6 +154,7 @@ struct Program {
   std::vector<Function> functions;
   std::vector<Call> calls;
   std::vector<BulkCopy> bulk_copies;
+  std::vector<Matrix> matrices;
   std::vector<Slot> slots;                         // operand lists of vector accesses
   std::vector<std::vector<std::uint32_t>> tables;  // brx targets
   // Weak loads whose value a compare-and-swap compares with: a stale one makes it fail and nothing worse (races.cc).

@@ -31,6 +31,7 @@ enum class SyncKind : std::uint8_t {
   kReduxMaxF,
   kElect,
   kWarpBarrier,
+  kWholeWarp,  // no exchange by itself: lanes wait until all are here, and then execute the operation together
 };
 // Op::immediate of redux on f32.
 inline constexpr std::int64_t kReduxAbs = 1, kReduxNaN = 2;

@@ -131,22 +131,24 @@ struct Checker {
 
   std::string one(const isa::OperandRule& rule, const Operand& given) const {
     // Braces around the one register of a surface access change nothing.
+    const int length = isa::vector_length(rule, match.modifiers);
     const bool braced = (opcode == Opcode::k_suld || opcode == Opcode::k_sust) && given.kind == Kind::kVector && given.elements.size() == 1;
     const Operand& o = braced ? given.elements[0] : given;
     const Type type = isa::operand_type(rule, match.modifiers);
-    const bool is_vector = rule.follows_vector && match.modifiers.vector > 1;
+    const bool is_vector = length != 0;
+    const auto count = static_cast<std::size_t>(length);
     switch (rule.role) {
       case Role::kDestination:
         // As ptxas: of the instructions with one result, atom and the arrivals alone may discard it (setp's is a predicate).
         if (o.kind == Kind::kSink && opcode != Opcode::k_atom && opcode != Opcode::k_mbarrier_arrive && opcode != Opcode::k_mbarrier_arrive_drop) {
           return "the result cannot be discarded";
         }
-        return is_vector ? vector(o, type, match.modifiers.vector, true) : scalar(o, type, true);
-      case Role::kSource: return is_vector ? vector(o, type, match.modifiers.vector, false) : scalar(o, type, false);
+        return is_vector ? vector(o, type, count, true) : scalar(o, type, true);
+      case Role::kSource: return is_vector ? vector(o, type, count, false) : scalar(o, type, false);
       case Role::kDestinationPredicate: return scalar(o, Type::kPred, true);
       case Role::kDestinationPair:
         if (o.kind != Kind::kPair) return rule.second_optional ? scalar(o, type, true) : "a pair a|b is wanted";
-        if (std::string why = is_vector ? vector(o.elements[0], type, match.modifiers.vector, true) : scalar(o.elements[0], type, true); !why.empty()) {
+        if (std::string why = is_vector ? vector(o.elements[0], type, count, true) : scalar(o.elements[0], type, true); !why.empty()) {
           return why;
         }
         return scalar(o.elements[1], rule.second, true);
@@ -186,7 +188,7 @@ Misfit check_operands(const isa::Match& match, const std::vector<isa::OperandRul
     std::string why = checker.one(rules[i], operands[i]);
     if (why.empty()) continue;
     // A form that wants no vector here is not what was meant.
-    const bool other_form = operands[i].kind == Kind::kVector && !takes_vector(rules[i]) && match.modifiers.vector == 1;
+    const bool other_form = operands[i].kind == Kind::kVector && !takes_vector(rules[i]) && isa::vector_length(rules[i], match.modifiers) == 0;
     return {"operand " + std::to_string(i + 1) + ": " + why, other_form ? i : i + 1};
   }
   return {};

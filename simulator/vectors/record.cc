@@ -1,9 +1,10 @@
 // Executes every form of the table on the GPU of this machine and writes what came out.
 //
-//   record [--ptxas=PATH] [--write-modules=DIRECTORY] [OUTPUT]
+//   record [--matrices [--whole=FILE]] [--ptxas=PATH] [--write-modules=DIRECTORY] [OUTPUT]
 //
-// The recording goes to golden/instructions/. Without --ptxas the driver compiles. With --write-modules nothing runs: the PTX of all modules is
-// written there instead.
+// The recording goes to golden/instructions/. With --matrices it is that of the matrix instructions; --whole: the output of the first tiles as it is
+// besides, to find out about a difference. Without --ptxas the driver compiles. With --write-modules nothing runs: the PTX of all modules is written
+// there instead.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/vectors/matrix_forms.h"
 #include "simulator/vectors/recording.h"
 #include "simulator/vectors/vectors.h"
 
@@ -22,10 +24,13 @@ namespace {
 
 using lockstep::vectors::kBlock;
 using lockstep::vectors::kThreads;
+using lockstep::vectors::MatrixForm;
 using lockstep::vectors::VectorForm;
 
 // Kernels a module: compilation takes more than proportional time beyond.
 constexpr std::size_t kPerModule = 200;
+// Tiles of which --whole keeps the output.
+constexpr std::size_t kWholeTiles = 32;
 
 void must(cudaError_t error, const std::string& what) {
   if (error == cudaSuccess) return;
@@ -73,47 +78,95 @@ lockstep::vectors::RecordedForm run(const VectorForm& form, cudaLibrary_t librar
   return {lockstep::vectors::digest(inputs), lockstep::vectors::pack(form, outputs)};
 }
 
+lockstep::vectors::RecordedForm run(const MatrixForm& form, cudaLibrary_t library, void* in, void* out, std::ofstream* whole) {
+  const std::vector<std::uint32_t> inputs = lockstep::vectors::matrix_inputs(form);
+  std::vector<std::uint32_t> outputs(lockstep::vectors::kTiles * static_cast<std::size_t>(form.output_words()));
+  cudaKernel_t kernel;
+  must(cudaLibraryGetKernel(&kernel, library, form.entry.c_str()), form.name);
+  must(cudaMemcpy(in, inputs.data(), 4 * inputs.size(), cudaMemcpyHostToDevice), form.name);
+  must(cudaMemset(out, 0, 4 * outputs.size()), form.name);
+  void* arguments[] = {&in, &out};
+  const dim3 grid(lockstep::vectors::kTiles / lockstep::vectors::kTilesABlock), block(lockstep::vectors::kLanes * lockstep::vectors::kTilesABlock);
+  must(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, arguments, 0, nullptr), form.name);
+  must(cudaDeviceSynchronize(), form.name);
+  must(cudaMemcpy(outputs.data(), out, 4 * outputs.size(), cudaMemcpyDeviceToHost), form.name);
+  if (whole != nullptr) {
+    *whole << form.name << "\n";
+    whole->write(reinterpret_cast<const char*>(outputs.data()), static_cast<std::streamsize>(kWholeTiles * 4 * static_cast<std::size_t>(form.output_words())));
+  }
+  return {lockstep::vectors::digest(std::vector<std::uint64_t>(inputs.begin(), inputs.end())), lockstep::vectors::tile_digests(form, outputs)};
+}
+
+std::string text_of(std::span<const VectorForm> forms) { return lockstep::vectors::module_text(forms); }
+std::string text_of(std::span<const MatrixForm> forms) { return lockstep::vectors::matrix_module(forms); }
+
+// Forms in modules of which each is compiled by itself.
+template <class Form, class Visit>
+void each_module(const std::vector<Form>& forms, const Visit& visit) {
+  for (std::size_t i = 0; i < forms.size(); i += kPerModule) visit(i / kPerModule, std::span(forms).subspan(i, std::min(kPerModule, forms.size() - i)));
+}
+
+template <class Form>
+void write_modules(const std::vector<Form>& forms, const std::string& folder) {
+  each_module(forms, [&](std::size_t n, std::span<const Form> part) { std::ofstream(folder + "/" + std::to_string(n) + ".ptx") << text_of(part); });
+}
+
+// `run_form`: what executes one form of a library and returns its results.
+template <class Form, class RunForm>
+void record(const std::vector<Form>& forms, const std::string& ptxas, const std::string& output, const RunForm& run_form) {
+  lockstep::vectors::Recording recording;
+  recording.device = describe_device();
+  each_module(forms, [&](std::size_t n, std::span<const Form> part) {
+    const std::string code = compiled(text_of(part), ptxas);
+    cudaLibrary_t library;
+    must(cudaLibraryLoadData(&library, code.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), "module " + std::to_string(n));
+    for (const Form& form : part) recording.forms[form.name] = run_form(form, library);
+    must(cudaLibraryUnload(library), "unloading");
+  });
+  lockstep::vectors::write_recording(output, recording);
+  std::printf("%zu forms recorded on %s\n", recording.forms.size(), recording.device.c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string ptxas, modules, output;
+  std::string ptxas, modules, output, whole;
+  bool matrices = false;
   for (int i = 1; i < argc; ++i) {
     const std::string a = argv[i];
-    if (a.rfind("--ptxas=", 0) == 0)
+    if (a == "--matrices")
+      matrices = true;
+    else if (a.rfind("--whole=", 0) == 0)
+      whole = a.substr(8);
+    else if (a.rfind("--ptxas=", 0) == 0)
       ptxas = a.substr(8);
     else if (a.rfind("--write-modules=", 0) == 0)
       modules = a.substr(16);
     else if (a.rfind("-", 0) != 0 && output.empty())
       output = a;
     else {
-      std::fprintf(stderr, "usage: record [--ptxas=PATH] [--write-modules=DIRECTORY] [OUTPUT]\n");
+      std::fprintf(stderr, "usage: record [--matrices [--whole=FILE]] [--ptxas=PATH] [--write-modules=DIRECTORY] [OUTPUT]\n");
       return 2;
     }
   }
-  const std::vector<VectorForm> forms = lockstep::vectors::vector_forms();
-  const auto module_at = [&](std::size_t i) { return std::span(forms).subspan(i, std::min(kPerModule, forms.size() - i)); };
-  if (!modules.empty()) {
-    for (std::size_t i = 0; i < forms.size(); i += kPerModule) {
-      std::ofstream(modules + "/" + std::to_string(i / kPerModule) + ".ptx") << lockstep::vectors::module_text(module_at(i));
-    }
-    return 0;
-  }
-  if (output.empty()) {
+  if (modules.empty() && output.empty()) {
     std::fprintf(stderr, "record: where to?\n");
     return 2;
   }
-  lockstep::vectors::Recording recording;
-  recording.device = describe_device();
-  void *in = nullptr, *out = nullptr;
-  must(cudaMalloc(&in, std::size_t{kThreads} * 64 * 8), "no memory");
-  must(cudaMalloc(&out, std::size_t{kThreads} * 64 * 8), "no memory");
-  for (std::size_t i = 0; i < forms.size(); i += kPerModule) {
-    const std::string code = compiled(lockstep::vectors::module_text(module_at(i)), ptxas);
-    cudaLibrary_t library;
-    must(cudaLibraryLoadData(&library, code.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), "module " + std::to_string(i / kPerModule));
-    for (const VectorForm& form : module_at(i)) recording.forms[form.name] = run(form, library, in, out);
-    must(cudaLibraryUnload(library), "unloading");
+  if (!modules.empty()) {
+    matrices ? write_modules(lockstep::vectors::matrix_forms(), modules) : write_modules(lockstep::vectors::vector_forms(), modules);
+    return 0;
   }
-  lockstep::vectors::write_recording(output, recording);
-  std::printf("%zu forms recorded on %s\n", recording.forms.size(), recording.device.c_str());
+  void *in = nullptr, *out = nullptr;
+  constexpr std::size_t kBytes = 8u << 20;  // more than any form takes
+  must(cudaMalloc(&in, kBytes), "no memory");
+  must(cudaMalloc(&out, kBytes), "no memory");
+  if (matrices) {
+    std::ofstream whole_file;
+    if (!whole.empty()) whole_file.open(whole, std::ios::binary);
+    record(lockstep::vectors::matrix_forms(), ptxas, output,
+           [&](const MatrixForm& form, cudaLibrary_t library) { return run(form, library, in, out, whole.empty() ? nullptr : &whole_file); });
+  } else {
+    record(lockstep::vectors::vector_forms(), ptxas, output, [&](const VectorForm& form, cudaLibrary_t library) { return run(form, library, in, out); });
+  }
 }

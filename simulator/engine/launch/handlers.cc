@@ -3,6 +3,7 @@
 #include "simulator/engine/alu/alu.h"
 #include "simulator/engine/control/control.h"
 #include "simulator/engine/control/special_registers.h"
+#include "simulator/engine/matrix/whole_warp.h"
 #include "simulator/engine/memory/async_copy.h"
 #include "simulator/engine/memory/image_ops.h"
 #include "simulator/engine/memory/memory_ops.h"
@@ -64,6 +65,12 @@ class EngineHandlers final : public program::Handlers {
       case Action::kSurfaceStoreFormatted: return &run_surface_store_formatted;
       case Action::kSurfaceReduce: return &run_surface_reduce;
       case Action::kImageQuery: return &run_image_query;
+      case Action::kMultiply: return &run_multiply;
+      case Action::kMoveMatrix: return &run_move_matrix;
+      case Action::kLoadMatrix: return &run_load_matrix;
+      case Action::kStoreMatrix: return &run_store_matrix;
+      case Action::kLoadFragment: return &run_load_fragment;
+      case Action::kStoreFragment: return &run_store_fragment;
       case Action::kCount: break;
     }
     return nullptr;

@@ -87,6 +87,7 @@ struct LaunchConfig {
   Dim3 grid, block, cluster{1, 1, 1};
   std::uint32_t dynamic_shared = 0;
   bool cooperative = false;
+  int compute_capability = 90;            // 10 * major + minor: of which GPU the matrix units compute
   std::span<const std::byte> parameters;  // packed at parameter_offsets()
   std::uint32_t checks = check::kAllChecks;
   std::uint32_t suppressed = 0;     // bit k: findings of check::Kind k do not end the kernel where it can go on (check/suppressions.h)

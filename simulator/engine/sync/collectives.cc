@@ -233,6 +233,19 @@ void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
   w.control->frame = frame;
 }
 
+// Whether the lanes that have come one after the other can execute an operation of the whole warp as one: if they are in the same call of its function.
+bool gather(Warp& w, const Part* parts, int n) {
+  for (int k = 1; k < n; ++k) {
+    if (parts[k].frame == parts[0].frame) continue;
+    check::Finding f = finding_at(w, parts[k].pc, parts[k].lanes, check::Kind::kInvalidInstruction);
+    f.where = "lane " + std::to_string(std::countr_zero(parts[0].lanes)) + " of the warp is in another call of this function";
+    f.detail = "All lanes of a warp must execute it together.";
+    report(w, std::move(f));
+    return false;
+  }
+  return true;
+}
+
 bool check_membership(Warp& w, LaneMask mask, const std::uint32_t* members) {
   LaneMask outside = 0;
   each(mask, [&](int l) { outside |= LaneMask{!(members[l] >> l & 1)} << l; });
@@ -301,12 +314,18 @@ bool complete_syncs(Warp& w) {
         }
         todo &= ~here;
         if (((members & living(w)) & ~here) != 0) continue;
-        perform(w, parts, n, here);
-        for (int k = 0; k < n; ++k) {
-          WarpSplit& f = list[where[k]];
-          const WarpSplit released{f.pc + 1, parts[k].lanes, f.frame, WarpSplit::State::kRunnable, false};
-          f.mask &= ~parts[k].lanes;
-          list.push_back(released);
+        if (static_cast<SyncKind>(op.flags) == SyncKind::kWholeWarp) {
+          if (!gather(w, parts, n)) return true;
+          for (int k = 0; k < n; ++k) list[where[k]].mask &= ~parts[k].lanes;
+          list.push_back({parts[0].pc, here, parts[0].frame, WarpSplit::State::kRunnable, false});
+        } else {
+          perform(w, parts, n, here);
+          for (int k = 0; k < n; ++k) {
+            WarpSplit& f = list[where[k]];
+            const WarpSplit released{f.pc + 1, parts[k].lanes, f.frame, WarpSplit::State::kRunnable, false};
+            f.mask &= ~parts[k].lanes;
+            list.push_back(released);
+          }
         }
         std::erase_if(list, [](const WarpSplit& f) { return f.mask == 0; });
         again = any = true;

@@ -185,6 +185,7 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   config.suppressed = suppressed_kinds(runtime, *loaded);
   config.go_on = runtime.settings.go_on;
   config.checks = runtime.settings.checks;
+  config.compute_capability = runtime.limits.compute_capability;
   config.schedule_seed = runtime.settings.schedule;
   config.host_threads = runtime.settings.host_threads;
   config.instruction_limit = runtime.settings.instruction_limit;

@@ -1,0 +1,192 @@
+#include "simulator/compile/lower_matrix.h"
+
+#include <utility>
+
+#include "simulator/isa/forms.h"
+#include "simulator/matrix/fragments.h"
+#include "simulator/program/matrix.h"
+#include "simulator/program/synchronisation.h"
+
+namespace lockstep::compile {
+namespace {
+
+using isa::Opcode;
+using isa::Type;
+using matrix::Family;
+using matrix::Fragment;
+using matrix::Which;
+using program::Matrix;
+using program::MatrixRegisters;
+
+// An operation of a whole warp while its operands are put together.
+struct WholeWarp {
+  FunctionBuilder& b;
+  const Instruction& i;
+  Op op;
+  Matrix matrix;
+  std::vector<OperandUse> uses;
+
+  WholeWarp(FunctionBuilder& builder, const Instruction& instruction, Action action) : b(builder), i(instruction) {
+    op.run = b.handlers().of(action);
+    op.kind = OpKind::kControl;
+    op.flags = static_cast<std::uint8_t>(program::SyncKind::kWholeWarp);
+    op.register_bytes = 4;
+    op.src[3] = b.source(i, all_lanes(), 4);
+  }
+
+  // Registers of a vector, or one register, at the end of Program::slots; the index of the first.
+  std::uint32_t registers(const Operand& o, int bytes, Role role) {
+    const auto first = static_cast<std::uint32_t>(b.program().slots.size());
+    const auto add = [&](const Operand& e) {
+      const Slot s = role == Role::kWrite ? b.optional_destination(e) : b.source(i, e, bytes);
+      b.program().slots.push_back(s);
+      uses.push_back({s, role});
+    };
+    if (o.kind == Operand::Kind::kVector) {
+      for (const Operand& e : o.elements) add(e);
+    } else {
+      add(o);
+    }
+    return first;
+  }
+
+  MatrixRegisters fragment(const Fragment& f, const Operand& o, Role role) {
+    MatrixRegisters m;
+    m.first = registers(o, f.bits() == 64 ? 8 : 4, role);
+    m.registers = f.registers();
+    m.bits = f.bits();
+    m.rows = f.rows();
+    m.columns = f.columns();
+    for (int lane = 0; lane < program::kWarpSize; ++lane) {
+      for (int n = 0; n < f.elements(); ++n) {
+        const matrix::Element e = element_of(f, lane, n);
+        m.places.push_back(static_cast<std::uint16_t>(f.which == Which::kB ? e.column * m.rows + e.row : e.row * m.columns + e.column));
+      }
+    }
+    return m;
+  }
+
+  void address(const Operand& o) {
+    const isa::Space space = i.modifiers.space == isa::Space::kNone ? isa::Space::kGeneric : i.modifiers.space;
+    matrix.address = b.further_address(i, o, space);
+    uses.push_back({matrix.address.slot, Role::kAddress});
+    op.space = static_cast<std::uint8_t>(space);
+  }
+
+  void emit(ValidityTransfer transfer) {
+    const auto index = static_cast<std::uint32_t>(b.program().matrices.size());
+    op.immediate = index;
+    b.program().matrices.push_back(std::move(matrix));
+    b.emit(i, op, transfer, std::move(uses));
+  }
+
+ private:
+  static Operand all_lanes() {
+    Operand o;
+    o.kind = Operand::Kind::kImmediate;
+    o.bits = 0xffffffff;
+    return o;
+  }
+};
+
+// mma, mma.sp and wmma.mma.
+void lower_multiply(FunctionBuilder& b, const Instruction& i) {
+  const isa::Modifiers& m = i.modifiers;
+  const bool wmma = i.opcode == Opcode::k_wmma_mma, sparse = i.opcode == Opcode::k_mma_sp;
+  const Family family = wmma ? Family::kWmma : sparse ? Family::kMmaSparse : Family::kMma;
+  WholeWarp w(b, i, Action::kMultiply);
+  matrix::Operation& o = w.matrix.operation;
+  // wmma.mma of f16 names the types of D and C alone.
+  const bool halves = wmma && m.third_type == Type::kNone;
+  o.d = m.type;
+  o.a = halves ? Type::kF16 : m.source_type;
+  o.b = halves ? Type::kF16 : m.third_type;
+  o.c = halves ? m.source_type : m.fourth_type;
+  o.shape = m.shape;
+  o.bits = m.bool_op;
+  o.rounding = m.rounding;
+  o.saturates = m.sat;
+  o.sparse = sparse;
+  // wmma.m16n16k8 is two steps of mma.m16n8k4, as ptxas makes it.
+  if (wmma && o.a == Type::kTF32) o.products = 4;
+  const auto& operands = i.operands;
+  const Fragment a{family, Which::kA, o.a, m.shape, m.a_by_columns}, rhs{family, Which::kB, o.b, m.shape, m.b_by_columns};
+  const Fragment c{family, Which::kC, o.c, m.shape, false}, d{family, Which::kC, o.d, m.shape, false};
+  w.matrix.a = w.fragment(a, operands[1], Role::kValue);
+  w.matrix.b = w.fragment(rhs, operands[2], Role::kValue);
+  w.matrix.c = w.fragment(c, operands[3], Role::kValue);
+  if (is_quad(a)) w.matrix.multiplications = 4;
+  if (sparse) {
+    const auto selector = static_cast<int>(operands[5].bits);
+    if (operands[5].bits >= static_cast<std::uint64_t>(isa::sparsity_selectors(m))) {
+      b.refuse(i, "has a sparsity selector of " + std::to_string(operands[5].bits) + ", and this form has " + std::to_string(isa::sparsity_selectors(m)) +
+                      " of them");
+    }
+    w.matrix.metadata = b.source(i, operands[4], 4);
+    w.uses.push_back({w.matrix.metadata, Role::kAddress});
+    const matrix::Sparsity sparsity{o.a, m.shape};
+    for (int row = 0; row < m.shape.m; ++row) {
+      for (int group = 0; group < sparsity.groups(); ++group) {
+        const auto place = sparsity.place(row, group, selector);
+        w.matrix.metadata_places.push_back({static_cast<std::uint8_t>(place.lane), static_cast<std::uint8_t>(place.shift)});
+      }
+    }
+  }
+  w.matrix.d = w.fragment(d, operands[0], Role::kWrite);
+  w.emit(ValidityTransfer::kExchange);
+}
+
+// wmma.load and wmma.store: one matrix, and its stride.
+void lower_fragment(FunctionBuilder& b, const Instruction& i) {
+  const isa::Modifiers& m = i.modifiers;
+  const bool loads = i.opcode == Opcode::k_wmma_load;
+  WholeWarp w(b, i, loads ? Action::kLoadFragment : Action::kStoreFragment);
+  const Which which = m.variant == 1 ? Which::kA : m.variant == 2 ? Which::kB : Which::kC;
+  const Fragment f{Family::kWmma, which, m.type, m.shape, false};
+  w.address(i.operands[loads ? 1 : 0]);
+  if (i.operands.size() == 3) {
+    w.op.src[1] = b.source(i, i.operands[2], 4);
+    w.uses.push_back({w.op.src[1], Role::kAddress});
+  }
+  w.matrix.d = w.fragment(f, i.operands[loads ? 0 : 1], loads ? Role::kWrite : Role::kValue);
+  w.matrix.by_columns = m.a_by_columns;
+  w.matrix.d_by_columns = which == Which::kB;
+  w.matrix.natural_stride = static_cast<std::uint32_t>(m.a_by_columns ? f.rows() : f.columns());
+  w.matrix.operation.d = m.type;
+  w.op.width = static_cast<std::uint8_t>(f.bits() < 8 ? 4 : f.bits() / 8);
+  w.emit(loads ? ValidityTransfer::kLoad : ValidityTransfer::kStore);
+}
+
+// ldmatrix and stmatrix: up to four matrices of 8 by 8.
+void lower_rows(FunctionBuilder& b, const Instruction& i) {
+  const bool loads = i.opcode == Opcode::k_ldmatrix;
+  WholeWarp w(b, i, loads ? Action::kLoadMatrix : Action::kStoreMatrix);
+  w.address(i.operands[loads ? 1 : 0]);
+  w.op.width = 16;
+  w.op.mode = i.modifiers.transposed;
+  w.op.target = w.registers(i.operands[loads ? 0 : 1], 4, loads ? Role::kWrite : Role::kValue);
+  w.op.elements = static_cast<std::uint8_t>(b.program().slots.size() - w.op.target);
+  w.emit(loads ? ValidityTransfer::kLoad : ValidityTransfer::kStore);
+}
+
+}  // namespace
+
+void lower_matrix(FunctionBuilder& b, const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::k_ldmatrix:
+    case Opcode::k_stmatrix: return lower_rows(b, i);
+    case Opcode::k_wmma_load:
+    case Opcode::k_wmma_store: return lower_fragment(b, i);
+    case Opcode::k_movmatrix: {
+      WholeWarp w(b, i, Action::kMoveMatrix);
+      w.op.dst = b.destination(i, i.operands[0], 4);
+      w.op.src[1] = b.source(i, i.operands[1], 4);
+      w.uses.push_back({w.op.src[1], Role::kValue});
+      w.uses.push_back({w.op.dst, Role::kWrite});
+      return w.emit(ValidityTransfer::kExchange);
+    }
+    default: return lower_multiply(b, i);
+  }
+}
+
+}  // namespace lockstep::compile

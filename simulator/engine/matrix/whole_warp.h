@@ -1,0 +1,21 @@
+// Operations that all 32 lanes of a warp execute together (.sync.aligned of matrices, PTX ISA 9.7.14).
+#pragma once
+
+#include "simulator/engine/schedule/warp.h"
+
+namespace lockstep::engine {
+
+// Whether all lanes of the warp that live are here. If not, those that are wait until the others come, and execute the operation with them then. A lane that
+// has exited, or that the block never had, is a finding: the result would be undefined.
+bool whole_warp(Warp& w, const Op& op, LaneMask mask);
+
+// Action::kMultiply, kMoveMatrix.
+void run_multiply(Warp& w, const Op& op, LaneMask mask);
+void run_move_matrix(Warp& w, const Op& op, LaneMask mask);
+// Action::kLoadMatrix, kStoreMatrix, kLoadFragment, kStoreFragment.
+void run_load_matrix(Warp& w, const Op& op, LaneMask mask);
+void run_store_matrix(Warp& w, const Op& op, LaneMask mask);
+void run_load_fragment(Warp& w, const Op& op, LaneMask mask);
+void run_store_fragment(Warp& w, const Op& op, LaneMask mask);
+
+}  // namespace lockstep::engine

@@ -1,0 +1,61 @@
+// Which element of a matrix a lane holds where: the fragments of mma, wmma and their relatives.
+//
+// Source: PTX ISA 9.0, 9.7.14.5 (mma) and 9.7.14.6 (mma.sp). That of wmma is not documented: it is as an H100 loads it (docs/silicon.md).
+#pragma once
+
+#include <cstdint>
+
+#include "simulator/isa/opcode.h"
+
+namespace lockstep::matrix {
+
+enum class Which : std::uint8_t { kA, kB, kC };  // kC: the accumulator, and the result
+
+enum class Family : std::uint8_t { kMma, kMmaSparse, kWmma };
+
+struct Fragment {
+  Family family = Family::kMma;
+  Which which = Which::kA;
+  isa::Type type = isa::Type::kNone;  // of an element
+  isa::Shape shape;                   // of the instruction
+  bool by_columns = false;            // where the layout depends on it: mma.m8n8k4 of f16
+
+  // Rows and columns of the matrix; of a sparse A, the columns that are stored. mma.m8n8k4 of f16 is four multiplications: A and the accumulators of all
+  // four lie under one another, the Bs side by side.
+  int rows() const;
+  int columns() const;
+  int bits() const { return isa::bits_of(type); }
+  int elements_a_register() const { return bits() >= 32 ? 1 : 32 / bits(); }
+  int registers() const;  // of a lane
+  int elements() const { return registers() * elements_a_register(); }
+};
+
+// Whether an instruction is four multiplications of a quarter warp each.
+bool is_quad(const Fragment& fragment);
+
+struct Element {
+  int row = 0, column = 0;
+};
+
+// Element `n` of lane `lane`: registers in order, and in a register from its low bits up. Some fragments of wmma hold an element in two places.
+Element element_of(const Fragment& fragment, int lane, int n);
+
+// Of a sparse A: four bits of the metadata say which of the columns of a group are stored. A group has 2 columns of 32 bits, 4 of 16 or 8 bits,
+// or 8 of 4 bits, in pairs.
+struct Sparsity {
+  isa::Type type = isa::Type::kNone;  // of A's elements
+  isa::Shape shape;
+
+  int group() const;                                // columns
+  int groups() const { return shape.k / group(); }  // of a row
+  int stored() const { return group() / 2; }        // columns of a group
+  // The lane of four bits, and the lowest of them. selector: 0 to isa::sparsity_selectors() - 1.
+  struct Place {
+    int lane = 0, shift = 0;
+  };
+  Place place(int row, int group, int selector) const;
+  // The column, within its group, of stored element `n`.
+  int column(std::uint32_t four_bits, int n) const;
+};
+
+}  // namespace lockstep::matrix

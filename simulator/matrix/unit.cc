@@ -1,0 +1,330 @@
+#include "simulator/matrix/unit.h"
+
+#include <algorithm>
+#include <bit>
+#include <cfenv>
+#include <cmath>
+#include <vector>
+
+namespace lockstep::matrix {
+namespace {
+
+using isa::Type;
+
+// A floating-point value taken apart: value = significand * 2^(exponent - fraction bits of its type).
+struct Parts {
+  std::int32_t significand = 0;  // signed
+  std::int32_t exponent = 0;
+  enum class Class : std::uint8_t { kFinite, kInfinite, kNaN } kind = Class::kFinite;
+};
+
+struct Format {
+  int fraction_bits, exponent_bits;
+  bool has_infinity;
+};
+
+constexpr Format format_of(Type t) {
+  switch (t) {
+    case Type::kF16: return {10, 5, true};
+    case Type::kBF16: return {7, 8, true};
+    case Type::kTF32: return {10, 8, true};
+    case Type::kE4M3: return {3, 4, false};
+    case Type::kE5M2: return {2, 5, true};
+    default: return {23, 8, true};  // kF32
+  }
+}
+
+Parts take_apart(std::uint64_t bits, Type type) {
+  const Format f = format_of(type);
+  if (type == Type::kTF32) bits >>= 13;  // the low bits of the register do not count
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << f.fraction_bits) - 1), top = (std::uint64_t{1} << f.exponent_bits) - 1;
+  const std::uint64_t field = bits >> f.fraction_bits & top;
+  const bool negative = (bits >> (f.fraction_bits + f.exponent_bits) & 1) != 0;
+  Parts p;
+  const int bias = static_cast<int>(top >> 1);
+  std::uint64_t significand = fraction;
+  p.exponent = field == 0 ? 1 - bias : static_cast<int>(field) - bias;
+  if (field != 0) significand |= std::uint64_t{1} << f.fraction_bits;
+  if (f.has_infinity && field == top) {
+    p.kind = fraction == 0 ? Parts::Class::kInfinite : Parts::Class::kNaN;
+    significand = 1;  // what matters is its sign, and that it is no zero
+  } else if (!f.has_infinity && field == top && fraction == (std::uint64_t{1} << f.fraction_bits) - 1) {
+    p.kind = Parts::Class::kNaN;
+  }
+  p.significand = negative ? -static_cast<std::int32_t>(significand) : static_cast<std::int32_t>(significand);
+  return p;
+}
+
+// A number of eight bits as one of f16, which holds all of them.
+Parts widened(std::uint64_t bits, Type type) {
+  Parts p = take_apart(bits, type);
+  if (p.kind != Parts::Class::kFinite || p.significand == 0) return p;
+  const int fraction_bits = format_of(type).fraction_bits;
+  p.significand *= 1 << (10 - fraction_bits);
+  while (p.exponent > -14 && std::abs(p.significand) < 1 << 10) p.significand *= 2, --p.exponent;
+  return p;
+}
+
+constexpr std::uint32_t kNaN32 = 0x7fffffff;
+constexpr std::uint16_t kNaN16 = 0x7fff;
+
+// sum * 2^scale, cut to `fraction_bits` fraction bits.
+std::uint32_t to_f32(std::int64_t sum, int scale, int fraction_bits) {
+  if (sum == 0) return 0;
+  const std::uint32_t sign = sum < 0 ? 0x80000000u : 0;
+  std::uint64_t magnitude = sum < 0 ? -static_cast<std::uint64_t>(sum) : static_cast<std::uint64_t>(sum);
+  const int length = std::bit_width(magnitude);
+  const int exponent = scale + length - 1;
+  if (exponent > 127) return sign | 0x7f800000u;
+  // Bits below the last one that stays: of normal results by their leading bit, of subnormal ones by the least exponent.
+  const int drop = std::max(exponent, -126) - fraction_bits - scale;
+  if (drop >= 64) return 0;
+  if (drop > 0) {
+    magnitude = magnitude >> drop << drop;
+    if (magnitude == 0) return 0;
+  }
+  // The value is exact in 24 bits now.
+  const int shift = std::max(exponent, -126) - 23 - scale;
+  const std::uint64_t significand = shift > 0 ? magnitude >> shift : magnitude << -shift;
+  return sign | (exponent < -126 ? static_cast<std::uint32_t>(significand)
+                                 : static_cast<std::uint32_t>(exponent + 127) << 23 | (static_cast<std::uint32_t>(significand) & 0x7fffffu));
+}
+
+// sum * 2^scale to the nearest, ties to even.
+std::uint16_t to_f16(std::int64_t sum, int scale) {
+  if (sum == 0) return 0;
+  const std::uint16_t sign = sum < 0 ? 0x8000 : 0;
+  const std::uint64_t magnitude = sum < 0 ? -static_cast<std::uint64_t>(sum) : static_cast<std::uint64_t>(sum);
+  const int exponent = scale + std::bit_width(magnitude) - 1;
+  if (exponent > 16) return sign | 0x7c00;
+  const int drop = std::max(exponent, -14) - 10 - scale;
+  std::uint64_t significand;
+  if (drop <= 0) {
+    significand = magnitude << -drop;
+  } else if (drop >= 63) {
+    return 0;
+  } else {
+    significand = magnitude >> drop;
+    const std::uint64_t rest = magnitude & ((std::uint64_t{1} << drop) - 1), half = std::uint64_t{1} << (drop - 1);
+    if (rest > half || (rest == half && (significand & 1) != 0)) ++significand;
+  }
+  if (significand == 0) return 0;
+  // A carry out of the fraction goes on into the exponent.
+  const std::uint64_t bits = exponent < -14 ? significand : (static_cast<std::uint64_t>(exponent + 14) << 10) + significand;
+  return static_cast<std::uint16_t>(bits >= 0x7c00 ? sign | 0x7c00 : sign | bits);
+}
+
+// What one element of D is made of.
+class Sum {
+ public:
+  Sum(const Unit& unit, Type result) : unit_(unit), result_(result) {}
+
+  // accumulator + the products of `count` pairs of factors, as bits of the result's type. fraction_bits: of a product.
+  std::uint32_t chunk(const Parts& c, int accumulator_fraction_bits, const Parts* const* as, const Parts* const* bs, int count, int fraction_bits) const {
+    bool nan = c.kind == Parts::Class::kNaN, plus = false, minus = false;
+    if (c.kind == Parts::Class::kInfinite) (c.significand < 0 ? minus : plus) = true;
+    int largest = c.significand == 0 ? unit_.zero_exponent : c.exponent;
+    std::int64_t products[kMaxK];
+    int exponents[kMaxK];
+    for (int k = 0; k < count; ++k) {
+      const Parts &a = *as[k], &b = *bs[k];
+      products[k] = std::int64_t{a.significand} * b.significand;
+      exponents[k] = products[k] == 0 ? unit_.zero_exponent : a.exponent + b.exponent;
+      if (a.kind != Parts::Class::kFinite || b.kind != Parts::Class::kFinite) {
+        nan |= a.kind == Parts::Class::kNaN || b.kind == Parts::Class::kNaN || products[k] == 0;
+        (products[k] < 0 ? minus : plus) = true;
+      }
+      largest = std::max(largest, exponents[k]);
+    }
+    if (nan || (plus && minus)) return result_ == Type::kF16 ? kNaN16 : kNaN32;
+    if (plus || minus) return result_ == Type::kF16 ? (minus ? 0xfc00 : 0x7c00) : (minus ? 0xff800000u : 0x7f800000u);
+    std::int64_t sum = cut(c.significand, largest - c.exponent, accumulator_fraction_bits);
+    for (int k = 0; k < count; ++k) sum += cut(products[k], largest - exponents[k], fraction_bits);
+    const int scale = largest - unit_.fraction_bits;
+    return result_ == Type::kF16 ? to_f16(sum, scale) : to_f32(sum, scale, unit_.result_fraction_bits);
+  }
+
+ private:
+  // A term with `fraction_bits` of its own, `below` under the largest exponent, in units of the last bit that is kept.
+  std::int64_t cut(std::int64_t significand, int below, int fraction_bits) const {
+    const int drop = below + fraction_bits - unit_.fraction_bits;
+    const std::int64_t magnitude = significand < 0 ? -significand : significand;
+    const std::int64_t kept = drop <= 0 ? magnitude << -drop : drop >= 63 ? 0 : magnitude >> drop;
+    return significand < 0 ? -kept : kept;
+  }
+
+  Unit unit_;
+  Type result_;
+};
+
+bool is_integer(Type t) { return t == Type::kS8 || t == Type::kU8 || t == Type::kS4 || t == Type::kU4 || t == Type::kB1; }
+
+std::int64_t integer_of(std::uint64_t bits, Type t) {
+  switch (t) {
+    case Type::kS8: return static_cast<std::int8_t>(bits);
+    case Type::kS4: return static_cast<std::int64_t>(bits << 60) >> 60;
+    default: return static_cast<std::int64_t>(bits);
+  }
+}
+
+std::uint64_t integer_element(const Operation& o, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c, const std::uint8_t* columns, int count) {
+  std::int64_t sum = static_cast<std::int32_t>(c);
+  for (int k = 0; k < count; ++k) {
+    const std::uint64_t x = a[k], y = b[columns != nullptr ? columns[k] : k];
+    sum += o.a == Type::kB1 ? static_cast<std::int64_t>(o.bits == isa::BoolOp::kXor ? x ^ y : x & y) : integer_of(x, o.a) * integer_of(y, o.b);
+  }
+  if (o.saturates) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
+  return static_cast<std::uint32_t>(sum);
+}
+
+int rounding_mode(isa::Rounding r) {
+  switch (r) {
+    case isa::Rounding::kZero: return FE_TOWARDZERO;
+    case isa::Rounding::kDown: return FE_DOWNWARD;
+    case isa::Rounding::kUp: return FE_UPWARD;
+    default: return FE_TONEAREST;
+  }
+}
+
+// A NaN is handed on with its quiet bit set: of several that of B, then that of C, then that of A.
+double fused(std::uint64_t a, std::uint64_t b, double c) {
+  constexpr std::uint64_t kQuiet = std::uint64_t{1} << 51;
+  for (const std::uint64_t v : {b, std::bit_cast<std::uint64_t>(c), a}) {
+    if (std::isnan(std::bit_cast<double>(v))) return std::bit_cast<double>(v | kQuiet);
+  }
+  const double sum = std::fma(std::bit_cast<double>(a), std::bit_cast<double>(b), c);
+  return std::isnan(sum) ? std::bit_cast<double>(std::uint64_t{0xfff8000000000000}) : sum;
+}
+
+std::uint64_t double_element(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c, int count) {
+  double sum = std::bit_cast<double>(c);
+  for (int k = 0; k < count; ++k) sum = fused(a[k], b[k], sum);
+  return std::bit_cast<std::uint64_t>(sum);
+}
+
+}  // namespace
+
+Unit unit_of(int compute_capability, isa::Type factor, isa::Type result) {
+  const bool half = result == Type::kF16;
+  const int bits = isa::bits_of(factor);
+  if (bits == 8) {
+    if (compute_capability < 100) return {13, 128 / bits, half ? -21 : -133, 13};
+    return {25, 256 / bits, half ? -21 : -133, 23};
+  }
+  if (compute_capability < 75) return {23, 64 / bits, half ? -19 : -131, 23};
+  if (compute_capability < 90) return {24, 128 / bits, half ? -20 : -132, 23};
+  return {25, 256 / bits, half ? -21 : -133, 23};
+}
+
+namespace {
+
+float f32_of(std::uint64_t bits, Type type) {
+  const Parts p = take_apart(bits, type);
+  if (p.kind == Parts::Class::kNaN) return std::bit_cast<float>(kNaN32);
+  if (p.kind == Parts::Class::kInfinite) return p.significand < 0 ? -INFINITY : INFINITY;
+  if (p.significand == 0) return (bits >> (format_of(type).fraction_bits + format_of(type).exponent_bits) & 1) != 0 ? -0.0f : 0.0f;
+  return std::ldexp(static_cast<float>(p.significand), p.exponent - format_of(type).fraction_bits);
+}
+
+std::uint32_t f32_bits(float v) { return std::isnan(v) ? kNaN32 : std::bit_cast<std::uint32_t>(v); }
+
+// To the nearest, ties to even; a zero keeps its sign.
+std::uint16_t f16_bits(float v) {
+  if (std::isnan(v)) return kNaN16;
+  const auto bits = std::bit_cast<std::uint32_t>(v);
+  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
+  if (std::isinf(v)) return sign | 0x7c00;
+  const Parts p = take_apart(bits, Type::kF32);
+  return sign | (to_f16(p.significand, p.exponent - 23) & 0x7fff);
+}
+
+// mma.m8n8k4 of f16 since Ampere is no matrix unit's: ptxas makes fused multiply-adds in f32 of it. To f16, two pairs are added to C; to f32, C is added
+// to all four.
+std::uint64_t quad_element(const Operation& o, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c) {
+  const float addend = f32_of(c, o.c);
+  const auto factor = [&](int k) { return f32_of(a[k], o.a); };
+  const auto fused = [&](int k, float sum) { return std::fmaf(factor(k), f32_of(b[k], o.b), sum); };
+  const auto product = [&](int k) { return factor(k) * f32_of(b[k], o.b); };
+  if (o.d == Type::kF16) return f16_bits((addend + fused(1, product(0))) + fused(3, product(2)));
+  return f32_bits(fused(3, fused(2, fused(1, fused(0, 0)))) + addend);
+}
+
+// Lists of the factors of one element of D.
+struct Factors {
+  const Parts *left[kMaxK], *right[kMaxK];
+  int count = 0;
+  void add(const Parts* a, const Parts* b) {
+    left[count] = a;
+    right[count++] = b;
+  }
+};
+
+}  // namespace
+
+void multiply(const Operation& o, const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c, const std::uint8_t* columns, std::uint64_t* d) {
+  const int m = o.shape.m, n = o.shape.n, k = o.shape.k, stored = o.sparse ? k / 2 : k;
+  const auto each = [&](auto&& element) {
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < n; ++j) d[i * n + j] = element(i, j, c[i * n + j]);
+    }
+  };
+  if (o.a == Type::kF64) {
+    const int before = std::fegetround();
+    std::fesetround(rounding_mode(o.rounding));
+    each([&](int i, int j, std::uint64_t addend) { return double_element(a + i * k, b + j * k, addend, k); });
+    std::fesetround(before);
+    return;
+  }
+  if (is_integer(o.a)) {
+    return each([&](int i, int j, std::uint64_t addend) {
+      return integer_element(o, a + i * stored, b + j * k, addend, o.sparse ? columns + i * stored : nullptr, stored);
+    });
+  }
+  if (m == 8 && k == 4 && o.compute_capability >= 80) {
+    return each([&](int i, int j, std::uint64_t addend) { return quad_element(o, a + i * k, b + j * k, addend); });
+  }
+  // fp8 by a warp on Hopper: two steps of the unit of f16, and the accumulator added in f32.
+  const bool through_f16 = isa::bits_of(o.a) == 8 && !o.warpgroup && o.compute_capability >= 90 && o.compute_capability < 100;
+  const auto part = [&](std::uint64_t bits, Type type) { return through_f16 ? widened(bits, type) : take_apart(bits, type); };
+  std::vector<Parts> as(static_cast<std::size_t>(m * stored)), bs(static_cast<std::size_t>(n * k));
+  for (std::size_t i = 0; i < as.size(); ++i) as[i] = part(a[i], o.a);
+  for (std::size_t i = 0; i < bs.size(); ++i) bs[i] = part(b[i], o.b);
+  const auto column = [&](int i, int at) { return o.sparse ? columns[i * stored + at] : at; };
+  const auto right = [&](int i, int j, int at) { return &bs[static_cast<std::size_t>(j * k + column(i, at))]; };
+  if (through_f16) {
+    const Sum sum(unit_of(o.compute_capability, Type::kF16, o.d), o.d);
+    const int bits = format_of(o.d).fraction_bits;
+    return each([&](int i, int j, std::uint64_t addend) {
+      std::uint64_t total = 0;
+      for (int step = 0; step < 2; ++step) {
+        Factors f;
+        for (int at = 0; at < stored; ++at) {
+          if ((at >> 1 & 1) == step) f.add(&as[static_cast<std::size_t>(i * stored + at)], right(i, j, at));
+        }
+        for (int at = 0; at < f.count; at += 16) {
+          total = sum.chunk(take_apart(total, o.d), bits, f.left + at, f.right + at, std::min(16, f.count - at), 20);
+        }
+      }
+      const float whole = f32_of(total, o.d) + f32_of(addend, o.c);
+      return o.d == Type::kF16 ? std::uint64_t{f16_bits(whole)} : f32_bits(whole);
+    });
+  }
+  // Where C is of another type than D, the unit works in f32: C is converted before, or the result after.
+  const Type type = o.c == o.d ? o.d : Type::kF32;
+  const Unit unit = unit_of(o.compute_capability, o.a, type);
+  const Sum sum(unit, type);
+  const int product_bits = format_of(o.a).fraction_bits + format_of(o.b).fraction_bits;
+  each([&](int i, int j, std::uint64_t addend) {
+    Factors f;
+    for (int at = 0; at < stored; ++at) f.add(&as[static_cast<std::size_t>(i * stored + at)], right(i, j, at));
+    std::uint64_t accumulator = o.c == type ? addend : f32_bits(f32_of(addend, o.c));
+    const int products = std::min(unit.products, o.products == 0 ? unit.products : o.products);
+    for (int at = 0; at < stored; at += products) {
+      accumulator =
+          sum.chunk(take_apart(accumulator, type), format_of(type).fraction_bits, f.left + at, f.right + at, std::min(products, stored - at), product_bits);
+    }
+    return o.d == type ? accumulator : f16_bits(f32_of(accumulator, type));
+  });
+}
+
+}  // namespace lockstep::matrix

@@ -1,0 +1,48 @@
+// Operations on matrices that the lanes of a warp hold together (PTX ISA 9.7.14).
+//
+// Op::flags is SyncKind::kWholeWarp and Op::immediate the index into Program::matrices, by which lanes that come one after the other find one another.
+// Action::kLoadMatrix, kStoreMatrix: ldmatrix, stmatrix. elements: matrices; Program::slots[target ..]: a register each; mode: 1 when transposed.
+// Action::kMoveMatrix: movmatrix, of src[1] to dst.
+// Action::kLoadFragment, kStoreFragment: wmma.load, wmma.store. src[1]: stride in elements, or kNoSlot; width: bytes of an access.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "simulator/matrix/unit.h"
+#include "simulator/program/copies.h"
+#include "simulator/program/operation.h"
+
+namespace lockstep::program {
+
+// A matrix in the registers of a warp.
+struct MatrixRegisters {
+  std::uint32_t first = 0;  // index into Program::slots of the first register
+  int registers = 0;        // of a lane
+  int bits = 0;             // of an element
+  int rows = 0, columns = 0;
+  // Of element n of lane l, at l * elements + n: its index in the matrix row by row, or of a B column by column.
+  std::vector<std::uint16_t> places;
+
+  int elements() const { return static_cast<int>(places.size()) / kWarpSize; }
+};
+
+struct Matrix {
+  matrix::Operation operation;
+  MatrixRegisters d, a, b, c;
+  int multiplications = 1;  // four quarters of a warp each have one of mma.m8n8k4
+  // mma.sp: register of the metadata, and for each group of columns of A, row by row, where its four bits are.
+  Slot metadata = kNoSlot;
+  struct Bits {
+    std::uint8_t lane = 0, shift = 0;
+  };
+  std::vector<Bits> metadata_places;
+  // wmma.load and wmma.store, whose fragment is d: how the matrix lies in memory, and its stride where none is given.
+  bool by_columns = false;
+  bool d_by_columns = false;         // the places of d are those of a B
+  std::uint32_t natural_stride = 0;  // elements
+  // Of what loads or stores.
+  AddressOperand address;
+};
+
+}  // namespace lockstep::program

@@ -1,0 +1,107 @@
+// Runs every recorded matrix form on the simulated GPU: every tile's result is silicon's, bit for bit.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulator/coverage/judged.h"
+#include "simulator/engine/testing/testing.h"
+#include "simulator/vectors/matrix_forms.h"
+#include "simulator/vectors/recording.h"
+#include "simulator/vectors/vectors.h"
+
+namespace lockstep::vectors {
+namespace {
+
+std::string recording_path;
+
+constexpr std::size_t kPerModule = 100;
+constexpr std::size_t kDigest = 4;  // bytes a tile
+
+std::uint64_t digest_of(const std::vector<std::uint32_t>& inputs) { return digest(std::vector<std::uint64_t>(inputs.begin(), inputs.end())); }
+
+std::vector<std::uint32_t> execute(engine::testing::Machine& gpu, const MatrixForm& form, const std::vector<std::uint32_t>& inputs) {
+  const auto in = gpu.buffer<std::uint32_t>(inputs);
+  const std::size_t words = kTiles * static_cast<std::size_t>(form.output_words());
+  const auto out = gpu.buffer<std::uint32_t>(std::vector<std::uint32_t>(words));
+  const engine::Outcome o = gpu.launch(form.entry, kTiles / kTilesABlock, kLanes * kTilesABlock, in, out);
+  EXPECT_TRUE(o.findings.empty()) << form.name << "\n" << engine::testing::text(o);
+  const auto result = gpu.fetch<std::uint32_t>(out, words);
+  gpu.memory.release(in);
+  gpu.memory.release(out);
+  return result;
+}
+
+// The tiles that differ.
+std::vector<int> differences(std::span<const std::uint8_t> recorded, std::span<const std::uint8_t> got) {
+  std::vector<int> tiles;
+  for (int t = 0; t < kTiles; ++t) {
+    const auto at = static_cast<std::size_t>(t) * kDigest;
+    if (!std::equal(recorded.begin() + at, recorded.begin() + at + kDigest, got.begin() + at)) tiles.push_back(t);
+  }
+  return tiles;
+}
+
+TEST(MatrixReplay, EveryFormIsRecordedOnTheTilesItHasNow) {
+  const Recording recording = read_recording(recording_path);
+  const std::vector<MatrixForm> forms = matrix_forms();
+  for (const MatrixForm& form : forms) {
+    const auto it = recording.forms.find(form.name);
+    ASSERT_NE(it, recording.forms.end()) << form.name << " is not recorded: run //simulator/vectors:record --matrices on a GPU";
+    EXPECT_EQ(it->second.inputs, digest_of(matrix_inputs(form))) << form.name << " is recorded on other tiles";
+    EXPECT_EQ(it->second.results.size(), kTiles * kDigest) << form.name;
+  }
+  EXPECT_EQ(recording.forms.size(), forms.size()) << "forms are recorded that the table no longer has";
+}
+
+std::vector<const isa::FormRow*> recorded_rows() {
+  std::vector<const isa::FormRow*> rows;
+  for (const MatrixForm& f : matrix_forms()) {
+    const isa::FormRow* row = f.spelling.form->row;
+    if (rows.empty() || rows.back() != row) rows.push_back(row);
+  }
+  return rows;
+}
+
+JUDGES_ROWS(MatrixReplay, EveryTileIsWhatSiliconGave, [] { return recorded_rows(); });
+TEST(MatrixReplay, EveryTileIsWhatSiliconGave) {
+  const Recording recording = read_recording(recording_path);
+  const std::vector<MatrixForm> forms = matrix_forms();
+  std::size_t compared = 0;
+  for (std::size_t begin = 0; begin < forms.size(); begin += kPerModule) {
+    const auto part = std::span(forms).subspan(begin, std::min(kPerModule, forms.size() - begin));
+    engine::testing::Machine gpu;
+    gpu.config.checks = check::kNoChecks;  // kernels and buffers are the recorder's; what counts is results
+    gpu.load_text(matrix_module(part));
+    for (const MatrixForm& form : part) {
+      const auto it = recording.forms.find(form.name);
+      if (it == recording.forms.end()) continue;  // the other test says so
+      const auto tiles = differences(it->second.results, tile_digests(form, execute(gpu, form, matrix_inputs(form))));
+      EXPECT_TRUE(tiles.empty()) << form.name << ": " << tiles.size() << " of " << kTiles << " tiles differ, the first is " << tiles.front();
+      ++compared;
+    }
+  }
+  EXPECT_EQ(compared, forms.size());
+}
+
+// The comparison must be able to fail: one bit of one tile is enough.
+TEST(MatrixReplay, ADifferenceOfOneBitIsSeen) {
+  const MatrixForm form = matrix_forms().front();
+  std::vector<std::uint32_t> output(kTiles * static_cast<std::size_t>(form.output_words()), 7);
+  const auto before = tile_digests(form, output);
+  output[output.size() / 2] ^= 1;
+  EXPECT_EQ(differences(before, tile_digests(form, output)), std::vector<int>{kTiles / 2});
+  EXPECT_TRUE(differences(before, before).empty());
+}
+
+}  // namespace
+}  // namespace lockstep::vectors
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (argc != 2) return 2;
+  lockstep::vectors::recording_path = argv[1];
+  return lockstep::coverage::run_judging_tests(argc, argv);
+}
