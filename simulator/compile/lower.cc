@@ -50,6 +50,7 @@ void lower(FunctionBuilder& b, const Instruction& i) {
     case Category::kMbarrier: return lower_mbarrier(b, i);
     case Category::kAsyncCopy: return lower_async_copy(b, i);
     case Category::kMatrix:
+    case Category::kWarpgroup:
     case Category::kMatrixLoadStore: return lower_matrix(b, i);
     case Category::kTexture: return lower_texture(b, i);
     case Category::kSurface: return lower_surface(b, i);

@@ -23,7 +23,7 @@ struct WholeWarp {
   FunctionBuilder& b;
   const Instruction& i;
   Op op;
-  Matrix matrix;
+  Matrix matrix{};
   std::vector<OperandUse> uses;
 
   WholeWarp(FunctionBuilder& builder, const Instruction& instruction, Action action) : b(builder), i(instruction) {
@@ -73,6 +73,29 @@ struct WholeWarp {
     op.space = static_cast<std::uint8_t>(space);
   }
 
+  Slot descriptor(const Operand& o) {
+    const Slot s = b.source(i, o, 8);
+    uses.push_back({s, Role::kAddress});
+    return s;
+  }
+
+  // Of a sparse A.
+  void metadata(const Operand& bits, const Operand& chosen) {
+    const auto selectors = static_cast<std::uint64_t>(isa::sparsity_selectors(i.modifiers));
+    if (chosen.bits >= selectors) {
+      b.refuse(i, "has a sparsity selector of " + std::to_string(chosen.bits) + ", and this form has " + std::to_string(selectors) + " of them");
+    }
+    matrix.metadata = b.source(i, bits, 4);
+    uses.push_back({matrix.metadata, Role::kAddress});
+    const matrix::Sparsity sparsity{matrix.operation.a, matrix.operation.shape};
+    for (int row = 0; row < matrix.operation.shape.m; ++row) {
+      for (int group = 0; group < sparsity.groups(); ++group) {
+        const auto place = sparsity.place(row, group, static_cast<int>(chosen.bits));
+        matrix.metadata_places.push_back({static_cast<std::uint8_t>(place.lane), static_cast<std::uint8_t>(place.shift)});
+      }
+    }
+  }
+
   void emit(ValidityTransfer transfer) {
     const auto index = static_cast<std::uint32_t>(b.program().matrices.size());
     op.immediate = index;
@@ -116,24 +139,65 @@ void lower_multiply(FunctionBuilder& b, const Instruction& i) {
   w.matrix.b = w.fragment(rhs, operands[2], Role::kValue);
   w.matrix.c = w.fragment(c, operands[3], Role::kValue);
   if (is_quad(a)) w.matrix.multiplications = 4;
-  if (sparse) {
-    const auto selector = static_cast<int>(operands[5].bits);
-    if (operands[5].bits >= static_cast<std::uint64_t>(isa::sparsity_selectors(m))) {
-      b.refuse(i, "has a sparsity selector of " + std::to_string(operands[5].bits) + ", and this form has " + std::to_string(isa::sparsity_selectors(m)) +
-                      " of them");
-    }
-    w.matrix.metadata = b.source(i, operands[4], 4);
-    w.uses.push_back({w.matrix.metadata, Role::kAddress});
-    const matrix::Sparsity sparsity{o.a, m.shape};
-    for (int row = 0; row < m.shape.m; ++row) {
-      for (int group = 0; group < sparsity.groups(); ++group) {
-        const auto place = sparsity.place(row, group, selector);
-        w.matrix.metadata_places.push_back({static_cast<std::uint8_t>(place.lane), static_cast<std::uint8_t>(place.shift)});
-      }
-    }
-  }
+  if (sparse) w.metadata(operands[4], operands[5]);
   w.matrix.d = w.fragment(d, operands[0], Role::kWrite);
   w.emit(ValidityTransfer::kExchange);
+}
+
+// wgmma.mma_async. The shape says 64 rows, of which a warp has 16.
+void lower_warpgroup_multiply(FunctionBuilder& b, const Instruction& i) {
+  const isa::Modifiers& m = i.modifiers;
+  const bool sparse = i.opcode == Opcode::k_wgmma_mma_async_sp, in_registers = m.variant == 1;
+  WholeWarp w(b, i, Action::kWarpgroupMultiply);
+  matrix::Operation& o = w.matrix.operation;
+  o.d = o.c = m.type;
+  o.a = m.source_type;
+  o.b = m.third_type;
+  o.shape = {16, m.shape.n, m.shape.k};
+  o.bits = m.bool_op;
+  o.saturates = m.sat;
+  o.sparse = sparse;
+  o.warpgroup = true;
+  const Family family = sparse ? Family::kWarpgroupSparse : Family::kWarpgroup;
+  const auto& operands = i.operands;
+  auto& d = w.matrix.descriptors;
+  if (in_registers) {
+    w.matrix.a = w.fragment({family, Which::kA, o.a, o.shape, false}, operands[1], Role::kValue);
+  } else {
+    d.a = w.descriptor(operands[1]);
+  }
+  d.b = w.descriptor(operands[2]);
+  std::size_t next = 3;
+  if (sparse) {
+    w.metadata(operands[3], operands[4]);
+    next = 5;
+  }
+  if (b.predicate_source(i, operands[next], d.accumulates)) b.refuse(i, "has a negated predicate, which is not implemented by the simulated GPU");
+  w.uses.push_back({d.accumulates, Role::kCondition});
+  ++next;
+  const auto negates = [&](const char* factor) {
+    const auto v = static_cast<std::int64_t>(operands[next++].bits);
+    if (v != 1 && v != -1) b.refuse(i, std::string("scales ") + factor + " by " + std::to_string(v) + ": 1 or -1 is wanted");
+    return v == -1;
+  };
+  const auto is_set = [&] { return next < operands.size() && operands[next++].bits != 0; };
+  if (next < operands.size()) {
+    d.a_negated = negates("A");
+    d.b_negated = negates("B");
+  }
+  if (!in_registers) d.a_across = is_set();
+  d.b_across = is_set();
+  const Fragment result{family, Which::kC, o.d, o.shape, false};
+  w.matrix.c = w.fragment(result, operands[0], Role::kValue);
+  w.matrix.d = w.fragment(result, operands[0], Role::kWrite);
+  w.emit(ValidityTransfer::kExchange);
+}
+
+void lower_warpgroup_order(FunctionBuilder& b, const Instruction& i) {
+  const bool fence = i.opcode == Opcode::k_wgmma_fence, commit = i.opcode == Opcode::k_wgmma_commit_group;
+  WholeWarp w(b, i, fence ? Action::kWarpgroupFence : commit ? Action::kWarpgroupCommit : Action::kWarpgroupWait);
+  if (!i.operands.empty()) w.op.src[0] = b.source(i, i.operands[0], 4);
+  w.emit(ValidityTransfer::kControl);
 }
 
 // wmma.load and wmma.store: one matrix, and its stride.
@@ -185,6 +249,11 @@ void lower_matrix(FunctionBuilder& b, const Instruction& i) {
       w.uses.push_back({w.op.dst, Role::kWrite});
       return w.emit(ValidityTransfer::kExchange);
     }
+    case Opcode::k_wgmma_mma_async:
+    case Opcode::k_wgmma_mma_async_sp: return lower_warpgroup_multiply(b, i);
+    case Opcode::k_wgmma_fence:
+    case Opcode::k_wgmma_commit_group:
+    case Opcode::k_wgmma_wait_group: return lower_warpgroup_order(b, i);
     default: return lower_multiply(b, i);
   }
 }

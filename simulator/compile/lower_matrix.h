@@ -5,7 +5,7 @@
 
 namespace lockstep::compile {
 
-// Category::kMatrix and kMatrixLoadStore.
+// Category::kMatrix, kMatrixLoadStore and kWarpgroup.
 void lower_matrix(FunctionBuilder& b, const Instruction& i);
 
 }  // namespace lockstep::compile

@@ -36,6 +36,7 @@ constexpr Rule kRules[] = {
     {"host-access", "Host code accessed device memory."},
     {"invalid-program-counter", "An indirect call or branch went to something that is no code."},
     {"mbarrier-misuse", "An mbarrier object was used against its protocol."},
+    {"async-order", "Registers of an asynchronous matrix multiplication were touched where nothing orders it: no wgmma.fence before, no wgmma.wait_group after."},
     {"leak", "Memory was never freed."},
     {"incomplete-check", "A check could follow only a part of what a kernel did."},
     {"refused", "Device code or a launch was refused: it never ran."},

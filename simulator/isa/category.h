@@ -43,6 +43,7 @@ enum class Category : std::uint8_t {
   // Matrices that the lanes of a warp hold together.
   kMatrix,
   kMatrixLoadStore,
+  kWarpgroup,  // the same of four warps, asynchronously
   // Textures and surfaces.
   kTexture,
   kSurface,

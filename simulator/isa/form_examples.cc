@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "simulator/isa/category.h"
 #include "simulator/isa/names.h"
 
 namespace lockstep::isa {
@@ -49,10 +50,9 @@ std::string integer_for(std::string_view name) {
   return digits.empty() || digits[0] < '0' || digits[0] > '9' ? "0xEA" : std::string(digits);
 }
 
-std::string operand_text(const OperandRule& rule, const Modifiers& m, int position, bool is_store) {
+std::string operand_text(const OperandRule& rule, const Modifiers& m, int n, bool is_store) {
   using Role = OperandRule::Role;
   const Type type = operand_type(rule, m);
-  const int n = position * 8;  // no two operands share a register
   switch (rule.role) {
     case Role::kDestination:
     case Role::kSource:
@@ -83,6 +83,15 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int positi
   return {};
 }
 
+}  // namespace
+
+int first_register(const std::vector<OperandRule>& rules, const Modifiers& m, std::size_t position) {
+  const int n = 8 * static_cast<int>(position), longest = rules.empty() ? 0 : vector_length(rules[0], m);
+  return position != 0 && longest > 8 ? 128 + n : n;
+}
+
+namespace {
+
 bool wants_policy(const Spelling& s) { return s.text.find(".L2::cache_hint") != std::string::npos; }
 
 bool has_policy(const std::vector<OperandRule>& rules) {
@@ -94,7 +103,7 @@ bool has_policy(const std::vector<OperandRule>& rules) {
 Example make_example(const Spelling& s, const std::vector<OperandRule>& rules) {
   Example e{s, &rules, s.text};
   for (std::size_t i = 0; i < rules.size(); ++i)
-    e.text += (i ? ", " : " ") + operand_text(rules[i], s.modifiers, static_cast<int>(i), s.form->row->opcode == Opcode::k_st);
+    e.text += (i ? ", " : " ") + operand_text(rules[i], s.modifiers, first_register(rules, s.modifiers, i), s.form->row->opcode == Opcode::k_st);
   e.text += ";";
   return e;
 }
@@ -134,7 +143,9 @@ std::vector<Example> pairwise_examples() {
       seen.clear();
       lists.clear();
     }
-    bool fresh = lists.insert(e.operands).second || count[form] <= kSmallForm;
+    // Of the many shapes of a warpgroup's matrices, pairs are enough.
+    const bool small = count[form] <= kSmallForm && category_of(form->row->opcode) != Category::kWarpgroup;
+    bool fresh = lists.insert(e.operands).second || small;
     const auto words = words_of(e.spelling.text);
     for (std::size_t i = 0; i < words.size(); ++i)
       for (std::size_t j = i; j < words.size(); ++j) fresh |= seen.emplace(words[i], words[j]).second;
@@ -149,7 +160,7 @@ std::string example_module(std::span<const Example> examples, const std::string&
   if (line_of) line_of->clear();
   for (std::size_t i = 0; i < examples.size(); i += kPerKernel) {
     text += ".entry kernel" + std::to_string(i / kPerKernel) + "(.param .align 16 .b8 argument[64])\n{\n";
-    text += ".reg .pred p<64>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg .b128 q<64>;\n";
+    text += ".reg .pred p<256>; .reg .b16 h<64>; .reg .b32 r<256>; .reg .b64 d<256>; .reg .b128 q<64>;\n";
     text += "$targets: .branchtargets $end; .param .align 16 .b8 outgoing[64];\n";
     line += 4;
     for (std::size_t j = i; j < std::min(i + kPerKernel, examples.size()); ++j) {

@@ -18,6 +18,9 @@ struct Example {
   std::string text;  // "add.rn.f32 r0, r1, r2;"
 };
 
+// The number of the first register of the operand at `position`: no two operands share one, and a destination may be a vector of 128.
+int first_register(const std::vector<OperandRule>& rules, const Modifiers& modifiers, std::size_t position);
+
 // Every spelling with every operand list.
 std::vector<Example> all_examples();
 

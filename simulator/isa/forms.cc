@@ -129,8 +129,12 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
     }
   }
   if (const auto star = text.find('*'); star != std::string_view::npos) {
-    for (const char digit : text.substr(star + 1)) rule.count = static_cast<std::uint8_t>(10 * rule.count + (digit - '0'));
-    if (rule.count == 0) reject(row, "a vector without a length");
+    std::string_view length = text.substr(star + 1);
+    const bool is_part = length.starts_with("n/");
+    if (is_part) length.remove_prefix(2);
+    std::uint8_t& number = is_part ? rule.part : rule.count;
+    for (const char digit : length) number = static_cast<std::uint8_t>(10 * number + (digit - '0'));
+    if (number == 0) reject(row, "a vector without a length");
     text = text.substr(0, star);
   }
   rule.name = text;
@@ -164,6 +168,7 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
   } else if (text[0] == 'd') {
     rule.role = Role::kDestination;
     rule.follows_vector = true;
+    rule.read_too = text == "du";
   } else if (text == "p" || text == "q") {
     rule.role = Role::kDestinationPredicate;
     rule.fixed = Type::kPred;
@@ -421,7 +426,11 @@ std::string explain_no_match(std::string_view opcode) {
   return text;
 }
 
-int vector_length(const OperandRule& rule, const Modifiers& m) { return rule.count != 0 ? rule.count : rule.follows_vector && m.vector > 1 ? m.vector : 0; }
+int vector_length(const OperandRule& rule, const Modifiers& m) {
+  if (rule.part != 0) return m.shape.n / rule.part;
+  if (rule.count != 0) return rule.count;
+  return rule.follows_vector && m.vector > 1 ? m.vector : 0;
+}
 
 int sparsity_selectors(const Modifiers& m) {
   // Four bits say which two of four columns there are: of eight columns in pairs where elements have four bits, of two where they have 32.

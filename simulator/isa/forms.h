@@ -9,6 +9,7 @@
 // second source_type, the third third_type; the first state space is space, the second source_space.
 //
 // Operands.
+//   du        destination that is read before it is written
 //   d d..     destination register             a b c e f  source: register or constant
 //   p q       destination predicate            {!}c       source predicate, which may be negated
 //   d|p p|q   pair of destinations; with "{|q}" the second may be left out; a type stands after the first
@@ -17,7 +18,7 @@
 //   grad:T    gradient: a vector of as many as the image has dimensions (four of three)
 //   label tlist fname  branch target, target list, function (call)
 //   v  vd     {a, b, ..}: source or destination vector that makes up one register of the type
-//   d*4 a*2   vector of so many registers, in braces even if it is one
+//   d*4 a*2   vector of so many registers, in braces even if it is one; d*n/2: of half as many as the shape has columns
 //   _         the sink itself
 //   name:T    the operand has type T instead of the first type of the opcode: a type, `s` or `x` for the second or third
 //             type of the opcode, `2t` for twice the width of the first
@@ -82,7 +83,9 @@ struct OperandRule {
   bool second_optional = false;  // pair
   Type second = Type::kNone;     // pair: type of the second
   bool follows_vector = false;   // a vector when the opcode carries .vN
+  bool read_too = false;         // of a destination
   std::uint8_t count = 0;        // registers of a vector of its own, 0: none
+  std::uint8_t part = 0;         // the same as a part of the shape's columns: as many over this; 0: none
 };
 
 // Registers that a destination or source is a vector of; 0: it is one register and no vector.

@@ -257,7 +257,7 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   }
   if (opcode == Opcode::k_setmaxnreg && w == "sync") return true;
   if (is_image(opcode) && apply_image_word(opcode, w, m)) return true;
-  if (opcode == Opcode::k_mma || opcode == Opcode::k_wmma_mma) {
+  if (opcode == Opcode::k_mma || opcode == Opcode::k_wmma_mma || opcode == Opcode::k_wgmma_mma_async) {
     if (const BoolOp b = bool_op_from(w); b != BoolOp::kNone) return m.bool_op = b, true;
     if (w == "popc") return true;  // bits are counted after either
   }

@@ -66,7 +66,7 @@ int Fragment::rows() const { return which == Which::kB ? shape.k : is_quad(*this
 int Fragment::columns() const {
   if (which == Which::kB && is_quad(*this)) return 4 * shape.n;
   if (which != Which::kA) return shape.n;
-  return family == Family::kMmaSparse ? shape.k / 2 : shape.k;
+  return family == Family::kMmaSparse || family == Family::kWarpgroupSparse ? shape.k / 2 : shape.k;
 }
 
 int Fragment::registers() const {
@@ -77,6 +77,10 @@ int Fragment::registers() const {
 Element element_of(const Fragment& f, int lane, int n) {
   if (is_quad(f)) return quad_element(f, lane, n);
   if (f.family == Family::kWmma) return wmma_element(f, lane, n);
+  if (f.family >= Family::kWarpgroup && f.which == Which::kC) {
+    const Element e = mma_element(f.which, 16, 1, lane, n % 4);  // blocks of 8 columns
+    return {e.row, 8 * (n / 4) + e.column};
+  }
   return mma_element(f.which, f.shape.m, f.which == Which::kC ? 1 : f.elements_a_register(), lane, n);
 }
 

@@ -1,6 +1,6 @@
 // Which element of a matrix a lane holds where: the fragments of mma, wmma and their relatives.
 //
-// Source: PTX ISA 9.0, 9.7.14.5 (mma) and 9.7.14.6 (mma.sp). That of wmma is not documented: it is as an H100 loads it (docs/silicon.md).
+// Source: PTX ISA 9.0, 9.7.14.5 (mma), 9.7.14.6 (mma.sp) and 9.7.15.5 (wgmma). That of wmma is not documented: it is as an H100 loads it (docs/silicon.md).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace lockstep::matrix {
 
 enum class Which : std::uint8_t { kA, kB, kC };  // kC: the accumulator, and the result
 
-enum class Family : std::uint8_t { kMma, kMmaSparse, kWmma };
+enum class Family : std::uint8_t { kMma, kMmaSparse, kWmma, kWarpgroup, kWarpgroupSparse };  // of kWarpgroup: the 16 rows of one warp
 
 struct Fragment {
   Family family = Family::kMma;

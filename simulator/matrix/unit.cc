@@ -114,6 +114,11 @@ std::uint16_t to_f16(std::int64_t sum, int scale) {
   return static_cast<std::uint16_t>(bits >= 0x7c00 ? sign | 0x7c00 : sign | bits);
 }
 
+// A finite factor.
+struct Factor {
+  std::int32_t significand = 0, exponent = 0;
+};
+
 // What one element of D is made of.
 class Sum {
  public:
@@ -144,6 +149,25 @@ class Sum {
     return result_ == Type::kF16 ? to_f16(sum, scale) : to_f32(sum, scale, unit_.result_fraction_bits);
   }
 
+  // The same of finite factors in arrays side by side.
+  std::uint32_t finite_chunk(const Parts& c, int accumulator_fraction_bits, const Factor* as, const Factor* bs, int count, int fraction_bits) const {
+    int largest = c.significand == 0 ? unit_.zero_exponent : c.exponent;
+    std::int32_t products[kMaxK], exponents[kMaxK];
+    for (int k = 0; k < count; ++k) {
+      products[k] = as[k].significand * bs[k].significand;  // of 22 bits at most
+      exponents[k] = products[k] == 0 ? unit_.zero_exponent : as[k].exponent + bs[k].exponent;
+      largest = std::max(largest, exponents[k]);
+    }
+    std::int64_t sum = cut(c.significand, largest - c.exponent, accumulator_fraction_bits);
+    const int up = unit_.fraction_bits - fraction_bits;  // 27 bits are the most that come of it
+    for (int k = 0; k < count; ++k) {
+      const std::int32_t sign = products[k] >> 31, drop = std::min(largest - exponents[k], 31);
+      sum += (((products[k] ^ sign) - sign) << up >> drop ^ sign) - sign;
+    }
+    const int scale = largest - unit_.fraction_bits;
+    return result_ == Type::kF16 ? to_f16(sum, scale) : to_f32(sum, scale, unit_.result_fraction_bits);
+  }
+
  private:
   // A term with `fraction_bits` of its own, `below` under the largest exponent, in units of the last bit that is kept.
   std::int64_t cut(std::int64_t significand, int below, int fraction_bits) const {
@@ -167,14 +191,30 @@ std::int64_t integer_of(std::uint64_t bits, Type t) {
   }
 }
 
-std::uint64_t integer_element(const Operation& o, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c, const std::uint8_t* columns, int count) {
-  std::int64_t sum = static_cast<std::int32_t>(c);
-  for (int k = 0; k < count; ++k) {
-    const std::uint64_t x = a[k], y = b[columns != nullptr ? columns[k] : k];
-    sum += o.a == Type::kB1 ? static_cast<std::int64_t>(o.bits == isa::BoolOp::kXor ? x ^ y : x & y) : integer_of(x, o.a) * integer_of(y, o.b);
+// D of integers: exact, whatever the order.
+void multiply_integers(const Operation& o, const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c, const std::uint8_t* columns,
+                       std::uint64_t* d) {
+  const int n = o.shape.n, k = o.shape.k, stored = o.sparse ? k / 2 : k;
+  std::vector<std::int32_t> as(static_cast<std::size_t>(o.shape.m * stored)), bs(static_cast<std::size_t>(n * k));
+  for (std::size_t i = 0; i < as.size(); ++i) as[i] = static_cast<std::int32_t>(integer_of(a[i], o.a));
+  for (std::size_t i = 0; i < bs.size(); ++i) bs[i] = static_cast<std::int32_t>(integer_of(b[i], o.b));
+  for (int i = 0; i < o.shape.m; ++i) {
+    const std::int32_t* row = as.data() + i * stored;
+    for (int j = 0; j < n; ++j) {
+      const std::int32_t* column = bs.data() + j * k;
+      std::int32_t products = 0;  // of at most 128 * 255 * 255 in magnitude
+      if (o.sparse) {
+        for (int at = 0; at < stored; ++at) products += row[at] * column[columns[i * stored + at]];
+      } else if (o.a == Type::kB1 && o.bits == isa::BoolOp::kXor) {
+        for (int at = 0; at < k; ++at) products += row[at] ^ column[at];
+      } else {
+        for (int at = 0; at < k; ++at) products += row[at] * column[at];
+      }
+      std::int64_t sum = std::int64_t{static_cast<std::int32_t>(c[i * n + j])} + products;
+      if (o.saturates) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
+      d[i * n + j] = static_cast<std::uint32_t>(sum);
+    }
   }
-  if (o.saturates) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
-  return static_cast<std::uint32_t>(sum);
 }
 
 int rounding_mode(isa::Rounding r) {
@@ -208,7 +248,7 @@ Unit unit_of(int compute_capability, isa::Type factor, isa::Type result) {
   const bool half = result == Type::kF16;
   const int bits = isa::bits_of(factor);
   if (bits == 8) {
-    if (compute_capability < 100) return {13, 128 / bits, half ? -21 : -133, 13};
+    if (compute_capability < 100) return {13, (compute_capability < 90 ? 128 : 256) / bits, half ? -21 : -133, 13};
     return {25, 256 / bits, half ? -21 : -133, 23};
   }
   if (compute_capability < 75) return {23, 64 / bits, half ? -19 : -131, 23};
@@ -275,11 +315,7 @@ void multiply(const Operation& o, const std::uint64_t* a, const std::uint64_t* b
     std::fesetround(before);
     return;
   }
-  if (is_integer(o.a)) {
-    return each([&](int i, int j, std::uint64_t addend) {
-      return integer_element(o, a + i * stored, b + j * k, addend, o.sparse ? columns + i * stored : nullptr, stored);
-    });
-  }
+  if (is_integer(o.a)) return multiply_integers(o, a, b, c, columns, d);
   if (m == 8 && k == 4 && o.compute_capability >= 80) {
     return each([&](int i, int j, std::uint64_t addend) { return quad_element(o, a + i * k, b + j * k, addend); });
   }
@@ -314,17 +350,46 @@ void multiply(const Operation& o, const std::uint64_t* a, const std::uint64_t* b
   const Unit unit = unit_of(o.compute_capability, o.a, type);
   const Sum sum(unit, type);
   const int product_bits = format_of(o.a).fraction_bits + format_of(o.b).fraction_bits;
-  each([&](int i, int j, std::uint64_t addend) {
-    Factors f;
-    for (int at = 0; at < stored; ++at) f.add(&as[static_cast<std::size_t>(i * stored + at)], right(i, j, at));
-    std::uint64_t accumulator = o.c == type ? addend : f32_bits(f32_of(addend, o.c));
-    const int products = std::min(unit.products, o.products == 0 ? unit.products : o.products);
-    for (int at = 0; at < stored; at += products) {
-      accumulator =
-          sum.chunk(take_apart(accumulator, type), format_of(type).fraction_bits, f.left + at, f.right + at, std::min(products, stored - at), product_bits);
+  const int products = o.products == 0 ? unit.products : std::min(unit.products, o.products);
+  const auto finite = [](const std::vector<Parts>& parts, int length) {
+    std::vector<bool> all(parts.size() / static_cast<std::size_t>(length), true);
+    for (std::size_t at = 0; at < parts.size(); ++at) {
+      if (parts[at].kind != Parts::Class::kFinite) all[at / static_cast<std::size_t>(length)] = false;
     }
-    return o.d == type ? accumulator : f16_bits(f32_of(accumulator, type));
-  });
+    return all;
+  };
+  const std::vector<bool> finite_rows = finite(as, stored), finite_columns = finite(bs, k);
+  const int accumulator_bits = format_of(type).fraction_bits;
+  Factor row[kMaxK];
+  std::vector<Factor> all(bs.size());
+  for (std::size_t at = 0; at < bs.size(); ++at) all[at] = {bs[at].significand, bs[at].exponent};
+  for (int i = 0; i < m; ++i) {
+    for (int at = 0; at < stored; ++at)
+      row[at] = {as[static_cast<std::size_t>(i * stored + at)].significand, as[static_cast<std::size_t>(i * stored + at)].exponent};
+    for (int j = 0; j < n; ++j) {
+      const std::uint64_t addend = c[i * n + j];
+      std::uint64_t accumulator = o.c == type ? addend : f32_bits(f32_of(addend, o.c));
+      const bool plain = finite_rows[static_cast<std::size_t>(i)] && finite_columns[static_cast<std::size_t>(j)];
+      Factor chosen[kMaxK];
+      const Factor* others = all.data() + j * k;
+      Factors f;
+      if (plain && o.sparse) {
+        for (int at = 0; at < stored; ++at) chosen[at] = others[columns[i * stored + at]];
+        others = chosen;
+      } else if (!plain) {
+        for (int at = 0; at < stored; ++at) f.add(&as[static_cast<std::size_t>(i * stored + at)], right(i, j, at));
+      }
+      for (int at = 0; at < stored; at += products) {
+        const Parts sum_so_far = take_apart(accumulator, type);
+        const int count = std::min(products, stored - at);
+        accumulator = plain && sum_so_far.kind == Parts::Class::kFinite
+                          ? sum.finite_chunk(sum_so_far, accumulator_bits, row + at, others + at, count, product_bits)
+                      : plain ? (sum_so_far.kind == Parts::Class::kNaN ? (type == Type::kF16 ? kNaN16 : kNaN32) : accumulator)
+                              : sum.chunk(sum_so_far, accumulator_bits, f.left + at, f.right + at, count, product_bits);
+      }
+      d[i * n + j] = o.d == type ? accumulator : f16_bits(f32_of(accumulator, type));
+    }
+  }
 }
 
 }  // namespace lockstep::matrix

@@ -71,6 +71,10 @@ enum class Action : std::uint8_t {
   kStoreMatrix,
   kLoadFragment,
   kStoreFragment,
+  kWarpgroupFence,
+  kWarpgroupMultiply,
+  kWarpgroupCommit,
+  kWarpgroupWait,
   kCount,
 };
 

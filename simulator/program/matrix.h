@@ -1,6 +1,8 @@
 // Operations on matrices that the lanes of a warp hold together (PTX ISA 9.7.14).
 //
 // Op::flags is SyncKind::kWholeWarp and Op::immediate the index into Program::matrices, by which lanes that come one after the other find one another.
+// Action::kWarpgroupFence, kWarpgroupCommit: no operands. kWarpgroupWait: src[0] a constant, the groups that may be left.
+// Action::kWarpgroupMultiply: every warp computes its 16 rows of the 64; d, a and b are those of one warp.
 // Action::kLoadMatrix, kStoreMatrix: ldmatrix, stmatrix. elements: matrices; Program::slots[target ..]: a register each; mode: 1 when transposed.
 // Action::kMoveMatrix: movmatrix, of src[1] to dst.
 // Action::kLoadFragment, kStoreFragment: wmma.load, wmma.store. src[1]: stride in elements, or kNoSlot; width: bytes of an access.
@@ -37,6 +39,13 @@ struct Matrix {
     std::uint8_t lane = 0, shift = 0;
   };
   std::vector<Bits> metadata_places;
+  // wgmma: descriptors of A (kNoSlot: it is in registers) and B, the predicate without which C is zero, factors of -1, and whether they lie across: A by
+  // columns, B by rows.
+  struct Descriptors {
+    Slot a = kNoSlot, b = kNoSlot;
+    Slot accumulates = kNoSlot;
+    bool a_negated = false, b_negated = false, a_across = false, b_across = false;
+  } descriptors;
   // wmma.load and wmma.store, whose fragment is d: how the matrix lies in memory, and its stride where none is given.
   bool by_columns = false;
   bool d_by_columns = false;         // the places of d are those of a B

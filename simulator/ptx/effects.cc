@@ -22,13 +22,15 @@ void add(const Operand& o, bool writes, std::vector<RegisterAccess>& out) {
 // Of a call, the list of results comes first (Instruction::operands).
 bool writes_operand(const Instruction& i, std::size_t n) { return i.rules != nullptr ? (*i.rules)[n].is_destination() : i.opcode == Opcode::k_call && n == 0; }
 
+bool is_read_too(const Instruction& i, std::size_t n) { return i.rules != nullptr && (*i.rules)[n].read_too; }
+
 }  // namespace
 
 std::vector<RegisterAccess> register_accesses(const Instruction& i) {
   std::vector<RegisterAccess> all;
   if (i.guard.present) all.push_back({i.guard.index, false});
   for (std::size_t n = 0; n < i.operands.size(); ++n) {
-    if (!writes_operand(i, n)) add(i.operands[n], false, all);
+    if (!writes_operand(i, n) || is_read_too(i, n)) add(i.operands[n], false, all);
   }
   for (std::size_t n = 0; n < i.operands.size(); ++n) {
     if (writes_operand(i, n)) add(i.operands[n], true, all);

@@ -1,5 +1,6 @@
 #include "simulator/vectors/matrix_forms.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "simulator/isa/category.h"
@@ -19,14 +20,16 @@ std::string text(int n) { return std::to_string(n); }
 // The register of example_module() for element `n` of an operand of `type`.
 std::string register_name(Type type, int n) { return (isa::size_of(type) == 8 ? "d" : "r") + text(n); }
 
-int words_of(const std::vector<Section>& sections) {
-  return kLanes * std::accumulate(sections.begin(), sections.end(), 0, [](int sum, const Section& s) { return sum + s.words; });
+int words_of(const std::vector<Section>& sections, int lanes) {
+  return lanes * std::accumulate(sections.begin(), sections.end(), 0, [](int sum, const Section& s) { return sum + s.words; });
 }
 
-// A matrix in memory, in words a lane.
+constexpr int kWarp = 32;
+
+// A matrix in memory, in words a lane of a warp.
 Section in_memory(Type type, int rows, int columns, Section::Use use) {
   const int bits = rows * columns * isa::bits_of(type);
-  return {type, (bits + 32 * kLanes - 1) / (32 * kLanes), use};
+  return {type, (bits + 32 * kWarp - 1) / (32 * kWarp), use};
 }
 
 // The types of the matrices of an instruction, in its own order of words.
@@ -39,9 +42,16 @@ Types types_of(const isa::Spelling& s) {
   return {m.type, m.source_type, m.third_type, m.fourth_type};
 }
 
+// How a matrix of a warpgroup lies in shared memory.
+struct Layout {
+  int swizzle = 32;     // bytes, 0: none
+  bool across = false;  // a column is contiguous instead of a row
+};
+
 class Writer {
  public:
-  explicit Writer(const isa::Example& example) : example_(example), m_(example.spelling.modifiers), opcode_(example.spelling.form->row->opcode) {}
+  Writer(const isa::Example& example, Layout layout, int lanes)
+      : example_(example), m_(example.spelling.modifiers), opcode_(example.spelling.form->row->opcode), layout_(layout), lanes_(lanes) {}
 
   void write(MatrixForm& out) {
     switch (opcode_) {
@@ -50,17 +60,20 @@ class Writer {
       case Opcode::k_wmma_mma: multiply_in_memory(); break;
       case Opcode::k_ldmatrix:
       case Opcode::k_stmatrix: through_shared(); break;
+      case Opcode::k_wgmma_mma_async:
+      case Opcode::k_wgmma_mma_async_sp: multiply_in_shared(); break;
       default: registers();
     }
     out.inputs = inputs_;
     out.outputs = outputs_;
-    out.kernel = ".entry " + out.entry +
-                 "(.param .u64 in, .param .u64 out)\n{\n.reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg .b64 x<12>; .reg .b32 y<12>;\n" +
-                 (shared_ ? ".shared .align 128 .b8 cells[" + text(512 * kTilesABlock) + "];\n" : "") +
-                 "ld.param.u64 x0, [in];\nld.param.u64 x1, [out];\nmov.u32 y0, %tid.x;\nand.b32 y1, y0, 31;\nshr.u32 y2, y0, 5;\n"
-                 "mov.u32 y3, %ctaid.x;\nmad.lo.u32 y3, y3, " +
-                 text(kTilesABlock) + ", y2;\nmad.wide.u32 x0, y3, " + text(4 * words_of(inputs_)) + ", x0;\nmad.wide.u32 x1, y3, " +
-                 text(4 * words_of(outputs_)) + ", x1;\n" + text_ + "ret;\n}\n";
+    const std::string in = text(4 * words_of(inputs_, lanes_)), all_out = text(4 * words_of(outputs_, lanes_));
+    out.kernel =
+        ".entry " + out.entry +
+        "(.param .u64 in, .param .u64 out)\n{\n.reg .pred p<256>; .reg .b16 h<64>; .reg .b32 r<256>; .reg .b64 d<256>; .reg .b64 x<12>; .reg .b32 y<12>;\n" +
+        (shared_ != 0 ? ".shared .align 1024 .b8 cells[" + text(shared_) + "];\n" : "") +
+        "ld.param.u64 x0, [in];\nld.param.u64 x1, [out];\nmov.u32 y0, %tid.x;\nand.b32 y1, y0, " + text(lanes_ - 1) + ";\ndiv.u32 y2, y0, " + text(lanes_) +
+        ";\nmov.u32 y3, %ctaid.x;\nmad.lo.u32 y3, y3, " + text(kThreadsABlock / lanes_) + ", y2;\nmad.wide.u32 x0, y3, " + in + ", x0;\nmad.wide.u32 x1, y3, " +
+        all_out + ", x1;\n" + text_ + "ret;\n}\n";
   }
 
  private:
@@ -69,10 +82,12 @@ class Writer {
 
   // x2: the address of the tile's section, or of this lane's part of it.
   void address(const std::vector<Section>& sections, const std::string& base, bool of_lane) {
-    const int before = words_of(sections) - kLanes * sections.back().words;
+    const int before = words_of(sections, lanes_) - lanes_ * sections.back().words;
     line("add.u64 x2, " + base + ", " + text(4 * before) + ";");
     if (of_lane) line("mad.wide.u32 x2, y1, " + text(4 * sections.back().words) + ", x2;");
   }
+
+  int first(std::size_t n) const { return isa::first_register(rules(), m_, n); }
 
   // Registers of operand `n` from a new section, or to one.
   void fill(std::size_t n, Type element, Section::Use use) {
@@ -81,8 +96,7 @@ class Writer {
     inputs_.push_back({element, count * isa::size_of(type) / 4, use});
     address(inputs_, "x0", true);
     for (int i = 0; i < count; ++i) {
-      line("ld.global.b" + text(8 * isa::size_of(type)) + " " + register_name(type, static_cast<int>(8 * n) + i) + ", [x2+" + text(i * isa::size_of(type)) +
-           "];");
+      line("ld.global.b" + text(8 * isa::size_of(type)) + " " + register_name(type, first(n) + i) + ", [x2+" + text(i * isa::size_of(type)) + "];");
     }
   }
   void drain(std::size_t n) {
@@ -91,8 +105,7 @@ class Writer {
     outputs_.push_back({type, count * isa::size_of(type) / 4, Section::Use::kAny});
     address(outputs_, "x1", true);
     for (int i = 0; i < count; ++i) {
-      line("st.global.b" + text(8 * isa::size_of(type)) + " [x2+" + text(i * isa::size_of(type)) + "], " + register_name(type, static_cast<int>(8 * n) + i) +
-           ";");
+      line("st.global.b" + text(8 * isa::size_of(type)) + " [x2+" + text(i * isa::size_of(type)) + "], " + register_name(type, first(n) + i) + ";");
     }
   }
 
@@ -168,7 +181,7 @@ class Writer {
       const auto n = static_cast<std::size_t>(which);
       const Type type = isa::operand_type(rules()[n], m_);
       std::string list;
-      for (int i = 0; i < rules()[n].count; ++i) list += (i ? ", " : "") + register_name(type, 8 * which + i);
+      for (int i = 0; i < rules()[n].count; ++i) list += (i ? ", " : "") + register_name(type, first(n) + i);
       line("mov.u32 y4, " + text(m.stride) + ";");
       line("wmma.load." + std::string(names[which]) + ".sync.aligned." + (by_columns ? "col" : "row") + ".m" + text(m_.shape.m) + "n" + text(m_.shape.n) + "k" +
            text(m_.shape.k) + ".global." + std::string(isa::type_name(m.type)) + " {" + list + "}, [x2], y4;");
@@ -179,7 +192,7 @@ class Writer {
 
   // ldmatrix and stmatrix: 512 bytes of shared memory, and for each lane a row of them.
   void through_shared() {
-    shared_ = true;
+    shared_ = 512 * kThreadsABlock / kWarp;
     const bool loads = opcode_ == Opcode::k_ldmatrix;
     line("mov.u64 x3, cells;\nmad.wide.u32 x3, y2, 512, x3;");  // the warp's
     inputs_.push_back({Type::kB32, 4, Section::Use::kAny});
@@ -204,52 +217,135 @@ class Writer {
     line("ld.shared.v4.b32 {y4, y5, y6, y7}, [x4];\nst.global.v4.b32 [x2], {y4, y5, y6, y7};");
   }
 
+  // A matrix of `rows` by `columns` elements in shared memory from `shared_` on, filled from a new section; its descriptor in register `name`.
+  void describe(const std::string& name, Type type, int rows, int columns, bool across, int swizzle) {
+    const int lines = across ? columns : rows, chunks = (across ? rows : columns) * isa::bits_of(type) / 128, row = swizzle / 16;
+    int leading = 16, stride = 8 * swizzle, bytes = lines * swizzle;
+    if (swizzle == 0 && !across) {
+      leading = 16 * lines, stride = 128, bytes = 16 * lines * chunks;
+    } else if (swizzle == 0) {
+      leading = 128 * chunks, stride = 128, bytes = 16 * lines * chunks;
+    } else {
+      const int wide = (chunks + row - 1) / row;
+      leading = wide == 1 ? 16 : bytes;
+      bytes *= wide;
+    }
+    const int words = (bytes / 4 + lanes_ - 1) / lanes_;
+    inputs_.push_back({type, words, Section::Use::kFactor});
+    address(inputs_, "x0", true);
+    line("mov.u64 x3, cells;\nadd.u64 x3, x3, " + text(shared_) + ";\nmad.wide.u32 x4, y1, " + text(4 * words) + ", x3;");
+    for (int i = 0; i < words; ++i) line("ld.global.b32 y4, [x2+" + text(4 * i) + "];\nst.shared.b32 [x4+" + text(4 * i) + "], y4;");
+    const std::uint64_t code = swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0;
+    const std::uint64_t bits = static_cast<std::uint64_t>(leading / 16) << 16 | static_cast<std::uint64_t>(stride / 16) << 32 | code << 62;
+    line("shr.u64 x3, x3, 4;\nor.b64 " + name + ", x3, " + std::to_string(static_cast<std::int64_t>(bits)) + ";");
+    shared_ += (4 * words * lanes_ + 1023) / 1024 * 1024;
+  }
+
+  // wgmma of a whole warpgroup, and the registers of D.
+  void multiply_in_shared() {
+    const Types t = types_of(example_.spelling);
+    const isa::Shape& s = m_.shape;
+    const bool sparse = opcode_ == Opcode::k_wgmma_mma_async_sp;
+    const bool in_registers = example_.spelling.form->row->variant == 1;
+    if (in_registers) {
+      fill(1, t.a, Section::Use::kFactor);
+    } else {
+      describe("d" + text(first(1)), t.a, s.m, sparse ? s.k / 2 : s.k, layout_.across, layout_.swizzle);
+    }
+    describe("d" + text(first(2)), t.b, s.n, s.k, layout_.across, sparse && layout_.swizzle == 32 && !layout_.across ? 64 : layout_.swizzle);
+    if (sparse) fill(3, t.a, Section::Use::kMetadata);
+    fill(0, t.d, Section::Use::kAccumulator);
+    line("setp.eq.u32 p" + text(first(sparse ? 5 : 3)) + ", 0, 0;");
+    line("fence.proxy.async;\nbar.sync 0;\nwgmma.fence.sync.aligned;\n" + example_.text +
+         "\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;");
+    drain(0);
+  }
+
   const isa::Example& example_;
   const Modifiers& m_;
   Opcode opcode_;
-  bool shared_ = false;
+  Layout layout_;
+  int lanes_;
+  int shared_ = 0;  // bytes
   std::string text_;
   std::vector<Section> inputs_, outputs_;
 };
 
+// Of a warpgroup's shapes, all for one form of each kind of unit, and a few for the others.
+bool is_chosen_shape(const isa::Example& e) {
+  const Modifiers& m = e.spelling.modifiers;
+  const bool common =
+      e.spelling.form->row->opcode == Opcode::k_wgmma_mma_async && e.spelling.form->row->variant == 0 && m.source_type == m.third_type && !m.sat;
+  if (common && (m.type == Type::kF32 || m.type == Type::kS32) && (m.source_type == Type::kF16 || m.source_type == Type::kE4M3 || m.source_type == Type::kS8))
+    return true;
+  return m.shape.n == 8 || m.shape.n == 24 || m.shape.n == 64 || (m.shape.n == 256 && !m.sat);
+}
+
 bool belongs(const isa::Example& e) {
-  const isa::Category category = isa::category_of(e.spelling.form->row->opcode);
+  const Opcode op = e.spelling.form->row->opcode;
+  if (op == Opcode::k_wgmma_mma_async || op == Opcode::k_wgmma_mma_async_sp) return is_chosen_shape(e);
+  const isa::Category category = isa::category_of(op);
   if (category != isa::Category::kMatrix && category != isa::Category::kMatrixLoadStore) return false;
   if (e.spelling.form->row->sm > 90 || e.spelling.form->row->suffix != 0) return false;
-  const Opcode op = e.spelling.form->row->opcode;
   // Where a matrix of wmma lies makes no difference to its layout.
   if (op == Opcode::k_wmma_load || op == Opcode::k_wmma_store) return e.spelling.modifiers.space == isa::Space::kGlobal && e.operands->size() == 3;
   return true;
 }
 
+// One form of each kind of unit has its matrices in every layout.
+std::vector<Layout> layouts_of(const isa::Example& e) {
+  const Modifiers& m = e.spelling.modifiers;
+  if (e.spelling.form->row->opcode != Opcode::k_wgmma_mma_async || m.shape.n != 64) return {{}};
+  std::vector<Layout> all{{32, false}, {0, false}, {64, false}, {128, false}};
+  if (m.type == Type::kF32 && isa::bits_of(m.source_type) == 16) all.insert(all.end(), {{0, true}, {32, true}, {64, true}, {128, true}});
+  return all;
+}
+
 }  // namespace
 
-int MatrixForm::input_words() const { return words_of(inputs); }
-int MatrixForm::output_words() const { return words_of(outputs); }
+int MatrixForm::input_words() const { return words_of(inputs, lanes); }
+int MatrixForm::output_words() const { return words_of(outputs, lanes); }
 
 std::vector<MatrixForm> matrix_forms() {
   std::vector<MatrixForm> forms;
+  const auto add = [&](const isa::Example& e, Layout layout, const std::string& name) {
+    MatrixForm& f = forms.emplace_back();
+    f.name = name;
+    f.spelling = e.spelling;
+    f.entry = "form" + text(static_cast<int>(forms.size()) - 1);
+    if (isa::category_of(e.spelling.form->row->opcode) == isa::Category::kWarpgroup) {
+      f.lanes = kThreadsABlock;
+      f.tiles = std::max(16, 1024 / e.spelling.modifiers.shape.n);
+    }
+    Writer(e, layout, f.lanes).write(f);
+  };
   for (const isa::Example& example : isa::all_examples()) {
     if (!belongs(example)) continue;
-    // Which lanes' metadata count.
-    const int selectors = example.spelling.form->row->opcode == Opcode::k_mma_sp ? isa::sparsity_selectors(example.spelling.modifiers) : 1;
-    for (int selector = 0; selector < selectors; ++selector) {
+    for (const Layout& layout : layouts_of(example)) {
       isa::Example e = example;
-      if (selector > 0) {
-        e.text.replace(e.text.rfind('0'), 1, text(selector));
+      std::string name = e.text;
+      if (layout.across) {
+        // The last two operands, or the last where A is in registers.
+        const bool both = e.spelling.form->row->variant == 0;
+        e.text.replace(e.text.size() - (both ? 5 : 2), both ? 4 : 1, both ? "1, 1" : "1");
       }
-      MatrixForm& f = forms.emplace_back();
-      f.name = e.text;
-      f.spelling = e.spelling;
-      f.entry = "form" + text(static_cast<int>(forms.size()) - 1);
-      Writer(e).write(f);
+      if (layout.swizzle != 32 || layout.across) name = e.text + " swizzle " + text(layout.swizzle);
+      // Which lanes' metadata count.
+      const int selectors = example.spelling.form->row->opcode == Opcode::k_mma_sp ? isa::sparsity_selectors(example.spelling.modifiers) : 1;
+      for (int selector = 0; selector < selectors; ++selector) {
+        if (selector > 0) {
+          e.text.replace(e.text.size() - 2, 1, text(selector));
+          name = e.text;
+        }
+        add(e, layout, name);
+      }
     }
   }
   return forms;
 }
 
 std::string matrix_module(std::span<const MatrixForm> forms) {
-  std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n";
+  std::string text = ".version 9.0\n.target sm_90a\n.address_size 64\n";
   for (const MatrixForm& f : forms) text += f.kernel;
   return text;
 }

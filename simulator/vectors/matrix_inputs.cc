@@ -100,19 +100,19 @@ std::uint32_t metadata(Type type, std::uint64_t r) {
 
 }  // namespace
 
-std::vector<std::uint32_t> matrix_inputs(const MatrixForm& form, int tiles) {
+std::vector<std::uint32_t> matrix_inputs(const MatrixForm& form) {
   std::uint64_t state = 0;
   for (const Section& s : form.inputs) state = state * 131 + static_cast<std::uint64_t>(s.type) * 8 + static_cast<std::uint64_t>(s.words);
   std::vector<std::uint32_t> words;
-  words.reserve(static_cast<std::size_t>(tiles) * static_cast<std::size_t>(form.input_words()));
-  for (int tile = 0; tile < tiles; ++tile) {
+  words.reserve(static_cast<std::size_t>(form.tiles) * static_cast<std::size_t>(form.input_words()));
+  for (int tile = 0; tile < form.tiles; ++tile) {
     const auto range = static_cast<Range>(tile % static_cast<int>(Range::kCount));
     const bool accumulates = tile / static_cast<int>(Range::kCount) % 4 != 0;  // else C is zero
     for (const Section& s : form.inputs) {
       const Format format = format_of(s.type);
       const bool accumulator = s.use == Section::Use::kAccumulator;
       const int bits = std::max(1, isa::bits_of(s.type));
-      for (int w = 0; w < kLanes * s.words; w += std::max(1, bits / 32)) {
+      for (int w = 0; w < form.lanes * s.words; w += std::max(1, bits / 32)) {
         std::uint64_t word = 0;
         if (s.use == Section::Use::kMetadata) {
           word = metadata(s.type, next_mixed(state));

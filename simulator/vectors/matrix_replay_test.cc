@@ -24,9 +24,9 @@ std::uint64_t digest_of(const std::vector<std::uint32_t>& inputs) { return diges
 
 std::vector<std::uint32_t> execute(engine::testing::Machine& gpu, const MatrixForm& form, const std::vector<std::uint32_t>& inputs) {
   const auto in = gpu.buffer<std::uint32_t>(inputs);
-  const std::size_t words = kTiles * static_cast<std::size_t>(form.output_words());
+  const auto words = static_cast<std::size_t>(form.tiles * form.output_words());
   const auto out = gpu.buffer<std::uint32_t>(std::vector<std::uint32_t>(words));
-  const engine::Outcome o = gpu.launch(form.entry, kTiles / kTilesABlock, kLanes * kTilesABlock, in, out);
+  const engine::Outcome o = gpu.launch(form.entry, static_cast<std::uint32_t>(form.blocks()), kThreadsABlock, in, out);
   EXPECT_TRUE(o.findings.empty()) << form.name << "\n" << engine::testing::text(o);
   const auto result = gpu.fetch<std::uint32_t>(out, words);
   gpu.memory.release(in);
@@ -37,9 +37,8 @@ std::vector<std::uint32_t> execute(engine::testing::Machine& gpu, const MatrixFo
 // The tiles that differ.
 std::vector<int> differences(std::span<const std::uint8_t> recorded, std::span<const std::uint8_t> got) {
   std::vector<int> tiles;
-  for (int t = 0; t < kTiles; ++t) {
-    const auto at = static_cast<std::size_t>(t) * kDigest;
-    if (!std::equal(recorded.begin() + at, recorded.begin() + at + kDigest, got.begin() + at)) tiles.push_back(t);
+  for (std::size_t at = 0; at + kDigest <= recorded.size(); at += kDigest) {
+    if (!std::equal(recorded.begin() + at, recorded.begin() + at + kDigest, got.begin() + at)) tiles.push_back(static_cast<int>(at / kDigest));
   }
   return tiles;
 }
@@ -51,7 +50,7 @@ TEST(MatrixReplay, EveryFormIsRecordedOnTheTilesItHasNow) {
     const auto it = recording.forms.find(form.name);
     ASSERT_NE(it, recording.forms.end()) << form.name << " is not recorded: run //simulator/vectors:record --matrices on a GPU";
     EXPECT_EQ(it->second.inputs, digest_of(matrix_inputs(form))) << form.name << " is recorded on other tiles";
-    EXPECT_EQ(it->second.results.size(), kTiles * kDigest) << form.name;
+    EXPECT_EQ(it->second.results.size(), static_cast<std::size_t>(form.tiles) * kDigest) << form.name;
   }
   EXPECT_EQ(recording.forms.size(), forms.size()) << "forms are recorded that the table no longer has";
 }
@@ -79,7 +78,7 @@ TEST(MatrixReplay, EveryTileIsWhatSiliconGave) {
       const auto it = recording.forms.find(form.name);
       if (it == recording.forms.end()) continue;  // the other test says so
       const auto tiles = differences(it->second.results, tile_digests(form, execute(gpu, form, matrix_inputs(form))));
-      EXPECT_TRUE(tiles.empty()) << form.name << ": " << tiles.size() << " of " << kTiles << " tiles differ, the first is " << tiles.front();
+      EXPECT_TRUE(tiles.empty()) << form.name << ": " << tiles.size() << " of " << form.tiles << " tiles differ, the first is " << tiles.front();
       ++compared;
     }
   }
@@ -89,10 +88,10 @@ TEST(MatrixReplay, EveryTileIsWhatSiliconGave) {
 // The comparison must be able to fail: one bit of one tile is enough.
 TEST(MatrixReplay, ADifferenceOfOneBitIsSeen) {
   const MatrixForm form = matrix_forms().front();
-  std::vector<std::uint32_t> output(kTiles * static_cast<std::size_t>(form.output_words()), 7);
+  std::vector<std::uint32_t> output(static_cast<std::size_t>(form.tiles * form.output_words()), 7);
   const auto before = tile_digests(form, output);
   output[output.size() / 2] ^= 1;
-  EXPECT_EQ(differences(before, tile_digests(form, output)), std::vector<int>{kTiles / 2});
+  EXPECT_EQ(differences(before, tile_digests(form, output)), std::vector<int>{form.tiles / 2});
   EXPECT_TRUE(differences(before, before).empty());
 }
 

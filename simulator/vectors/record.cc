@@ -29,8 +29,8 @@ using lockstep::vectors::VectorForm;
 
 // Kernels a module: compilation takes more than proportional time beyond.
 constexpr std::size_t kPerModule = 200;
-// Tiles of which --whole keeps the output.
-constexpr std::size_t kWholeTiles = 32;
+// Words of a form's output that --whole keeps.
+constexpr std::size_t kWholeWords = 4096;
 
 void must(cudaError_t error, const std::string& what) {
   if (error == cudaSuccess) return;
@@ -39,11 +39,11 @@ void must(cudaError_t error, const std::string& what) {
 }
 
 // Machine code from ptxas, or the text itself for the driver to compile.
-std::string compiled(const std::string& text, const std::string& ptxas) {
+std::string compiled(const std::string& text, const std::string& ptxas, const std::string& architecture) {
   if (ptxas.empty()) return text;
   const std::string base = "record-module";
   std::ofstream(base + ".ptx") << text;
-  const std::string command = ptxas + " -arch=sm_90 -o " + base + ".cubin " + base + ".ptx";
+  const std::string command = ptxas + " -arch=" + architecture + " -o " + base + ".cubin " + base + ".ptx";
   if (std::system(command.c_str()) != 0) {
     std::fprintf(stderr, "record: failed: %s\n", command.c_str());
     std::exit(1);
@@ -80,19 +80,20 @@ lockstep::vectors::RecordedForm run(const VectorForm& form, cudaLibrary_t librar
 
 lockstep::vectors::RecordedForm run(const MatrixForm& form, cudaLibrary_t library, void* in, void* out, std::ofstream* whole) {
   const std::vector<std::uint32_t> inputs = lockstep::vectors::matrix_inputs(form);
-  std::vector<std::uint32_t> outputs(lockstep::vectors::kTiles * static_cast<std::size_t>(form.output_words()));
+  std::vector<std::uint32_t> outputs(static_cast<std::size_t>(form.tiles * form.output_words()));
   cudaKernel_t kernel;
   must(cudaLibraryGetKernel(&kernel, library, form.entry.c_str()), form.name);
   must(cudaMemcpy(in, inputs.data(), 4 * inputs.size(), cudaMemcpyHostToDevice), form.name);
   must(cudaMemset(out, 0, 4 * outputs.size()), form.name);
   void* arguments[] = {&in, &out};
-  const dim3 grid(lockstep::vectors::kTiles / lockstep::vectors::kTilesABlock), block(lockstep::vectors::kLanes * lockstep::vectors::kTilesABlock);
-  must(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, arguments, 0, nullptr), form.name);
+  const dim3 grid(static_cast<unsigned>(form.blocks()));
+  must(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, lockstep::vectors::kThreadsABlock, arguments, 0, nullptr), form.name);
   must(cudaDeviceSynchronize(), form.name);
   must(cudaMemcpy(outputs.data(), out, 4 * outputs.size(), cudaMemcpyDeviceToHost), form.name);
   if (whole != nullptr) {
     *whole << form.name << "\n";
-    whole->write(reinterpret_cast<const char*>(outputs.data()), static_cast<std::streamsize>(kWholeTiles * 4 * static_cast<std::size_t>(form.output_words())));
+    const std::size_t words = std::min(outputs.size(), kWholeWords);
+    whole->write(reinterpret_cast<const char*>(outputs.data()), static_cast<std::streamsize>(4 * words));
   }
   return {lockstep::vectors::digest(std::vector<std::uint64_t>(inputs.begin(), inputs.end())), lockstep::vectors::tile_digests(form, outputs)};
 }
@@ -117,7 +118,7 @@ void record(const std::vector<Form>& forms, const std::string& ptxas, const std:
   lockstep::vectors::Recording recording;
   recording.device = describe_device();
   each_module(forms, [&](std::size_t n, std::span<const Form> part) {
-    const std::string code = compiled(text_of(part), ptxas);
+    const std::string code = compiled(text_of(part), ptxas, Form::kArchitecture);
     cudaLibrary_t library;
     must(cudaLibraryLoadData(&library, code.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), "module " + std::to_string(n));
     for (const Form& form : part) recording.forms[form.name] = run_form(form, library);

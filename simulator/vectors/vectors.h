@@ -33,6 +33,7 @@ struct Word {
 };
 
 struct VectorForm {
+  static constexpr const char* kArchitecture = "sm_90";
   std::string name;  // "add.rn.f32 r0, r8, r16;": the instruction, unique
   isa::Spelling spelling;
   std::string entry;   // name of the kernel

@@ -15,23 +15,26 @@ using Role = OperandUse::Role;
 
 // No load met it: it is a register that its function reads before it writes it, marked where the function begins.
 bool unassigned(const Program& program, const Validity::Word& word) {
-  return word.pc == program.function_at(word.pc).entry && program.transfers[word.pc] != ValidityTransfer::kLoad;
+  return word.kind != check::Kind::kAsyncOrder && word.pc == program.function_at(word.pc).entry && program.transfers[word.pc] != ValidityTransfer::kLoad;
 }
 
 // False: the launch ends. Where it goes on, the value has been told and counts as written from here: whatever comes of it would be told again.
 bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word, const char* use) {
   // What one load has met is one mistake however often it is used. A register that nothing was assigned to is known by its use alone.
   const bool loaded = !unassigned(*w.block->program, word), has_origin = loaded || word.kind == check::Kind::kInactiveLane;
-  const std::uint32_t place = has_origin ? word.pc : pc;
+  const std::uint32_t place = has_origin ? origin_pc(word) : pc;
   const auto as = has_origin ? ReportedSite::As::kOrigin : ReportedSite::As::kError;
   const Validity::Word met = word;
   if (goes_on_after(*w.block->launch, word.kind)) word.invalid &= ~lanes, word.derived &= ~lanes;
   if (already_reported(w, met.kind, place, std::popcount(lanes), as)) return true;
   first_time(w, met.kind, place, as);
   check::Finding f = finding_at(w, pc, lanes, met.kind);
-  const check::Site from = site_of(*w.block->program, met.pc);
+  const check::Site from = site_of(*w.block->program, origin_pc(met));
   if (has_origin) f.origin = from;
-  if (met.kind == check::Kind::kInactiveLane) {
+  if (met.kind == check::Kind::kAsyncOrder) {
+    f.where = std::string(use) + " is the result of a multiplication that nobody has waited for";
+    f.detail = "issued at " + from.to_string() + "; wgmma.commit_group and wgmma.wait_group must come before its first use";
+  } else if (met.kind == check::Kind::kInactiveLane) {
     f.where = std::string(use) + " is a value shuffled from a lane that did not take part";
     f.detail = "shuffled at " + from.to_string();
   } else {
@@ -96,7 +99,7 @@ LaneMask lanes_that_read(Warp& w, const Frame& frame, const Op& op, ValidityTran
 }  // namespace
 
 std::string origin_of(const Program& program, const Validity::Word& word) {
-  const std::string from = site_of(program, word.pc).to_string();
+  const std::string from = site_of(program, origin_pc(word)).to_string();
   if (word.kind == check::Kind::kInactiveLane) return "The value was shuffled from a lane that did not take part, at " + from;
   if (unassigned(program, word)) return "The value is that of a register which is read before anything was assigned to it on this path";
   return "The value was never written; it was read at " + from;
@@ -172,7 +175,10 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
       whole = 0;
       continue;
     }
+    // A result on its way may be copied; nvcc does so. Anything else is too early.
+    const bool unfinished = v->kind == check::Kind::kAsyncOrder && flow != ValidityTransfer::kCopy && flow != ValidityTransfer::kExchange;
     const char* const use = u->role == Role::kAddress            ? "the address"
+                            : unfinished                         ? "an operand"
                             : flow == ValidityTransfer::kControl ? "what decides here"
                             : flow == ValidityTransfer::kAtomic  ? "the operand"
                                                                  : nullptr;

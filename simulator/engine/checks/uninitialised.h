@@ -24,6 +24,9 @@ void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::
 std::string origin_of(const Program& program, const Validity::Word& word);
 // Lanes of `mask` whose value at `slot` was never written.
 LaneMask invalid_lanes(const Warp& w, const Frame& frame, Slot slot, LaneMask mask);
+// The operation that a mark comes from. A mark of Kind::kAsyncOrder says which execution of it besides (matrix/warpgroup.h).
+inline constexpr int kOriginBits = 20;
+inline std::uint32_t origin_pc(const Validity::Word& word) { return word.kind == check::Kind::kAsyncOrder ? word.pc & ((1u << kOriginBits) - 1) : word.pc; }
 // The word itself, or nullptr when nothing is marked in this frame.
 Validity::Word* validity_word(Frame& frame, Slot slot);
 void begin_tracking(Warp& w);

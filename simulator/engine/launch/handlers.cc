@@ -71,6 +71,10 @@ class EngineHandlers final : public program::Handlers {
       case Action::kStoreMatrix: return &run_store_matrix;
       case Action::kLoadFragment: return &run_load_fragment;
       case Action::kStoreFragment: return &run_store_fragment;
+      case Action::kWarpgroupFence: return &run_warpgroup_fence;
+      case Action::kWarpgroupMultiply: return &run_warpgroup_multiply;
+      case Action::kWarpgroupCommit: return &run_warpgroup_commit;
+      case Action::kWarpgroupWait: return &run_warpgroup_wait;
       case Action::kCount: break;
     }
     return nullptr;

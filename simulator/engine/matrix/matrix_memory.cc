@@ -159,7 +159,7 @@ bool lattice(Warp& w, const Op& op, LaneMask mask, Lattice& out) {
   // PTX ISA 9.7.14.4.3.
   if (out.base % 32 != 0) return refuse(mask, check::Kind::kMisaligned, "the address of a matrix must be a multiple of 32");
   const std::uint64_t bits = out.stride * static_cast<std::uint64_t>(m.d.bits);
-  if (bits % 128 != 0) {
+  if (strides != nullptr && bits % 128 != 0) {
     return refuse(mask, check::Kind::kMisaligned, "the stride is " + std::to_string(out.stride) + " elements, which is no multiple of 16 bytes");
   }
   return true;

@@ -18,4 +18,10 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask);
 void run_load_fragment(Warp& w, const Op& op, LaneMask mask);
 void run_store_fragment(Warp& w, const Op& op, LaneMask mask);
 
+// Action::kWarpgroupFence, kWarpgroupMultiply, kWarpgroupCommit, kWarpgroupWait (PTX ISA 9.7.15).
+void run_warpgroup_fence(Warp& w, const Op& op, LaneMask mask);
+void run_warpgroup_multiply(Warp& w, const Op& op, LaneMask mask);
+void run_warpgroup_commit(Warp& w, const Op& op, LaneMask mask);
+void run_warpgroup_wait(Warp& w, const Op& op, LaneMask mask);
+
 }  // namespace lockstep::engine

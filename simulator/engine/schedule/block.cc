@@ -53,6 +53,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   }
   for (Barrier& barrier : b.barriers) barrier = Barrier{};
   b.async.reset();
+  b.warpgroups.reset();
   b.live_warps = launch.warps;
   b.runnable = launch.warps == 32 ? ~0u : (1u << launch.warps) - 1;
   b.instructions = 0;

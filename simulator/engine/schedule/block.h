@@ -9,6 +9,7 @@
 #include "simulator/check/finding.h"
 #include "simulator/check/global_races.h"
 #include "simulator/check/shared_races.h"
+#include "simulator/engine/matrix/warpgroup_state.h"
 #include "simulator/engine/memory/async_state.h"
 #include "simulator/engine/schedule/warp.h"
 #include "simulator/engine/schedule/warp_state.h"
@@ -56,6 +57,7 @@ struct Block {
   std::size_t file_bytes = 0;
   Arena shared, local;
   check::SharedRaces races;
+  std::unique_ptr<WarpgroupState> warpgroups;  // of wgmma; none until the first
   std::unique_ptr<AsyncState> async;   // of asynchronous copies and mbarrier objects; none until the first
   check::BlockClock block_clock;       // of other blocks
   std::vector<check::RaceCell> cells;  // of shared memory, when Launch::shared_cells

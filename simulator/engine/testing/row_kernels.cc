@@ -50,6 +50,12 @@ std::vector<std::string> operands_of(const std::string& text) {
   return all;
 }
 
+// A matrix in memory, of which all lanes have the same address.
+bool is_matrix(const isa::Example& e) {
+  const Opcode op = e.spelling.form->row->opcode;
+  return op == Opcode::k_wmma_load || op == Opcode::k_wmma_store;
+}
+
 class Writer {
  public:
   explicit Writer(Before b) : before(b) {}
@@ -67,7 +73,7 @@ class Writer {
     loads_ = 0;
     line(".visible .entry row" + std::to_string(number) +
          "(.param .u64 input, .param .u64 data, .param .u64 output, .param .u64 unwritten, .param .align 16 .b8 argument[64])\n{");
-    line(".reg .pred p<64>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg .b128 q<64>;");
+    line(".reg .pred p<256>; .reg .b16 h<64>; .reg .b32 r<256>; .reg .b64 d<256>; .reg .b128 q<64>;");
     line(".reg .pred again, tp; .reg .b16 th<4>; .reg .b32 tr<4>, id, turn; .reg .b64 td<4>, in, own, out, offset; .reg .b128 tq;");
     line(".shared .align 256 .b8 tile[" + std::to_string(kRowThreads * kRowStretch) + "];\n.shared .align 8 .b64 objects[" + std::to_string(kRowThreads) +
          "];");
@@ -78,7 +84,8 @@ class Writer {
     line("ld.param.u64 out, [output]; mul.wide.u32 td0, id, " + std::to_string(kRowOutput) + "; add.u64 out, out, td0;");
     // Shared and local memory begin written, and each thread has an mbarrier object of its own.
     line("mov.u64 td1, tile; add.u64 td1, td1, offset; mov.u64 td2, stack; mov.b64 td3, 3;");
-    for (std::uint32_t at = 0; at < kWrittenBytes; at += 16) {
+    const std::uint32_t written = is_matrix(e) ? kRowStretch : kWrittenBytes;
+    for (std::uint32_t at = 0; at < written; at += 16) {
       line("st.shared.v2.b64 [td1+" + std::to_string(at) + "], {td3, td3}; st.local.v2.b64 [td2+" + std::to_string(at) + "], {td3, td3};");
     }
     const Opcode op = e.spelling.form->row->opcode;
@@ -151,10 +158,19 @@ class Writer {
         ++addresses;
         const bool object = rule.name == "[m]" || e.text.starts_with("mbarrier") || e.text.starts_with("cp.async.mbarrier");
         const Space space = addresses == 1 || object ? m.space : m.source_space != Space::kNone ? m.source_space : Space::kGlobal;
-        for (const std::string& name : names) address(name, space, object);
+        for (const std::string& name : names) {
+          address(name, space, object);
+          if (is_matrix(e)) line("sub.u64 " + name + ", " + name + ", offset;");
+        }
         continue;
       }
-      for (const std::string& name : names) set_source(op, rule.name, name);
+      for (const std::string& name : names) {
+        if (is_matrix(e) && rule.name == "e") {
+          set(name, isa::bits_of(m.type) < 8 ? "256" : "64");  // elements from row to row: no two have a byte in common
+        } else {
+          set_source(op, rule.name, name);
+        }
+      }
     }
   }
 
@@ -297,7 +313,10 @@ std::vector<isa::Example> aliased(const isa::Example& example) {
   const std::vector<std::string> operands = operands_of(example.text);
   for (std::size_t n = 0; n < operands.size() && n < example.operands->size(); ++n) {
     auto& list = (*example.operands)[n].is_destination() ? written : read;
-    for (std::string& name : registers_in(operands[n])) list.push_back(std::move(name));
+    // Of a long vector, its ends.
+    std::vector<std::string> names = registers_in(operands[n]);
+    if (names.size() > 2) names.erase(names.begin() + 1, names.end() - 1);
+    for (std::string& name : names) list.push_back(std::move(name));
   }
   std::vector<isa::Example> all;
   for (const std::string& d : written) {

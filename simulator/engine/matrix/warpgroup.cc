@@ -1,0 +1,219 @@
+// wgmma: multiplications that four warps issue together and wait for (PTX ISA 9.7.15).
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "simulator/engine/checks/races.h"
+#include "simulator/engine/checks/reports.h"
+#include "simulator/engine/checks/uninitialised.h"
+#include "simulator/engine/checks/written_bits.h"
+#include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/matrix/registers.h"
+#include "simulator/engine/matrix/shared_matrix.h"
+#include "simulator/engine/matrix/warpgroup_state.h"
+#include "simulator/engine/matrix/whole_warp.h"
+#include "simulator/matrix/unit.h"
+
+namespace lockstep::engine {
+namespace {
+
+using program::Matrix;
+using program::MatrixRegisters;
+
+constexpr std::uint32_t kWarps = 4;  // of a warpgroup
+constexpr std::size_t kRegister = 4 * kWarpSize;
+
+WarpgroupWarp& state_of(const Warp& w) {
+  Block& b = *w.block;
+  if (!b.warpgroups) b.warpgroups = std::make_unique<WarpgroupState>();
+  return b.warpgroups->warps[w.index];
+}
+
+std::uint64_t digest(const std::byte* values) {
+  std::uint64_t h = 0x9e3779b97f4a7c15;
+  for (std::size_t at = 0; at < kRegister; at += 8) {
+    std::uint64_t v;
+    std::memcpy(&v, values + at, 8);
+    h = (h ^ v) * 0xff51afd7ed558ccd;
+    h ^= h >> 32;
+  }
+  return h;
+}
+
+bool refuse(Warp& w, check::Kind kind, std::string where, std::string detail) {
+  if (!w.block->launch->check_synchronisation || already_reported(w, kind, w.pc - 1)) return true;
+  first_time(w, kind, w.pc - 1);
+  check::Finding f = finding_at(w, w.pc - 1, kAllLanes, kind);
+  f.where = std::move(where);
+  f.detail = std::move(detail);
+  return report_unless_suppressed(w, std::move(f));
+}
+
+// All four warps must execute the same multiplications in the same order.
+bool in_step(Warp& w, const WarpgroupWarp& state) {
+  Block& b = *w.block;
+  if (w.index / kWarps * kWarps + kWarps > b.launch->warps) {
+    return refuse(w, check::Kind::kInvalidInstruction,
+                  "warp " + std::to_string(w.index) + " is not one of four: the block has " + std::to_string(b.launch->warps) + " warps",
+                  "A warpgroup is four warps, the first of them a multiple of four.");
+  }
+  std::vector<std::uint32_t>& sequence = b.warpgroups->sequence[w.index / kWarps];
+  if (state.issued == sequence.size()) {
+    sequence.push_back(w.pc - 1);
+    return true;
+  }
+  if (sequence[state.issued] == w.pc - 1) return true;
+  return refuse(w, check::Kind::kBarrierDivergence,
+                "another warp of its warpgroup executes " + site_of(*b.program, sequence[state.issued]).to_string() + " as multiplication " +
+                    std::to_string(state.issued + 1),
+                "The four warps of a warpgroup must execute the same wgmma.mma_async in the same order.");
+}
+
+// Whether nothing has written these registers since the last fence but multiplications: their values were there then, or are results.
+bool fenced(Warp& w, const WarpgroupWarp& state, const MatrixRegisters& m, const char* what) {
+  if (!w.block->launch->check_synchronisation) return true;
+  const Slot* slots = w.block->program->slots.data() + m.first;
+  for (int r = 0; r < m.registers; ++r) {
+    if (slots[r] == kNoSlot || is_constant(slots[r]) || state.ordered.contains(digest(source<std::byte>(w, slots[r])))) continue;
+    return refuse(w, check::Kind::kAsyncOrder, std::string("register ") + std::to_string(r + 1) + " of " + what + " was written after the last wgmma.fence",
+                  "wgmma.fence must stand between ordinary accesses to the registers of a multiplication and the multiplication.");
+  }
+  return true;
+}
+
+// The result is nobody's until it is waited for.
+void mark_pending(Warp& w, const Matrix& m, const PendingMultiplication& p) {
+  begin_tracking(w);
+  const std::uint32_t mark = p.number << kOriginBits | p.pc;
+  for (int r = 0; r < m.d.registers; ++r) {
+    const Slot slot = w.block->program->slots[m.d.first + static_cast<std::uint32_t>(r)];
+    if (slot != kNoSlot) mark_register(w, slot, kAllLanes, kAllLanes, mark, check::Kind::kAsyncOrder);
+  }
+}
+
+void forget_marks(Warp& w, const std::vector<std::uint32_t>& marks) {
+  for (Frame& frame : w.control->frames) {
+    if (!frame.validity) continue;
+    for (const std::uint32_t i : frame.validity->marked) {
+      Validity::Word& word = frame.validity->words[i];
+      if (word.kind == check::Kind::kAsyncOrder && std::find(marks.begin(), marks.end(), word.pc) != marks.end()) word.invalid = word.derived = 0;
+    }
+  }
+}
+
+// What a multiplication has read in shared memory must be there still: it may have read it at any time until now.
+bool check_read_kept(Warp& w, const PendingMultiplication& p) {
+  Block& b = *w.block;
+  if (!b.launch->check_races) return true;
+  for (const MatrixBytes& m : p.read) {
+    const std::byte* now = b.shared.bytes.get() + m.offset;
+    if (std::memcmp(now, m.bytes, sizeof m.bytes) == 0) continue;
+    std::uint32_t at = 0;
+    while (now[at] == m.bytes[at]) ++at;
+    check::Finding f = finding_at(w, p.pc, 1, check::Kind::kRace);
+    f.space = "shared";
+    f.access.address = m.offset + at;
+    f.access.size = 1;
+    f.where = "its operand has been overwritten before the multiplication was waited for";
+    f.other = last_write_to_shared(w, m.offset + at);
+    f.detail = "wgmma.wait_group says when shared memory may be used again.";
+    return report_unless_suppressed(w, std::move(f));
+  }
+  return true;
+}
+
+void negate(std::uint64_t* v, std::size_t count, isa::Type type) {
+  const std::uint64_t sign = std::uint64_t{1} << (isa::bits_of(type) - 1);
+  for (std::size_t i = 0; i < count; ++i) v[i] ^= sign;
+}
+
+}  // namespace
+
+void run_warpgroup_fence(Warp& w, const Op& op, LaneMask mask) {
+  if (!whole_warp(w, op, mask)) return;
+  WarpgroupWarp& state = state_of(w);
+  state.fenced = true;
+  state.ordered.clear();
+  if (!w.block->launch->check_synchronisation) return;
+  const Frame& frame = w.control->frames[w.control->frame];
+  const std::size_t bytes = w.block->program->functions[frame.function].file_bytes;
+  // Registers of 32 bits begin at any line of the cache.
+  for (std::size_t at = 0; at + kRegister <= bytes; at += kRegister / 2) state.ordered.insert(digest(w.file[0] + at));
+}
+
+void run_warpgroup_multiply(Warp& w, const Op& op, LaneMask mask) {
+  if (!whole_warp(w, op, mask)) return;
+  const Matrix& m = w.block->program->matrices[static_cast<std::size_t>(op.immediate)];
+  const Matrix::Descriptors& d = m.descriptors;
+  WarpgroupWarp& state = state_of(w);
+  if (!in_step(w, state)) return;
+  const LaneMask accumulates = predicate(w, d.accumulates);
+  if (!state.fenced) {
+    if (!refuse(w, check::Kind::kAsyncOrder, "no wgmma.fence came before the first multiplication",
+                "wgmma.fence must stand before the first wgmma.mma_async of a kernel."))
+      return;
+    state.fenced = true;
+  } else {
+    if (d.a == kNoSlot && !fenced(w, state, m.a, "A")) return;
+    if (accumulates != 0 && !fenced(w, state, m.c, "the accumulator")) return;
+  }
+  const isa::Shape& s = m.operation.shape;
+  const std::size_t stored = m.operation.sparse ? s.k / 2 : s.k;
+  PendingMultiplication p{w.pc - 1, state.issued & 0xfff, ~0u, {}};
+  std::vector<std::uint64_t> a(s.m * stored), b(std::size_t{s.n} * s.k), c(std::size_t{s.m} * s.n), result(c.size());
+  std::vector<std::uint8_t> columns(m.operation.sparse ? a.size() : 0);
+  if (d.a == kNoSlot) {
+    gather(w, m.a, a.data());
+  } else {
+    Descriptor from = descriptor_of(source<std::uint64_t>(w, d.a)[0]);
+    // The warp's 16 of the 64 rows.
+    const auto block = 2 * (w.index % kWarps);
+    std::vector<std::uint64_t> whole(4 * a.size());
+    if (!read_matrix(w, op, from, 4 * s.m, static_cast<int>(stored), isa::bits_of(m.operation.a), d.a_across, whole.data(), p.read)) return;
+    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(8 * block * stored), a.size(), a.begin());
+  }
+  if (!read_matrix(w, op, descriptor_of(source<std::uint64_t>(w, d.b)[0]), s.n, s.k, isa::bits_of(m.operation.b), d.b_across, b.data(), p.read)) return;
+  if (accumulates != 0) gather(w, m.c, c.data());
+  if (m.operation.sparse) columns_of(w, m, columns.data());
+  if (d.a_negated) negate(a.data(), a.size(), m.operation.a);
+  if (d.b_negated) negate(b.data(), b.size(), m.operation.b);
+  matrix::Operation operation = m.operation;
+  operation.compute_capability = w.block->launch->config->compute_capability;
+  matrix::multiply(operation, a.data(), b.data(), c.data(), columns.data(), result.data());
+  scatter(w, m.d, result.data(), mask);
+  ++state.issued;
+  if (w.block->launch->check_synchronisation) {
+    for (int r = 0; r < m.d.registers; ++r) {
+      const Slot slot = w.block->program->slots[m.d.first + static_cast<std::uint32_t>(r)];
+      if (slot != kNoSlot) state.ordered.insert(digest(source<std::byte>(w, slot)));
+    }
+    mark_pending(w, m, p);
+  }
+  state.pending.push_back(std::move(p));
+}
+
+void run_warpgroup_commit(Warp& w, const Op& op, LaneMask mask) {
+  if (!whole_warp(w, op, mask)) return;
+  WarpgroupWarp& state = state_of(w);
+  for (PendingMultiplication& p : state.pending) {
+    if (p.group == ~0u) p.group = state.groups;
+  }
+  ++state.groups;
+}
+
+void run_warpgroup_wait(Warp& w, const Op& op, LaneMask mask) {
+  if (!whole_warp(w, op, mask)) return;
+  WarpgroupWarp& state = state_of(w);
+  const std::uint64_t left = source<std::uint32_t>(w, op.src[0])[0];
+  std::vector<std::uint32_t> done;
+  for (const PendingMultiplication& p : state.pending) {
+    if (p.group == ~0u || p.group + left >= state.groups) continue;
+    if (!check_read_kept(w, p)) return;
+    done.push_back(p.number << kOriginBits | p.pc);
+  }
+  std::erase_if(state.pending, [&](const PendingMultiplication& p) { return p.group != ~0u && p.group + left < state.groups; });
+  forget_marks(w, done);
+}
+
+}  // namespace lockstep::engine
