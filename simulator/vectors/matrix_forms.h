@@ -48,6 +48,8 @@ std::vector<MatrixForm> matrix_forms();
 
 // The input of all tiles: numbers of all sizes, near one, tiny, huge, with zeros, NaNs and infinities, and such that cancel; the same for every call.
 std::vector<std::uint32_t> matrix_inputs(const MatrixForm& form);
+// The input of `tiles` others, by `seed`.
+std::vector<std::uint32_t> matrix_inputs(const MatrixForm& form, std::uint64_t seed, int tiles);
 
 // A module for sm_90a that holds the kernels of `forms`.
 std::string matrix_module(std::span<const MatrixForm> forms);

@@ -101,11 +101,16 @@ std::uint32_t metadata(Type type, std::uint64_t r) {
 }  // namespace
 
 std::vector<std::uint32_t> matrix_inputs(const MatrixForm& form) {
-  std::uint64_t state = 0;
-  for (const Section& s : form.inputs) state = state * 131 + static_cast<std::uint64_t>(s.type) * 8 + static_cast<std::uint64_t>(s.words);
+  std::uint64_t seed = 0;
+  for (const Section& s : form.inputs) seed = seed * 131 + static_cast<std::uint64_t>(s.type) * 8 + static_cast<std::uint64_t>(s.words);
+  return matrix_inputs(form, seed, form.tiles);
+}
+
+std::vector<std::uint32_t> matrix_inputs(const MatrixForm& form, std::uint64_t seed, int tiles) {
+  std::uint64_t state = seed;
   std::vector<std::uint32_t> words;
-  words.reserve(static_cast<std::size_t>(form.tiles) * static_cast<std::size_t>(form.input_words()));
-  for (int tile = 0; tile < form.tiles; ++tile) {
+  words.reserve(static_cast<std::size_t>(tiles) * static_cast<std::size_t>(form.input_words()));
+  for (int tile = 0; tile < tiles; ++tile) {
     const auto range = static_cast<Range>(tile % static_cast<int>(Range::kCount));
     const bool accumulates = tile / static_cast<int>(Range::kCount) % 4 != 0;  // else C is zero
     for (const Section& s : form.inputs) {

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/vectors/compiled.h"
 #include "simulator/vectors/matrix_forms.h"
 #include "simulator/vectors/recording.h"
 #include "simulator/vectors/vectors.h"
@@ -36,20 +37,6 @@ void must(cudaError_t error, const std::string& what) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "record: %s: %s\n", what.c_str(), cudaGetErrorString(error));
   std::exit(1);
-}
-
-// Machine code from ptxas, or the text itself for the driver to compile.
-std::string compiled(const std::string& text, const std::string& ptxas, const std::string& architecture) {
-  if (ptxas.empty()) return text;
-  const std::string base = "record-module";
-  std::ofstream(base + ".ptx") << text;
-  const std::string command = ptxas + " -arch=" + architecture + " -o " + base + ".cubin " + base + ".ptx";
-  if (std::system(command.c_str()) != 0) {
-    std::fprintf(stderr, "record: failed: %s\n", command.c_str());
-    std::exit(1);
-  }
-  std::ifstream in(base + ".cubin", std::ios::binary);
-  return std::string((std::istreambuf_iterator<char>(in)), {});
 }
 
 std::string describe_device() {
@@ -118,7 +105,7 @@ void record(const std::vector<Form>& forms, const std::string& ptxas, const std:
   lockstep::vectors::Recording recording;
   recording.device = describe_device();
   each_module(forms, [&](std::size_t n, std::span<const Form> part) {
-    const std::string code = compiled(text_of(part), ptxas, Form::kArchitecture);
+    const std::string code = lockstep::vectors::compiled(text_of(part), ptxas, Form::kArchitecture);
     cudaLibrary_t library;
     must(cudaLibraryLoadData(&library, code.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), "module " + std::to_string(n));
     for (const Form& form : part) recording.forms[form.name] = run_form(form, library);

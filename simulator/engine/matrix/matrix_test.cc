@@ -242,12 +242,16 @@ TEST_F(Matrices, AResultOnItsWayMayBeCopied) {
 
 TEST_F(Matrices, OperandsStayUntilTheyAreRead) {
   const std::string overwrite = "st.shared.v4.b32 [s0], {r0, r0, r0, r0};\n";
-  expect_finding(run(kOperands + kFence + kIssue + overwrite + kWait, kGroup), Kind::kRace, "overwritten before the multiplication was waited for");
+  // Unordered, and then ordered after the issue but not after what was issued.
+  expect_finding(run(kOperands + kFence + kIssue + overwrite + kWait, kGroup), Kind::kRace, "wgmma.mma_async");
+  expect_finding(run(kOperands + kFence + kIssue + "bar.sync 0;\n" + overwrite + kWait, kGroup), Kind::kRace,
+                 "overwritten before the multiplication was waited for");
   expect_clean(run(kOperands + kFence + kIssue + kWait + "bar.sync 0;\n" + overwrite, kGroup));
 }
 
 TEST_F(Matrices, AWarpgroupIsFourWarps) {
-  expect_finding(run(kOperands + kFence + kIssue + kWait, 64), Kind::kInvalidInstruction, "the block has 2 warps");
+  const std::string rest = "st.shared.v4.b32 [s0+1024], {r20, r21, r22, r23};\n";
+  expect_finding(run(rest + kOperands + kFence + kIssue + kWait, 64), Kind::kInvalidInstruction, "the block has 2 warps");
   const std::string apart = "setp.lt.u32 p1, r0, 32;\n@p1 bra OTHER;\n" + kIssue + "bra JOIN;\nOTHER:\n" + kIssue + "JOIN:\n";
   expect_finding(run(kOperands + kFence + apart + kWait, kGroup), Kind::kBarrierDivergence, "another warp of its warpgroup executes");
 }

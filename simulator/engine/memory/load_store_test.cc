@@ -37,8 +37,8 @@ TEST(Load, AnInstructionThatIsNotImplementedIsRefusedByNameLineAndFunction) {
 TEST(Load, AnInstructionThatPtxDoesNotKnowIsRefused) {
   Machine gpu;
   EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b32 %r<2>; frobnicate.u32 %r0, %r1; ret; }"), HasSubstr("frobnicate"));
-  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b32 %r<9>; mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r1,%r2}, {%r3}, {%r4}, {%r5,%r6}; ret; }"),
-              HasSubstr("in k: unknown instruction 'mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32'"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b32 %r<9>; tcgen05.wait::ld.sync.aligned; ret; }"),
+              HasSubstr("in k: unknown instruction 'tcgen05.wait::ld.sync.aligned'"));
 }
 
 // Sizes that no device has, and that 32 bits do not hold.

@@ -33,6 +33,8 @@ bool always_a_finding(isa::Opcode op) {
     case isa::Opcode::k_sust:
     case isa::Opcode::k_sured:
     case isa::Opcode::k_suq:
+    case isa::Opcode::k_wgmma_mma_async:  // of four warps
+    case isa::Opcode::k_wgmma_mma_async_sp:
     case isa::Opcode::k_trap:
     case isa::Opcode::k_brkpt: return true;
     default: return false;
@@ -86,7 +88,12 @@ class Rows {
   }
 
  private:
-  void fill(memory::Address a, const std::vector<std::uint32_t>& with) { std::memcpy(gpu_.memory.host(*gpu_.memory.find(a), a), with.data(), with.size() * 4); }
+  // All of it is written, whatever an instruction before made of it (discard).
+  void fill(memory::Address a, const std::vector<std::uint32_t>& with) {
+    memory::DeviceMemory& m = gpu_.memory;
+    std::memcpy(m.host(*m.find(a), a), with.data(), with.size() * 4);
+    m.mark_written(a, with.size() * 4);
+  }
 
   testing::Machine gpu_;
   memory::Address input_ = 0, data_ = 0, output_ = 0, unwritten_ = 0;
