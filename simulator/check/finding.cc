@@ -44,6 +44,7 @@ const char* name(Kind kind) {
     case Kind::kHostAccess: return "host-access";
     case Kind::kInvalidProgramCounter: return "invalid-program-counter";
     case Kind::kMbarrierMisuse: return "mbarrier-misuse";
+    case Kind::kMissingProxyFence: return "missing-proxy-fence";
     case Kind::kLeak: return "leak";
     case Kind::kIncompleteCheck: return "incomplete-check";
     case Kind::kRefused: return "refused";
@@ -73,7 +74,8 @@ int cuda_error(Kind kind) {
     case Kind::kInvalidMask:
     case Kind::kInactiveLane:
     case Kind::kDeadlock:
-    case Kind::kMbarrierMisuse: return 719;
+    case Kind::kMbarrierMisuse:
+    case Kind::kMissingProxyFence: return 719;
     case Kind::kLeak:
     case Kind::kIncompleteCheck:
     case Kind::kRefused:

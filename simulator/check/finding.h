@@ -39,6 +39,7 @@ enum class Kind : std::uint8_t {
   kHostAccess,             // host code touched device memory
   kInvalidProgramCounter,  // indirect call or branch to something that is no function
   kMbarrierMisuse,         // an mbarrier object used against its protocol
+  kMissingProxyFence,      // what ordinary stores left is read by an asynchronous copy, or is its tensor map, and no fence.proxy stands between
   kLeak,                   // memory that was still allocated when the process ended or its device was reset
   kIncompleteCheck,        // information: from here on a check knows only a part of what happens in this launch
   kRefused,                // device code or a launch that the simulated GPU did not take: it never ran

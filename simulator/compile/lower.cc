@@ -14,6 +14,7 @@
 #include "simulator/compile/lower_load_store.h"
 #include "simulator/compile/lower_mbarrier.h"
 #include "simulator/compile/lower_sync.h"
+#include "simulator/compile/lower_tensor_copy.h"
 #include "simulator/isa/category.h"
 
 namespace lockstep::compile {
@@ -48,6 +49,7 @@ void lower(FunctionBuilder& b, const Instruction& i) {
     case Category::kCollective: return lower_collective(b, i);
     case Category::kMbarrier: return lower_mbarrier(b, i);
     case Category::kAsyncCopy: return lower_async_copy(b, i);
+    case Category::kTensorCopy: return lower_tensor_copy(b, i);
     case Category::kTexture: return lower_texture(b, i);
     case Category::kSurface: return lower_surface(b, i);
     case Category::kImageQuery: return lower_image_query(b, i);

@@ -40,6 +40,7 @@ enum class Category : std::uint8_t {
   kCollective,      // of a warp's lanes
   kMbarrier,
   kAsyncCopy,
+  kTensorCopy,  // through a tensor map, and changes of such
   // Textures and surfaces.
   kTexture,
   kSurface,
@@ -84,7 +85,7 @@ constexpr bool computes(Category c) { return c <= Category::kVideo; }
 
 // Whether the operand in brackets names memory that the instruction reads or writes when it runs, or a little later.
 constexpr bool accesses_memory(Category c) {
-  return c == Category::kLoadStore || c == Category::kAtomic || c == Category::kMbarrier || c == Category::kAsyncCopy;
+  return c == Category::kLoadStore || c == Category::kAtomic || c == Category::kMbarrier || c == Category::kAsyncCopy || c == Category::kTensorCopy;
 }
 
 // Whether threads wait for one another there, or order what they do before with what others do after.

@@ -197,6 +197,14 @@ void update_element(Warp& w, const Op& op, LaneMask mask, const Request& r, cons
 
 }  // namespace
 
+void reduce_element(Warp& w, const Op& op, const Request& r, int lane, const std::byte* value) {
+  alignas(64) std::byte values[kWarpSize * 8];
+  std::memcpy(values + lane * op.width, value, op.width);
+  Element element;
+  element.b = values;
+  update_element(w, op, 1u << lane, r, element);
+}
+
 void run_atomic(Warp& w, const Op& op, LaneMask mask) {
   Request r;
   load_addresses(w, op, r.address);
