@@ -260,7 +260,7 @@ void TensorRows::next() {
 std::uint32_t loaded_word(TensorType type, std::uint32_t bits) {
   switch (type) {
     case TensorType::kTF32:
-    case TensorType::kTF32Ftz: return (bits + 0x1000) & ~0x1fffu;
+    case TensorType::kTF32Ftz: return (bits & 0x7fffffff) > 0x7f800000 ? 0x7fffe000 : (bits + 0x1000) & ~0x1fffu;  // to nearest, ties away from zero
     default: return bits;
   }
 }

@@ -2,8 +2,7 @@
 //
 //   run generate encode | sizes | nulls | telling | reductions | faults | copies COUNT SEED     cases, a line each
 //   run record FILE [FIRST [COUNT]]                                                     each line of FILE with the answer
-//   run check FILE                                                                      whether the answers are those that FILE has; of errors on the
-//                                                                                       simulated GPU alone, where a device can be reset after one
+//   run check FILE                                                                      whether the answers are those that FILE has
 //   run entries                                                                         what is known of the driver's functions by name and version
 //
 // The answer to an encoding is its CUresult; to a copy, the bytes that it completed on its mbarrier and a hash of all memory that it could have written to.
@@ -11,10 +10,14 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -445,28 +448,47 @@ int record(const char* path, int first, int count) {
   return 0;
 }
 
+// The answer to a case that ends the device's work, from a process of its own. No call of the runtime may have come before.
+std::string answer_of_child(const Case& c) {
+  int ends[2];
+  if (pipe(ends) != 0) return "no pipe";
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string answer = Device().copy(c, 0, nullptr);
+    const bool told = write(ends[1], answer.data(), answer.size()) == static_cast<ssize_t>(answer.size());
+    _exit(told ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string answer(200, ' ');
+  const ssize_t n = read(ends[0], answer.data(), answer.size());
+  answer.resize(n < 0 ? 0 : static_cast<std::size_t>(n));
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return answer;
+}
+
 int check(const char* path) {
   std::ifstream in(path);
-  Device device;
+  std::unique_ptr<Device> device;
   int cases = 0, differ = 0;
   for (std::string line; std::getline(in, line);) {
     if (line.empty() || line[0] == '#') continue;
     const Case c = parse_case(line);
     const std::string recorded = line.substr(line.find(" : ") + 3);
-    if (device.failed()) {
-      CHECK(cudaDeviceReset());
-      device = Device();
-    }
     std::string answer;
     if (c.kind == Kind::kEncode) {
       alignas(64) CUtensorMap maps[2];
       answer = std::to_string(encode(c, reinterpret_cast<void*>(c.address), maps));
+    } else if (recorded.compare(0, 5, "error") == 0) {
+      answer = answer_of_child(c);
     } else {
-      answer = device.copy(c, static_cast<std::uint32_t>(std::strtoul(recorded.c_str(), nullptr, 10)), nullptr);
+      if (device == nullptr) device = std::make_unique<Device>();
+      answer = device->copy(c, static_cast<std::uint32_t>(std::strtoul(recorded.c_str(), nullptr, 10)), nullptr);
     }
     ++cases;
     if (answer == recorded) continue;
     if (++differ <= 40) std::printf("%s : %s, here %s\n", c.text().c_str(), recorded.c_str(), answer.c_str());
+    if (device != nullptr && device->failed()) break;
   }
   std::printf("%d cases, %d differ\n", cases, differ);
   return differ != 0 || cases == 0;

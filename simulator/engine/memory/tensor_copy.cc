@@ -300,7 +300,8 @@ class TensorLane {
         r.missing[lane_] = unwritten >> at & all;
       }
       if (!resolve(w_, r, Space::kGlobal, 1u << lane_)) return false;
-      reduce_element(w_, target, r, lane_, bytes + at);
+      const auto type = static_cast<TensorType>(map_.type);
+      reduce_element(w_, target, r, lane_, bytes + at, type == TensorType::kF32 || type == TensorType::kTF32);
     }
     return true;
   }
