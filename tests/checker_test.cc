@@ -190,7 +190,7 @@ TEST(CheckerSuite, CoversEveryKindOfFinding) {
   for (const char* kind :
        {"out-of-bounds", "misaligned", "use-after-free", "read-only-write", "uninitialised", "race",
         "barrier-divergence", "invalid-mask", "inactive-lane", "deadlock", "time-limit", "trap", "assert",
-        "invalid-instruction", "stack-overflow", "invalid-program-counter", "mbarrier-misuse", "leak"}) {
+        "invalid-instruction", "stack-overflow", "invalid-program-counter", "mbarrier-misuse", "missing-proxy-fence", "leak"}) {
     EXPECT_GE(kinds[kind], 1) << kind;
   }
 }
