@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kMark = 0x6c6f636b73746570;
 constexpr std::uint32_t kElementBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 constexpr std::int32_t kTypes = 13;
-constexpr std::uint64_t kMostBytes = 228 << 10;  // of a box: shared memory of a multiprocessor
+constexpr std::uint64_t kMostBytes = 228 << 10;      // of a box: shared memory of a multiprocessor
 constexpr std::uint32_t kSpan[] = {0, 32, 64, 128};  // by swizzle
 
 struct Packed {

@@ -66,7 +66,9 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
   std::uint64_t below(std::uint64_t n) { return next_mixed(state_) % n; }
-  std::int64_t between(std::int64_t low, std::int64_t high) { return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low + 1))); }
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low + 1)));
+  }
   bool one_in(std::uint64_t n) { return below(n) == 0; }
   template <class T>
   T of(std::initializer_list<T> choices) {
@@ -100,20 +102,24 @@ Case right_case(Random& r, bool im2col, bool interleaved) {
   c.fill = is_float(c.type) ? static_cast<int>(r.below(2)) : 0;
   const std::uint32_t bytes = element_bytes(c.type), grain = c.interleave == 2 ? 32 : 16;
   c.address = grain * r.below(8);
-  // The inner dimension of the box: whole 16 bytes, no more than the swizzle's span. Of slices of channels there are as many as elements are asked for.
-  std::uint32_t inner = 16 * static_cast<std::uint32_t>(r.between(1, c.swizzle && !interleaved ? kSpan[c.swizzle] / 16 : 12));
+  // The inner dimension of the box: whole 16 bytes, no more than the swizzle's span. Of slices of channels there are as
+  // many as elements are asked for.
+  std::uint32_t inner =
+      16 * static_cast<std::uint32_t>(r.between(1, c.swizzle && !interleaved ? kSpan[c.swizzle] / 16 : 12));
   if (interleaved) inner = std::min(inner, 16 * bytes);
   if (inner / bytes > 256) inner = 256 * bytes;
   const std::uint32_t inner_elements = inner / bytes;
   c.sizes.push_back(static_cast<std::uint64_t>(r.between(1, 2 * inner_elements + 3)));
-  std::uint64_t stride = round_up(c.sizes[0] * (interleaved ? slice_bytes(c) : bytes), grain) + grain * (r.one_in(2) ? 0 : r.below(4));
+  std::uint64_t stride =
+      round_up(c.sizes[0] * (interleaved ? slice_bytes(c) : bytes), grain) + grain * (r.one_in(2) ? 0 : r.below(4));
   static constexpr int kMost[] = {0, 64, 24, 7, 5, 4};
   for (std::uint32_t d = 1; d < c.rank; ++d) {
     c.strides.push_back(stride);
     c.sizes.push_back(static_cast<std::uint64_t>(r.between(1, kMost[c.rank])));
     stride = stride * c.sizes.back() + grain * (r.one_in(2) ? 0 : r.below(4));
   }
-  for (std::uint32_t d = 0; d < c.rank; ++d) c.steps.push_back(r.one_in(d == 0 ? 8 : 3) ? static_cast<std::uint32_t>(r.between(1, 8)) : 1);
+  for (std::uint32_t d = 0; d < c.rank; ++d)
+    c.steps.push_back(r.one_in(d == 0 ? 8 : 3) ? static_cast<std::uint32_t>(r.between(1, 8)) : 1);
   if (im2col) {
     static constexpr int kReach[] = {0, 0, 0, 20, 6, 3};
     for (std::uint32_t d = 0; d + 2 < c.rank; ++d) {
@@ -132,7 +138,8 @@ Case right_case(Random& r, bool im2col, bool interleaved) {
   } else {
     c.box.push_back(inner_elements);
     static constexpr int kBox[] = {0, 1, 24, 6, 4, 3};
-    for (std::uint32_t d = 1; d < c.rank; ++d) c.box.push_back(static_cast<std::uint32_t>(r.between(1, kBox[c.rank])) * (r.one_in(2) ? c.steps[d] : 1));
+    for (std::uint32_t d = 1; d < c.rank; ++d)
+      c.box.push_back(static_cast<std::uint32_t>(r.between(1, kBox[c.rank])) * (r.one_in(2) ? c.steps[d] : 1));
   }
   return c;
 }
@@ -140,12 +147,16 @@ Case right_case(Random& r, bool im2col, bool interleaved) {
 // Which operations silicon takes for a type: add, min, max, inc, dec, and, or, xor.
 bool reduces(int reduction, int type) {
   switch (reduction) {
-    case 0: return type >= 2 && type != 5;
+    case 0:
+      return type >= 2 && type != 5;
     case 1:
-    case 2: return (type >= 2 && type <= 6) || type == 9;
+    case 2:
+      return (type >= 2 && type <= 6) || type == 9;
     case 3:
-    case 4: return type == 2;
-    default: return type >= 2 && type <= 4;
+    case 4:
+      return type == 2;
+    default:
+      return type >= 2 && type <= 4;
   }
 }
 
@@ -170,7 +181,8 @@ void choose_copy(Random& r, Case& c, bool writes) {
     if (d == 0 && c.interleave == 0) at -= at % (16 / element_bytes(c.type));
     c.at.push_back(static_cast<std::int32_t>(at));
   }
-  for (std::uint32_t d = 0; !writes && c.im2col && d + 2 < c.rank; ++d) c.offsets.push_back(static_cast<std::uint32_t>(r.one_in(2) ? 0 : r.below(c.rank == 5 ? 12 : 16)));
+  for (std::uint32_t d = 0; !writes && c.im2col && d + 2 < c.rank; ++d)
+    c.offsets.push_back(static_cast<std::uint32_t>(r.one_in(2) ? 0 : r.below(c.rank == 5 ? 12 : 16)));
   c.seed = r.any() >> 1 | 1;
 }
 
@@ -178,12 +190,24 @@ void choose_copy(Random& r, Case& c, bool writes) {
 void spoil(Random& r, Case& c) {
   const auto dimension = [&] { return r.below(c.sizes.size()); };
   switch (r.below(22)) {
-    case 0: c.type = r.of({-1, 13, 14, 15, 16, 17, 100}); break;
-    case 1: c.rank = r.of({0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 100u}); break;
-    case 2: c.address += r.of({1u, 2u, 4u, 8u, 16u, 24u, 48u}); break;
-    case 3: c.address = r.of<std::uint64_t>({0, 16, 1ull << 40, 1ull << 47, 1ull << 48, 1ull << 49, 1ull << 56, 1ull << 57, 1ull << 63, ~15ull}); break;
+    case 0:
+      c.type = r.of({-1, 13, 14, 15, 16, 17, 100});
+      break;
+    case 1:
+      c.rank = r.of({0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 100u});
+      break;
+    case 2:
+      c.address += r.of({1u, 2u, 4u, 8u, 16u, 24u, 48u});
+      break;
+    case 3:
+      c.address = r.of<std::uint64_t>(
+          {0, 16, 1ull << 40, 1ull << 47, 1ull << 48, 1ull << 49, 1ull << 56, 1ull << 57, 1ull << 63, ~15ull});
+      break;
     case 4:
-    case 5: c.sizes[dimension()] = r.of<std::uint64_t>({0, 1, 1ull << 31, (1ull << 32) - 1, 1ull << 32, (1ull << 32) + 1, 1ull << 40, ~0ull}); break;
+    case 5:
+      c.sizes[dimension()] =
+          r.of<std::uint64_t>({0, 1, 1ull << 31, (1ull << 32) - 1, 1ull << 32, (1ull << 32) + 1, 1ull << 40, ~0ull});
+      break;
     case 6:
     case 7:
       if (!c.strides.empty()) c.strides[r.below(c.strides.size())] += r.of({1u, 2u, 4u, 8u, 16u, 24u, 32u, 48u});
@@ -191,30 +215,48 @@ void spoil(Random& r, Case& c) {
     case 8:
       if (!c.strides.empty()) {
         c.strides[r.below(c.strides.size())] =
-            r.of<std::uint64_t>({0, 16, 32, 1ull << 35, 1ull << 36, (1ull << 40) - 32, (1ull << 40) - 16, 1ull << 40, (1ull << 40) + 16, 1ull << 44, 1ull << 63, ~15ull});
+            r.of<std::uint64_t>({0, 16, 32, 1ull << 35, 1ull << 36, (1ull << 40) - 32, (1ull << 40) - 16, 1ull << 40,
+                                 (1ull << 40) + 16, 1ull << 44, 1ull << 63, ~15ull});
       }
       break;
     case 9:
     case 10:
     case 11:
       if (c.im2col) {
-        (r.one_in(2) ? c.channels : c.pixels) = r.of({0u, 1u, 2u, 3u, 8u, 16u, 64u, 128u, 255u, 256u, 257u, 512u, 1023u, 1024u, 1025u, 65536u});
+        (r.one_in(2) ? c.channels : c.pixels) =
+            r.of({0u, 1u, 2u, 3u, 8u, 16u, 64u, 128u, 255u, 256u, 257u, 512u, 1023u, 1024u, 1025u, 65536u});
       } else {
-        c.box[dimension()] = r.of({0u, 1u, 2u, 3u, 4u, 8u, 12u, 16u, 24u, 32u, 64u, 128u, 255u, 256u, 257u, 512u, 65536u});
+        c.box[dimension()] =
+            r.of({0u, 1u, 2u, 3u, 4u, 8u, 12u, 16u, 24u, 32u, 64u, 128u, 255u, 256u, 257u, 512u, 65536u});
       }
       break;
     case 12:
-    case 13: c.steps[dimension()] = r.of({0u, 1u, 2u, 7u, 8u, 9u, 16u, 256u}); break;
-    case 14: c.interleave = r.of({-1, 0, 1, 2, 3}); break;
-    case 15: c.swizzle = r.of({-1, 0, 1, 2, 3, 4, 5, 6, 7, 100}); break;
-    case 16: c.promotion = r.of({-1, 0, 1, 2, 3, 4, 100}); break;
-    case 17: c.fill = r.of({-1, 0, 1, 2, 100}); break;
-    case 18: c.map = r.of({1u, 4u, 8u, 16u, 32u, 48u}); break;
-    case 19: c.rank = 0; break;
+    case 13:
+      c.steps[dimension()] = r.of({0u, 1u, 2u, 7u, 8u, 9u, 16u, 256u});
+      break;
+    case 14:
+      c.interleave = r.of({-1, 0, 1, 2, 3});
+      break;
+    case 15:
+      c.swizzle = r.of({-1, 0, 1, 2, 3, 4, 5, 6, 7, 100});
+      break;
+    case 16:
+      c.promotion = r.of({-1, 0, 1, 2, 3, 4, 100});
+      break;
+    case 17:
+      c.fill = r.of({-1, 0, 1, 2, 100});
+      break;
+    case 18:
+      c.map = r.of({1u, 4u, 8u, 16u, 32u, 48u});
+      break;
+    case 19:
+      c.rank = 0;
+      break;
     default:
       if (c.im2col) {
         auto& corner = r.one_in(2) ? c.lower : c.upper;
-        corner[r.below(corner.size())] = r.of({-40000, -32769, -32768, -1000, -129, -128, -100, -17, -16, 0, 15, 16, 100, 127, 128, 1000, 32767, 32768, 40000});
+        corner[r.below(corner.size())] = r.of({-40000, -32769, -32768, -1000, -129, -128, -100, -17, -16, 0, 15, 16,
+                                               100, 127, 128, 1000, 32767, 32768, 40000});
       } else {
         c.type = static_cast<int>(r.below(13));
       }
@@ -290,7 +332,9 @@ std::uint32_t rows(const Case& c) {
 }  // namespace
 
 std::uint32_t copied_bytes(const Case& c) { return rows(c) * row_bytes(c); }
-std::uint32_t covered_bytes(const Case& c) { return rows(c) * (c.interleave != 0 ? row_bytes(c) : std::max(row_bytes(c), kSpan[c.swizzle])); }
+std::uint32_t covered_bytes(const Case& c) {
+  return rows(c) * (c.interleave != 0 ? row_bytes(c) : std::max(row_bytes(c), kSpan[c.swizzle]));
+}
 
 namespace {
 
@@ -313,7 +357,11 @@ Case whole_case(Random& r, int type) {
 bool random_copy(Random& r, bool interleaved, std::uint32_t most, Case& c) {
   c = right_case(r, r.one_in(3), interleaved);
   const std::uint64_t which = r.below(10);
-  c.kind = which < 5 ? Kind::kLoad : which < 7 ? Kind::kStore : which < 8 ? Kind::kReduce : which < 9 ? Kind::kMulticast : Kind::kReplace;
+  c.kind = which < 5   ? Kind::kLoad
+           : which < 7 ? Kind::kStore
+           : which < 8 ? Kind::kReduce
+           : which < 9 ? Kind::kMulticast
+                       : Kind::kReplace;
   c.reduction = c.kind == Kind::kReduce ? static_cast<int>(r.below(8)) : 0;
   if (c.kind == Kind::kReduce && !reduces(c.reduction, c.type)) return false;
   c.mask = c.kind == Kind::kMulticast ? static_cast<std::uint32_t>(r.between(1, 3)) : 0;
@@ -393,7 +441,8 @@ std::vector<Case> telling_cases() {
   std::vector<Case> all;
   Random r(2);
   for (Case c; all.size() < 900;) {
-    if (!random_copy(r, all.size() % 2 == 0, 12000, c) || c.kind == Kind::kMulticast || tensor_bytes(c) > 30000) continue;
+    if (!random_copy(r, all.size() % 2 == 0, 12000, c) || c.kind == Kind::kMulticast || tensor_bytes(c) > 30000)
+      continue;
     c.seed = 0;
     all.push_back(c);
   }

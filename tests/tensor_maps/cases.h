@@ -1,6 +1,8 @@
-// Calls of cuTensorMapEncode* and copies through tensor maps, each a line of text: what silicon is asked, and what it answered.
+// Calls of cuTensorMapEncode* and copies through tensor maps, each a line of text: what silicon is asked, and what it
+// answered.
 //
-// A line is "name=1,2,3" words, one a field, in any order; a recorded one ends with " : " and the answer. Fields that a line leaves out are as in Case.
+// A line is "name=1,2,3" words, one a field, in any order; a recorded one ends with " : " and the answer. Fields that a
+// line leaves out are as in Case.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +13,12 @@ namespace lockstep::tensor_maps {
 
 // What a case asks. The reductions stand in the order of `reductions` in run.cu.
 enum class Kind : int {
-  kEncode,       // only whether the driver takes the arguments
-  kLoad,         // global to shared memory
-  kStore,        // shared to global memory
-  kReduce,       // the same with an operation
-  kMulticast,    // to two blocks of a cluster
-  kReplace,      // a load through a map of which tensormap.replace wrote every field (sm_90a)
+  kEncode,     // only whether the driver takes the arguments
+  kLoad,       // global to shared memory
+  kStore,      // shared to global memory
+  kReduce,     // the same with an operation
+  kMulticast,  // to two blocks of a cluster
+  kReplace,    // a load through a map of which tensormap.replace wrote every field (sm_90a)
 };
 
 struct Case {
@@ -33,12 +35,12 @@ struct Case {
   std::uint32_t map = 0;   // how far the map is from a multiple of 64
   std::uint32_t null = 0;  // pointers that are null: 1 the map, 2 sizes, 4 strides, 8 box or lower, 16 steps, 32 upper
   // A copy.
-  std::vector<std::int32_t> at;           // coordinates, innermost first
-  std::vector<std::uint32_t> offsets;     // of im2col
-  std::uint32_t to = 0;                   // place in shared memory, from a multiple of 1024
+  std::vector<std::int32_t> at;        // coordinates, innermost first
+  std::vector<std::uint32_t> offsets;  // of im2col
+  std::uint32_t to = 0;                // place in shared memory, from a multiple of 1024
   int reduction = 0;
-  std::uint32_t mask = 0;                 // of the blocks of a multicast
-  std::uint64_t seed = 0;                 // of the data; 0: each word of four bytes is its own number
+  std::uint32_t mask = 0;  // of the blocks of a multicast
+  std::uint64_t seed = 0;  // of the data; 0: each word of four bytes is its own number
 
   std::string text() const;
 };
@@ -67,7 +69,8 @@ std::vector<Case> null_cases();
 std::uint32_t element_bytes(int type);
 // From a tensor's first byte to its last.
 std::uint64_t tensor_bytes(const Case& c);
-// What a copy moves, and the bytes of shared memory from its first to the end of its last row: rows shorter than what is swizzled lie that far apart.
+// What a copy moves, and the bytes of shared memory from its first to the end of its last row: rows shorter than what
+// is swizzled lie that far apart.
 std::uint32_t copied_bytes(const Case& c);
 std::uint32_t covered_bytes(const Case& c);
 

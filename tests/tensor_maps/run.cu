@@ -1,15 +1,16 @@
 // Asks a GPU, silicon or simulated, what it makes of the cases of cases.h.
 //
 //   run generate encode | sizes | nulls | telling | reductions | faults | copies COUNT SEED     cases, a line each
-//   run record FILE [FIRST [COUNT]]                                                     each line of FILE with the answer
-//   run check FILE                                                                      whether the answers are those that FILE has
-//   run entries                                                                         what is known of the driver's functions by name and version
+//   run record FILE [FIRST [COUNT]]                                                     each line of FILE with the
+//   answer run check FILE                                                                      whether the answers are
+//   those that FILE has run entries                                                                         what is
+//   known of the driver's functions by name and version
 //
-// The answer to an encoding is its CUresult; to a copy, the bytes that it completed on its mbarrier and a hash of all memory that it could have written to.
-// An error of the device ends `record` after the case's line, with exit code 3: begin anew at the next one.
+// The answer to an encoding is its CUresult; to a copy, the bytes that it completed on its mbarrier and a hash of all
+// memory that it could have written to. An error of the device ends `record` after the case's line, with exit code 3:
+// begin anew at the next one.
 #include <cuda.h>
 #include <cuda_runtime.h>
-
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,14 +43,16 @@ struct Arguments {
   unsigned short offsets[3] = {};
   unsigned short mask = 0;
   std::uint32_t to = 0;
-  std::uint32_t expect = 0;  // bytes
+  std::uint32_t expect = 0;      // bytes
   const uint4* image = nullptr;  // of the window
   uint4* window = nullptr;       // of each block, afterwards
   unsigned long long* state = nullptr;
   const void* map = nullptr;  // null: the kernel's parameter
 };
 
-__device__ std::uint32_t shared_address(const void* p) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(p)); }
+__device__ std::uint32_t shared_address(const void* p) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+}
 
 #define C1 "{%2}"
 #define C2 "{%2, %3}"
@@ -59,83 +62,177 @@ __device__ std::uint32_t shared_address(const void* p) { return static_cast<std:
 #define COORDINATES "r"(a.at[0]), "r"(a.at[1]), "r"(a.at[2]), "r"(a.at[3]), "r"(a.at[4])
 
 __device__ void load(const Arguments& a, const void* map, std::uint32_t to, std::uint32_t barrier) {
-#define LOAD(d, c) \
-  asm volatile("cp.async.bulk.tensor." d "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, " c "], [%7];" ::"r"(to), "l"(map), COORDINATES, "r"(barrier) : "memory")
-#define LOAD_IM2COL(d, c, o)                                                                                                                          \
-  asm volatile("cp.async.bulk.tensor." d "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, " c "], [%7], " o ";" ::"r"(to),    \
-               "l"(map), COORDINATES, "r"(barrier), "h"(a.offsets[0]), "h"(a.offsets[1]), "h"(a.offsets[2])                                             \
+#define LOAD(d, c)                                                                                                  \
+  asm volatile("cp.async.bulk.tensor." d "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, " c \
+               "], [%7];" ::"r"(to),                                                                                \
+               "l"(map), COORDINATES, "r"(barrier)                                                                  \
+               : "memory")
+#define LOAD_IM2COL(d, c, o)                                                                                          \
+  asm volatile("cp.async.bulk.tensor." d "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, " c \
+               "], [%7], " o ";" ::"r"(to),                                                                           \
+               "l"(map), COORDINATES, "r"(barrier), "h"(a.offsets[0]), "h"(a.offsets[1]), "h"(a.offsets[2])           \
                : "memory")
   switch (a.rank + (a.im2col ? 5 : 0)) {
-    case 1: LOAD("1", C1); break;
-    case 2: LOAD("2", C2); break;
-    case 3: LOAD("3", C3); break;
-    case 4: LOAD("4", C4); break;
-    case 5: LOAD("5", C5); break;
-    case 8: LOAD_IM2COL("3", C3, "{%8}"); break;
-    case 9: LOAD_IM2COL("4", C4, "{%8, %9}"); break;
-    case 10: LOAD_IM2COL("5", C5, "{%8, %9, %10}"); break;
+    case 1:
+      LOAD("1", C1);
+      break;
+    case 2:
+      LOAD("2", C2);
+      break;
+    case 3:
+      LOAD("3", C3);
+      break;
+    case 4:
+      LOAD("4", C4);
+      break;
+    case 5:
+      LOAD("5", C5);
+      break;
+    case 8:
+      LOAD_IM2COL("3", C3, "{%8}");
+      break;
+    case 9:
+      LOAD_IM2COL("4", C4, "{%8, %9}");
+      break;
+    case 10:
+      LOAD_IM2COL("5", C5, "{%8, %9, %10}");
+      break;
   }
 }
 
 __device__ void load_multicast(const Arguments& a, const void* map, std::uint32_t to, std::uint32_t barrier) {
-#define MULTICAST(d, c)                                                                                                                                  \
-  asm volatile("cp.async.bulk.tensor." d "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, " c                     \
-               "], [%7], %8;" ::"r"(to), "l"(map), COORDINATES, "r"(barrier), "h"(a.mask)                                                                \
+#define MULTICAST(d, c)                                                                                      \
+  asm volatile("cp.async.bulk.tensor." d                                                                     \
+               "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, " c \
+               "], [%7], %8;" ::"r"(to),                                                                     \
+               "l"(map), COORDINATES, "r"(barrier), "h"(a.mask)                                              \
                : "memory")
-#define MULTICAST_IM2COL(d, c, o)                                                                                                                        \
-  asm volatile("cp.async.bulk.tensor." d "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, " c                   \
-               "], [%7], " o ", %8;" ::"r"(to), "l"(map), COORDINATES, "r"(barrier), "h"(a.mask), "h"(a.offsets[0]), "h"(a.offsets[1]), "h"(a.offsets[2]) \
+#define MULTICAST_IM2COL(d, c, o)                                                                              \
+  asm volatile("cp.async.bulk.tensor." d                                                                       \
+               "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, " c \
+               "], [%7], " o ", %8;" ::"r"(to),                                                                \
+               "l"(map), COORDINATES, "r"(barrier), "h"(a.mask), "h"(a.offsets[0]), "h"(a.offsets[1]),         \
+               "h"(a.offsets[2])                                                                               \
                : "memory")
   switch (a.rank + (a.im2col ? 5 : 0)) {
-    case 1: MULTICAST("1", C1); break;
-    case 2: MULTICAST("2", C2); break;
-    case 3: MULTICAST("3", C3); break;
-    case 4: MULTICAST("4", C4); break;
-    case 5: MULTICAST("5", C5); break;
-    case 8: MULTICAST_IM2COL("3", C3, "{%9}"); break;
-    case 9: MULTICAST_IM2COL("4", C4, "{%9, %10}"); break;
-    case 10: MULTICAST_IM2COL("5", C5, "{%9, %10, %11}"); break;
+    case 1:
+      MULTICAST("1", C1);
+      break;
+    case 2:
+      MULTICAST("2", C2);
+      break;
+    case 3:
+      MULTICAST("3", C3);
+      break;
+    case 4:
+      MULTICAST("4", C4);
+      break;
+    case 5:
+      MULTICAST("5", C5);
+      break;
+    case 8:
+      MULTICAST_IM2COL("3", C3, "{%9}");
+      break;
+    case 9:
+      MULTICAST_IM2COL("4", C4, "{%9, %10}");
+      break;
+    case 10:
+      MULTICAST_IM2COL("5", C5, "{%9, %10, %11}");
+      break;
   }
 }
 
 __device__ void store(const Arguments& a, const void* map, std::uint32_t from) {
-#define STORE(d, c, how) \
-  asm volatile("cp.async.bulk.tensor." d "d.global.shared::cta." how ".bulk_group [%1, " c "], [%0];" ::"r"(from), "l"(map), COORDINATES : "memory")
+#define STORE(d, c, how)                                                                                           \
+  asm volatile("cp.async.bulk.tensor." d "d.global.shared::cta." how ".bulk_group [%1, " c "], [%0];" ::"r"(from), \
+               "l"(map), COORDINATES                                                                               \
+               : "memory")
   switch (a.rank + (a.im2col ? 5 : 0)) {
-    case 1: STORE("1", C1, "tile"); break;
-    case 2: STORE("2", C2, "tile"); break;
-    case 3: STORE("3", C3, "tile"); break;
-    case 4: STORE("4", C4, "tile"); break;
-    case 5: STORE("5", C5, "tile"); break;
-    case 8: STORE("3", C3, "im2col_no_offs"); break;
-    case 9: STORE("4", C4, "im2col_no_offs"); break;
-    case 10: STORE("5", C5, "im2col_no_offs"); break;
+    case 1:
+      STORE("1", C1, "tile");
+      break;
+    case 2:
+      STORE("2", C2, "tile");
+      break;
+    case 3:
+      STORE("3", C3, "tile");
+      break;
+    case 4:
+      STORE("4", C4, "tile");
+      break;
+    case 5:
+      STORE("5", C5, "tile");
+      break;
+    case 8:
+      STORE("3", C3, "im2col_no_offs");
+      break;
+    case 9:
+      STORE("4", C4, "im2col_no_offs");
+      break;
+    case 10:
+      STORE("5", C5, "im2col_no_offs");
+      break;
   }
 }
 
 __device__ void reduce(const Arguments& a, const void* map, std::uint32_t from) {
-#define REDUCE(d, c, op, how) \
-  asm volatile("cp.reduce.async.bulk.tensor." d "d.global.shared::cta." op "." how ".bulk_group [%1, " c "], [%0];" ::"r"(from), "l"(map), COORDINATES : "memory")
-#define REDUCTIONS(d, c, how)                      \
-  switch (a.reduction) {                           \
-    case 0: REDUCE(d, c, "add", how); break;       \
-    case 1: REDUCE(d, c, "min", how); break;       \
-    case 2: REDUCE(d, c, "max", how); break;       \
-    case 3: REDUCE(d, c, "inc", how); break;       \
-    case 4: REDUCE(d, c, "dec", how); break;       \
-    case 5: REDUCE(d, c, "and", how); break;       \
-    case 6: REDUCE(d, c, "or", how); break;        \
-    case 7: REDUCE(d, c, "xor", how); break;       \
+#define REDUCE(d, c, op, how)                                                                            \
+  asm volatile("cp.reduce.async.bulk.tensor." d "d.global.shared::cta." op "." how ".bulk_group [%1, " c \
+               "], [%0];" ::"r"(from),                                                                   \
+               "l"(map), COORDINATES                                                                     \
+               : "memory")
+#define REDUCTIONS(d, c, how)   \
+  switch (a.reduction) {        \
+    case 0:                     \
+      REDUCE(d, c, "add", how); \
+      break;                    \
+    case 1:                     \
+      REDUCE(d, c, "min", how); \
+      break;                    \
+    case 2:                     \
+      REDUCE(d, c, "max", how); \
+      break;                    \
+    case 3:                     \
+      REDUCE(d, c, "inc", how); \
+      break;                    \
+    case 4:                     \
+      REDUCE(d, c, "dec", how); \
+      break;                    \
+    case 5:                     \
+      REDUCE(d, c, "and", how); \
+      break;                    \
+    case 6:                     \
+      REDUCE(d, c, "or", how);  \
+      break;                    \
+    case 7:                     \
+      REDUCE(d, c, "xor", how); \
+      break;                    \
   }
   switch (a.rank + (a.im2col ? 5 : 0)) {
-    case 1: REDUCTIONS("1", C1, "tile"); break;
-    case 2: REDUCTIONS("2", C2, "tile"); break;
-    case 3: REDUCTIONS("3", C3, "tile"); break;
-    case 4: REDUCTIONS("4", C4, "tile"); break;
-    case 5: REDUCTIONS("5", C5, "tile"); break;
-    case 8: REDUCTIONS("3", C3, "im2col_no_offs"); break;
-    case 9: REDUCTIONS("4", C4, "im2col_no_offs"); break;
-    case 10: REDUCTIONS("5", C5, "im2col_no_offs"); break;
+    case 1:
+      REDUCTIONS("1", C1, "tile");
+      break;
+    case 2:
+      REDUCTIONS("2", C2, "tile");
+      break;
+    case 3:
+      REDUCTIONS("3", C3, "tile");
+      break;
+    case 4:
+      REDUCTIONS("4", C4, "tile");
+      break;
+    case 5:
+      REDUCTIONS("5", C5, "tile");
+      break;
+    case 8:
+      REDUCTIONS("3", C3, "im2col_no_offs");
+      break;
+    case 9:
+      REDUCTIONS("4", C4, "im2col_no_offs");
+      break;
+    case 10:
+      REDUCTIONS("5", C5, "im2col_no_offs");
+      break;
   }
 }
 
@@ -148,7 +245,10 @@ __device__ void finish_stores() {
 __device__ bool wait(std::uint32_t barrier) {
   unsigned done = 0;
   for (int i = 0; i < 200 && !done; ++i) {
-    asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0, 1000; selp.b32 %0, 1, 0, p;}" : "=r"(done) : "r"(barrier) : "memory");
+    asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0, 1000; selp.b32 %0, 1, 0, p;}"
+                 : "=r"(done)
+                 : "r"(barrier)
+                 : "memory");
   }
   return done != 0;
 }
@@ -156,7 +256,8 @@ __device__ bool wait(std::uint32_t barrier) {
 __device__ void run_copy(const Arguments& a, const void* map, unsigned rank) {
   extern __shared__ uint4 dynamic[];
   __shared__ alignas(8) unsigned long long barrier_object;
-  const std::uint32_t base = shared_address(dynamic), window = (base + 1023) / 1024 * 1024, barrier = shared_address(&barrier_object);
+  const std::uint32_t base = shared_address(dynamic), window = (base + 1023) / 1024 * 1024,
+                      barrier = shared_address(&barrier_object);
   uint4* const bytes = dynamic + (window - base) / 16;
   for (std::uint32_t i = threadIdx.x; i < kWindow / 16; i += blockDim.x) bytes[i] = a.image[i];
   if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
@@ -175,11 +276,20 @@ __device__ void run_copy(const Arguments& a, const void* map, unsigned rank) {
   if (threadIdx.x == 0 && rank == 0) {
     switch (kind) {
       case Kind::kLoad:
-      case Kind::kReplace: load(a, map, window + a.to, barrier); break;
-      case Kind::kMulticast: load_multicast(a, map, window + a.to, barrier); break;
-      case Kind::kStore: store(a, map, window + a.to); break;
-      case Kind::kReduce: reduce(a, map, window + a.to); break;
-      default: break;
+      case Kind::kReplace:
+        load(a, map, window + a.to, barrier);
+        break;
+      case Kind::kMulticast:
+        load_multicast(a, map, window + a.to, barrier);
+        break;
+      case Kind::kStore:
+        store(a, map, window + a.to);
+        break;
+      case Kind::kReduce:
+        reduce(a, map, window + a.to);
+        break;
+      default:
+        break;
     }
     if (!loads) finish_stores();
   }
@@ -188,13 +298,16 @@ __device__ void run_copy(const Arguments& a, const void* map, unsigned rank) {
   }
   __syncthreads();
   if (loads) {
-    for (std::uint32_t i = threadIdx.x; i < kWindow / 16; i += blockDim.x) a.window[rank * (kWindow / 16) + i] = bytes[i];
+    for (std::uint32_t i = threadIdx.x; i < kWindow / 16; i += blockDim.x)
+      a.window[rank * (kWindow / 16) + i] = bytes[i];
   }
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
 __global__ void copy_kernel(const __grid_constant__ CUtensorMap map, const Arguments a) { run_copy(a, &map, 0); }
-__global__ void __cluster_dims__(2) multicast_kernel(const __grid_constant__ CUtensorMap map, const Arguments a) { run_copy(a, &map, blockIdx.x); }
+__global__ void __cluster_dims__(2) multicast_kernel(const __grid_constant__ CUtensorMap map, const Arguments a) {
+  run_copy(a, &map, blockIdx.x);
+}
 
 // Every field of a map, as tensormap.replace wants it.
 struct Fields {
@@ -203,26 +316,32 @@ struct Fields {
   int type = 0, interleave = 0, swizzle = 0, fill = 0;
 };
 
-__global__ void replace_kernel(const __grid_constant__ CUtensorMap from, CUtensorMap* to, const Fields f, const Arguments a) {
+__global__ void replace_kernel(const __grid_constant__ CUtensorMap from, CUtensorMap* to, const Fields f,
+                               const Arguments a) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __shared__ alignas(128) unsigned words[32];
   words[threadIdx.x] = reinterpret_cast<const unsigned*>(&from)[threadIdx.x];
   __syncwarp();
   const std::uint32_t m = shared_address(words);
   if (threadIdx.x == 0) {
-#define FIELD(field, type, constraint, value) asm volatile("tensormap.replace.tile." field ".shared::cta.b1024." type " [%0], %1;" ::"r"(m), constraint(value) : "memory")
-#define ORDINAL(field, type, constraint, n, value) \
-  asm volatile("tensormap.replace.tile." field ".shared::cta.b1024." type " [%0], " n ", %1;" ::"r"(m), constraint(value) : "memory")
+#define FIELD(field, type, constraint, value)                                                                      \
+  asm volatile("tensormap.replace.tile." field ".shared::cta.b1024." type " [%0], %1;" ::"r"(m), constraint(value) \
+               : "memory")
+#define ORDINAL(field, type, constraint, n, value)                                                      \
+  asm volatile("tensormap.replace.tile." field ".shared::cta.b1024." type " [%0], " n ", %1;" ::"r"(m), \
+               constraint(value)                                                                        \
+               : "memory")
 #define CONSTANT(field, value, n) \
-  if (value == n) asm volatile("tensormap.replace.tile." field ".shared::cta.b1024.b32 [%0], " #n ";" ::"r"(m) : "memory")
+  if (value == n)                 \
+  asm volatile("tensormap.replace.tile." field ".shared::cta.b1024.b32 [%0], " #n ";" ::"r"(m) : "memory")
     FIELD("global_address", "b64", "l", f.address);
     FIELD("rank", "b32", "r", f.rank);
-#define DIMENSION(n)                                             \
-  ORDINAL("box_dim", "b32", "r", #n, f.box[n]);                  \
-  ORDINAL("global_dim", "b32", "r", #n, f.sizes[n]);             \
+#define DIMENSION(n)                                 \
+  ORDINAL("box_dim", "b32", "r", #n, f.box[n]);      \
+  ORDINAL("global_dim", "b32", "r", #n, f.sizes[n]); \
   ORDINAL("element_stride", "b32", "r", #n, f.steps[n]);
-    DIMENSION(0) DIMENSION(1) DIMENSION(2) DIMENSION(3) DIMENSION(4)
-    ORDINAL("global_stride", "b64", "l", "0", f.strides[0]);
+    DIMENSION(0)
+    DIMENSION(1) DIMENSION(2) DIMENSION(3) DIMENSION(4) ORDINAL("global_stride", "b64", "l", "0", f.strides[0]);
     ORDINAL("global_stride", "b64", "l", "1", f.strides[1]);
     ORDINAL("global_stride", "b64", "l", "2", f.strides[2]);
     ORDINAL("global_stride", "b64", "l", "3", f.strides[3]);
@@ -250,16 +369,22 @@ __global__ void replace_kernel(const __grid_constant__ CUtensorMap from, CUtenso
     CONSTANT("fill_mode", f.fill, 1);
   }
   __syncwarp();
-  asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(to), "r"(m) : "memory");
+  asm volatile(
+      "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(
+          to),
+      "r"(m)
+      : "memory");
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(to) : "memory");
   run_copy(a, to, 0);
 #endif
 }
 
-using Tiled = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
-                           CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-using Im2col = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const int*, const int*, cuuint32_t,
-                            cuuint32_t, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+using Tiled = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
+                           const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
+                           CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+using Im2col = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
+                            const int*, const int*, cuuint32_t, cuuint32_t, const cuuint32_t*, CUtensorMapInterleave,
+                            CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
 void* entry_point(const char* name) {
   void* function = nullptr;
@@ -295,10 +420,12 @@ CUresult encode(const Case& c, void* address, CUtensorMap* map) {
   const auto* s = reinterpret_cast<const cuuint64_t*>(sizes.data());
   const auto* t = reinterpret_cast<const cuuint64_t*>(strides.data());
   if (c.im2col) {
-    return im2col(to, type, c.rank, address, unless(2, s), unless(4, t), unless(8, lower.data()), unless(32, upper.data()), c.channels, c.pixels,
-                  unless(16, steps.data()), interleave, swizzle, promotion, fill);
+    return im2col(to, type, c.rank, address, unless(2, s), unless(4, t), unless(8, lower.data()),
+                  unless(32, upper.data()), c.channels, c.pixels, unless(16, steps.data()), interleave, swizzle,
+                  promotion, fill);
   }
-  return tiled(to, type, c.rank, address, unless(2, s), unless(4, t), unless(8, box.data()), unless(16, steps.data()), interleave, swizzle, promotion, fill);
+  return tiled(to, type, c.rank, address, unless(2, s), unless(4, t), unless(8, box.data()), unless(16, steps.data()),
+               interleave, swizzle, promotion, fill);
 }
 
 std::uint64_t hash(const std::vector<std::uint64_t>& words) {
@@ -308,15 +435,16 @@ std::uint64_t hash(const std::vector<std::uint64_t>& words) {
 }
 
 void fill(std::vector<std::uint64_t>& words, std::uint64_t seed) {
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = seed != 0 ? lockstep::next_mixed(seed) : (2 * i + 1) << 32 | 2 * i;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    words[i] = seed != 0 ? lockstep::next_mixed(seed) : (2 * i + 1) << 32 | 2 * i;
 }
 
-#define CHECK(call)                                                                       \
-  do {                                                                                    \
-    if (const cudaError_t e = (call); e != cudaSuccess) {                                 \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e));                     \
-      std::exit(1);                                                                       \
-    }                                                                                     \
+#define CHECK(call)                                                   \
+  do {                                                                \
+    if (const cudaError_t e = (call); e != cudaSuccess) {             \
+      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e)); \
+      std::exit(1);                                                   \
+    }                                                                 \
   } while (false)
 
 class Device {
@@ -373,7 +501,8 @@ class Device {
       other.steps = {1, 1, 1, 1, 1};
       other.promotion = c.promotion;
       CUtensorMap from;
-      if (const CUresult e = encode(other, tensor + 64, &from); e != CUDA_SUCCESS) return "no map to begin with: " + std::to_string(e);
+      if (const CUresult e = encode(other, tensor + 64, &from); e != CUDA_SUCCESS)
+        return "no map to begin with: " + std::to_string(e);
       replace_kernel<<<1, 32, kShared>>>(from, map_, fields(c, tensor), a);
     } else {
       copy_kernel<<<1, 32, kShared>>>(map, a);
@@ -391,7 +520,8 @@ class Device {
       std::fwrite(after.data() + (loads ? 0 : kMargin / 8), 1, kWindow / 2, dump);
     }
     char text[80];
-    std::snprintf(text, sizeof text, "%u%s %016llx", expect, state[0] | state[1] ? " never" : "", static_cast<unsigned long long>(hash(after)));
+    std::snprintf(text, sizeof text, "%u%s %016llx", expect, state[0] | state[1] ? " never" : "",
+                  static_cast<unsigned long long>(hash(after)));
     return text;
   }
   bool failed() const { return failed_; }
@@ -448,7 +578,8 @@ int record(const char* path, int first, int count) {
   return 0;
 }
 
-// The answer to a case that ends the device's work, from a process of its own. No call of the runtime may have come before.
+// The answer to a case that ends the device's work, from a process of its own. No call of the runtime may have come
+// before.
 std::string answer_of_child(const Case& c) {
   int ends[2];
   if (pipe(ends) != 0) return "no pipe";
@@ -496,13 +627,15 @@ int check(const char* path) {
 
 // What the runtime says of the driver's functions by name and version.
 int entries() {
-  for (const char* name : {"cuTensorMapEncodeTiled", "cuTensorMapEncodeIm2col", "cuTensorMapEncodeIm2colWide", "cuTensorMapReplaceAddress", "cuTensorMapEncodeTile",
-                           "cuNothing", "", "cuGetErrorString", "cuMemAlloc_v2"}) {
+  for (const char* name :
+       {"cuTensorMapEncodeTiled", "cuTensorMapEncodeIm2col", "cuTensorMapEncodeIm2colWide", "cuTensorMapReplaceAddress",
+        "cuTensorMapEncodeTile", "cuNothing", "", "cuGetErrorString", "cuMemAlloc_v2"}) {
     for (const unsigned version : {0u, 11080u, 12000u, 12070u, 12080u, 13000u, 13010u, 14000u}) {
       void* f = nullptr;
       cudaDriverEntryPointQueryResult found = static_cast<cudaDriverEntryPointQueryResult>(77);
       const cudaError_t e = cudaGetDriverEntryPointByVersion(name, &f, version, cudaEnableDefault, &found);
-      std::printf("entry '%s' %u : %d %d %s\n", name, version, static_cast<int>(e), static_cast<int>(found), f != nullptr ? "found" : "null");
+      std::printf("entry '%s' %u : %d %d %s\n", name, version, static_cast<int>(e), static_cast<int>(found),
+                  f != nullptr ? "found" : "null");
     }
     void* f = nullptr;
     const cudaError_t e = cudaGetDriverEntryPointByVersion(name, &f, 13000, cudaEnableDefault, nullptr);
@@ -528,8 +661,10 @@ int generate(const std::string& what, int count, std::uint64_t seed) {
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
-  if (mode == "generate" && argc > 2) return generate(argv[2], argc > 3 ? std::atoi(argv[3]) : 0, argc > 4 ? std::strtoull(argv[4], nullptr, 10) : 0);
-  if (mode == "record" && argc > 2) return record(argv[2], argc > 3 ? std::atoi(argv[3]) : 0, argc > 4 ? std::atoi(argv[4]) : 1 << 30);
+  if (mode == "generate" && argc > 2)
+    return generate(argv[2], argc > 3 ? std::atoi(argv[3]) : 0, argc > 4 ? std::strtoull(argv[4], nullptr, 10) : 0);
+  if (mode == "record" && argc > 2)
+    return record(argv[2], argc > 3 ? std::atoi(argv[3]) : 0, argc > 4 ? std::atoi(argv[4]) : 1 << 30);
   if (mode == "check" && argc == 3) return check(argv[2]);
   if (mode == "entries") return entries();
   std::fprintf(stderr, "usage: %s generate WHAT [COUNT SEED] | record FILE [FIRST [COUNT]] | check FILE\n", argv[0]);

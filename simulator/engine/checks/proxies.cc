@@ -9,8 +9,8 @@
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/placement.h"
 #include "simulator/engine/launch/worker.h"
-#include "simulator/engine/memory/async_copy.h"
 #include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/async_copy.h"
 #include "simulator/engine/memory/lane_addresses.h"
 #include "simulator/engine/memory/tensor_copy.h"
 #include "simulator/engine/sync/cluster.h"
@@ -165,7 +165,8 @@ bool check_tensor_map_fence(Warp& w, std::uint32_t pc, int lane, std::uint64_t a
   other.size = memory::TensorMap::kBytes;
   other.is_write = true;
   f.other = other;
-  f.detail = "fence.proxy.tensormap::generic.acquire of the map's 128 bytes, by a thread of this block, before the copy; .release by the thread that changed it.";
+  f.detail =
+      "fence.proxy.tensormap::generic.acquire of the map's 128 bytes, by a thread of this block, before the copy; .release by the thread that changed it.";
   return !report_unless_suppressed(w, std::move(f));
 }
 

@@ -101,7 +101,7 @@ struct AsyncState {
   std::map<std::uint32_t, Mbarrier> mbarriers;  // by offset in shared memory
   AsyncWarp warps[32];
   std::map<std::uint64_t, std::uint64_t> acquired_maps;  // by address: who had written the tensor map when fence.proxy.tensormap acquired it
-  int stalls = 0;  // times that nothing but waits for mbarriers was left since the last phase that completed
+  int stalls = 0;                                        // times that nothing but waits for mbarriers was left since the last phase that completed
 };
 
 }  // namespace lockstep::engine

@@ -30,8 +30,8 @@ using What = program::TensorCopy::What;
 
 namespace {
 
-constexpr std::uint32_t kPiece = kBulkChunk;          // rows in shared memory are whole pieces
-constexpr std::uint32_t kSharedAlignment = 128;       // of a copy's place there
+constexpr std::uint32_t kPiece = kBulkChunk;                       // rows in shared memory are whole pieces
+constexpr std::uint32_t kSharedAlignment = 128;                    // of a copy's place there
 constexpr std::byte kNan[2] = {std::byte{0xf7}, std::byte{0x7f}};  // what every two bytes outside of the tensor are filled with
 
 Request request(const Op& op, std::uint32_t pc, std::uint32_t size, std::uint64_t address) {
@@ -76,7 +76,8 @@ bool write_map(Warp& w, const Op& op, Space space, std::uint32_t pc, int lane, s
 }
 
 constexpr const char* kNoMap = "the 128 bytes at the address are no tensor map";
-constexpr const char* kHowToMapIt = "cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col make one; nothing but a copy of it and tensormap.replace may touch its bytes.";
+constexpr const char* kHowToMapIt =
+    "cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col make one; nothing but a copy of it and tensormap.replace may touch its bytes.";
 
 // How an atomic does what a reduction does to elements of a type; none: no GPU does it.
 std::optional<Op> reduction(const Op& op, AtomOp what, TensorType type) {
@@ -138,22 +139,27 @@ class TensorLane {
     const std::uint64_t address = address_of(w_, copy_.map, lane_);
     const Launch& launch = *w_.block->launch;
     if (address - launch.shared_window < 1ull << 32 || address - launch.local_window < 1ull << 32) {
-      return refuse(w_, pc_, lane_, "the tensor map lies in shared or local memory", "Copies find it in global and constant memory and among a kernel's parameters alone.");
+      return refuse(w_, pc_, lane_, "the tensor map lies in shared or local memory",
+                    "Copies find it in global and constant memory and among a kernel's parameters alone.");
     }
     std::byte bytes[TensorMap::kBytes];
     if (!read_map(w_, op_, Space::kGlobal, pc_, lane_, address, bytes)) return false;
     const std::optional<TensorMap> map = memory::decode(bytes);
     if (!map) return refuse(w_, pc_, lane_, kNoMap, kHowToMapIt);
     map_ = *map;
-    if (const std::string why = memory::refusal(map_); !why.empty()) return refuse(w_, pc_, lane_, "the tensor map is not valid: " + why, "What tensormap.replace made of it, cuTensorMapEncodeTiled would have refused.");
+    if (const std::string why = memory::refusal(map_); !why.empty())
+      return refuse(w_, pc_, lane_, "the tensor map is not valid: " + why, "What tensormap.replace made of it, cuTensorMapEncodeTiled would have refused.");
     if (map_.rank != copy_.dimensions) {
-      return refuse(w_, pc_, lane_, "a copy of " + std::to_string(copy_.dimensions) + " dimensions through the map of a tensor of " + std::to_string(map_.rank), {});
+      return refuse(w_, pc_, lane_, "a copy of " + std::to_string(copy_.dimensions) + " dimensions through the map of a tensor of " + std::to_string(map_.rank),
+                    {});
     }
     if (map_.im2col != copy_.im2col) {
-      return refuse(w_, pc_, lane_, map_.im2col ? "a copy of a tile through a map that is for im2col" : "a copy with im2col through a map that is for tiles", {});
+      return refuse(w_, pc_, lane_, map_.im2col ? "a copy of a tile through a map that is for im2col" : "a copy with im2col through a map that is for tiles",
+                    {});
     }
     if (copy_.what == What::kReduce && !reduction(op_, copy_.reduction, static_cast<TensorType>(map_.type))) {
-      return refuse(w_, pc_, lane_, "a reduction that there is not for elements of the map's type", "PTX ISA, cp.reduce.async.bulk.tensor, says which there are.");
+      return refuse(w_, pc_, lane_, "a reduction that there is not for elements of the map's type",
+                    "PTX ISA, cp.reduce.async.bulk.tensor, says which there are.");
     }
     return copy_.what == What::kPrefetch || check_tensor_map_fence(w_, pc_, lane_, address);
   }
@@ -181,7 +187,8 @@ class TensorLane {
         const std::int64_t x = rows.coordinate(n);
         if (!inside || x >= size || x + units <= 0) return true;
         const std::uint32_t begin = x < 0 ? static_cast<std::uint32_t>(-x) * unit : 0;
-        const std::uint32_t end = unit < kPiece ? std::min<std::uint32_t>(kPiece, static_cast<std::uint32_t>(std::min<std::int64_t>(size - x, kPiece)) * unit) : kPiece;
+        const std::uint32_t end =
+            unit < kPiece ? std::min<std::uint32_t>(kPiece, static_cast<std::uint32_t>(std::min<std::int64_t>(size - x, kPiece)) * unit) : kPiece;
         return read(rows.base() + static_cast<std::uint64_t>(x) * unit + within, begin, end, place);
       });
       if (!good) return false;

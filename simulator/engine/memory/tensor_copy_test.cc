@@ -29,7 +29,9 @@ constexpr std::uint8_t kBefore = 0xab;
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::int64_t between(std::int64_t low, std::int64_t high) { return low + static_cast<std::int64_t>(next_mixed(state_) % static_cast<std::uint64_t>(high - low + 1)); }
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(next_mixed(state_) % static_cast<std::uint64_t>(high - low + 1));
+  }
   bool one_in(std::int64_t n) { return between(1, n) == 1; }
 
  private:
@@ -177,7 +179,8 @@ ld.global.v4.b32 {x0, x1, x2, x3}, [d1]; st.shared.v4.b32 [t2], {x0, x1, x2, x3}
 add.u64 d1, d1, 512; add.u32 t2, t2, 512; add.u32 t3, t3, 1; setp.lt.u32 p1, t3, 32; @p1 bra $in;
 fence.proxy.async;
 bar.sync 0;
-add.u32 t4, w, )" + std::to_string(c.to) + ";\n" + body;
+add.u32 t4, w, )" +
+       std::to_string(c.to) + ";\n" + body;
   if (looks) {
     s += R"(
 bar.sync 0;
@@ -191,17 +194,24 @@ add.u64 d2, d2, 512; add.u32 t2, t2, 512; add.u32 t3, t3, 1; setp.lt.u32 p1, t3,
 }
 
 std::string waits(std::uint32_t bytes) {
-  return "@p0 mbarrier.arrive.expect_tx.shared.b64 d9, [b], " + std::to_string(bytes) + ";\n$wait: mbarrier.try_wait.parity.shared.b64 p2, [b], 0; @!p2 bra $wait;\n";
+  return "@p0 mbarrier.arrive.expect_tx.shared.b64 d9, [b], " + std::to_string(bytes) +
+         ";\n$wait: mbarrier.try_wait.parity.shared.b64 p2, [b], 0; @!p2 bra $wait;\n";
 }
 std::string load_text(const Copy& c, const std::string& to = "cluster", bool tile_word = true) {
   const std::string dims = std::to_string(c.map.rank);
-  return "@p0 cp.async.bulk.tensor." + dims + "d.shared::" + to + ".global" + (c.map.im2col ? ".im2col" : tile_word ? ".tile" : "") +
+  return "@p0 cp.async.bulk.tensor." + dims + "d.shared::" + to + ".global" +
+         (c.map.im2col ? ".im2col"
+          : tile_word  ? ".tile"
+                       : "") +
          ".mbarrier::complete_tx::bytes [t4], [d0, " + list("r", c.map.rank) + "], [b]" + (c.map.im2col ? ", " + list("h", c.map.rank - 2) : "") + ";\n";
 }
 std::string store_text(const Copy& c, const std::string& reduction = {}, bool tile_word = true) {
   return "@p0 cp." + std::string(reduction.empty() ? "" : "reduce.") + "async.bulk.tensor." + std::to_string(c.map.rank) + "d.global.shared::cta" +
-         (reduction.empty() ? "" : "." + reduction) + (c.map.im2col ? ".im2col_no_offs" : tile_word ? ".tile" : "") + ".bulk_group [d0, " +
-         list("r", c.map.rank) + "], [t4];\n@p0 cp.async.bulk.commit_group;\n@p0 cp.async.bulk.wait_group 0;\n";
+         (reduction.empty() ? "" : "." + reduction) +
+         (c.map.im2col ? ".im2col_no_offs"
+          : tile_word  ? ".tile"
+                       : "") +
+         ".bulk_group [d0, " + list("r", c.map.rank) + "], [t4];\n@p0 cp.async.bulk.commit_group;\n@p0 cp.async.bulk.wait_group 0;\n";
 }
 
 class TensorCopy : public ::testing::Test {
@@ -258,9 +268,7 @@ class TensorCopy : public ::testing::Test {
   memory::Address tensor = 0, image = 0, after = 0, map = 0;
 };
 
-std::uint32_t count(const Copy& c) {
-  return static_cast<std::uint32_t>(model(c).size()) * c.map.element_bytes();
-}
+std::uint32_t count(const Copy& c) { return static_cast<std::uint32_t>(model(c).size()) * c.map.element_bytes(); }
 
 JUDGES(TensorCopy, LoadsOfTilesAreAsTheModelSays, "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
        "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes");
@@ -395,15 +403,16 @@ TEST_F(TensorCopy, MulticastsReachTheBlocksOfTheMask) {
       const std::string multicast = "cp.async.bulk.tensor." + std::to_string(c.map.rank) + "d.shared::cluster.global" + (im2col ? ".im2col" : ".tile") +
                                     ".mbarrier::complete_tx::bytes.multicast::cluster [t4], [d0, " + list("r", c.map.rank) + "], [b]" +
                                     (im2col ? ", {h0}" : "") + ", h4;\n";
-      const std::string body = "mov.u32 t5, %cluster_ctarank; mov.b16 h4, " + std::to_string(mask) + "; mov.u32 t6, " + std::to_string(mask) +
-                               ";\n"
-                               "mul.wide.u32 d5, t5, 16384; add.u64 d2, d2, d5; shr.u32 t6, t6, t5; and.b32 t6, t6, 1; setp.eq.u32 p3, t6, 1; and.pred p4, p0, p3;\n"
-                               "@p4 mbarrier.arrive.expect_tx.shared.b64 d9, [b], 512;\n"
-                               "fence.mbarrier_init.release.cluster; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n"
-                               "setp.eq.u32 p5, t5, 0; and.pred p5, p5, p0;\n@p5 " +
-                               multicast +
-                               "@!p3 bra $done;\n$wait: mbarrier.try_wait.parity.shared.b64 p2, [b], 0; @!p2 bra $wait;\n$done:\n"
-                               "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n";
+      const std::string body =
+          "mov.u32 t5, %cluster_ctarank; mov.b16 h4, " + std::to_string(mask) + "; mov.u32 t6, " + std::to_string(mask) +
+          ";\n"
+          "mul.wide.u32 d5, t5, 16384; add.u64 d2, d2, d5; shr.u32 t6, t6, t5; and.b32 t6, t6, 1; setp.eq.u32 p3, t6, 1; and.pred p4, p0, p3;\n"
+          "@p4 mbarrier.arrive.expect_tx.shared.b64 d9, [b], 512;\n"
+          "fence.mbarrier_init.release.cluster; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n"
+          "setp.eq.u32 p5, t5, 0; and.pred p5, p5, p0;\n@p5 " +
+          multicast +
+          "@!p3 bra $done;\n$wait: mbarrier.try_wait.parity.shared.b64 p2, [b], 0; @!p2 bra $wait;\n$done:\n"
+          "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n";
       start(c, body, true);
       const memory::Address both = gpu.buffer(Bytes(2 * kWindow), "both");
       gpu.config.cluster = {2, 1, 1};
@@ -439,8 +448,9 @@ TEST_F(TensorCopy, PrefetchesChangeNothing) {
 std::string replace_body(const Copy& c, memory::Address address, bool fenced) {
   const TensorMap& m = c.map;
   const std::string in = ".shared::cta.b1024";
-  std::string s = "mov.u32 t5, %tid.x; shl.b32 t5, t5, 2; cvt.u64.u32 d5, t5; add.u64 d6, d0, d5; ld.global.b32 x0, [d6]; add.u32 t6, w, 8192; add.u32 t7, t6, t5;"
-                  "st.shared.b32 [t7], x0; bar.warp.sync 0xffffffff;\n";
+  std::string s =
+      "mov.u32 t5, %tid.x; shl.b32 t5, t5, 2; cvt.u64.u32 d5, t5; add.u64 d6, d0, d5; ld.global.b32 x0, [d6]; add.u32 t6, w, 8192; add.u32 t7, t6, t5;"
+      "st.shared.b32 [t7], x0; bar.warp.sync 0xffffffff;\n";
   const auto put = [&](const std::string& field, const std::string& type, const std::string& rest) {
     s += "@p0 tensormap.replace.tile." + field + in + "." + type + " [t6], " + rest + ";\n";
   };
@@ -477,10 +487,9 @@ TEST_F(TensorCopy, MapsAreMadeFieldByField) {
     const Copy c = random_copy(r, false, false);
     Copy other = plain_copy();
     start(other, "", false);
-    gpu.load_text(".version 8.6\n.target sm_90a\n.address_size 64\n" +
-                  kernel(c, replace_body(c, tensor + kMargin + c.map.address, true) + load_text(c) + waits(count(c)) +
-                                "mov.b64 d2, d1; sub.u64 d2, d2, 16384;\n",
-                         true));
+    gpu.load_text(
+        ".version 8.6\n.target sm_90a\n.address_size 64\n" +
+        kernel(c, replace_body(c, tensor + kMargin + c.map.address, true) + load_text(c) + waits(count(c)) + "mov.b64 d2, d1; sub.u64 d2, d2, 16384;\n", true));
     put(image, image_bytes.data(), image_bytes.size());
     const Outcome o = gpu.launch("k", 1, 32, map, image, after);
     ASSERT_TRUE(o.findings.empty()) << i << " " << text(o);
@@ -680,7 +689,8 @@ TEST_F(TensorCopy, WhatACopyBroughtNeedsNoFence) {
 
 TEST_F(TensorCopy, PlainBulkCopiesNeedTheFenceToo) {
   const Copy c = plain_copy();
-  const std::string store = "@p0 cp.async.bulk.global.shared::cta.bulk_group [d2], [t4], 64;\n@p0 cp.async.bulk.commit_group;\n@p0 cp.async.bulk.wait_group 0;\n";
+  const std::string store =
+      "@p0 cp.async.bulk.global.shared::cta.bulk_group [d2], [t4], 64;\n@p0 cp.async.bulk.commit_group;\n@p0 cp.async.bulk.wait_group 0;\n";
   EXPECT_TRUE(run(c, store, false).findings.empty());
   expect_finding(run(c, kNoFence + store, false), Kind::kMissingProxyFence, "no fence.proxy.async stands between");
 }

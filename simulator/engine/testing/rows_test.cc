@@ -23,7 +23,8 @@ struct Done {
   bool operator==(const Done&) const = default;
 };
 
-// Images and tensor maps are tested elsewhere (image_ops_test.cc, tensor_copy_test.cc): here no handle and no address names one. And some instructions are there to end the kernel.
+// Images and tensor maps are tested elsewhere (image_ops_test.cc, tensor_copy_test.cc): here no handle and no address names one. And some instructions are
+// there to end the kernel.
 bool always_a_finding(isa::Opcode op) {
   switch (op) {
     case isa::Opcode::k_tex:

@@ -56,8 +56,8 @@ CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t ran
 }
 
 CUresult encode_im2col(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
-                       const int* lower, const int* upper, cuuint32_t channels, cuuint32_t pixels, const cuuint32_t* steps,
-                       CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+                       const int* lower, const int* upper, cuuint32_t channels, cuuint32_t pixels, const cuuint32_t* steps, CUtensorMapInterleave interleave,
+                       CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
   constexpr const char* kName = "cuTensorMapEncodeIm2col";
   if (map == nullptr || sizes == nullptr || strides == nullptr || lower == nullptr || upper == nullptr || steps == nullptr) {
     return refuse(kName, "a pointer is null");
