@@ -187,10 +187,10 @@ TEST(CheckerSuite, CoversEveryKindOfFinding) {
     ++kinds[all.substr(0, all.find(','))];
   }
   // Host access ends the process, and an incomplete check is information: program_test and checks_test have these.
-  for (const char* kind :
-       {"out-of-bounds", "misaligned", "use-after-free", "read-only-write", "uninitialised", "race",
-        "barrier-divergence", "invalid-mask", "inactive-lane", "deadlock", "time-limit", "trap", "assert",
-        "invalid-instruction", "stack-overflow", "invalid-program-counter", "mbarrier-misuse", "leak"}) {
+  for (const char* kind : {"out-of-bounds", "misaligned", "use-after-free", "read-only-write", "uninitialised", "race",
+                           "barrier-divergence", "invalid-mask", "inactive-lane", "deadlock", "time-limit", "trap",
+                           "assert", "invalid-instruction", "stack-overflow", "invalid-program-counter",
+                           "mbarrier-misuse", "missing-proxy-fence", "leak"}) {
     EXPECT_GE(kinds[kind], 1) << kind;
   }
 }

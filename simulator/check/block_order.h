@@ -32,6 +32,9 @@ class BlockOrder {
   // Of warp `v`, what clock and everything before warp `w` knows: 0 for none.
   std::uint32_t clock_known_to(std::uint32_t w, std::uint32_t v) const { return v == w ? clock_[w] : partial_ ? warp_clock_[w * 32 + v] : 0; }
 
+  // Of warp `w`, what clock and everything before all of its lanes know of each other.
+  std::uint32_t clock_of_all_lanes(std::uint32_t w) const { return all_lanes_[w]; }
+
   // bar.warp.sync of `lanes`; `all` when these are all lanes that have not exited.
   void warp_sync(std::uint32_t warp, std::uint32_t lanes, bool all);
   // A warp arrives at a barrier that not all warps take part in, and the `waiting` warps leave it.

@@ -45,6 +45,7 @@ const char* name(Kind kind) {
     case Kind::kInvalidProgramCounter: return "invalid-program-counter";
     case Kind::kMbarrierMisuse: return "mbarrier-misuse";
     case Kind::kAsyncOrder: return "async-order";
+    case Kind::kMissingProxyFence: return "missing-proxy-fence";
     case Kind::kLeak: return "leak";
     case Kind::kIncompleteCheck: return "incomplete-check";
     case Kind::kRefused: return "refused";
@@ -75,7 +76,8 @@ int cuda_error(Kind kind) {
     case Kind::kInactiveLane:
     case Kind::kDeadlock:
     case Kind::kMbarrierMisuse:
-    case Kind::kAsyncOrder: return 719;
+    case Kind::kAsyncOrder:
+    case Kind::kMissingProxyFence: return 719;
     case Kind::kLeak:
     case Kind::kIncompleteCheck:
     case Kind::kRefused:

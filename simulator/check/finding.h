@@ -40,6 +40,7 @@ enum class Kind : std::uint8_t {
   kInvalidProgramCounter,  // indirect call or branch to something that is no function
   kMbarrierMisuse,         // an mbarrier object used against its protocol
   kAsyncOrder,             // registers of an asynchronous matrix multiplication (wgmma) touched where nothing orders it: no fence before, no wait after
+  kMissingProxyFence,      // what ordinary stores left is read by an asynchronous copy, or is its tensor map, and no fence.proxy stands between
   kLeak,                   // memory that was still allocated when the process ended or its device was reset
   kIncompleteCheck,        // information: from here on a check knows only a part of what happens in this launch
   kRefused,                // device code or a launch that the simulated GPU did not take: it never ran

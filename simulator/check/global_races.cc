@@ -136,6 +136,17 @@ GlobalRaces::Conflict GlobalRaces::last_write(RaceCell cell, std::uint32_t byte)
   return {at(number_of(last)), lane_of(last)};
 }
 
+std::optional<GlobalRaces::Conflict> GlobalRaces::write_if_any(RaceCell cell, std::uint32_t byte) const {
+  if (is_split(cell)) {
+    if (!valid(static_cast<std::uint32_t>(cell >> 32))) return std::nullopt;  // of an earlier launch
+    cell = split_of(cell).byte[byte];
+  }
+  const auto wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);
+  if (valid(rd) && at(number_of(rd)).write) return Conflict{at(number_of(rd)), lane_of(rd)};
+  if (valid(wr)) return Conflict{at(number_of(wr)), lane_of(wr)};
+  return std::nullopt;
+}
+
 bool GlobalRaces::split(RaceCell& cell, Memo& memo) {
   std::uint32_t i;
   if (!memo.joined_.empty()) {

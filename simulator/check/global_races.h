@@ -29,6 +29,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "simulator/check/block_order.h"
@@ -113,6 +114,8 @@ class GlobalRaces {
 
   // Who wrote last to the byte of which `cell` tells, as byte `byte` of its granule, in this launch, whatever has ordered it since.
   Conflict last_write(RaceCell cell, std::uint32_t byte) const;
+  // The same of a byte that perhaps nobody has written in this launch.
+  std::optional<Conflict> write_if_any(RaceCell cell, std::uint32_t byte) const;
 
   // Whether accesses had to go unrecorded, the first of them, and how many records were made. To be asked after the launch.
   bool exhausted() const { return exhausted_.load(std::memory_order_relaxed); }

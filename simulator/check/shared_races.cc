@@ -31,6 +31,7 @@ void SharedRaces::start(std::uint32_t bytes, int shift) {
   }
   shift_ = shift;
   block_barrier();
+  first_epoch_ = epoch_number_;
 }
 
 void SharedRaces::block_barrier() {

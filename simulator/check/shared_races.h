@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "simulator/check/block_order.h"
@@ -71,6 +72,16 @@ class SharedRaces : public BlockOrder {
   Conflict last_write(std::uint32_t offset) const {
     const std::uint32_t g = offset >> shift_;
     return {thread_of(written_[g]), written_at_[g], true, (written_[g] & kStrong) != 0};
+  }
+
+  // The last write to `offset` by this block, with its stamp; none where there was none, or one too long ago.
+  struct Stamp {
+    std::uint32_t thread = 0, pc = 0, epoch = 0, clock = 0;
+  };
+  std::optional<Stamp> stamp_of_write(std::uint32_t offset) const {
+    const std::uint32_t word = written_[offset >> shift_], ago = epoch_ - (word >> kEpochShift);
+    if (word >> kEpochShift == 0 || ago > epoch_number_ - first_epoch_) return std::nullopt;
+    return Stamp{thread_of(word), written_at_[offset >> shift_], epoch_number_ - ago, clock_of(word)};
   }
 
   // A barrier of every thread that has not exited.
@@ -162,6 +173,7 @@ class SharedRaces : public BlockOrder {
   }
 
   std::uint32_t epoch_ = 0;
+  std::uint32_t first_epoch_ = 0;  // as epoch() numbers them: of this block
   int shift_ = 2;
   std::vector<std::uint32_t> written_, read_;        // the two words, by granule
   std::vector<std::uint32_t> written_at_, read_at_;  // program counters of the accesses they tell of

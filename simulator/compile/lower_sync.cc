@@ -187,7 +187,17 @@ void lower_fence(FunctionBuilder& b, const Instruction& i) {
   op.kind = OpKind::kMemory;
   op.run = b.handlers().of(Action::kFence);
   op.scope = scope_of(i.modifiers);
-  b.emit(i, op, ValidityTransfer::kControl, {});
+  std::vector<OperandUse> uses;
+  // Between proxies: for asynchronous copies of shared memory, or for one tensor map.
+  const bool asynchronous = i.modifiers.variant == 2 || i.modifiers.variant == 4 || i.modifiers.variant == 5;
+  if (i.opcode == Opcode::k_fence_proxy && asynchronous && i.modifiers.space != isa::Space::kGlobal) op.run = b.handlers().of(Action::kProxyFence);
+  if (i.opcode == Opcode::k_fence_proxy && !i.operands.empty()) {
+    op.run = b.handlers().of(Action::kTensorMapFence);
+    b.address(i, i.operands[0], isa::Space::kGeneric, op);
+    if (i.operands[1].bits != 128) b.refuse(i, "is for a number of bytes other than 128");
+    uses.push_back({op.src[0], Role::kAddress});
+  }
+  b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
 }
 
 void lower_cluster_barrier(FunctionBuilder& b, const Instruction& i) {

@@ -205,9 +205,8 @@ std::set<std::uint32_t> not_looked_at(const ptx::Instruction& i) {
       add(o);
       std::ranges::for_each(o.elements, add);
     }
-    // How long a wait may take at most, and the address of a tensor map, of which there are none.
+    // How long a wait may take at most.
     if (i.opcode == isa::Opcode::k_mbarrier_try_wait && n == 3) add(o);
-    if (i.opcode == isa::Opcode::k_fence_proxy && o.kind == ptx::Operand::Kind::kAddress) add(o);
     // The last of four coordinates of an image (isa::coordinates_of), and of a gradient of three dimensions.
     const bool image = isa::category_of(i.opcode) == isa::Category::kTexture || isa::category_of(i.opcode) == isa::Category::kSurface;
     if (image && o.kind == ptx::Operand::Kind::kAddress && !o.elements.empty() && o.elements[0].elements.size() == 4) add(o.elements[0].elements[3]);

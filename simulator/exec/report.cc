@@ -35,6 +35,7 @@ constexpr Rule kRules[] = {
     {"stack-overflow", "A thread's stack is exhausted."},
     {"host-access", "Host code accessed device memory."},
     {"invalid-program-counter", "An indirect call or branch went to something that is no code."},
+    {"missing-proxy-fence", "An asynchronous copy may not see what ordinary stores left."},
     {"mbarrier-misuse", "An mbarrier object was used against its protocol."},
     {"async-order", "Registers of an asynchronous matrix multiplication were touched where nothing orders it: no wgmma.fence before, no wgmma.wait_group after."},
     {"leak", "Memory was never freed."},

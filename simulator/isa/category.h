@@ -44,6 +44,7 @@ enum class Category : std::uint8_t {
   kMatrix,
   kMatrixLoadStore,
   kWarpgroup,  // the same of four warps, asynchronously
+  kTensorCopy,  // through a tensor map, and changes of such
   // Textures and surfaces.
   kTexture,
   kSurface,
@@ -88,7 +89,7 @@ constexpr bool computes(Category c) { return c <= Category::kVideo; }
 
 // Whether the operand in brackets names memory that the instruction reads or writes when it runs, or a little later.
 constexpr bool accesses_memory(Category c) {
-  return c == Category::kLoadStore || c == Category::kAtomic || c == Category::kMbarrier || c == Category::kAsyncCopy ||
+  return c == Category::kLoadStore || c == Category::kAtomic || c == Category::kMbarrier || c == Category::kAsyncCopy || c == Category::kTensorCopy ||
          c == Category::kMatrixLoadStore;
 }
 

@@ -32,7 +32,7 @@ TEST(Category, WhatCallsIsACall) {
 TEST(Category, WhatComputesHasAResultAndNoAddress) {
   for (const Form& form : forms()) {
     if (!computes(category_of(form.row->opcode))) continue;
-    EXPECT_FALSE(has_operand(form, Role::kAddress) || has_operand(form, Role::kImage)) << form.row->syntax;
+    EXPECT_FALSE(has_operand(form, Role::kAddress) || has_operand(form, Role::kImage) || has_operand(form, Role::kTensor)) << form.row->syntax;
     for (const auto& list : form.operands) {
       EXPECT_TRUE(!list.empty() && list[0].is_destination()) << form.row->syntax;
     }
@@ -46,6 +46,7 @@ TEST(Category, WhatIsInBracketsIsMemoryOrAnImage) {
     if (has_operand(form, Role::kImage)) {
       EXPECT_TRUE(c == Category::kTexture || c == Category::kSurface || c == Category::kImageQuery) << form.row->syntax;
     }
+    EXPECT_TRUE(!has_operand(form, Role::kTensor) || c == Category::kTensorCopy) << form.row->syntax;
     if (has_operand(form, Role::kAddress)) {
       // A hint and a fence may name an address without touching the memory there; a query of an image names its object.
       const bool names_only = c == Category::kCacheHint || c == Category::kFence || c == Category::kImageQuery || c == Category::kCachePolicy;

@@ -73,6 +73,8 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int n, boo
       for (int i = 0; i < coordinates_of(m.geometry); ++i) c += (i ? ", " : "") + register_for(type, n + 1 + i);
       return "[d" + std::to_string(n) + ", {" + c + "}]";
     }
+    case Role::kTensor: return "[d" + std::to_string(n) + ", " + vector_of(type, m.dimensions, n + 1) + "]";
+    case Role::kOffsets: return vector_of(type, m.dimensions - 2, n);
     case Role::kGradient: return vector_of(type, gradients_of(m.geometry), n);
     case Role::kInteger: return integer_for(rule.name);
     case Role::kLabel: return "$end";

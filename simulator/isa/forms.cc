@@ -147,6 +147,12 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
   }
   if (text == "[a, c]") {
     rule.role = Role::kImage;
+  } else if (text == "[t, c]") {
+    rule.role = Role::kTensor;
+    rule.fixed = Type::kS32;
+  } else if (text == "offsets") {
+    rule.role = Role::kOffsets;
+    rule.fixed = Type::kB16;
   } else if (text == "grad") {
     rule.role = Role::kGradient;
   } else if (text[0] == '[') {

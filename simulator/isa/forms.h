@@ -15,6 +15,8 @@
 //   d|p p|q   pair of destinations; with "{|q}" the second may be left out; a type stands after the first
 //   [a]       address                          imm..      integer constant
 //   [a, c]:T  image and the vector of coordinates that its geometry wants, each of type T, layers of .u32
+//   [t, c]    tensor map and the vector of coordinates, .s32, as many as the opcode says
+//   offsets   vector of im2col's offsets, .b16, two fewer
 //   grad:T    gradient: a vector of as many as the image has dimensions (four of three)
 //   label tlist fname  branch target, target list, function (call)
 //   v  vd     {a, b, ..}: source or destination vector that makes up one register of the type
@@ -65,6 +67,8 @@ struct OperandRule {
     kAddress,
     kImage,
     kGradient,
+    kTensor,
+    kOffsets,
     kInteger,
     kLabel,
     kLabelList,

@@ -23,7 +23,9 @@ bool is_multiply(Opcode op) {
 
 bool is_compare(Opcode op) { return op == Opcode::k_set || op == Opcode::k_setp; }
 
-bool is_atomic(Opcode op) { return op == Opcode::k_atom || op == Opcode::k_red || op == Opcode::k_redux_sync || op == Opcode::k_sured; }
+bool is_atomic(Opcode op) {
+  return op == Opcode::k_atom || op == Opcode::k_red || op == Opcode::k_redux_sync || op == Opcode::k_sured || op == Opcode::k_cp_reduce_async_bulk_tensor;
+}
 
 struct Field {
   enum class Kind { kRounding, kSemantics, kScope, kCache, kShfl, kVote, kPrmt, kTestp, kFlag, kWord } kind = Kind::kWord;
@@ -123,6 +125,17 @@ const std::unordered_map<std::string_view, Field>& plain_tokens() {
       {"mbarrier::complete_tx::bytes", {}},
       {"multicast::cluster", {}},
       {"bulk_group", {}},
+      {"b1024", {}},
+      {"global_address", {}},
+      {"rank", {}},
+      {"box_dim", {}},
+      {"global_dim", {}},
+      {"global_stride", {}},
+      {"element_stride", {}},
+      {"elemtype", {}},
+      {"interleave_layout", {}},
+      {"swizzle_mode", {}},
+      {"fill_mode", {}},
       {"cp_mask", {}},
       {"alias", {}},
       {"async", {}},
@@ -222,6 +235,20 @@ bool apply_image_word(Opcode opcode, std::string_view w, Modifiers& m) {
   return w == "b";
 }
 
+bool is_tensor_copy(Opcode op) {
+  return op == Opcode::k_cp_async_bulk_tensor || op == Opcode::k_cp_reduce_async_bulk_tensor || op == Opcode::k_cp_async_bulk_prefetch_tensor ||
+         op == Opcode::k_tensormap_replace;
+}
+
+// The words of copies through tensor maps.
+bool apply_tensor_word(std::string_view w, Modifiers& m) {
+  if (w.size() == 2 && w[0] >= '1' && w[0] <= '5' && w[1] == 'd') return m.dimensions = static_cast<std::uint8_t>(w[0] - '0'), true;
+  if (w == "tile") return m.load_mode = LoadMode::kTile, true;
+  if (w == "im2col") return m.load_mode = LoadMode::kIm2col, true;
+  if (w == "im2col_no_offs") return m.load_mode = LoadMode::kIm2colNoOffsets, true;
+  return false;
+}
+
 // Words whose meaning depends on the opcode. True when handled.
 bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   if (is_multiply(opcode)) {
@@ -255,7 +282,7 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   if (opcode == Opcode::k_setmaxnreg && (w == "inc" || w == "dec")) {
     return m.atom = w == "inc" ? AtomOp::kInc : AtomOp::kDec, true;
   }
-  if (opcode == Opcode::k_setmaxnreg && w == "sync") return true;
+  if ((opcode == Opcode::k_setmaxnreg || opcode == Opcode::k_tensormap_cp_fenceproxy) && w == "sync") return true;
   if (is_image(opcode) && apply_image_word(opcode, w, m)) return true;
   if (opcode == Opcode::k_mma || opcode == Opcode::k_wmma_mma || opcode == Opcode::k_wgmma_mma_async) {
     if (const BoolOp b = bool_op_from(w); b != BoolOp::kNone) return m.bool_op = b, true;
@@ -266,6 +293,7 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   }
   // Which matrix: the row's variant says so.
   if ((opcode == Opcode::k_wmma_load || opcode == Opcode::k_wmma_store) && w.size() == 1) return true;
+  if (is_tensor_copy(opcode) && apply_tensor_word(w, m)) return true;
   if (opcode == Opcode::k_vabsdiff4 && w == "add") return m.atom = AtomOp::kAdd, true;
   return false;
 }

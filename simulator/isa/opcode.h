@@ -136,6 +136,7 @@ enum class ImageQuery : std::uint8_t {                                    // txq
   kNumSamples,
   kMemoryLayout,
 };
+enum class LoadMode : std::uint8_t { kNone, kTile, kIm2col, kIm2colNoOffsets };  // cp.async.bulk.tensor: what the coordinates are of
 enum class TestpOp : std::uint8_t { kNone, kFinite, kInfinite, kNumber, kNotANumber, kNormal, kSubnormal };
 
 // Of D = A * B + C: A has m rows and k columns, B k rows and n columns. m8n8 of ldmatrix: m and n alone.
@@ -170,9 +171,11 @@ struct Modifiers {
   Level level = Level::kNone;
   ImageQuery query = ImageQuery::kNone;
   Shape shape;                 // of matrix instructions
-  std::uint8_t component = 0;  // tld4: 0 .r, 1 .g, 2 .b, 3 .a
-  std::uint8_t vector = 1;     // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
-  std::uint8_t variant = 0;    // distinguishes sub-forms that no other field tells apart; see forms.h
+  LoadMode load_mode = LoadMode::kNone;
+  std::uint8_t dimensions = 0;  // cp.async.bulk.tensor: of the tensor
+  std::uint8_t component = 0;   // tld4: 0 .r, 1 .g, 2 .b, 3 .a
+  std::uint8_t vector = 1;      // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
+  std::uint8_t variant = 0;     // distinguishes sub-forms that no other field tells apart; see forms.h
   bool ftz = false;
   bool sat = false;
   bool relu = false;

@@ -27,4 +27,24 @@ struct BulkCopy {
   Slot mask = kNoSlot;  // 16 bits: of blocks (to shared memory) or of bytes (to global memory)
 };
 
+// Action::kTensorCopy: copies through a tensor map. Op::target: index into Program::tensor_copies.
+struct TensorCopy {
+  enum class What : std::uint8_t { kLoad, kStore, kReduce, kPrefetch };
+  What what = What::kLoad;
+  bool im2col = false;
+  std::uint8_t dimensions = 0;
+  isa::AtomOp reduction = isa::AtomOp::kNone;
+  isa::Space to_space = isa::Space::kNone;  // kLoad: kShared or kSharedCluster
+  AddressOperand map, shared, mbarrier;
+  Slot at[5] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // coordinates, innermost first
+  Slot offsets[3] = {kNoSlot, kNoSlot, kNoSlot};               // of im2col; kNoSlot: none
+  Slot mask = kNoSlot;                                         // of blocks
+};
+
+// Action::kTensorMapReplace: a field of the tensor map at src[0] + immediate. mode: MapField; target: which dimension, or the value of those fields that PTX
+// has constants for; src[1]: the value of the others, of `width` bytes.
+enum class MapField : std::uint8_t { kAddress = 1, kRank, kBox, kSize, kStride, kElementStride, kType, kInterleave, kSwizzle, kFill };
+
+// Action::kTensorMapCopy: tensormap.cp_fenceproxy. Op::target: index into Program::bulk_copies, whose size is that of a map.
+
 }  // namespace lockstep::program

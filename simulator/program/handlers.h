@@ -56,6 +56,12 @@ enum class Action : std::uint8_t {
   kBulkCopy,
   kBulkCommit,
   kBulkWait,
+  kTensorCopy,
+  kTensorMapReplace,
+  kTensorMapCopy,
+  // fence.proxy. kTensorMapFence's src[0] + immediate: the map that is acquired.
+  kProxyFence,
+  kTensorMapFence,
   // Images. kTexture's and kSurfaceReduce's mode and src[1]: the level, or kNoSlot; isa::AtomOp. dst2: predicate that says whether the elements are
   // resident, which they always are. kImageQuery's immediate: isa::ImageQuery; mode: 1 of a surface, 0 of a texture.
   kTexture,

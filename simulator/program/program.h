@@ -155,6 +155,7 @@ struct Program {
   std::vector<Call> calls;
   std::vector<BulkCopy> bulk_copies;
   std::vector<Matrix> matrices;
+  std::vector<TensorCopy> tensor_copies;
   std::vector<Slot> slots;                         // operand lists of vector accesses
   std::vector<std::vector<std::uint32_t>> tables;  // brx targets
   // Weak loads whose value a compare-and-swap compares with: a stale one makes it fail and nothing worse (races.cc).

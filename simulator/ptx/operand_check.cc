@@ -124,6 +124,12 @@ struct Checker {
     }
     return {};
   }
+  // [map, {x, y}]: the address of a tensor map, and coordinates.
+  std::string tensor(const Operand& o, Type type) const {
+    if (o.kind != Kind::kAddress || !o.has_register || o.offset != 0 || o.elements.size() != 1) return "[tensor map, {coordinates}] is wanted";
+    if (size_of(registers[o.index].type) != 8) return "a tensor map is named by its address, in a register of 64 bits";
+    return vector(o.elements[0], type, match.modifiers.dimensions, false);
+  }
   std::string gradient(const Operand& o, Type type) const {
     const auto count = static_cast<std::size_t>(isa::gradients_of(match.modifiers.geometry));
     return o.kind != Kind::kVector && count == 1 ? scalar(o, type, false) : vector(o, type, count, false);
@@ -159,6 +165,8 @@ struct Checker {
       case Role::kSourceVector: return packed(o, type, false);
       case Role::kAddress: return o.kind == Kind::kAddress ? std::string() : "an address [..] is wanted";
       case Role::kImage: return image(o, type);
+      case Role::kTensor: return tensor(o, type);
+      case Role::kOffsets: return vector(o, type, static_cast<std::size_t>(match.modifiers.dimensions - 2), false);
       case Role::kGradient: return gradient(o, type);
       case Role::kInteger: return o.kind == Kind::kImmediate && !o.is_float ? std::string() : "an integer constant is wanted";
       case Role::kLabel: return o.kind == Kind::kSymbol && o.offset == 0 ? std::string() : "a label is wanted";
@@ -170,7 +178,9 @@ struct Checker {
   }
 };
 
-bool takes_vector(const isa::OperandRule& rule) { return rule.role == Role::kDestinationVector || rule.role == Role::kSourceVector; }
+bool takes_vector(const isa::OperandRule& rule) {
+  return rule.role == Role::kDestinationVector || rule.role == Role::kSourceVector || rule.role == Role::kOffsets;
+}
 
 void settle_immediate(Operand& o, Type type) {
   if (o.kind != Kind::kImmediate) return;
@@ -200,6 +210,10 @@ void settle_operands(const isa::Match& match, const std::vector<isa::OperandRule
     Operand& o = operands[i];
     if (rules[i].role == Role::kInteger) continue;
     settle_immediate(o, type);
+    if (rules[i].role == Role::kTensor) {
+      for (Operand& e : o.elements[0].elements) settle_immediate(e, type);
+      continue;
+    }
     if (rules[i].role == Role::kImage) {
       const bool layered = isa::is_layered(match.modifiers.geometry);
       Operand& c = o.elements[0];

@@ -163,6 +163,8 @@ class KernelWriter {
       case Role::kAddress: memory(type, n, position); break;
       case Role::kImage:
       case Role::kGradient:
+      case Role::kTensor:
+      case Role::kOffsets:
       case Role::kInteger:
       case Role::kLabel:
       case Role::kLabelList:

@@ -1,12 +1,14 @@
 #include "simulator/engine/launch/handlers.h"
 
 #include "simulator/engine/alu/alu.h"
+#include "simulator/engine/checks/proxies.h"
 #include "simulator/engine/control/control.h"
 #include "simulator/engine/control/special_registers.h"
 #include "simulator/engine/matrix/whole_warp.h"
 #include "simulator/engine/memory/async_copy.h"
 #include "simulator/engine/memory/image_ops.h"
 #include "simulator/engine/memory/memory_ops.h"
+#include "simulator/engine/memory/tensor_copy.h"
 #include "simulator/engine/sync/barrier.h"
 #include "simulator/engine/sync/cluster.h"
 #include "simulator/engine/sync/collectives.h"
@@ -59,6 +61,11 @@ class EngineHandlers final : public program::Handlers {
       case Action::kBulkCopy: return &run_bulk_copy;
       case Action::kBulkCommit: return &run_bulk_commit;
       case Action::kBulkWait: return &run_bulk_wait;
+      case Action::kTensorCopy: return &run_tensor_copy;
+      case Action::kTensorMapReplace: return &run_tensor_map_replace;
+      case Action::kTensorMapCopy: return &run_tensor_map_copy;
+      case Action::kProxyFence: return &run_proxy_fence;
+      case Action::kTensorMapFence: return &run_tensor_map_fence;
       case Action::kTexture: return &run_texture;
       case Action::kSurfaceLoad: return &run_surface_load;
       case Action::kSurfaceStore: return &run_surface_store;

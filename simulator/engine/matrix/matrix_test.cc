@@ -256,6 +256,14 @@ TEST_F(Matrices, AWarpgroupIsFourWarps) {
   expect_finding(run(kOperands + kFence + apart + kWait, kGroup), Kind::kBarrierDivergence, "another warp of its warpgroup executes");
 }
 
+TEST_F(Matrices, OrdinaryStoresAreFencedForTheOtherProxy) {
+  std::string unfenced = kOperands;
+  unfenced.erase(unfenced.find("fence.proxy.async;\n"), std::string("fence.proxy.async;\n").size());
+  expect_finding(run(unfenced + kFence + kIssue + kWait + kStoreFirst, kGroup), Kind::kMissingProxyFence, "fence.proxy.async");
+  // After the barrier, by those who multiply, does too.
+  expect_clean(run(unfenced + "fence.proxy.async.shared::cta;\n" + kFence + kIssue + kWait + kStoreFirst, kGroup));
+}
+
 TEST_F(Matrices, WhatADescriptorNamesWasWritten) {
   expect_finding(run("fence.proxy.async;\nmov.u64 d6, tile;\nshr.u64 d6, d6, 4;\nmov.u64 d7, d6;\n" + kFence + kIssue + kWait, kGroup), Kind::kUninitialised,
                  "its descriptor names");

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "simulator/engine/checks/proxies.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/memory/access.h"
@@ -59,6 +60,9 @@ bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int colum
       f.where = "bytes of a matrix in shared memory that its descriptor names were never written";
       if (!report_unless_suppressed(w, std::move(f))) return false;
     }
+    bool fenced = true;
+    each(lanes, [&](int l) { fenced = fenced && check_proxy_fence(w, w.pc - 1, l, static_cast<std::uint32_t>(r.address[l]), kChunk); });
+    if (!fenced) return false;
     each(lanes, [&](int l) {
       const int line = (first + l) / chunks, chunk = (first + l) % chunks;
       MatrixBytes& m = read.emplace_back();

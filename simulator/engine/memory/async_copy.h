@@ -2,12 +2,13 @@
 //
 // What the simulated GPU knows of a copy's time: it begins when it is issued, so its source must be whole and its destination free by then,
 // and ends when somebody who may waits for it. Whoever looks at the destination in between is found out, and so is, for bulk copies to global
-// memory, whoever changes the source before it is waited for. Changes of a source in global memory are not, nor is a
-// missing fence.proxy.async between ordinary accesses and bulk copies.
+// memory, whoever changes the source before it is waited for, or wrote it without a fence.proxy.async (checks/proxies.h). Changes of a source in
+// global memory are not.
 #pragma once
 
 #include "simulator/engine/memory/memory_ops.h"
 #include "simulator/engine/schedule/block.h"
+#include "simulator/engine/sync/mbarrier.h"
 #include "simulator/program/copies.h"
 
 namespace lockstep::engine {
@@ -31,7 +32,12 @@ void run_discard(Warp& w, const Op& op, LaneMask mask);
 // multiple of, and so must src[1], the number of bytes, where there is one.
 void run_line_hint(Warp& w, const Op& op, LaneMask mask);
 
-// What both kinds share.
+// What all kinds share.
+inline constexpr std::uint32_t kBulkChunk = 16;  // what bulk copies are made of
+std::uint64_t address_of(const Warp& w, const AddressOperand& a, int lane);
+// Bytes for shared memory, whose place has been checked: they come with the phase of an mbarrier, on which they complete `bytes`. `target`: what side()
+// makes of the operation.
+void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place, std::uint32_t barrier, Delivery& delivery, std::uint32_t bytes);
 // An operation that stands for one side of a copy: what resolve() asks of it.
 Op side(const Op& op, isa::Space space);
 // Which of a lane's `size` bytes at `address`, 16 at most, were never written: one bit a byte. `whole`: the access to all of them.

@@ -5,6 +5,7 @@
 // An mbarrier object likewise counts as never written: no load has any business there.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -27,6 +28,19 @@ struct Delivery {
   std::uint32_t offset = 0;
   std::vector<std::byte> bytes;
   std::vector<bool> unwritten;  // bytes whose source was never written; empty: none
+  std::vector<bool> absent;     // of each 16 bytes, whether they are none of the copy's; empty: all are
+
+  bool holds(std::uint64_t at, std::uint64_t size) const { return overlap(at, size, offset, bytes.size(), absent); }
+  // Whether [at, at + size) meets what the copy moves of [begin, begin + length).
+  static bool overlap(std::uint64_t at, std::uint64_t size, std::uint64_t begin, std::uint64_t length, const std::vector<bool>& absent) {
+    if (at >= begin + length || begin >= at + size) return false;
+    if (absent.empty()) return true;
+    const std::uint64_t first = at > begin ? at - begin : 0, last = std::min(at + size, begin + length) - 1 - begin;
+    for (std::uint64_t piece = first / 16; piece <= last / 16; ++piece) {
+      if (!absent[piece]) return true;
+    }
+    return false;
+  }
 };
 
 // PTX ISA 9.7.13.15. The object's own eight bytes in shared memory are not used.
@@ -63,6 +77,14 @@ struct BulkStore {
   std::uint32_t group = ~0u;  // ~0: not committed
   std::uint32_t offset = 0;
   std::vector<std::byte> bytes;
+  std::vector<bool> absent;  // as a Delivery's
+};
+
+// A fence.proxy.async, and what its warp knew then: who is not in the epoch any more, or has a smaller clock, was before it.
+struct ProxyFence {
+  std::uint32_t epoch = 0, clock = 0;
+  LaneMask lanes = 0;
+  std::uint32_t known[32] = {};  // of each warp
 };
 
 struct AsyncWarp {
@@ -70,13 +92,16 @@ struct AsyncWarp {
   std::uint32_t groups[kWarpSize] = {};  // committed by each lane
   std::vector<BulkStore> bulk_stores;
   std::uint32_t bulk_groups[kWarpSize] = {};
+  std::vector<ProxyFence> proxy_fences;  // the latest ones
+  bool forgot_proxy_fences = false;      // there have been more
 };
 
 // Of a block; made by its first asynchronous operation.
 struct AsyncState {
   std::map<std::uint32_t, Mbarrier> mbarriers;  // by offset in shared memory
   AsyncWarp warps[32];
-  int stalls = 0;  // times that nothing but waits for mbarriers was left since the last phase that completed
+  std::map<std::uint64_t, std::uint64_t> acquired_maps;  // by address: who had written the tensor map when fence.proxy.tensormap acquired it
+  int stalls = 0;                                        // times that nothing but waits for mbarriers was left since the last phase that completed
 };
 
 }  // namespace lockstep::engine

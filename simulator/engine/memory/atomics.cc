@@ -197,6 +197,20 @@ void update_element(Warp& w, const Op& op, LaneMask mask, const Request& r, cons
 
 }  // namespace
 
+void reduce_element(Warp& w, const Op& op, const Request& r, int lane, const std::byte* value, bool subnormals) {
+  alignas(64) std::byte values[kWarpSize * 8];
+  std::memcpy(values + lane * op.width, value, op.width);
+  Element element;
+  element.b = values;
+  if (subnormals && op.width == 4 && (op.flags & kFloatResult) != 0) {
+    update_lanes<std::uint32_t>(w, 1u << lane, r, element, [](std::uint32_t old, std::uint32_t b, std::uint32_t c, bool) {
+      return updated<std::uint32_t, std::int32_t>(AtomOp::kAdd, AtomicType::kFloat, old, b, c, false);
+    });
+    return;
+  }
+  update_element(w, op, 1u << lane, r, element);
+}
+
 void run_atomic(Warp& w, const Op& op, LaneMask mask) {
   Request r;
   load_addresses(w, op, r.address);

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "simulator/engine/checks/proxies.h"
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/written_bits.h"
@@ -18,14 +19,47 @@ namespace lockstep::engine {
 
 using isa::Space;
 
-namespace {
-
-constexpr std::uint32_t kChunk = 16;  // what bulk copies are made of
-
 std::uint64_t address_of(const Warp& w, const AddressOperand& a, int lane) {
   const std::uint64_t base = a.narrow ? source<std::uint32_t>(w, a.slot)[lane] : source<std::uint64_t>(w, a.slot)[lane];
   return base + static_cast<std::uint64_t>(a.offset);
 }
+
+void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place, std::uint32_t barrier, Delivery& delivery, std::uint32_t bytes) {
+  const std::uint32_t pc = delivery.issue.pc;
+  Op complete = target;
+  complete.flags |= kStrong;  // complete_tx has relaxed semantics at cluster scope (PTX ISA, complete-tx operation on an mbarrier)
+  Request r;
+  r.op = &complete;
+  r.pc = pc;
+  r.size = 8;
+  std::fill(r.address, r.address + kWarpSize, barrier);
+  SharedPlace object;
+  if (!resolve(w, r, Space::kSharedCluster, 1u << lane) || !shared_place(w, Space::kSharedCluster, barrier, object)) return;
+  if (place.block != object.block) {
+    check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMbarrierMisuse);
+    f.where = "the mbarrier lies in the shared memory of another block than the destination";
+    report(w, std::move(f));
+    return;
+  }
+  Mbarrier* m = live_mbarrier(w, pc, lane, object);
+  if (m == nullptr) return;
+  delivery.offset = place.offset;
+  if (follows_copies(*w.block->launch)) {
+    for (std::size_t at = 0; at < delivery.bytes.size(); at += kBulkChunk) {
+      if (delivery.absent.empty() || !delivery.absent[at / kBulkChunk]) forget_written(*place.block, place.offset + static_cast<std::uint32_t>(at), kBulkChunk);
+    }
+    m->arriving.push_back({m->phase, delivery});
+  } else {
+    deliver(*place.block, delivery);
+  }
+  release(w);
+  release_to(w, *object.block, object.offset);
+  complete_transactions(w, pc, lane, object, *m, bytes);
+}
+
+namespace {
+
+constexpr std::uint32_t kChunk = kBulkChunk;
 
 // One lane's part in a bulk copy.
 class BulkLane {
@@ -77,6 +111,7 @@ class BulkLane {
       Request r = request(from, from_ + at);
       r.reads = true;
       if (!resolve(w_, r, copy_.from_space, 1u << lane_)) return false;
+      if (copy_.from_space != Space::kGlobal && !check_proxy_fence(w_, pc_, lane_, static_cast<std::uint32_t>(from_ + at), kChunk)) return false;
       std::byte chunk[kChunk];
       load_element<kChunk>(chunk, r.host[lane_]);
       delivery_.bytes.insert(delivery_.bytes.end(), chunk, chunk + kChunk);
@@ -93,36 +128,14 @@ class BulkLane {
   void send(std::uint32_t to, std::uint32_t barrier) {
     const Space space = Space::kSharedCluster;
     const Op target = side(op_, space);
-    SharedPlace place, object;
+    SharedPlace place;
     for (std::uint32_t at = 0; at < size_; at += kChunk) {
       Request r = request(target, to + at);
       r.writes = true;
       if (!resolve(w_, r, space, 1u << lane_)) return;
     }
-    Op complete = target;
-    complete.flags |= kStrong;  // complete_tx has relaxed semantics at cluster scope (PTX ISA, complete-tx operation on an mbarrier)
-    Request r = request(complete, barrier);
-    r.size = 8;
-    if (!resolve(w_, r, space, 1u << lane_)) return;
-    if (!shared_place(w_, space, to, place) || !shared_place(w_, space, barrier, object)) return;
-    if (place.block != object.block) {
-      check::Finding f = finding_at(w_, pc_, 1u << lane_, check::Kind::kMbarrierMisuse);
-      f.where = "the mbarrier lies in the shared memory of another block than the destination";
-      report(w_, std::move(f));
-      return;
-    }
-    Mbarrier* m = live_mbarrier(w_, pc_, lane_, object);
-    if (m == nullptr) return;
-    delivery_.offset = place.offset;
-    if (follows_copies(*w_.block->launch)) {
-      forget_written(*place.block, place.offset, size_);
-      m->arriving.push_back({m->phase, delivery_});
-    } else {
-      deliver(*place.block, delivery_);
-    }
-    release(w_);
-    release_to(w_, *object.block, object.offset);
-    complete_transactions(w_, pc_, lane_, object, *m, size_);
+    if (!shared_place(w_, space, to, place)) return;
+    send_delivery(w_, target, lane_, place, barrier, delivery_, size_);
   }
 
   // To global memory.
@@ -173,7 +186,8 @@ bool check_source_kept(Warp& w, const BulkStore& s) {
   const std::byte* now = b.shared.bytes.get() + s.offset;
   if (!b.launch->check_races || std::memcmp(now, s.bytes.data(), s.bytes.size()) == 0) return true;
   std::size_t at = 0;
-  while (now[at] == s.bytes[at]) ++at;
+  while (at < s.bytes.size() && (now[at] == s.bytes[at] || (!s.absent.empty() && s.absent[at / kChunk]))) ++at;
+  if (at == s.bytes.size()) return true;
   check::Finding f = finding_at(w, s.issue.pc, 1u << s.lane, check::Kind::kRace);
   f.space = "shared";
   f.access.address = s.offset + at;

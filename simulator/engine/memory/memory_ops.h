@@ -52,6 +52,10 @@ bool resolve(Warp& w, Request& r, isa::Space space, LaneMask lanes);
 // run_atomic() with the addresses in r.address found already.
 void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask);
 
+// The operation of an atomic (mode, flags, width as of one) on one element that a lane's access has found. `value`: of `op.width` bytes. `subnormals`: f32
+// addition keeps them, as the atomic does not.
+void reduce_element(Warp& w, const Op& op, const Request& r, int lane, const std::byte* value, bool subnormals);
+
 // Reads for the built-in functions (format strings, their arguments), unchecked for races: nullptr when out of bounds.
 const std::byte* peek(Warp& w, int lane, std::uint64_t generic_address, std::uint32_t size);
 

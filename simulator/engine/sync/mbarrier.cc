@@ -196,10 +196,14 @@ void forget_written(Block& b, std::uint32_t offset, std::uint32_t bytes) {
 void deliver(Block& b, const Delivery& d) {
   if (d.bytes.empty()) return;  // a copy of no bytes has no addresses either
   ++b.worker->changes;
-  std::memcpy(b.shared.bytes.get() + d.offset, d.bytes.data(), d.bytes.size());
-  if (!b.launch->check_initialisation) return;
   auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
-  set_written(shadow, d.offset, static_cast<std::uint32_t>(d.bytes.size()));
+  const std::size_t step = d.absent.empty() ? d.bytes.size() : 16;
+  for (std::size_t at = 0; at < d.bytes.size(); at += step) {
+    if (!d.absent.empty() && d.absent[at / 16]) continue;
+    std::memcpy(b.shared.bytes.get() + d.offset + at, d.bytes.data() + at, step);
+    if (b.launch->check_initialisation) set_written(shadow, d.offset + at, static_cast<std::uint32_t>(step));
+  }
+  if (!b.launch->check_initialisation) return;
   for (std::size_t i = 0; i < d.unwritten.size(); ++i) {
     if (d.unwritten[i]) clear_written(shadow, d.offset + i, 1);
   }
@@ -411,7 +415,7 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
         return false;
       }
       for (const Mbarrier::Arriving& a : m.arriving) {
-        if (!overlaps(at, r.size, a.delivery.offset, a.delivery.bytes.size())) continue;
+        if (!a.delivery.holds(at, r.size)) continue;
         if (!in_flight(a.delivery.issue, a.delivery.offset)) return false;
       }
     }

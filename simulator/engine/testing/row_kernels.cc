@@ -93,6 +93,7 @@ class Writer {
       line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.init.shared.b64 [td0], " + std::to_string(op == Opcode::k_cp_async_bulk ? 1 : 100) +
            ";");
     }
+    if (op == Opcode::k_cp_async_bulk) line("fence.proxy.async;");
     line("mov.b64 td3, 1; st.param.b64 [outgoing], td3;");
     sources(e);
     line("mov.u32 turn, 0;\nbra.uni $first;\n$next:\nadd.u32 turn, turn, 1;\n$first:");

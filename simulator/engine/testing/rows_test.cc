@@ -23,7 +23,8 @@ struct Done {
   bool operator==(const Done&) const = default;
 };
 
-// Images are tested elsewhere (image_ops_test.cc): here no handle names one. And some instructions are there to end the kernel.
+// Images and tensor maps are tested elsewhere (image_ops_test.cc, tensor_copy_test.cc): here no handle and no address names one. And some instructions are
+// there to end the kernel.
 bool always_a_finding(isa::Opcode op) {
   switch (op) {
     case isa::Opcode::k_tex:
@@ -35,6 +36,11 @@ bool always_a_finding(isa::Opcode op) {
     case isa::Opcode::k_suq:
     case isa::Opcode::k_wgmma_mma_async:  // of four warps
     case isa::Opcode::k_wgmma_mma_async_sp:
+    case isa::Opcode::k_cp_async_bulk_tensor:
+    case isa::Opcode::k_cp_reduce_async_bulk_tensor:
+    case isa::Opcode::k_cp_async_bulk_prefetch_tensor:
+    case isa::Opcode::k_tensormap_replace:
+    case isa::Opcode::k_tensormap_cp_fenceproxy:
     case isa::Opcode::k_trap:
     case isa::Opcode::k_brkpt: return true;
     default: return false;

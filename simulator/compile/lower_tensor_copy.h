@@ -1,0 +1,10 @@
+// Copies through tensor maps, and changes of such maps.
+#pragma once
+
+#include "simulator/compile/function_builder.h"
+
+namespace lockstep::compile {
+
+void lower_tensor_copy(FunctionBuilder& b, const Instruction& i);
+
+}  // namespace lockstep::compile

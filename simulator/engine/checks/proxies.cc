@@ -1,0 +1,173 @@
+#include "simulator/engine/checks/proxies.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "simulator/engine/checks/races.h"
+#include "simulator/engine/checks/reports.h"
+#include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/launch/placement.h"
+#include "simulator/engine/launch/worker.h"
+#include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/async_copy.h"
+#include "simulator/engine/memory/lane_addresses.h"
+#include "simulator/engine/memory/tensor_copy.h"
+#include "simulator/engine/sync/cluster.h"
+#include "simulator/engine/sync/mbarrier.h"
+#include "simulator/memory/tensor_map.h"
+#include "simulator/splitmix64.h"
+
+namespace lockstep::engine {
+namespace {
+
+constexpr std::size_t kFencesKept = 16;
+
+// Who wrote last, whichever of the two searches for races knows.
+struct Writer {
+  std::uint32_t thread = 0, pc = 0, epoch = 0, clock = 0;
+};
+
+std::optional<Writer> writer_of(const Block& b, std::uint32_t offset) {
+  if (!b.launch->shared_cells) {
+    const auto stamp = b.races.stamp_of_write(offset);
+    return stamp ? std::optional(Writer{stamp->thread, stamp->pc, stamp->epoch, stamp->clock}) : std::nullopt;
+  }
+  const auto write = b.worker->races->write_if_any(b.cells[offset >> 2], offset & 3);
+  if (!write || write->other.block != b.serial) return std::nullopt;
+  return Writer{write->other.warp * 32u + write->other_lane, write->other.pc, write->other.epoch, write->other.clock};
+}
+
+// Bytes that a copy put there never were in the other proxy.
+bool writes_asynchronously(const Op& op) { return op.run == &run_bulk_copy || op.run == &run_tensor_copy; }
+
+bool is_before(const Writer& write, const ProxyFence& fence, std::uint32_t warp) {
+  if (write.epoch != fence.epoch) return write.epoch < fence.epoch;
+  const std::uint32_t v = write.thread >> 5;
+  if (v == warp && (fence.lanes >> (write.thread & 31) & 1)) return write.clock < fence.clock;
+  return write.clock < fence.known[v];
+}
+
+bool is_after(const Block& b, const ProxyFence& fence, std::uint32_t warp, std::uint32_t thread) {
+  return fence.epoch != b.races.epoch() || warp == thread >> 5 || b.races.ordered(warp * 32, fence.clock - 1, thread);
+}
+
+bool fenced(const Block& b, const Writer& write, std::uint32_t thread) {
+  if (!b.async) return false;
+  for (std::uint32_t warp = 0; warp < b.warps.size(); ++warp) {
+    const AsyncWarp& state = b.async->warps[warp];
+    if (state.forgot_proxy_fences) return true;
+    for (const ProxyFence& f : state.proxy_fences) {
+      if (is_before(write, f, warp) && is_after(b, f, warp, thread)) return true;
+    }
+  }
+  return false;
+}
+
+// A number for who wrote the 128 bytes last; 0: nobody in this launch. `write`: one of them.
+std::uint64_t writers_of(Worker& k, std::uint64_t address, check::GlobalRaces::Conflict& write) {
+  std::uint64_t all = 0;
+  for (std::uint64_t at = address; at < address + memory::TensorMap::kBytes; at += 4) {
+    if (!k.memory->in_window(at)) return 0;
+    const check::RaceCell* cell = k.memory->race_shadow(at);
+    if (cell == nullptr) return 0;
+    const check::GlobalRaces::Lock lock(*k.races, at, at + 3);
+    for (std::uint32_t byte = 0; byte < 4; ++byte) {
+      const auto last = k.races->write_if_any(*cell, byte);
+      if (!last) continue;
+      write = *last;
+      const check::GlobalRaces::Record& r = last->other;
+      all = mixed(all ^ (std::uint64_t{r.block} << 32 | r.epoch)) ^ mixed(at << 2 | byte);
+      all = mixed(all ^ (std::uint64_t{r.pc} << 32 | r.clock << 16 | r.warp << 8 | last->other_lane)) | 1;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+void run_proxy_fence(Warp& w, const Op& op, LaneMask mask) {
+  Block& b = *w.block;
+  ProxyFence f;
+  for (std::uint32_t v = 0; v < b.warps.size(); ++v) f.known[v] = v == w.index ? b.races.clock_of_all_lanes(v) : b.races.clock_known_to(w.index, v);
+  fence(w, static_cast<check::Scope>(op.scope));
+  if (!b.launch->check_races) return;
+  f.epoch = b.races.epoch();
+  f.clock = b.races.clock(w.index);
+  f.lanes = mask;
+  AsyncWarp& state = async_of(b).warps[w.index];
+  if (state.proxy_fences.size() == kFencesKept) {
+    state.proxy_fences.erase(state.proxy_fences.begin());
+    state.forgot_proxy_fences = true;
+  }
+  state.proxy_fences.push_back(f);
+}
+
+bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, std::uint32_t address, std::uint32_t size) {
+  Block& b = *w.block;
+  if (!b.launch->check_races || rank_named(b, address) != b.cluster_rank) return true;
+  const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane), first = address & kOffsetMask;
+  for (std::uint32_t offset = first; offset < first + size; offset += 4) {
+    const auto write = writer_of(b, offset);
+    if (!write || writes_asynchronously(b.program->ops[write->pc]) || fenced(b, *write, thread)) continue;
+    if (already_reported(w, check::Kind::kMissingProxyFence, pc)) return true;
+    first_time(w, check::Kind::kMissingProxyFence, pc);
+    check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMissingProxyFence);
+    f.space = "shared";
+    f.access.address = offset;
+    f.access.size = size;
+    f.where = "an asynchronous copy reads what an ordinary store left, and no fence.proxy.async stands between";
+    f.other = last_write_to_shared(w, offset);
+    f.detail = "fence.proxy.async.shared::cta by the threads that stored, before the barrier that lets the copy begin, makes the stores visible to it.";
+    return !report_unless_suppressed(w, std::move(f));
+  }
+  return true;
+}
+
+void run_tensor_map_fence(Warp& w, const Op& op, LaneMask mask) {
+  Block& b = *w.block;
+  fence(w, static_cast<check::Scope>(op.scope));
+  if (!b.launch->check_races || b.worker->races == nullptr) return;
+  std::uint64_t address[kWarpSize];
+  load_addresses(w, op, address);
+  std::uint64_t last = 0;
+  each(mask, [&](int l) {
+    if (address[l] == last) return;
+    last = address[l];
+    check::GlobalRaces::Conflict write;
+    async_of(b).acquired_maps[last] = writers_of(*b.worker, last, write);
+  });
+}
+
+bool check_tensor_map_fence(Warp& w, std::uint32_t pc, int lane, std::uint64_t address) {
+  Block& b = *w.block;
+  if (!b.launch->check_races || b.worker->races == nullptr) return true;
+  check::GlobalRaces::Conflict write;
+  const std::uint64_t writers = writers_of(*b.worker, address, write);
+  if (writers == 0) return true;
+  if (b.async) {
+    const auto acquired = b.async->acquired_maps.find(address);
+    if (acquired != b.async->acquired_maps.end() && acquired->second == writers) return true;
+  }
+  if (already_reported(w, check::Kind::kMissingProxyFence, pc)) return true;
+  first_time(w, check::Kind::kMissingProxyFence, pc);
+  check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMissingProxyFence);
+  f.space = "global";
+  f.access.address = address;
+  f.access.size = memory::TensorMap::kBytes;
+  f.where = "the tensor map was changed in this launch, and no fence.proxy.tensormap has acquired it since";
+  check::Access other;
+  other.site = site_of(*b.program, write.other.pc);
+  const auto in_cluster = b.launch->clustered ? static_cast<std::uint32_t>(b.launch->config->cluster.count()) : 1u;
+  other.block = place_of_block(*b.launch, write.other.block / in_cluster, write.other.block % in_cluster);
+  other.thread = thread_of(*b.launch, write.other.warp * 32u + write.other_lane);
+  other.address = address;
+  other.size = memory::TensorMap::kBytes;
+  other.is_write = true;
+  f.other = other;
+  f.detail =
+      "fence.proxy.tensormap::generic.acquire of the map's 128 bytes, by a thread of this block, before the copy; .release by the thread that changed it.";
+  return !report_unless_suppressed(w, std::move(f));
+}
+
+}  // namespace lockstep::engine

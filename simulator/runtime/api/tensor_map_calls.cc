@@ -1,0 +1,102 @@
+// cuTensorMapEncodeTiled, ...Im2col, ...Im2colWide, cuTensorMapReplaceAddress. They refuse what a driver refuses, with its error (golden/tensor_maps), and say
+// why on stderr.
+#include "simulator/runtime/api/tensor_map_calls.h"
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <string>
+
+#include "simulator/memory/tensor_map.h"
+#include "simulator/runtime/state/runtime.h"
+
+namespace lockstep::runtime {
+namespace {
+
+using memory::TensorMap;
+
+CUresult refuse(const char* function, const std::string& why) {
+  Runtime::get().explain(function, why);
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult finish(const char* function, const TensorMap& map, CUtensorMap* to) {
+  if (const std::string why = memory::refusal(map); !why.empty()) return refuse(function, why);
+  memory::encode(map, reinterpret_cast<std::byte*>(to));
+  return CUDA_SUCCESS;
+}
+
+// What both kinds of map have in common; arrays are as long as the rank says.
+TensorMap tensor(CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes, const cuuint64_t* strides, const cuuint32_t* steps,
+                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+  TensorMap m;
+  m.type = static_cast<std::int32_t>(type);
+  m.interleave = static_cast<std::int32_t>(interleave);
+  m.swizzle = static_cast<std::int32_t>(swizzle);
+  m.promotion = static_cast<std::int32_t>(promotion);
+  m.fill = static_cast<std::int32_t>(fill);
+  m.rank = rank;
+  m.address = reinterpret_cast<std::uint64_t>(address);
+  for (cuuint32_t d = 0; d < rank && d < TensorMap::kMostDimensions; ++d) {
+    m.sizes[d] = sizes[d];
+    m.steps[d] = steps[d];
+    if (d + 1 < rank) m.strides[d] = strides[d];
+  }
+  return m;
+}
+
+CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
+                      const cuuint32_t* box, const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                      CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+  constexpr const char* kName = "cuTensorMapEncodeTiled";
+  if (map == nullptr || sizes == nullptr || (strides == nullptr && rank > 1) || box == nullptr || steps == nullptr) return refuse(kName, "a pointer is null");
+  TensorMap m = tensor(type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill);
+  for (cuuint32_t d = 0; d < rank && d < TensorMap::kMostDimensions; ++d) m.box[d] = box[d];
+  return finish(kName, m, map);
+}
+
+CUresult encode_im2col(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
+                       const int* lower, const int* upper, cuuint32_t channels, cuuint32_t pixels, const cuuint32_t* steps, CUtensorMapInterleave interleave,
+                       CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+  constexpr const char* kName = "cuTensorMapEncodeIm2col";
+  if (map == nullptr || sizes == nullptr || strides == nullptr || lower == nullptr || upper == nullptr || steps == nullptr) {
+    return refuse(kName, "a pointer is null");
+  }
+  TensorMap m = tensor(type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill);
+  m.im2col = true;
+  m.channels = channels;
+  m.pixels = pixels;
+  for (cuuint32_t d = 0; d + 2 < rank && d < 3; ++d) {
+    m.lower[d] = lower[d];
+    m.upper[d] = upper[d];
+  }
+  return finish(kName, m, map);
+}
+
+CUresult encode_im2col_wide(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, int, int, cuuint32_t, cuuint32_t,
+                            const cuuint32_t*, CUtensorMapInterleave, CUtensorMapIm2ColWideMode, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                            CUtensorMapFloatOOBfill) {
+  Runtime::get().explain("cuTensorMapEncodeIm2colWide", "needs a device of compute capability 10.0, whose copies the simulated GPU does not have");
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult replace_address(CUtensorMap* map, void* address) {
+  constexpr const char* kName = "cuTensorMapReplaceAddress";
+  if (map == nullptr) return refuse(kName, "a pointer is null");
+  std::optional<TensorMap> m = memory::decode(reinterpret_cast<const std::byte*>(map));
+  if (!m) return refuse(kName, "the 128 bytes are no tensor map");
+  m->address = reinterpret_cast<std::uint64_t>(address);
+  return finish(kName, *m, map);
+}
+
+}  // namespace
+
+DriverFunction tensor_map_function(std::string_view name) {
+  if (name == "cuTensorMapEncodeTiled") return {reinterpret_cast<void*>(&encode_tiled), 12000};
+  if (name == "cuTensorMapEncodeIm2col") return {reinterpret_cast<void*>(&encode_im2col), 12000};
+  if (name == "cuTensorMapEncodeIm2colWide") return {reinterpret_cast<void*>(&encode_im2col_wide), 12080};
+  if (name == "cuTensorMapReplaceAddress") return {reinterpret_cast<void*>(&replace_address), 12000};
+  return {};
+}
+
+}  // namespace lockstep::runtime

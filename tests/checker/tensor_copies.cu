@@ -1,0 +1,307 @@
+// Copies through tensor maps: data used too early, bytes that are miscounted, fences between proxies that are missing, maps, boxes and addresses that are wrong.
+#include <cuda.h>
+
+#include "tests/checker/async.cuh"
+#include "tests/checker/checker.h"
+
+namespace {
+
+using lockstep::checker::Buffer;
+
+#define TENSOR_LOAD(to, map, x, y, bar)                                                                                                         \
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)), \
+               "l"(map), "r"(x), "r"(y), "r"(shared_address(bar))                                                                              \
+               : "memory")
+#define TENSOR_STORE(map, x, y, from)                                                                                                            \
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x), "r"(y), "r"(shared_address(from)) \
+               : "memory")
+#define PROXY_FENCE() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
+
+constexpr int kWidth = 32, kHeight = 8;            // of the tensor, of int
+constexpr int kBoxBytes = 4 * kWidth * kHeight / 2;  // boxes are half as high
+
+// A map of kHeight rows of kWidth int at `data`, in boxes of half the height.
+CUtensorMap map_of(int* data, int height = kHeight) {
+  using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
+                              CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
+  CUtensorMap map{};
+  const cuuint64_t sizes[] = {kWidth, static_cast<cuuint64_t>(height)}, strides[] = {4 * kWidth};
+  const cuuint32_t box[] = {kWidth, kHeight / 2}, steps[] = {1, 1};
+  if (function != nullptr) {
+    reinterpret_cast<Encode>(function)(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, data, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                       CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  }
+  return map;
+}
+
+template <bool faulty>
+__global__ void tensor_data_before_its_phase(const __grid_constant__ CUtensorMap map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    EXPECT(&bar, kBoxBytes);
+    TENSOR_LOAD(tile, &map, 0, 0, &bar);  // FAULT tensor_data_before_its_phase
+  }
+  __syncthreads();
+  if (!faulty) WAIT_PHASE(&bar, 0);
+  y[threadIdx.x] = tile[threadIdx.x];  // FAULT tensor_data_before_its_phase
+}
+PAIR(tensor_data_before_its_phase, "race") {
+  Buffer<int> x(kWidth * kHeight, 1), y(128);
+  tensor_data_before_its_phase<faulty><<<1, 128>>>(map_of(x), y);
+}
+
+// What lies outside of the tensor counts, too.
+template <bool faulty>
+__global__ void tensor_bytes_of_what_is_inside(const __grid_constant__ CUtensorMap map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    EXPECT(&bar, faulty ? kBoxBytes + 16 : kBoxBytes);
+    TENSOR_LOAD(tile, &map, 0, -2, &bar);
+  }
+  WAIT_PHASE(&bar, 0);  // FAULT tensor_bytes_of_what_is_inside
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+PAIR(tensor_bytes_of_what_is_inside, "deadlock") {
+  Buffer<int> x(kWidth * kHeight, 1), y(128);
+  tensor_bytes_of_what_is_inside<faulty><<<1, 128>>>(map_of(x), y);
+}
+
+template <bool faulty>
+__global__ void tensor_store_without_a_proxy_fence(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  tile[threadIdx.x] = threadIdx.x;  // FAULT tensor_store_without_a_proxy_fence
+  if (!faulty) PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    TENSOR_STORE(&map, 0, 0, tile);  // FAULT tensor_store_without_a_proxy_fence
+    BULK_COMMIT();
+    BULK_WAIT();
+  }
+}
+PAIR(tensor_store_without_a_proxy_fence, "missing-proxy-fence") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  tensor_store_without_a_proxy_fence<faulty><<<1, 128>>>(map_of(x));
+}
+
+template <bool faulty>
+__global__ void bulk_store_without_a_proxy_fence(int* y) {
+  __shared__ __align__(16) int tile[128];
+  tile[threadIdx.x] = threadIdx.x;  // FAULT bulk_store_without_a_proxy_fence
+  if (!faulty) PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BULK_STORE(y, tile, 512);  // FAULT bulk_store_without_a_proxy_fence
+    BULK_COMMIT();
+    BULK_WAIT();
+  }
+}
+PAIR(bulk_store_without_a_proxy_fence, "missing-proxy-fence") {
+  Buffer<int> y(128);
+  bulk_store_without_a_proxy_fence<faulty><<<1, 128>>>(y);
+}
+
+// The thread that copies knows nothing of the others' stores before the barrier.
+template <bool faulty>
+__global__ void proxy_fence_before_the_barrier(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  tile[threadIdx.x] = threadIdx.x;  // FAULT proxy_fence_before_the_barrier
+  if (faulty && threadIdx.x == 0) PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (!faulty) PROXY_FENCE();
+    TENSOR_STORE(&map, 0, 0, tile);  // FAULT proxy_fence_before_the_barrier
+    BULK_COMMIT();
+    BULK_WAIT();
+  }
+}
+PAIR(proxy_fence_before_the_barrier, "missing-proxy-fence") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  proxy_fence_before_the_barrier<faulty><<<1, 128>>>(map_of(x));
+}
+
+// In a loop every turn's stores need their own.
+template <bool faulty>
+__global__ void proxy_fence_in_the_first_turn(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  for (int turn = 0; turn < 2; ++turn) {
+    tile[threadIdx.x] = threadIdx.x + turn;  // FAULT proxy_fence_in_the_first_turn
+    if (!faulty || turn == 0) PROXY_FENCE();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      TENSOR_STORE(&map, 0, 4 * turn, tile);  // FAULT proxy_fence_in_the_first_turn
+      BULK_COMMIT();
+      BULK_WAIT();
+    }
+    __syncthreads();
+  }
+}
+PAIR(proxy_fence_in_the_first_turn, "missing-proxy-fence") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  proxy_fence_in_the_first_turn<faulty><<<1, 128>>>(map_of(x));
+}
+
+// A map that the kernel itself brings into global memory.
+template <bool faulty>
+__global__ void tensor_map_without_its_fence(const __grid_constant__ CUtensorMap map, CUtensorMap* copy, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  reinterpret_cast<int*>(copy)[threadIdx.x] = reinterpret_cast<const int*>(&map)[threadIdx.x];  // FAULT tensor_map_without_its_fence
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
+    if (!faulty) asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(copy) : "memory");
+    EXPECT(&bar, kBoxBytes);
+    TENSOR_LOAD(tile, copy, 0, 0, &bar);  // FAULT tensor_map_without_its_fence
+    WAIT_PHASE(&bar, 0);
+    *y = tile[0];
+  }
+}
+PAIR(tensor_map_without_its_fence, "missing-proxy-fence") {
+  Buffer<int> x(kWidth * kHeight, 1), y(1);
+  Buffer<CUtensorMap> copy(1);
+  tensor_map_without_its_fence<faulty><<<1, 32>>>(map_of(x), copy, y);
+}
+
+template <bool faulty>
+__global__ void tensor_map_that_is_none(const CUtensorMap* map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  INIT(&bar, 1);
+  EXPECT(&bar, kBoxBytes);
+  TENSOR_LOAD(tile, map, 0, 0, &bar);  // FAULT tensor_map_that_is_none
+  WAIT_PHASE(&bar, 0);
+  *y = tile[0];
+}
+PAIR(tensor_map_that_is_none, "invalid-instruction") {
+  Buffer<int> x(kWidth * kHeight, 1), y(1);
+  Buffer<CUtensorMap> maps(1, 0);
+  const CUtensorMap map = map_of(x);
+  if (!faulty) cudaMemcpy(maps, &map, sizeof map, cudaMemcpyHostToDevice);
+  tensor_map_that_is_none<faulty><<<1, 1>>>(maps, y);
+}
+
+template <bool faulty>
+__global__ void tensor_map_misaligned(const char* map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  INIT(&bar, 1);
+  EXPECT(&bar, kBoxBytes);
+  TENSOR_LOAD(tile, map, 0, 0, &bar);  // FAULT tensor_map_misaligned
+  WAIT_PHASE(&bar, 0);
+  *y = tile[0];
+}
+PAIR(tensor_map_misaligned, "misaligned") {
+  Buffer<int> x(kWidth * kHeight, 1), y(1);
+  Buffer<char> maps(256, 0);
+  const CUtensorMap map = map_of(x);
+  char* const place = static_cast<char*>(maps) + (faulty ? 32 : 64);
+  cudaMemcpy(place, &map, sizeof map, cudaMemcpyHostToDevice);
+  tensor_map_misaligned<faulty><<<1, 1>>>(place, y);
+}
+
+template <bool faulty>
+__global__ void tensor_box_misaligned(const __grid_constant__ CUtensorMap map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4 + 32];
+  __shared__ unsigned long long bar;
+  INIT(&bar, 1);
+  EXPECT(&bar, kBoxBytes);
+  TENSOR_LOAD(tile + (faulty ? 16 : 32), &map, 0, 0, &bar);  // FAULT tensor_box_misaligned
+  WAIT_PHASE(&bar, 0);
+  *y = tile[32];
+}
+PAIR(tensor_box_misaligned, "misaligned") {
+  Buffer<int> x(kWidth * kHeight, 1), y(1);
+  tensor_box_misaligned<faulty><<<1, 1>>>(map_of(x), y);
+}
+
+template <bool faulty>
+__global__ void tensor_box_past_its_array(const __grid_constant__ CUtensorMap map, int* y) {
+  __shared__ __align__(128) int tile[faulty ? kBoxBytes / 4 - 32 : kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  INIT(&bar, 1);
+  EXPECT(&bar, kBoxBytes);
+  TENSOR_LOAD(tile, &map, 0, 0, &bar);  // FAULT tensor_box_past_its_array
+  WAIT_PHASE(&bar, 0);
+  *y = tile[0];
+}
+PAIR(tensor_box_past_its_array, "out-of-bounds") {
+  Buffer<int> x(kWidth * kHeight, 1), y(1);
+  tensor_box_past_its_array<faulty><<<1, 1>>>(map_of(x), y);
+}
+
+template <bool faulty>
+__global__ void tensor_larger_than_its_memory(const __grid_constant__ CUtensorMap map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  INIT(&bar, 1);
+  EXPECT(&bar, kBoxBytes);
+  TENSOR_LOAD(tile, &map, 0, kHeight - 2, &bar);  // FAULT tensor_larger_than_its_memory
+  WAIT_PHASE(&bar, 0);
+  *y = tile[0];
+}
+PAIR(tensor_larger_than_its_memory, "out-of-bounds") {
+  Buffer<int> x(kWidth * kHeight, 1), y(1);
+  tensor_larger_than_its_memory<faulty><<<1, 1>>>(map_of(x, faulty ? 2 * kHeight : kHeight), y);
+}
+
+// The innermost coordinate counts whole 16 bytes.
+template <bool faulty>
+__global__ void tensor_coordinate_between_pieces(const __grid_constant__ CUtensorMap map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  INIT(&bar, 1);
+  EXPECT(&bar, kBoxBytes);
+  TENSOR_LOAD(tile, &map, faulty ? 2 : 4, 0, &bar);  // FAULT tensor_coordinate_between_pieces
+  WAIT_PHASE(&bar, 0);
+  *y = tile[0];
+}
+PAIR(tensor_coordinate_between_pieces, "invalid-instruction") {
+  Buffer<int> x(kWidth * kHeight, 1), y(1);
+  tensor_coordinate_between_pieces<faulty><<<1, 1>>>(map_of(x), y);
+}
+
+// Loads may begin before the tensor, stores may not.
+template <bool faulty>
+__global__ void tensor_store_before_the_tensor(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  for (int i = 0; i < kBoxBytes / 4; ++i) tile[i] = i;
+  PROXY_FENCE();
+  TENSOR_STORE(&map, 0, faulty ? -1 : kHeight - 1, tile);  // FAULT tensor_store_before_the_tensor
+  BULK_COMMIT();
+  BULK_WAIT();
+}
+PAIR(tensor_store_before_the_tensor, "invalid-instruction") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  tensor_store_before_the_tensor<faulty><<<1, 1>>>(map_of(x));
+}
+
+template <bool faulty>
+__global__ void tensor_source_overwritten(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  tile[threadIdx.x] = threadIdx.x;
+  PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    TENSOR_STORE(&map, 0, 0, tile);  // FAULT tensor_source_overwritten
+    BULK_COMMIT();
+    if (!faulty) BULK_WAIT();
+    tile[5] = 99;  // FAULT tensor_source_overwritten
+    if (faulty) BULK_WAIT();
+  }
+}
+PAIR(tensor_source_overwritten, "race") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  tensor_source_overwritten<faulty><<<1, 128>>>(map_of(x));
+}
+
+}  // namespace
