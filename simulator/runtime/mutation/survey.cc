@@ -52,7 +52,7 @@ void Survey::before_launch(Runtime&, FatBinary&, const engine::Kernel&, engine::
 
 void Survey::after_launch(FatBinary& binary, const engine::Kernel& kernel, const engine::Outcome& outcome) {
   Code& code = code_of(binary);
-  for (const mutation::Place& p : code.parsed->executed(kernel, ran_)) code.reached[{p.module, p.function, p.instruction}].by(launches_, parts_);
+  for (const mutation::Place& p : code.parsed->reached(kernel, ran_)) code.reached[{p.module, p.function, p.instruction}].by(launches_, parts_);
   instructions_ = std::max(instructions_, outcome.counters.warp_instructions);
 }
 
