@@ -123,22 +123,25 @@ struct SpecialSceneCase : RayTracerCase {
   static void fields(SpecialSceneCase& c, FieldVisitor& field) {
     using enum SpecialScene;
     field("scene", c.scene,
-          choice<SpecialScene>(
-              {{"special", kSpecial}, {"rims", kRims}, {"ties", kTies}, {"levels", kLevels}, {"tiny", kTiny}}));
+          choice<SpecialScene>({{"special", kSpecial}, {"rims", kRims}, {"ties", kTies}, {"levels", kLevels}}));
     fields_of(c, field, 20);
   }
   // So few that most are seen.
   void normalise() {
     count = std::min<std::int64_t>(count, 8);
-    if (scene == SpecialScene::kTiny) {  // a pixel looks down at the origin
-      for (std::int64_t* const side : {&width, &height}) *side -= *side > 0 && *side % 2 == 0;
-    }
     RayTracerCase::normalise();
   }
   Spheres special() const {
     if (width == 0 || height == 0) return {};
     return special_spheres(scene, static_cast<int>(count), static_cast<int>(width), static_cast<int>(height), seed);
   }
+};
+
+// Spheres about the origin that one pixel looks down at, so small that squares of lengths are subnormal.
+struct TinySceneCase : RayTracerCase {
+  static void fields(TinySceneCase& c, FieldVisitor& field) { fields_of(c, field, 1); }
+  void normalise() { width = height = 1, count = std::min<std::int64_t>(count, 8); }
+  Spheres tiny() const { return special_spheres(SpecialScene::kTiny, static_cast<int>(count), 1, 1, seed); }
 };
 
 // As many spheres as constant memory holds, one fewer, and on the global path one more.
@@ -245,6 +248,10 @@ void draws_special_spheres_as_declared(const RayTracer& tracer, const SpecialSce
   require_declared_pixels(c, c.special(), c.launch(tracer, c.special()));
 }
 
+void draws_tiny_spheres_as_declared(const RayTracer& tracer, const TinySceneCase& c) {
+  require_declared_pixels(c, c.tiny(), c.launch(tracer, c.tiny()));
+}
+
 void keeps_its_roundings(const RayTracer& tracer, const ScheduledSceneCase& c) {
   Bits bits(mix(c.seed));
   const auto found = ray_tracer_roundings().find(bits, pixel_on_the_edge);
@@ -265,8 +272,8 @@ void draws_a_full_list(const RayTracer& tracer, const FullListCase& c) {
   require_declared_pixels(c, spheres, c.launch(tracer, spheres));
 }
 
-// More rows of blocks than a grid has, one column wide, and more columns than 16 bits count, with a sphere at the end:
-// what costs least of so large a side.
+// More rows of blocks than a grid has, one column wide, and more columns than 16 bits count, with a sphere at the end
+// or none: what costs least of so large a side.
 void draws_the_ends_of_large_images(const RayTracer& tracer, const ScheduledSceneCase& c) {
   constexpr std::int64_t kMostRowsOfBlocks = 65535, kRows = kMostRowsOfBlocks * kBlockSide + 21, kColumns = 70001;
   ScheduledSceneCase tall = c, wide = c;
@@ -275,7 +282,8 @@ void draws_the_ends_of_large_images(const RayTracer& tracer, const ScheduledScen
   wide.width = kColumns, wide.height = 1;
   const Spheres at_the_bottom = {{1, 0.5f, 0, 40, 0, kRows / 2, 0}},
                 at_the_right = {{1, 0.5f, 0, 40, kColumns / 2, 0, 0}};
-  for (auto [image, scene] : {std::pair(tall, at_the_bottom), std::pair(wide, at_the_right)}) {
+  for (auto [image, scene] :
+       {std::pair(tall, at_the_bottom), std::pair(tall, Spheres()), std::pair(wide, at_the_right)}) {
     image.variant = RayTracerVariant::kConstant;
     const Pixels constant = image.launch(tracer, scene);
     require_declared_pixels(image, scene, constant);
@@ -368,6 +376,7 @@ Laws<RayTracer> ray_tracer_laws() {
       refusal_law<call_of, ScheduledSceneCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("GivesEveryPixelALegalColour", gives_every_pixel_a_legal_colour, {.cases = 600}),
       law("DrawsSpecialSpheresAsDeclared", draws_special_spheres_as_declared, {.cases = 500}),
+      law("DrawsTinySpheresAsDeclared", draws_tiny_spheres_as_declared, {.cases = 600}),
       law("KeepsItsRoundings", keeps_its_roundings, {.cases = 10, .cost = 20}),
       law("DrawsAFullList", draws_a_full_list, {.cases = 3, .cost = 100}),
       law("VariantsAgreeBitForBit", variants_agree_bit_for_bit, {.cases = 200}),
