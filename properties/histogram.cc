@@ -317,6 +317,14 @@ void of_a_period_repeated_multiplies(const Histogram& histogram, const PeriodicH
   REQUIRE_BITWISE_EQUAL(call_with(c, c.n, contents, c.period).run(histogram).take<Count>("counts"), counts);
 }
 
+void of_a_period_in_clusters_multiplies(const Histogram& histogram, const PeriodicHistogramCase& c) {
+  require_capability({Capability::kClusters});
+  PeriodicHistogramCase clusters = c;
+  clusters.path = HistogramPath::kCluster, clusters.n = c.n % (1 << 14);
+  clusters.cluster = c.cluster == 16 ? 8 : std::max(c.cluster, 2);
+  of_a_period_repeated_multiplies(histogram, clusters);
+}
+
 // One block, or cluster, counts no more elements than it may before it hands them over: of a single bin, each time with
 // an atomic operation more than when it does so once.
 void hands_its_counts_over_in_time(const Histogram& histogram, const PeriodicHistogramCase& c) {
@@ -468,6 +476,7 @@ Laws<Histogram> histogram_laws() {
 
 Laws<Histogram> periodic_histogram_laws() {
   return {law("OfAPeriodRepeatedMultiplies", of_a_period_repeated_multiplies, {.cases = 200}),
+          law("OfAPeriodInClustersMultiplies", of_a_period_in_clusters_multiplies, {.cases = 60}),
           law("HandsItsCountsOverInTime", hands_its_counts_over_in_time, {.cases = 40})};
 }
 
