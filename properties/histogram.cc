@@ -317,6 +317,44 @@ void of_a_period_repeated_multiplies(const Histogram& histogram, const PeriodicH
   REQUIRE_BITWISE_EQUAL(call_with(c, c.n, contents, c.period).run(histogram).take<Count>("counts"), counts);
 }
 
+void of_a_period_in_clusters_multiplies(const Histogram& histogram, const PeriodicHistogramCase& c) {
+  require_capability({Capability::kClusters});
+  PeriodicHistogramCase clusters = c;
+  clusters.path = HistogramPath::kCluster, clusters.n = c.n % (1 << 14);
+  clusters.cluster = c.cluster == 16 ? 8 : std::max(c.cluster, 2);
+  of_a_period_repeated_multiplies(histogram, clusters);
+}
+
+// One block, or cluster, counts no more elements than it may before it hands them over: of a single bin, each time with
+// an atomic operation more than when it does so once.
+void hands_its_counts_over_in_time(const Histogram& histogram, const PeriodicHistogramCase& c) {
+  require_capability({Capability::kSimulator});
+  PeriodicHistogramCase one = c;
+  one.n = c.n % 4096 + 1, one.bins = 1, one.max_blocks = 1, one.cluster = 2;
+  for (const HistogramPath path : {HistogramPath::kShared, HistogramPath::kCluster}) {
+    if (path == HistogramPath::kCluster && device_properties().max_cluster_blocks < 2) continue;
+    one.path = path;
+    const std::int64_t threads = one.block * (path == HistogramPath::kCluster ? 2 : 1),
+                       at_most = std::max(std::min(c.flush_after, one.n / 3), threads),
+                       rounds = (one.n - 1) / threads + 1, needed = (rounds - 1) / (at_most / threads) + 1;
+    for (const std::int64_t period : {std::int64_t{0}, c.period}) {
+      const auto atomics = [&](std::int64_t flush_after) {
+        PeriodicHistogramCase flushing = one;
+        flushing.flush_after = flush_after;
+        const auto contents = [&] {
+          PeriodicHistogramCase values = flushing;
+          if (period > 0) values.n = period;
+          return values.values();
+        };
+        return counters_of([&] { call_with(flushing, one.n, contents, period).run(histogram); }).atomics;
+      };
+      const std::uint64_t more = atomics(at_most) - atomics(kernels::kHistogramFlushAfter);
+      REQUIRE_LAW(more + 1 >= static_cast<std::uint64_t>(needed),
+                  "{} elements are handed over {} times, at most {} at a time", one.n, more + 1, at_most);
+    }
+  }
+}
+
 void counts_past_31_bits(const Histogram& histogram, const HugeHistogramCase& c) {
   of_a_period_repeated_multiplies(histogram, c);
 }
@@ -437,7 +475,9 @@ Laws<Histogram> histogram_laws() {
 }
 
 Laws<Histogram> periodic_histogram_laws() {
-  return {law("OfAPeriodRepeatedMultiplies", of_a_period_repeated_multiplies, {.cases = 200})};
+  return {law("OfAPeriodRepeatedMultiplies", of_a_period_repeated_multiplies, {.cases = 200}),
+          law("OfAPeriodInClustersMultiplies", of_a_period_in_clusters_multiplies, {.cases = 60}),
+          law("HandsItsCountsOverInTime", hands_its_counts_over_in_time, {.cases = 40})};
 }
 
 Laws<Histogram> huge_histogram_laws() {

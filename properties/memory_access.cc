@@ -340,6 +340,17 @@ void gathers_all_of_constant_memory(const MemoryAccess& access, const FullConsta
   }
 }
 
+// Blocks whose threads all move neighbours, and a last one with an element fewer: in every element size.
+void gathers_whole_blocks_of_neighbours(const MemoryAccess& access, const ScheduledAccessCase& c) {
+  ScheduledAccessCase whole = c;
+  whole.kind = PatternKind::kConsecutive, whole.lanes = 32, whole.block = std::min(c.block, 96);
+  for (const int bytes : {1, 2, 4, 8, 16}) {
+    whole.bytes = bytes;
+    whole.n = 3 * whole.block * kernels::access_items(bytes) - static_cast<std::int64_t>(c.seed % 2);
+    gather_delivers_every_bit(access, whole);
+  }
+}
+
 void is_deterministic(const MemoryAccess& access, const ScheduledAccessCase& c) {
   constexpr int kSchedules = 50;
   REQUIRE_DETERMINISTIC(kSchedules, [&] { return gather_call(c).run(access).take<std::uint8_t>("y").fetch(); });
@@ -356,6 +367,7 @@ Laws<MemoryAccess> memory_access_laws() {
       law("GatherDeliversEveryBit", gather_delivers_every_bit, {.cases = 2500}),
       law("ScatterDeliversEveryBit", scatter_delivers_every_bit, {.cases = 1500}),
       law("GathersAllOfConstantMemory", gathers_all_of_constant_memory, {.cases = 4, .cost = 100}),
+      law("GathersWholeBlocksOfNeighbours", gathers_whole_blocks_of_neighbours, {.cases = 60, .cost = 5}),
       law("GathersFarElements", gathers_far_elements, {.cases = 400}),
       law("ScattersToFarElements", scatters_to_far_elements, {.cases = 300}),
       law("GatherTransactionsEqualTheModel", gather_transactions_equal_the_model, {.cases = 1500}),

@@ -137,6 +137,13 @@ struct SpecialSceneCase : RayTracerCase {
   }
 };
 
+// Spheres about the origin that one pixel looks down at, so small that squares of lengths are subnormal.
+struct TinySceneCase : RayTracerCase {
+  static void fields(TinySceneCase& c, FieldVisitor& field) { fields_of(c, field, 1); }
+  void normalise() { width = height = 1, count = std::min<std::int64_t>(count, 8); }
+  Spheres tiny() const { return special_spheres(SpecialScene::kTiny, static_cast<int>(count), 1, 1, seed); }
+};
+
 // As many spheres as constant memory holds, one fewer, and on the global path one more.
 struct FullListCase : ScheduledSceneCase {
   int fewer = 0;
@@ -241,16 +248,28 @@ void draws_special_spheres_as_declared(const RayTracer& tracer, const SpecialSce
   require_declared_pixels(c, c.special(), c.launch(tracer, c.special()));
 }
 
+void draws_tiny_spheres_as_declared(const RayTracer& tracer, const TinySceneCase& c) {
+  require_declared_pixels(c, c.tiny(), c.launch(tracer, c.tiny()));
+}
+
+// Alone, before and behind a sphere that is never hit: compilers make several spheres of a list in one round of a loop,
+// each by code of its own.
 void keeps_its_roundings(const RayTracer& tracer, const ScheduledSceneCase& c) {
   Bits bits(mix(c.seed));
   const auto found = ray_tracer_roundings().find(bits, pixel_on_the_edge);
-  Pixels actual;
-  for (const auto& f : found) {
-    ScheduledSceneCase one = c;
-    one.width = f.input.width, one.height = f.input.height;
-    actual.push_back(one.launch(tracer, f.input.spheres)[f.input.py * f.input.width + f.input.px]);
+  const Sphere never_hit = {1, 1, 1, 0, 0, 0, 1000};
+  for (const auto& [before, behind] : {std::pair(0, 0), {0, 1}, {1, 0}}) {
+    Pixels actual;
+    for (const auto& f : found) {
+      ScheduledSceneCase one = c;
+      one.width = f.input.width, one.height = f.input.height;
+      Spheres spheres(before, never_hit);
+      spheres.insert(spheres.end(), f.input.spheres.begin(), f.input.spheres.end());
+      spheres.insert(spheres.end(), behind, never_hit);
+      actual.push_back(one.launch(tracer, spheres)[f.input.py * f.input.width + f.input.px]);
+    }
+    ray_tracer_roundings().require(found, actual, text);
   }
-  ray_tracer_roundings().require(found, actual, text);
 }
 
 // The last of them is the highest, everywhere.
@@ -261,12 +280,33 @@ void draws_a_full_list(const RayTracer& tracer, const FullListCase& c) {
   require_declared_pixels(c, spheres, c.launch(tracer, spheres));
 }
 
-// More rows of blocks than a grid has, one column wide, of an empty scene: what costs least of a million rows.
-void draws_rows_beyond_the_grid(const RayTracer& tracer, const ScheduledSceneCase& c) {
+// More rows of blocks than a grid has, one column wide: what costs least of a million rows.
+ScheduledSceneCase beyond_the_grid(const ScheduledSceneCase& c) {
   constexpr std::int64_t kMostRowsOfBlocks = 65535;
   ScheduledSceneCase tall = c;
   tall.width = 1, tall.height = kMostRowsOfBlocks * kBlockSide + 21, tall.gap = 0;
+  return tall;
+}
+
+void draws_rows_beyond_the_grid(const RayTracer& tracer, const ScheduledSceneCase& c) {
+  const ScheduledSceneCase tall = beyond_the_grid(c);
   require_declared_pixels(tall, {}, tall.launch(tracer, {}));
+}
+
+// Those rows, and more columns than 16 bits count: by both variants, with a sphere at the end and without.
+void draws_the_ends_of_large_images(const RayTracer& tracer, const ScheduledSceneCase& c) {
+  const ScheduledSceneCase tall = beyond_the_grid(c);
+  ScheduledSceneCase wide = c;
+  wide.width = 70001, wide.height = 1, wide.gap = 0;
+  const Sphere right = {1, 0.5f, 0, 40, static_cast<float>(wide.width / 2), 0, 0},
+               bottom = {1, 0.5f, 0, 40, 0, static_cast<float>(tall.height / 2), 0};
+  for (auto [image, scene] : {std::pair(tall, Spheres{bottom}), {tall, Spheres()}, {wide, Spheres{right}}}) {
+    image.variant = RayTracerVariant::kConstant;
+    const Pixels constant = image.launch(tracer, scene);
+    require_declared_pixels(image, scene, constant);
+    image.variant = RayTracerVariant::kGlobal;
+    REQUIRE_BITWISE_EQUAL(image.launch(tracer, scene), constant, image.where());
+  }
 }
 
 void variants_agree_bit_for_bit(const RayTracer& tracer, const RayTracerCase& c) {
@@ -353,6 +393,7 @@ Laws<RayTracer> ray_tracer_laws() {
       refusal_law<call_of, ScheduledSceneCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("GivesEveryPixelALegalColour", gives_every_pixel_a_legal_colour, {.cases = 600}),
       law("DrawsSpecialSpheresAsDeclared", draws_special_spheres_as_declared, {.cases = 500}),
+      law("DrawsTinySpheresAsDeclared", draws_tiny_spheres_as_declared, {.cases = 600}),
       law("KeepsItsRoundings", keeps_its_roundings, {.cases = 10, .cost = 20}),
       law("DrawsAFullList", draws_a_full_list, {.cases = 3, .cost = 100}),
       law("VariantsAgreeBitForBit", variants_agree_bit_for_bit, {.cases = 200}),
@@ -361,6 +402,10 @@ Laws<RayTracer> ray_tracer_laws() {
       law("DrawsRowsBeyondTheGrid", draws_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
       law("IsDeterministic", require_same_bits<ScheduledSceneCase, RayTracer>, {.cases = 10, .cost = 50}),
   });
+}
+
+Laws<RayTracer> large_ray_tracer_laws() {
+  return {law("DrawsTheEndsOfLargeImages", draws_the_ends_of_large_images, {.cases = 1})};
 }
 
 Laws<RayTracer> far_ray_tracer_laws() { return {law("DrawsRowsFarApart", draws_rows_far_apart, {.cases = 4})}; }

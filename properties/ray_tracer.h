@@ -22,6 +22,8 @@ std::vector<std::uint32_t> render(const RayTracer& tracer, kernels::RayTracerVar
 
 // In the order in which a mutant meets them.
 Laws<RayTracer> ray_tracer_laws();
+// Images whose sides 16 bits do not count, by both variants. Not for mutants: it would be most of their time.
+Laws<RayTracer> large_ray_tracer_laws();
 // Rows that lie further apart than 32 bits count; several GiB of addresses.
 Laws<RayTracer> far_ray_tracer_laws();
 

@@ -136,7 +136,7 @@ PixelOfScene pixel_on_the_edge(Bits& bits) {
   const float depth = std::sqrt(s.radius * s.radius - side * side);
   if (bits.chance(50)) {  // two levels
     const float shade = depth / s.radius;
-    s.r = nudged((static_cast<float>(bits.below(255)) + 0.5f) / 255 / shade, bits);
+    s.r = s.g = s.b = nudged((static_cast<float>(bits.below(255)) + 0.5f) / 255 / shade, bits);  // each by its own code
     p.spheres = {s};
     return p;
   }

@@ -83,6 +83,14 @@ void touch(Sphere& s, const Middle& at, Bits& bits) {
   if (bits.chance(50)) s.radius = nudged(s.radius, bits);
 }
 
+// About the origin, so small that squares of lengths are subnormal, or nearly.
+void shrink(Sphere& s, Bits& bits) {
+  const float scale = std::ldexp(1.0f, -60 - static_cast<int>(bits.below(14)));
+  const auto eighths = [&](int from) { return static_cast<float>(from + static_cast<int>(bits.below(9 - from))) / 8; };
+  s.x = scale * eighths(-8), s.y = scale * eighths(-8), s.radius = scale * eighths(1);
+  s.z = bits.chance(50) ? 0 : scale * eighths(-8);
+}
+
 // As high as `other` wherever both are hit, or within an ulp.
 void tie(Sphere& s, const Sphere& other, Bits& bits) {
   s.x = other.x, s.y = other.y, s.z = other.z, s.radius = other.radius;
@@ -141,6 +149,9 @@ std::vector<Sphere> special_spheres(SpecialScene scene, int count, int width, in
       case SpecialScene::kLevels:
         s.x += static_cast<float>(bits.below(64)) / 64, s.y += static_cast<float>(bits.below(64)) / 64;
         halve(s, at, bits);
+        break;
+      case SpecialScene::kTiny:
+        shrink(s, bits);
         break;
     }
   }

@@ -14,6 +14,7 @@ enum class SpecialScene : std::uint8_t {
   kRims,     // at some pixel distance^2 equals radius^2, or is one ulp away
   kTies,     // spheres of equal height at many pixels, in different colours
   kLevels,   // channels halfway between two levels, or an ulp away, at some pixel
+  kTiny,     // spheres so small that squares of lengths are subnormal
 };
 
 // `count` spheres over a width x height image, both at least 1.

@@ -73,6 +73,10 @@ typedef int (*lockstepSetSchedule_t)(uint64_t seed);
  * the mask before. */
 typedef uint32_t (*lockstepSetChecks_t)(uint32_t checks);
 
+/* Says that a part of the program begins, such as a case of a test, which leaves nothing behind that other parts need. Returns 0 when the part may be left
+ * out: in a process that `lockstep mutate` has made to judge one change, where nothing in the part comes to the change. Otherwise 1. */
+typedef int (*lockstepBeginPart_t)(void);
+
 /* When quiet is not 0, findings are not printed on stderr as they happen (they are still kept for lockstepTakeFindings). Returns the value before. */
 typedef int (*lockstepSetQuiet_t)(int quiet);
 

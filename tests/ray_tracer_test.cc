@@ -23,6 +23,7 @@ namespace lockstep::properties {
 namespace {
 
 const bool proved = prove("RayTracer", ray_tracer_laws(), RayTracer(kernels::ray_trace));
+const bool large = register_laws("RayTracer", large_ray_tracer_laws(), RayTracer(kernels::ray_trace));
 
 constexpr const char* kFolder = "golden/ray_tracer/";
 

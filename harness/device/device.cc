@@ -91,6 +91,7 @@ Extension resolve_all() {
   resolve(e.set_schedule, "lockstepSetSchedule");
   resolve(e.set_checks, "lockstepSetChecks");
   resolve(e.set_quiet, "lockstepSetQuiet");
+  resolve(e.begin_part, "lockstepBeginPart");
   resolve(e.watch_operations, "lockstepWatchOperations");
   resolve(e.read_operations, "lockstepReadOperations");
   return e;

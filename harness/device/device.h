@@ -57,6 +57,7 @@ struct Extension {
   lockstepSetSchedule_t set_schedule = nullptr;
   lockstepSetChecks_t set_checks = nullptr;
   lockstepSetQuiet_t set_quiet = nullptr;
+  lockstepBeginPart_t begin_part = nullptr;
   lockstepWatchOperations_t watch_operations = nullptr;
   lockstepReadOperations_t read_operations = nullptr;
 };

@@ -6,6 +6,7 @@
 
 #include "simulator/isa/forms.h"
 #include "simulator/mutation/edits.h"
+#include "simulator/mutation/values.h"
 #include "simulator/ptx/operand_check.h"
 
 namespace lockstep::mutation {
@@ -102,6 +103,7 @@ void add(std::vector<Edit>& to, Operator op, std::string change, std::optional<p
 std::vector<Edit> edits_of(const Site& site) {
   std::vector<Edit> edits;
   if (site.instruction().row == nullptr) return edits;  // the end of a function
+  if (chooses_division(site.function, site.index)) return edits;
   add_thread_edits(site, edits);
   add_memory_edits(site, edits);
   add_control_edits(site, edits);

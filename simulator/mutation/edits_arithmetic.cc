@@ -9,7 +9,7 @@
 #include "simulator/isa/forms.h"
 #include "simulator/isa/names.h"
 #include "simulator/mutation/edits.h"
-#include "simulator/ptx/effects.h"
+#include "simulator/mutation/values.h"
 
 namespace lockstep::mutation {
 namespace {
@@ -83,18 +83,11 @@ void add_flush_edits(const Site& site, std::vector<Edit>& edits) {
   }
 }
 
-// How often the function reads a register.
-std::size_t reads_of(const ptx::Function& function, std::uint32_t reg) {
-  std::size_t count = 0;
-  for (const ptx::Instruction& i : function.body)
-    for (const ptx::RegisterAccess& a : register_accesses(i)) count += !a.writes && a.index == reg;
-  return count;
-}
-
 void add_product_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   const auto [name, rest] = divided(i.text);
-  if (i.opcode == Opcode::k_fma && i.operands.size() == 4) {
+  // A product and zero have one rounding either way.
+  if (i.opcode == Opcode::k_fma && i.operands.size() == 4 && !is_zero(site.function, i.operands[3], i.modifiers.type)) {
     const Type type = site.function.registers[i.operands[0].index].type;
     std::vector<ptx::Register> registers = site.function.registers;
     registers.push_back({"%product", type});
@@ -137,9 +130,12 @@ void add_conversion_edits(const Site& site, std::vector<Edit>& edits) {
   const std::size_t dot = i.text.rfind('.');
   const std::string head = i.text.substr(0, dot), type = i.text.substr(dot);
   for (const Words& w : kNarrower) {
-    // What the destination does not hold anyway is no loss.
-    if (isa::size_of(i.modifiers.type) <= isa::size_of(isa::type_from_name(w.to.substr(1)))) continue;
-    if (type == w.from) add(edits, Operator::kConversionChanged, "is from " + std::string(w.to.substr(1)), with_opcode(site, head + std::string(w.to)));
+    if (type != w.from) continue;
+    // What the destination does not hold anyway is no loss, nor is what the source never has.
+    const Type narrow = isa::type_from_name(w.to.substr(1));
+    if (isa::size_of(i.modifiers.type) <= isa::size_of(narrow)) continue;
+    if (const auto bound = most(site.function, i.operands[1]); bound && *bound <= largest(narrow)) continue;
+    add(edits, Operator::kConversionChanged, "is from " + std::string(w.to.substr(1)), with_opcode(site, head + std::string(w.to)));
   }
 }
 
@@ -174,7 +170,9 @@ void add_constant_edits(const Site& site, std::vector<Edit>& edits) {
       const Type type = i.rules == nullptr ? i.modifiers.type : isa::operand_type((*i.rules)[n], i.modifiers);
       const int bytes = std::max(1, isa::size_of(type));
       const std::uint64_t mask = bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
-      changed((o.bits + 1) & mask, "the constant is one more");
+      // A signed shift by the width and more leaves the sign alone, as one by a bit less does.
+      const bool sign = i.opcode == Opcode::k_shr && n == 2 && isa::is_signed(i.modifiers.type) && o.bits + 1 >= 8u * isa::size_of(i.modifiers.type);
+      if (!sign) changed((o.bits + 1) & mask, "the constant is one more");
       changed((o.bits - 1) & mask, "the constant is one less");
       if (o.bits != 1) changed(0, "the constant is zero");  // one less than 1 is zero
     }

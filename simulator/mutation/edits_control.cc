@@ -4,6 +4,7 @@
 
 #include "simulator/isa/opcode.h"
 #include "simulator/mutation/edits.h"
+#include "simulator/mutation/values.h"
 
 namespace lockstep::mutation {
 namespace {
@@ -41,7 +42,7 @@ void add_comparison_edits(const Site& site, std::vector<Edit>& edits) {
     const auto to = [&](Operator op, std::string_view word) {
       add(edits, op, std::string(p.word.substr(1)) + " became " + std::string(word.substr(1)), with_opcode(site, *replace_word(i.text, p.word, word)));
     };
-    if (!p.edge.empty()) to(Operator::kCompareEdge, p.edge);
+    if (!p.edge.empty() && !chooses_extreme(site.function, site.index)) to(Operator::kCompareEdge, p.edge);
     to(Operator::kCompareNegated, p.negated);
     return;
   }

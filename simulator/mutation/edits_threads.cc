@@ -36,7 +36,8 @@ void add_barrier_edits(const Site& site, std::vector<Edit>& edits) {
     case Category::kBarrier: {
       if (i.modifiers.bar != isa::BarMode::kRed) remove(edits, Operator::kBarrierRemoved, "the barrier is left out");
       const std::size_t number = i.modifiers.bar == isa::BarMode::kRed ? 1 : 0;
-      if (is_integer(i, number)) {
+      // Where all threads of a block come together, as at __syncthreads(), the number says nothing.
+      if (is_integer(i, number) && i.operands.size() > (number == 0 ? 1 : 3)) {
         const std::uint64_t other = i.operands[number].bits == 15 ? 0 : i.operands[number].bits + 1;
         add(edits, Operator::kBarrierChanged, "barrier " + std::to_string(i.operands[number].bits) + " became barrier " + std::to_string(other),
             with_integer(site, number, other));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <variant>
@@ -126,6 +127,80 @@ TEST(Edits, OfThreads) {
                    "shuffle-changed: lanes 16 to 31 are no members: shfl.sync.down.b32 %r1|%p1, %r2, 0x4, 0x1f, 0xffff"}));
   EXPECT_EQ(edits("mbarrier.try_wait.parity.shared.b64 %p1, [%r1], %r2;")[1],
             "parity-flipped: the wait is for the other parity: xor.b32 %flipped, %r2, 0x1; mbarrier.try_wait.parity.shared.b64 %p1, [%r1], %flipped");
+}
+
+// The operators' names and changes of an instruction's edits.
+std::string changes(const std::string& body, std::uint32_t index) {
+  const ptx::Module m = kernel(body);
+  std::string all;
+  for (const Edit& e : edits_of({m, m.functions[0], index})) all += std::string(name_of(e.op)) + ": " + e.change + "\n";
+  return all;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+TEST(Edits, LeaveOutAConversionThatLosesNothing) {
+  const auto narrowed = [](const std::string& value) { return has(changes(value + "\ncvt.u64.u32 %rd1, %r1;", 1), "is from u16"); };
+  EXPECT_FALSE(narrowed("mov.u32 %r1, %tid.x;"));
+  EXPECT_FALSE(narrowed("mov.u32 %r1, %ctaid.y;"));
+  EXPECT_TRUE(narrowed("mov.u32 %r1, %ctaid.x;"));
+  EXPECT_FALSE(narrowed("and.b32 %r1, %r2, 65535;"));
+  EXPECT_TRUE(narrowed("and.b32 %r1, %r2, 65536;"));
+  const auto after = [](const std::string& body, const char* type) {
+    const std::string all = body + "\ncvt.s64.s32 %rd1, %r1;";
+    return has(changes(all, static_cast<std::uint32_t>(std::count(body.begin(), body.end(), ';'))), type);
+  };
+  // The largest block has 1024 threads: 31 of its rows fit 16 bits with a sign, 32 do not.
+  EXPECT_FALSE(after("mov.u32 %r2, %ntid.x;\nmul.lo.s32 %r1, %r2, 31;", "is from s16"));
+  EXPECT_TRUE(after("mov.u32 %r2, %ntid.x;\nshl.b32 %r1, %r2, 5;", "is from s16"));
+  EXPECT_FALSE(after("mov.u32 %r2, %tid.x;\nadd.s32 %r1, %r2, 31744;", "is from s16"));
+  EXPECT_TRUE(after("mov.u32 %r2, %tid.x;\nadd.s32 %r1, %r2, 31745;", "is from s16"));
+  EXPECT_TRUE(after("mov.u32 %r2, %tid.x;\nadd.s32 %r1, %r2, -1;", "is from s16"));
+  EXPECT_TRUE(after("mov.u32 %r1, %tid.x;\nadd.s32 %r1, %r1, %r3;", "is from s16"));  // written twice
+  EXPECT_TRUE(after("mov.u32 %r1, %r3;", "is from s16"));
+}
+
+TEST(Edits, LeaveOutWhichOfTwoEqualNumbersIsTheSmaller) {
+  const auto edge = [](const std::string& type, const std::string& rest) {
+    return has(changes("setp.lt." + type + " %p1, %r1, %r2;\n" + rest, 0), "compare-edge");
+  };
+  EXPECT_FALSE(edge("s32", "selp.b32 %r3, %r1, %r2, %p1;"));
+  EXPECT_FALSE(edge("u32", "selp.b32 %r3, %r2, %r1, %p1;"));
+  EXPECT_TRUE(edge("s32", "selp.b32 %r3, %r1, %r4, %p1;"));
+  EXPECT_TRUE(edge("s32", "selp.b32 %r3, %r1, %r2, %p1;\n@%p1 bra L;\nL:"));
+  EXPECT_TRUE(has(changes("setp.lt.f32 %p1, %f1, %f2;\nselp.f32 %f3, %f1, %f2, %p1;", 0), "compare-edge"));  // -0 and 0
+}
+
+TEST(Edits, LeaveOutTheRoundingOfAProductAndZero) {
+  EXPECT_FALSE(has(changes("mov.f32 %f4, 0f80000000;\nfma.rn.f32 %f1, %f2, %f3, %f4;", 1), "product-split"));
+  EXPECT_FALSE(has(changes("fma.rn.f32 %f1, %f2, %f3, 0f00000000;", 0), "product-split"));
+  EXPECT_TRUE(has(changes("mov.f32 %f4, 0f00000001;\nfma.rn.f32 %f1, %f2, %f3, %f4;", 1), "product-split"));
+  EXPECT_TRUE(has(changes("@%p1 mov.f32 %f4, 0f00000000;\nfma.rn.f32 %f1, %f2, %f3, %f4;", 1), "product-split"));
+}
+
+TEST(Edits, LeaveOutWhatNvccChoosesBeforeALongDivision) {
+  const auto body = [](const std::string& mask, const std::string& division) {
+    return "or.b64 %rd3, %rd1, %rd2;\nand.b64 %rd4, %rd3, " + mask + ";\nsetp.ne.s64 %p1, %rd4, 0;\n@!%p1 bra L;\n" + division +
+           "\nbra M;\nL:\ncvt.u32.u64 %r1, %rd1;\nM:\nst.global.u64 [%rd7], %rd5;";
+  };
+  for (std::uint32_t n = 0; n < 4; ++n) {
+    EXPECT_EQ(changes(body("-4294967296", "rem.s64 %rd5, %rd1, %rd2;"), n), "");
+    EXPECT_NE(changes(body("-4294967296", "mul.lo.s64 %rd5, %rd1, %rd2;"), n), "");
+    EXPECT_NE(changes(body("-4294967295", "rem.s64 %rd5, %rd1, %rd2;"), n), "");
+  }
+  EXPECT_NE(changes(body("-4294967296", "rem.s64 %rd5, %rd1, %rd2;"), 4), "");
+}
+
+TEST(Edits, LeaveOutABarriersNumberWhereNobodyCounts) {
+  EXPECT_EQ(changes("bar.sync 0;", 0), "barrier-removed: the barrier is left out\n");
+  EXPECT_FALSE(has(changes("bar.red.popc.u32 %r1, 0, %p1;", 0), "barrier-changed"));
+  EXPECT_TRUE(has(changes("bar.red.popc.u32 %r1, 0, 64, %p1;", 0), "barrier 0 became barrier 1"));
+}
+
+TEST(Edits, LeaveOutAShiftOfTheSignByMore) {
+  EXPECT_FALSE(has(changes("shr.s64 %rd1, %rd2, 63;", 0), "one more"));
+  EXPECT_TRUE(has(changes("shr.s64 %rd1, %rd2, 62;", 0), "one more"));
+  EXPECT_TRUE(has(changes("shr.u64 %rd1, %rd2, 63;", 0), "one more"));
 }
 
 // Whatever the parser makes of an instruction, its own words and operands make again.

@@ -149,6 +149,14 @@ TEST(Mutate, RunsProgramsWithThreadsOnceAMutant) {
   EXPECT_GT(o.score(), 50) << o.out;
 }
 
+// What a mutant's place is not reached from is left out: the second part would notice the mutants of the first.
+TEST(Mutate, LeavesOutPartsThatDoNotComeToTheMutant) {
+  const Outcome o = mutate("parts", "--operators=store-removed " + program("in_parts"));
+  EXPECT_EQ(o.status, 0) << o.out << o.err;
+  EXPECT_EQ(o.statuses()["Survived"], 1) << o.out;
+  EXPECT_EQ(o.statuses()["Killed"], 1) << o.out;  // the second part's own
+}
+
 TEST(Mutate, SaysWhatIsWrong) {
   EXPECT_TRUE(has(mutate("wrong", "--operators=barriers " + program("vector_add")).err,
                   "there is no operator 'barriers'; there are kernels, calls, barrier-removed"));

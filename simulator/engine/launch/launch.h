@@ -83,6 +83,9 @@ using program::RegisterPlaces;
 std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> ptx, memory::DeviceMemory& memory, int device,
                                                              ManagedVariables* managed = nullptr, RegisterPlaces places = RegisterPlaces::kShared);
 
+// Bits of LaunchConfig::ran.
+inline constexpr std::uint8_t kReached = 1, kExecuted = 2;
+
 struct LaunchConfig {
   Dim3 grid, block, cluster{1, 1, 1};
   std::uint32_t dynamic_shared = 0;
@@ -100,7 +103,7 @@ struct LaunchConfig {
   std::chrono::milliseconds host_patience{10'000};
   std::uint64_t instruction_limit = 0;           // warp instructions a block may run before kTimeLimit; 0: none
   bool count = false;                            // fill Outcome::counters' memory counters (instructions are always counted)
-  std::vector<std::uint8_t>* ran = nullptr;      // one for each of Program::ops, 1 where some lane has executed it: for tests
+  std::vector<std::uint8_t>* ran = nullptr;      // one for each of Program::ops: kReached where some lane has come to it, and kExecuted if its guard was true
   Coverage* coverage = nullptr;                  // of the kernel's module: where what its threads execute is counted
   const memory::Images* images = nullptr;        // texture and surface objects; nullptr: there are none
   std::function<void(std::string_view)> output;  // device printf; default: stdout

@@ -33,13 +33,13 @@ class ParsedCode final : public MutableCode {
     return all;
   }
 
-  std::vector<mutation::Place> executed(const Kernel& kernel, std::span<const std::uint8_t> ran) const override {
+  std::vector<mutation::Place> reached(const Kernel& kernel, std::span<const std::uint8_t> ran) const override {
     const Program& program = static_cast<const LoadedKernel&>(kernel).program();
     std::vector<mutation::Place> places;
     std::uint32_t last = ~0u;
     for (std::uint32_t pc = 0; pc < ran.size(); ++pc) {
       const std::uint32_t origin = program.ops[pc].origin;
-      if (ran[pc] == 0 || origin == last) continue;
+      if ((ran[pc] & kReached) == 0 || origin == last) continue;
       last = origin;
       const program::Origin& from = program.origins[origin];
       const auto function = functions_.find({from.module, program.functions[from.function].name});

@@ -21,9 +21,9 @@ class MutableCode {
   // Every mutant, in the order of the texts.
   virtual std::vector<mutation::Mutant> mutants() const = 0;
 
-  // The instructions that a launch executed: their places, without an edit. `ran`: LaunchConfig::ran of a launch of `kernel`, which is of a module that was
-  // loaded from these texts.
-  virtual std::vector<mutation::Place> executed(const Kernel& kernel, std::span<const std::uint8_t> ran) const = 0;
+  // The instructions that a launch came to, whatever their guards said: their places, without an edit. `ran`: LaunchConfig::ran of a launch of `kernel`, which
+  // is of a module that was loaded from these texts.
+  virtual std::vector<mutation::Place> reached(const Kernel& kernel, std::span<const std::uint8_t> ran) const = 0;
 
   // Turns `module`, which was loaded from these texts into `memory`, into the mutant: its kernels stay, and its variables with what they hold. Why that
   // cannot be, if it cannot: then the module is as it was.

@@ -101,15 +101,18 @@ TEST_F(Shift, KeepsVariablesAndWhatTheyHold) {
   EXPECT_EQ(counted(), 4u);  // still there, and no longer counted
 }
 
-TEST_F(Shift, TellsWhichInstructionsALaunchExecuted) {
+TEST_F(Shift, TellsWhichInstructionsALaunchCameTo) {
   std::vector<std::uint8_t> ran;
   gpu.config.ran = &ran;
   run(0);
-  const std::size_t outside = code->executed(*gpu.module->find_kernel("shift"), ran).size();
+  const std::size_t outside = code->reached(*gpu.module->find_kernel("shift"), ran).size();
   run(4);
-  const std::size_t all = code->executed(*gpu.module->find_kernel("shift"), ran).size();
+  const std::size_t all = code->reached(*gpu.module->find_kernel("shift"), ran).size();
   EXPECT_EQ(outside, 7u);  // up to the branch, and the return
   EXPECT_EQ(all, 15u);
+  // A branch that nobody takes is one that might be: that it is always taken is a mutant of it.
+  gpu.launch("shift", 1, 4, x, y, 4u);
+  EXPECT_EQ(code->reached(*gpu.module->find_kernel("shift"), ran).size(), all);
 }
 
 // Whatever can be changed there is code again; each mutant begins with the original.

@@ -135,7 +135,10 @@ enum class Pause : std::uint8_t { kEvent, kMet, kQuota, kTurnOver };
 // LaunchConfig::ran and LaunchConfig::coverage: the lanes `mask` have come to this operation, and `ran_by` of them, with a true guard, run it.
 inline void mark(const Warp& w, std::uint32_t pc, LaneMask mask, LaneMask ran_by) {
   std::vector<std::uint8_t>* ran = w.block->launch->config->ran;
-  if (ran != nullptr && ran_by != 0) std::atomic_ref(ran->data()[pc]).store(1, std::memory_order_relaxed);
+  if (ran != nullptr) {
+    const std::uint8_t bits = ran_by != 0 ? kReached | kExecuted : kReached;
+    std::atomic_ref(ran->data()[pc]).fetch_or(bits, std::memory_order_relaxed);
+  }
   if (Coverage::Part* part = w.block->worker->coverage) part->operations[pc].note(mask, ran_by, w.exists);
 }
 

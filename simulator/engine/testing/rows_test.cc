@@ -88,7 +88,7 @@ class Rows {
     const auto& loaded = static_cast<const LoadedKernel&>(*k);
     const Program& program = loaded.program();
     for (std::uint32_t pc = loaded.function().entry; pc < loaded.function().end; ++pc) {
-      if (ran[pc] != 0) done.lines.insert(program.origin(pc).ptx_line);
+      if ((ran[pc] & kExecuted) != 0) done.lines.insert(program.origin(pc).ptx_line);
     }
     return done;
   }

@@ -35,7 +35,7 @@ inline Outcome launch_for_judges(const Kernel& kernel, LaunchConfig config, memo
   const Program& program = static_cast<const LoadedKernel&>(kernel).program();
   for (std::uint32_t pc = 0; pc < ran.size(); ++pc) {
     const program::Origin& from = program.origin(pc);
-    if (ran[pc] != 0 && from.row != nullptr) coverage::ran(*from.row, from.text);
+    if ((ran[pc] & engine::kExecuted) != 0 && from.row != nullptr) coverage::ran(*from.row, from.text);
   }
   return outcome;
 }

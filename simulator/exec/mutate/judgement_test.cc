@@ -112,6 +112,18 @@ TEST_F(Scores, LeaveOutWhatIsEquivalent) {
   EXPECT_EQ(read_equivalents(path, mutants, sources), "");
   EXPECT_EQ(score_of(mutants).equivalent, 1u);
   EXPECT_NEAR(score_of(mutants).percent(), 500.0 / 6, 1e-9);
+  // The instruction says more than the line.
+  const auto excused = [&](const std::string& line) {
+    for (Mutant& m : mutants) m.equivalent.clear();
+    std::ofstream(path) << line << " ~ for this test\n";
+    EXPECT_EQ(read_equivalents(path, mutants, sources), "");
+    return score_of(mutants).equivalent;
+  };
+  EXPECT_EQ(excused("k.cu: * ~ compare-edge ~ setp.lt.s32 %p, %r, %r: lt became le"), 1u);
+  EXPECT_EQ(excused("*: * ~ * ~ setp.lt.s32 %p, %r, %r: *"), 2u);
+  EXPECT_EQ(excused("k.cu: * ~ compare-edge ~ setp.lt.s32 %p, %r, 0x0: lt became le"), 0u);
+  EXPECT_EQ(excused("k.cu: * ~ compare-edge ~ setp.lt.s32 %p, %r, %r: lt became ge"), 0u);
+  EXPECT_EQ(excused("other.cu: * ~ * ~ setp.lt.s32 %p, %r, %r: *"), 0u);
   for (const char* wrong : {"k.cu: if (i < n) ~ compare-edge ~ why\n", "k.cu ~ compare-edge ~ * ~ why\n", "k.cu: if (i < n) ~ compare-edge ~ * ~ \n"}) {
     std::ofstream(path) << wrong;
     EXPECT_NE(read_equivalents(path, mutants, sources), "") << wrong;
@@ -124,6 +136,18 @@ TEST_F(Scores, AreToldWithSourceLines) {
   EXPECT_NE(text.find("/elsewhere/src/k.cu:2  if (i < n)\n"), text.npos) << text;
   EXPECT_NE(text.find("'setp.lt.s32 %p1, %r1, %r2': lt became le"), text.npos) << text;
   EXPECT_NE(text.find("5 of 7 mutants that the tests execute are killed: 71.4 %. 1 of them by"), text.npos) << text;
+}
+
+TEST_F(Scores, TellKernelsFromCalls) {
+  EXPECT_EQ(text_report(mutants, sources).find("in kernels"), std::string::npos);  // there are no calls
+  mutants[6].of_call = true;
+  const std::string text = text_report(mutants, sources);
+  const auto line = [&](const std::string& name) {
+    const std::size_t at = text.find("\n" + name);
+    return at == text.npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+  };
+  EXPECT_TRUE(line("in kernels").ends_with(" 83.3")) << text;  // 5 of 6
+  EXPECT_TRUE(line("in calls").ends_with(" 0.0")) << text;
 }
 
 TEST_F(Scores, AreInTheOpenSchema) {

@@ -67,6 +67,7 @@ bool read_survey(const std::string& path, Survey* survey) {
     survey->status = json.at("status");
     survey->threads = json.at("threads");
     survey->instructions = json.at("instructions");
+    survey->sets = json.at("sets");
     for (const auto& code : json.at("codes")) {
       for (const auto& m : code.at("mutants")) {
         Mutant mutant;
@@ -81,6 +82,7 @@ bool read_survey(const std::string& path, Survey* survey) {
         mutant.column = m.at("column");
         survey->mutants.push_back(std::move(mutant));
         survey->at.push_back(m.at("at"));
+        survey->parts.push_back(m.at("parts"));
       }
     }
     for (const auto& site : json.at("sites")) {
@@ -98,6 +100,7 @@ bool read_survey(const std::string& path, Survey* survey) {
         mutant.text = mutant.api + (mutant.function.empty() ? "" : " of " + mutant.function);
         survey->mutants.push_back(std::move(mutant));
         survey->at.push_back(c.at("at"));
+        survey->parts.push_back(c.at("parts"));
       }
     }
     return true;

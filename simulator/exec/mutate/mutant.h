@@ -52,7 +52,9 @@ struct Survey {
   std::uint64_t instructions = 0;
   double seconds = 0;
   std::vector<Mutant> mutants;
-  std::vector<std::uint64_t> at;  // of each
+  std::vector<std::uint64_t> at;   // of each
+  std::vector<std::size_t> parts;  // of each: index into sets
+  std::vector<std::string> sets;   // of parts of the program (runtime/mutation/parts.h)
 };
 
 // Reads the file that a survey left (runtime/mutation/survey.h). False when there is none: no kernel was launched, or the program crashed.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <regex>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -49,6 +50,18 @@ std::vector<std::string> lines_of(const std::string& path) {
 
 bool fits(const std::string& pattern, const std::string& text) { return pattern == "*" || pattern == text; }
 
+// An instruction as it is written down: compilers number registers anew, and targets of branches move.
+std::string without_numbers(const std::string& text) {
+  static const std::regex kNumbers("(%[a-z]+|->)[0-9]+");
+  return std::regex_replace(text, kNumbers, "$1");
+}
+
+bool fits_change(const std::string& pattern, const Mutant& m) {
+  if (fits(pattern, m.change)) return true;
+  const std::string text = without_numbers(m.text);
+  return pattern == text + ": " + m.change || pattern == text + ": *";
+}
+
 }  // namespace
 
 Score score_of(const std::vector<Mutant>& mutants) {
@@ -86,6 +99,9 @@ std::string text_report(const std::vector<Mutant>& mutants, Sources& sources) {
       "operator             mutants killed:   of       of      by  survived equivalent not covered   score\n"
       "                                  law    time   crash  checks\n";
   for (const auto& [op, score] : scores_by_operator(mutants)) text += row(op, score);
+  std::vector<Mutant> of_kernels, of_calls;
+  for (const Mutant& m : mutants) (m.of_call ? of_calls : of_kernels).push_back(m);
+  if (!of_kernels.empty() && !of_calls.empty()) text += row("in kernels", score_of(of_kernels)) + row("in calls", score_of(of_calls));
   const Score all = score_of(mutants);
   text += row("all", all);
   std::vector<const Mutant*> survivors;
@@ -136,7 +152,7 @@ std::string read_equivalents(const std::string& path, std::vector<Mutant>& mutan
     if (colon == std::string::npos || parts[3].empty()) return path + ", line " + std::to_string(number) + ": no file, or no reason";
     const std::string name = parts[0].substr(0, colon), source = parts[0].substr(colon + 2);
     for (Mutant& m : mutants) {
-      if (!m.file.ends_with(name) || !fits(parts[1], m.op) || !fits(parts[2], m.change)) continue;
+      if ((name != "*" && !m.file.ends_with(name)) || !fits(parts[1], m.op) || !fits_change(parts[2], m)) continue;
       if (fits(source, sources.line(m.file, m.line))) m.equivalent = parts[3];
     }
   }

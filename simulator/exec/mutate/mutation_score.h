@@ -40,8 +40,9 @@ std::string text_report(const std::vector<Mutant>& mutants, Sources& sources);
 
 // Mutants that nothing can tell from the original, with the reason: lines of
 //   FILE: SOURCE LINE ~ OPERATOR ~ CHANGE ~ REASON
-// where FILE is the end of a path, SOURCE LINE the line without blanks at both ends, and `*` stands for any source line, operator or change. Lines that
-// begin with # are comments. Returns a sentence about a line that is no such, or empty.
+// where FILE is the end of a path, SOURCE LINE the line without blanks at both ends, and `*` stands for any file, source line, operator or change. CHANGE may
+// name the instruction or call before it, as reports do but for the numbers of registers: "add.s32 %r, %r, 0x1: the constant is zero", "add.s32 %r, %r, 0x1:
+// *". Lines that begin with # are comments. Returns a sentence about a line that is no such, or empty.
 std::string read_equivalents(const std::string& path, std::vector<Mutant>& mutants, Sources& sources);
 
 }  // namespace lockstep::exec

@@ -67,8 +67,14 @@ int run(const Subject& subject, const Round& round, const json& plan, const std:
   }
 }
 
-json planned(const Mutant& m, std::uint64_t at) {
-  json j = {{"id", m.id}, {"at", at}};
+// Where a run comes to a mutant.
+struct Reached {
+  std::uint64_t at = 0;   // the launch or call
+  std::size_t parts = 0;  // index into Survey::sets
+};
+
+json planned(const Mutant& m, const Reached& reached) {
+  json j = {{"id", m.id}, {"at", reached.at}, {"parts", reached.parts}};
   if (m.of_call) {
     j["site"] = m.site;
     j["change"] = m.call_change;
@@ -84,14 +90,15 @@ json plan_of(const Subject& subject, const Round& round, const Survey& survey, c
           {"out", subject.folder + "/" + round.name + ".jsonl"},
           {"outputs", subject.folder + "/outputs"},
           {"jobs", subject.jobs},
+          {"sets", survey.sets},
           {"seconds", kAtLeast + kTimes * survey.seconds},
           {"instruction_limit", std::max(kLeastInstructions, kMoreInstructions * survey.instructions)}};
 }
 
 // Programs that cannot be forked run once a mutant.
-void run_alone(const Subject& subject, const Round& round, const Survey& survey, const Mutant& mutant) {
+void run_alone(const Subject& subject, const Round& round, const Survey& survey, const Mutant& mutant, const Reached& reached) {
   json plan = plan_of(subject, round, survey, "become");
-  plan["mutants"] = json::array({planned(mutant, 1)});
+  plan["mutants"] = json::array({planned(mutant, {1, reached.parts})});
   const std::string name = "alone", path = subject.folder + "/" + name + ".plan";
   std::ofstream(path) << plan.dump();
   Environment set = environment_of(subject, round, path);
@@ -141,12 +148,12 @@ bool make_survey(const Subject& subject, const Round& round, Survey* survey, std
 
 void run_round(const Subject& subject, const Round& round, const Survey& survey, std::vector<Mutant>& mutants,
                const std::function<void(int done, int of)>& done) {
-  std::unordered_map<std::string, std::uint64_t> at;
-  for (std::size_t i = 0; i < survey.mutants.size(); ++i) at[survey.mutants[i].key()] = survey.at[i];
-  std::vector<std::pair<std::uint64_t, Mutant*>> left;
+  std::unordered_map<std::string, Reached> at;
+  for (std::size_t i = 0; i < survey.mutants.size(); ++i) at[survey.mutants[i].key()] = {survey.at[i], survey.parts[i]};
+  std::vector<std::pair<Reached, Mutant*>> left;
   for (Mutant& m : mutants) {
     if (m.verdict != Verdict::kNotJudged && m.verdict != Verdict::kSurvived) continue;
-    if (const auto it = at.find(m.key()); it != at.end() && it->second != 0) left.emplace_back(it->second, &m);
+    if (const auto it = at.find(m.key()); it != at.end() && it->second.at != 0) left.emplace_back(it->second, &m);
   }
   const std::size_t of = left.size();
   const std::string lines = subject.folder + "/" + round.name + ".jsonl";
@@ -157,7 +164,7 @@ void run_round(const Subject& subject, const Round& round, const Survey& survey,
     return static_cast<int>(
         std::count_if(left.begin(), left.end(), [&](const auto& m) { return traces.contains(m.second->id) && traces.at(m.second->id).over(); }));
   };
-  std::stable_sort(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.first.at < b.first.at; });
   // A second run for those that a program which ended otherwise than before has left out.
   for (int times = 0; times < 2 && !interrupted; ++times) {
     const auto traces = read_traces(lines);
@@ -174,7 +181,7 @@ void run_round(const Subject& subject, const Round& round, const Survey& survey,
     const auto traces = read_traces(lines);
     const auto known = traces.find(m->id);
     if (known == traces.end() || known->second.skipped.empty() || known->second.died || interrupted) continue;
-    run_alone(subject, round, survey, *m);
+    run_alone(subject, round, survey, *m, when);
     done(count(), static_cast<int>(of));
   }
   const auto traces = read_traces(lines);

@@ -73,7 +73,7 @@ Result Simulator::run(const Program& program, std::size_t n, const Launching& ho
   const engine::Outcome outcome = engine::launch(*kernel, config, *memory_);
   const engine::Program& decoded = static_cast<const engine::LoadedKernel&>(*kernel).program();
   for (std::uint32_t pc = 0; pc < ran.size(); ++pc) {
-    if (ran[pc] != 0 && decoded.origin(pc).row != nullptr) how.rows->insert(decoded.origin(pc).row);
+    if ((ran[pc] & engine::kExecuted) != 0 && decoded.origin(pc).row != nullptr) how.rows->insert(decoded.origin(pc).row);
   }
   thread_instructions_ += outcome.counters.thread_instructions;
   for (const check::Finding& f : outcome.findings) r.error += f.to_string() + "\n";

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "simulator/extension.h"
+#include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/state/findings.h"
 #include "simulator/runtime/state/runtime.h"
 
@@ -111,6 +112,10 @@ int lockstepSetSchedule(uint64_t seed) {
 
 uint32_t lockstepSetChecks(uint32_t checks) {
   return with_device(uint32_t{0}, [&](Runtime& r, Device&) { return std::exchange(r.settings.checks, checks); });
+}
+
+int lockstepBeginPart() {
+  return with_device(1, [](Runtime& r, Device&) { return r.interceptor == nullptr || r.interceptor->begin_part() ? 1 : 0; });
 }
 
 int lockstepSetQuiet(int quiet) { return Runtime::get().findings.set_quiet(quiet != 0) ? 1 : 0; }

@@ -20,6 +20,8 @@ struct FatBinary;
 class Interceptor {
  public:
   virtual ~Interceptor() = default;
+  // A part of the program begins; false: it may be left out.
+  virtual bool begin_part() = 0;
   virtual void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) = 0;
   virtual void after_launch(FatBinary& binary, const engine::Kernel& kernel, const engine::Outcome& outcome) = 0;
   // A call of the program puts work into a stream; false: it is left out.

@@ -20,10 +20,15 @@ std::variant<Plan, std::string> read_plan(const std::string& path) {
     plan.jobs = json.value("jobs", 1);
     plan.seconds = json.value("seconds", 0.0);
     plan.instruction_limit = json.value("instruction_limit", std::uint64_t{0});
+    for (const auto& set : json.value("sets", nlohmann::json::array())) plan.sets.push_back(Parts::of(set.get_ref<const std::string&>()));
     for (const auto& m : json.value("mutants", nlohmann::json::array())) {
       PlannedMutant& planned = plan.mutants.emplace_back();
       planned.id = m.at("id");
       planned.at = m.at("at");
+      if (const auto parts = m.find("parts"); parts != m.end()) {
+        planned.parts = parts->get<std::size_t>();
+        plan.sets.at(*planned.parts);  // throws
+      }
       planned.site = m.value("site", "");
       planned.change = m.value("change", "");
       if (planned.of_call()) continue;

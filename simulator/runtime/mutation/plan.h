@@ -10,20 +10,24 @@
 //   "jobs": 2            mutants that run at the same time
 //   "seconds": 10        that a mutant may run
 //   "instruction_limit": N   warp instructions that a block of a mutant may run; 0: as set for the program
-//   "mutants": [{"id": 7, "at": 12, "code": "hash", "place": [module, function, instruction, edit]},
-//               {"id": 8, "at": 3, "site": "key", "change": "grid-x+1"}]
-//                        in ascending order of "at": the launch, or for the second kind the call, before which it is forked, from 1
+//   "sets": ["2c01"]     of parts of the program (parts.h)
+//   "mutants": [{"id": 7, "at": 12, "parts": 0, "code": "hash", "place": [module, function, instruction, edit]},
+//               {"id": 8, "at": 3, "parts": 0, "site": "key", "change": "grid-x+1"}]
+//                        in ascending order of "at": the launch, or for the second kind the call, before which it is forked, from 1;
+//                        "parts": the index in "sets" of those parts that come to it, all when it is left out
 //
 // Lines of serve and become, each one JSON object with "id": {"end": exit status of the program's own}, {"finding": kind, "text": ...}, {"refused": why}, and
 // from the parent {"died": wait status, "seconds": s, "late": whether it was ended for its time}, {"skipped": why}.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "simulator/mutation/mutant.h"
+#include "simulator/runtime/mutation/parts.h"
 
 namespace lockstep::runtime {
 
@@ -32,7 +36,8 @@ struct PlannedMutant {
   std::uint64_t at = 0;
   std::string code;  // of a kernel: hash_of its texts
   mutation::Place place;
-  std::string site, change;  // of a call
+  std::string site, change;          // of a call
+  std::optional<std::size_t> parts;  // index into Plan::sets
   bool of_call() const { return !site.empty(); }
 };
 
@@ -42,6 +47,7 @@ struct Plan {
   int jobs = 1;
   double seconds = 0;
   std::uint64_t instruction_limit = 0;
+  std::vector<Parts> sets;
   std::vector<PlannedMutant> mutants;
 };
 

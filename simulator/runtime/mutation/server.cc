@@ -56,6 +56,12 @@ MutationServer::MutationServer(Plan plan) : plan_(std::move(plan)) {
   if (plan_.mode == Plan::Mode::kBecome) self_ = &plan_.mutants.at(0);
 }
 
+// What does not come to the mutant's place is as it was. The parent goes through all of the program, since it does not know what else its mutants need.
+bool MutationServer::begin_part() {
+  ++parts_;
+  return self_ == nullptr || !self_->parts || plan_.sets[*self_->parts].contains(parts_);
+}
+
 void MutationServer::before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel&, engine::LaunchConfig& config) {
   ++launches_;
   if (self_ == nullptr) {

@@ -19,6 +19,7 @@ class MutationServer final : public Interceptor {
  public:
   // Throws std::runtime_error when the plan's file for lines cannot be opened.
   explicit MutationServer(Plan plan);
+  bool begin_part() override;
   void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) override;
   void after_launch(FatBinary&, const engine::Kernel&, const engine::Outcome&) override {}
   bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) override;
@@ -46,7 +47,7 @@ class MutationServer final : public Interceptor {
   Plan plan_;
   std::vector<PlannedMutant> kernels_, calls_;  // of the plan, each in its order
   std::size_t next_kernel_ = 0, next_call_ = 0;
-  std::uint64_t launches_ = 0, puts_ = 0;
+  std::uint64_t parts_ = 0, launches_ = 0, puts_ = 0;
   int lines_ = -1;
   pid_t process_ = 0;  // that this is: children that the program itself forks are nobody's
   std::map<pid_t, Running> running_;

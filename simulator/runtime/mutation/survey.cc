@@ -39,6 +39,11 @@ Survey::Site& Survey::site_of(const char* api_name) {
   return it->second;
 }
 
+bool Survey::begin_part() {
+  ++parts_;
+  return true;
+}
+
 void Survey::before_launch(Runtime&, FatBinary&, const engine::Kernel&, engine::LaunchConfig& config) {
   ++launches_;
   threads_ |= thread_count() > 1;
@@ -47,14 +52,14 @@ void Survey::before_launch(Runtime&, FatBinary&, const engine::Kernel&, engine::
 
 void Survey::after_launch(FatBinary& binary, const engine::Kernel& kernel, const engine::Outcome& outcome) {
   Code& code = code_of(binary);
-  for (const mutation::Place& p : code.parsed->executed(kernel, ran_)) code.first.try_emplace({p.module, p.function, p.instruction}, launches_);
+  for (const mutation::Place& p : code.parsed->reached(kernel, ran_)) code.reached[{p.module, p.function, p.instruction}].by(launches_, parts_);
   instructions_ = std::max(instructions_, outcome.counters.warp_instructions);
 }
 
 bool Survey::before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) {
   ++calls_;
   Site& site = site_of(api_name);
-  for (std::string& change : changes_of(api_name, stream, work)) site.changes.try_emplace(std::move(change), calls_);
+  for (std::string& change : changes_of(api_name, stream, work)) site.changes[std::move(change)].by(calls_, parts_);
   if (const auto* kernel = std::get_if<KernelWork>(&work)) {
     if (const KernelEntry* entry = runtime.modules.find_kernel(kernel->function)) site.kernel = demangled(entry->name);
   }
@@ -63,17 +68,25 @@ bool Survey::before_put(Runtime& runtime, const char* api_name, cudaStream_t& st
 
 cudaError_t Survey::launch_answered(Runtime&, const char* api_name, cudaError_t error) {
   ++calls_;
-  site_of(api_name).changes.try_emplace("error-swallowed", calls_);
+  site_of(api_name).changes["error-swallowed"].by(calls_, parts_);
   return error;
 }
 
 void Survey::finish(int status) {
   if (getpid() != process_) return;
-  json codes = json::array(), sites = json::array();
+  json codes = json::array(), sites = json::array(), sets = json::array();
+  // Few sets: the instructions of a basic block have the same.
+  std::map<std::string, std::size_t> known;
+  const auto set_of = [&](const Reached& reached) {
+    const auto [it, is_new] = known.try_emplace(reached.parts.text(), sets.size());
+    if (is_new) sets.push_back(it->first);
+    return it->second;
+  };
   for (const auto& [hash, code] : codes_) {
     json mutants = json::array();
     for (const mutation::Mutant& m : code.parsed->mutants()) {
-      const auto first = code.first.find({m.place.module, m.place.function, m.place.instruction});
+      const auto found = code.reached.find({m.place.module, m.place.function, m.place.instruction});
+      const Reached reached = found == code.reached.end() ? Reached() : found->second;
       mutants.push_back({{"place", {m.place.module, m.place.function, m.place.instruction, m.place.edit}},
                          {"operator", mutation::name_of(m.op)},
                          {"change", m.change},
@@ -82,18 +95,20 @@ void Survey::finish(int status) {
                          {"file", m.file},
                          {"line", m.line},
                          {"column", m.column},
-                         {"at", first == code.first.end() ? 0 : first->second}});
+                         {"at", reached.first},
+                         {"parts", set_of(reached)}});
     }
     codes.push_back({{"code", hash}, {"mutants", std::move(mutants)}});
   }
   for (const auto& [key, site] : sites_) {
     json changes = json::array();
-    for (const auto& [change, at] : site.changes) changes.push_back({{"change", change}, {"words", words_of(change)}, {"at", at}});
+    for (const auto& [change, reached] : site.changes)
+      changes.push_back({{"change", change}, {"words", words_of(change)}, {"at", reached.first}, {"parts", set_of(reached)}});
     sites.push_back(
         {{"site", key}, {"api", site.api}, {"object", site.object}, {"offset", site.offset}, {"kernel", site.kernel}, {"changes", std::move(changes)}});
   }
-  const json all = {{"status", status},    {"launches", launches_},     {"calls", calls_},          {"instructions", instructions_},
-                    {"threads", threads_}, {"codes", std::move(codes)}, {"sites", std::move(sites)}};
+  const json all = {{"status", status},    {"launches", launches_},     {"calls", calls_},           {"instructions", instructions_},
+                    {"threads", threads_}, {"codes", std::move(codes)}, {"sites", std::move(sites)}, {"sets", std::move(sets)}};
   // Whole or not at all: the file is renamed when it is there.
   const std::string part = plan_.out + "." + std::to_string(getpid());
   std::ofstream(part) << all.dump(-1, ' ', false, json::error_handler_t::replace);

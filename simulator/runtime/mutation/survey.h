@@ -13,6 +13,7 @@
 
 #include "simulator/engine/launch/mutable_code.h"
 #include "simulator/runtime/mutation/interceptor.h"
+#include "simulator/runtime/mutation/parts.h"
 #include "simulator/runtime/mutation/plan.h"
 
 namespace lockstep::runtime {
@@ -20,6 +21,7 @@ namespace lockstep::runtime {
 class Survey final : public Interceptor {
  public:
   explicit Survey(Plan plan) : plan_(std::move(plan)) {}
+  bool begin_part() override;
   void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) override;
   void after_launch(FatBinary& binary, const engine::Kernel& kernel, const engine::Outcome& outcome) override;
   bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) override;
@@ -29,21 +31,30 @@ class Survey final : public Interceptor {
   // Writes the file, when the process ends: one JSON object.
   //   "launches", "calls": how many there were
   //   "instructions": the most warp instructions of one launch
-  //   "codes": [{"code": hash, "mutants": [{"place", "operator", "change", "function", "text", "file", "line", "column", "at"}]}], at: 0 for what no
-  //            launch executed
-  //   "sites": [{"site": key, "api", "object", "offset", "kernel", "changes": [{"change", "words", "at"}]}]
+  //   "codes": [{"code": hash, "mutants": [{"place", "operator", "change", "function", "text", "file", "line", "column", "at", "parts"}]}], at: 0 for
+  //            what no launch executed
+  //   "sites": [{"site": key, "api", "object", "offset", "kernel", "changes": [{"change", "words", "at", "parts"}]}]
+  //   "sets": [text of Parts]: "parts" are indices of them
   //   "threads": whether the program had more than one at a launch
   void finish(int status);
 
  private:
+  struct Reached {
+    std::uint64_t first = 0;  // the launch or call
+    Parts parts;
+    void by(std::uint64_t now, std::uint64_t part) {
+      if (first == 0) first = now;
+      parts.add(part);
+    }
+  };
   struct Code {
     std::unique_ptr<engine::MutableCode> parsed;
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t> first;  // by module, function, instruction: the launch
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Reached> reached;  // by module, function, instruction
   };
   struct Site {
     std::string api, object, kernel;
     std::uint64_t offset = 0;
-    std::map<std::string, std::uint64_t> changes;  // the call that first comes to each
+    std::map<std::string, Reached> changes;
   };
   Code& code_of(FatBinary& binary);
   Site& site_of(const char* api_name);
@@ -53,7 +64,7 @@ class Survey final : public Interceptor {
   std::map<std::string, Code> codes_;
   std::map<std::string, Site> sites_;
   std::vector<std::uint8_t> ran_;
-  std::uint64_t launches_ = 0, calls_ = 0, instructions_ = 0;
+  std::uint64_t parts_ = 0, launches_ = 0, calls_ = 0, instructions_ = 0;
   bool threads_ = false;
   int process_ = getpid();
 };
