@@ -1,18 +1,24 @@
-// The driver's functions, which a program can ask the runtime for: there is no driver here, and so none of them. CUDA's own way to say that is
-// success with a null pointer and a status; libraries that ask (libcu++ does) go without.
+// The driver's functions, which a program can ask the runtime for: those that are simulated (simulator/driver/entry_points.h). That there is none CUDA says
+// with success, a null pointer and a status; libraries that ask go without.
+#include "simulator/driver/entry_points.h"
 #include "simulator/runtime/state/runtime.h"
 
 using namespace lockstep::runtime;
 
 namespace {
 
-cudaError_t find_entry(const char* function, const char* symbol, void** result, unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
+cudaError_t find_entry(const char* function, const char* symbol, void** result, int version, unsigned long long flags,
+                       cudaDriverEntryPointQueryResult* status) {
   return api(function, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
     if (symbol == nullptr || result == nullptr || flags > cudaEnablePerThreadDefaultStream) return cudaErrorInvalidValue;
     *result = nullptr;
-    r.explain(function, std::string(symbol) + ": the driver API is not supported by the simulated GPU");
-    if (status == nullptr) return cudaErrorSymbolNotFound;
-    *status = cudaDriverEntryPointSymbolNotFound;
+    using lockstep::driver::Search;
+    const Search search = lockstep::driver::find_entry_point(symbol, version, result);
+    if (search != Search::kFound) r.explain(function, std::string(symbol) + ": the simulated GPU's driver does not have it");
+    if (status == nullptr) return search == Search::kFound ? cudaSuccess : cudaErrorSymbolNotFound;
+    *status = search == Search::kFound         ? cudaDriverEntryPointSuccess
+              : search == Search::kUnknownName ? cudaDriverEntryPointSymbolNotFound
+                                               : cudaDriverEntryPointVersionNotSufficent;
     return cudaSuccess;
   });
 }
@@ -24,11 +30,11 @@ cudaError_t find_entry(const char* function, const char* symbol, void** result, 
 extern "C" {
 
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
-  return find_entry(__func__, symbol, function, flags, status);
+  return find_entry(__func__, symbol, function, CUDART_VERSION, flags, status);
 }
-cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned /*version*/, unsigned long long flags,
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version, unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* status) {
-  return find_entry(__func__, symbol, function, flags, status);
+  return find_entry(__func__, symbol, function, static_cast<int>(version), flags, status);
 }
 
 }  // extern "C"
