@@ -19,8 +19,8 @@ std::list<Module>& modules() {
 
 CUmodule handle_of(Module& module) { return reinterpret_cast<CUmodule>(&module); }
 
-// Loads code into the current context. `bytes`: a file's, which `code` lies in.
-CUresult load(Runtime& r, Device& d, const char* function, const void* code, std::string bytes, CUmodule* result) {
+// Loads code into the current context. `bytes`: a file's, which `code` lies in, or nullptr; they are taken.
+CUresult load(Runtime& r, Device& d, const char* function, const void* code, std::string* bytes, CUmodule* result) {
   cudaError_t error = cudaSuccess;
   std::string why;
   FatBinary* const binary = r.modules.add_code(code, &error, &why);
@@ -36,7 +36,7 @@ CUresult load(Runtime& r, Device& d, const char* function, const void* code, std
   Module& module = modules().emplace_back();
   module.binary = binary;
   module.context = Contexts::current();
-  module.bytes = std::move(bytes);
+  if (bytes != nullptr) module.bytes.swap(*bytes);
   *result = handle_of(module);
   return CUDA_SUCCESS;
 }
@@ -46,7 +46,7 @@ CUresult load_data(const char* function, CUmodule* module, const void* image, un
   const JitLog log(count, options, values);
   const CUresult result = locked(
       function, Needs::kContext,
-      [&](Runtime& r, Device& d) { return module == nullptr || image == nullptr ? CUDA_ERROR_INVALID_VALUE : load(r, d, function, image, {}, module); },
+      [&](Runtime& r, Device& d) { return module == nullptr || image == nullptr ? CUDA_ERROR_INVALID_VALUE : load(r, d, function, image, nullptr, module); },
       Loads::kCode);
   log.finish(result);
   return result;
@@ -128,8 +128,8 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
         if (module == nullptr || path == nullptr) return CUDA_ERROR_INVALID_VALUE;
         if (!read_file(path, &bytes)) return CUDA_ERROR_FILE_NOT_FOUND;
         if (bytes.size() < 16) return CUDA_ERROR_INVALID_IMAGE;
-        const char* const code = bytes.data();  // stays when the string moves: it is longer than any that lies in place
-        return load(r, d, "cuModuleLoad", code, std::move(bytes), module);
+        const char* const code = bytes.data();  // stays when the strings are swapped: it is longer than any that lies in place
+        return load(r, d, "cuModuleLoad", code, &bytes, module);
       },
       Loads::kCode);
 }

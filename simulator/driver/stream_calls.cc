@@ -68,6 +68,12 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext* result) {
   });
 }
 
+// No stream is of a green context: there are none.
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* green) {
+  if (green != nullptr) *green = nullptr;
+  return cuStreamGetCtx(stream, context);
+}
+
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   return call("cuStreamWaitEvent", Needs::kContext, [&] { return cudaStreamWaitEvent(stream, event, flags); });
 }

@@ -26,8 +26,8 @@ constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
 constexpr std::string_view kRuntime = "libcudart.so.13";
 
 // Libraries of NVIDIA's that launch kernels of their own, by the beginning of their names.
-constexpr std::array<std::string_view, 14> kVendorLibraries = {"libcublas", "libcufft",  "libcurand", "libcusparse", "libcusolver", "libcudnn", "libnccl",
-                                                               "libnpp",    "libnvjpeg", "libcufile", "libcutensor", "libnvrtc",    "libcupti", "libnvJitLink"};
+constexpr std::array<std::string_view, 12> kVendorLibraries = {"libcublas", "libcufft", "libcurand", "libcusparse", "libcusolver", "libcudnn",
+                                                               "libnccl",   "libnpp",   "libnvjpeg", "libcufile",   "libcutensor", "libcupti"};
 
 std::string find_program(const std::string& name) {
   const auto runnable = [](const std::string& path) { return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path); };
@@ -55,10 +55,6 @@ bool is_system_library(const std::string& path) {
 }  // namespace
 
 std::string about_library(const std::string& soname, bool found) {
-  if (soname.starts_with("libcuda.so")) {
-    return "needs " + soname + ", the CUDA driver, which the simulated GPU does not stand in for" + (found ? ": what it does there is not simulated" : "") +
-           ". Use the runtime API (cudaMalloc, not cuMemAlloc), and link without -lcuda.";
-  }
   const bool vendors = std::any_of(kVendorLibraries.begin(), kVendorLibraries.end(), [&](std::string_view l) { return soname.starts_with(l); });
   if (vendors) {
     return "needs " + soname + (found ? "" : ", which is not on this machine") +

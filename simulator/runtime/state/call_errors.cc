@@ -37,9 +37,12 @@ check::Finding failure(const ThreadState& thread, const Answer& answer, const vo
   f.call = answer.function;
   f.error = answer.name;
   f.access.address = reinterpret_cast<std::uintptr_t>(from);
+  if (answer.loads_code) f.kind = check::Kind::kRefused;
   f.where = (f.kernel.empty() ? f.call : "the launch of " + f.kernel) + " answered " + f.error + " (" + answer.text + ")" +
             (thread.explained.empty() ? "" : ": " + thread.explained);
   if (const std::string place = describe_caller(from); !place.empty()) f.detail = place;
+  // One place of a program may load many modules: each reason is told.
+  if (answer.loads_code) f.call.clear();
   return f;
 }
 

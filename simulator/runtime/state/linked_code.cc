@@ -30,7 +30,7 @@ std::string pack_linked(const std::vector<std::string>& texts) {
   return std::string(reinterpret_cast<const char*>(&header), sizeof header) + sizes + all;
 }
 
-bool is_linked(const void* code) { return std::memcmp(code, kMagic, sizeof kMagic) == 0; }
+bool is_linked(const void* code) { return std::strncmp(static_cast<const char*>(code), kMagic, sizeof kMagic) == 0; }
 
 bool unpack_linked(const void* code, std::vector<std::string>* texts) {
   Header header;
