@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string_view>
 
@@ -42,8 +41,11 @@ std::string find_program(const std::string& name) {
 }
 
 Inspection inspect_file(const std::string& path, int compute_capability) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<std::uint8_t> contents{std::istreambuf_iterator<char>(file), {}};
+  // At once: a library may have hundreds of megabytes.
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  std::vector<std::uint8_t> contents(error ? 0 : size);
+  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(contents.data()), static_cast<std::streamsize>(contents.size()));
   return runtime::inspect(contents, compute_capability);
 }
 

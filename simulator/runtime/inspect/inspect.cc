@@ -119,7 +119,7 @@ Inspection inspect(Bytes file, int compute_capability) {
   if (auto linked = read_images(relocatable, compute_capability, &result, &images); !linked.empty()) result.modules.push_back(std::move(linked));
 
   const auto runtime = std::find_if(result.needed.begin(), result.needed.end(), [](const std::string& n) { return n.starts_with("libcudart.so"); });
-  const bool has_code = !device_code.empty() || !relocatable.empty();
+  const bool has_code = !images.empty();  // nvcc links sections without any in programs that have none
   const auto judge_code = [&](Kind kind, const char* what) {
     result.kind = kind;
     result.runnable = fatbin::choose_ptx(images, compute_capability) != nullptr;

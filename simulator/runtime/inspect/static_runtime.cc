@@ -38,13 +38,12 @@ class Sections {
     if (s.sh_type == SHT_NOBITS || s.sh_offset > file_.size()) return {};
     return file_.subspan(s.sh_offset, std::min<std::uint64_t>(s.sh_size, file_.size() - s.sh_offset));
   }
-  // Whether a section is there whose name is `name`.
-  bool has(std::string_view name) const {
+  Bytes named(std::string_view name) const {
     Elf64_Shdr section;
     for (std::uint64_t i = 0; at(i, &section); ++i) {
-      if (text_at(names_, section.sh_name) == name) return true;
+      if (text_at(names_, section.sh_name) == name) return part(section);
     }
-    return false;
+    return {};
   }
   // Runs visit(symbol, name) for each symbol of the tables of a type (SHT_SYMTAB, SHT_DYNSYM). False when there is none.
   template <class Visit>
@@ -68,6 +67,20 @@ class Sections {
   Bytes file_, names_;
   Elf64_Ehdr header_{};
 };
+
+// Whether a section of fat binaries holds any: nvcc links an empty one into programs that have none.
+bool holds_code(Bytes section) {
+  constexpr std::uint32_t kMagic = 0xba55ed50;
+  struct Header {
+    std::uint32_t magic;
+    std::uint16_t version, bytes;
+    std::uint64_t body;
+  } header;
+  for (std::uint64_t at = 0; read(section, at, &header); at += 8) {
+    if (header.magic == kMagic && header.body != 0) return true;
+  }
+  return false;
+}
 
 bool is_defined_function(const Elf64_Sym& s) {
   const int type = ELF64_ST_TYPE(s.st_info);
@@ -127,7 +140,7 @@ void find_static_runtime(Bytes file, StaticRuntime* result) {
   });
   if (inside && registers) {
     result->kind = older ? Kind::kOlder : Kind::kSymbols;
-  } else if (sections.has(".nv_fatbin") || sections.has("__nv_relfatbin")) {
+  } else if (holds_code(sections.named(".nv_fatbin")) || holds_code(sections.named("__nv_relfatbin"))) {
     result->kind = Kind::kStripped;
   }
   if (result->kind != Kind::kSymbols) {
