@@ -139,12 +139,20 @@ CUDA_TEST(DriverEntryPoint, IsFoundByNameAndVersion) {
   // Variants of one name: of three arguments until 11.3, of five until 12.4, of four since.
   GOOD(cuInit(0));
   CUcontext context = nullptr;
+  const auto expect_flag = [](unsigned flag) {
+    unsigned flags = 0;
+    EXPECT_CU(CUDA_SUCCESS, cuCtxGetFlags(&flags));
+    EXPECT_EQ(flags & CU_CTX_SCHED_MASK, flag);
+  };
   GOOD(cuGetProcAddress("cuCtxCreate", &function, 11030, CU_GET_PROC_ADDRESS_DEFAULT, &status));
-  GOOD(reinterpret_cast<CUresult (*)(CUcontext*, unsigned, CUdevice)>(function)(&context, 0, 0));
+  GOOD(reinterpret_cast<CUresult (*)(CUcontext*, unsigned, CUdevice)>(function)(&context, CU_CTX_SCHED_SPIN, 0));
+  expect_flag(CU_CTX_SCHED_SPIN);
   GOOD(cuGetProcAddress("cuCtxCreate", &function, 12000, CU_GET_PROC_ADDRESS_DEFAULT, &status));
-  GOOD(reinterpret_cast<CUresult (*)(CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice)>(function)(&context, nullptr, 0, 0, 0));
+  GOOD(reinterpret_cast<CUresult (*)(CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice)>(function)(&context, nullptr, 0, CU_CTX_SCHED_YIELD, 0));
+  expect_flag(CU_CTX_SCHED_YIELD);
   GOOD(cuGetProcAddress("cuCtxCreate", &function, 13000, CU_GET_PROC_ADDRESS_DEFAULT, &status));
-  GOOD(reinterpret_cast<CUresult (*)(CUcontext*, CUctxCreateParams*, unsigned, CUdevice)>(function)(&context, nullptr, 0, 0));
+  GOOD(reinterpret_cast<CUresult (*)(CUcontext*, CUctxCreateParams*, unsigned, CUdevice)>(function)(&context, nullptr, CU_CTX_SCHED_BLOCKING_SYNC, 0));
+  expect_flag(CU_CTX_SCHED_BLOCKING_SYNC);
   // The runtime hands out the same.
   cudaDriverEntryPointQueryResult found{};
   ASSERT_CUDA(cudaSuccess, cudaGetDriverEntryPointByVersion("cuMemAlloc", &function, 13000, cudaEnableDefault, &found));
