@@ -96,9 +96,9 @@ std::string output_of(const std::vector<std::string>& command, const Environment
   return text;
 }
 
-std::string with_folder_first(const std::string& folder) {
-  const char* before = std::getenv("LD_LIBRARY_PATH");
-  return before == nullptr || *before == '\0' ? folder : folder + ":" + before;
+std::string with_first(const char* variable, const std::string& first) {
+  const char* before = std::getenv(variable);
+  return before == nullptr || *before == '\0' ? first : first + ":" + before;
 }
 
 }  // namespace lockstep::exec

@@ -24,7 +24,7 @@ int run_child(const std::vector<std::string>& command, const Environment& set);
 // What a command writes to stdout; its stderr is left out.
 std::string output_of(const std::vector<std::string>& command, const Environment& set);
 
-// LD_LIBRARY_PATH with `folder` before what the environment has.
-std::string with_folder_first(const std::string& folder);
+// `first`, and then what the environment has in a list with colons, such as LD_LIBRARY_PATH.
+std::string with_first(const char* variable, const std::string& first);
 
 }  // namespace lockstep::exec

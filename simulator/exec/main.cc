@@ -32,6 +32,7 @@ namespace fs = std::filesystem;
 constexpr int kUsage = 2, kFindings = 86, kNoKernel = 87, kNoReport = 88, kRefused = 126, kNotFound = 127;
 
 constexpr const char* kLibrary = "libcudart.so.13";
+constexpr const char* kAudit = "liblockstep_audit.so";  // leads statically linked runtimes to it (audit/)
 
 enum class Mode { kExec, kCounters, kCoverage };
 
@@ -134,8 +135,10 @@ int get_ready(Environment& set, std::vector<std::string>& command, const char* s
   const Preflight look = look_at(command.front(), folder, std::get<runtime::Settings>(settings).profile->compute_capability());
   for (const std::string& sentence : look.sentences) fail(0, sentence);
   if (look.verdict != Preflight::Verdict::kGo) return look.verdict == Preflight::Verdict::kNotFound ? kNotFound : kRefused;
-  set["LD_LIBRARY_PATH"] = with_folder_first(folder);
-  if (look.preload) set["LD_PRELOAD"] = folder + "/" + kLibrary;
+  if (access((folder + "/" + kAudit).c_str(), R_OK) != 0) return fail(kRefused, std::string(kAudit) + " is not beside the simulated " + kLibrary);
+  set["LD_LIBRARY_PATH"] = with_first("LD_LIBRARY_PATH", folder);
+  set["LD_AUDIT"] = with_first("LD_AUDIT", folder + "/" + kAudit);
+  if (look.preload) set["LD_PRELOAD"] = with_first("LD_PRELOAD", folder + "/" + kLibrary);
   command.front() = look.program;
   return 0;
 }
@@ -234,7 +237,7 @@ void add_mutate_options(CLI::App& app, MutateOptions& o) {
 }
 
 int main(int argc, char** argv) {
-  CLI::App app("Runs a CUDA program, built with nvcc -cudart shared, on Lockstep's simulated GPU.");
+  CLI::App app("Runs a CUDA program on Lockstep's simulated GPU.");
   app.name("lockstep");
   app.require_subcommand(1);
   Options options;

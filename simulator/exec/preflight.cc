@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string_view>
 
@@ -20,13 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 using runtime::Inspection;
+using runtime::StaticRuntime;
 
 constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
 constexpr std::string_view kRuntime = "libcudart.so.13";
 
 // Libraries of NVIDIA's that launch kernels of their own, by the beginning of their names.
-constexpr std::array<std::string_view, 14> kVendorLibraries = {"libcublas", "libcufft",  "libcurand", "libcusparse", "libcusolver", "libcudnn", "libnccl",
-                                                               "libnpp",    "libnvjpeg", "libcufile", "libcutensor", "libnvrtc",    "libcupti", "libnvJitLink"};
+constexpr std::array<std::string_view, 12> kVendorLibraries = {"libcublas", "libcufft", "libcurand", "libcusparse", "libcusolver", "libcudnn",
+                                                               "libnccl",   "libnpp",   "libnvjpeg", "libcufile",   "libcutensor", "libcupti"};
 
 std::string find_program(const std::string& name) {
   const auto runnable = [](const std::string& path) { return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path); };
@@ -41,8 +41,11 @@ std::string find_program(const std::string& name) {
 }
 
 Inspection inspect_file(const std::string& path, int compute_capability) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<std::uint8_t> contents{std::istreambuf_iterator<char>(file), {}};
+  // At once: a library may have hundreds of megabytes.
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  std::vector<std::uint8_t> contents(error ? 0 : size);
+  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(contents.data()), static_cast<std::streamsize>(contents.size()));
   return runtime::inspect(contents, compute_capability);
 }
 
@@ -54,10 +57,6 @@ bool is_system_library(const std::string& path) {
 }  // namespace
 
 std::string about_library(const std::string& soname, bool found) {
-  if (soname.starts_with("libcuda.so")) {
-    return "needs " + soname + ", the CUDA driver, which the simulated GPU does not stand in for" + (found ? ": what it does there is not simulated" : "") +
-           ". Use the runtime API (cudaMalloc, not cuMemAlloc), and link without -lcuda.";
-  }
   const bool vendors = std::any_of(kVendorLibraries.begin(), kVendorLibraries.end(), [&](std::string_view l) { return soname.starts_with(l); });
   if (vendors) {
     return "needs " + soname + (found ? "" : ", which is not on this machine") +
@@ -78,7 +77,7 @@ std::vector<Needed> parse_library_list(const std::string& text) {
     one.soname = line.substr(0, arrow);
     one.soname.erase(0, one.soname.find_first_not_of(" \t"));
     const std::string rest = line.substr(arrow + 4);
-    if (rest.starts_with('/')) one.path = rest.substr(0, rest.find(" ("));
+    if (!rest.starts_with("not found")) one.path = rest.substr(0, rest.find(" ("));
     result.push_back(std::move(one));
   }
   return result;
@@ -97,17 +96,26 @@ Preflight look_at(const std::string& name, const std::string& library_folder, in
     result.sentences.push_back(name + ": " + sentence);
   };
   const Inspection own = inspect_file(result.program, compute_capability);
+  // A runtime that is linked statically is led to the simulated one, which must be there: in what a script starts, or a program opens later, too. A
+  // program that needs libcudart.so.13 is left as it is: AddressSanitizer, for one, wants nothing before itself.
+  result.preload = own.kind != Inspection::Kind::kSharedRuntime;
   if (own.kind == Inspection::Kind::kNotElf) return result;
-  if (own.kind != Inspection::Kind::kNoDeviceCode && !own.runnable) refuse(own.sentence);
-  if (own.needed.empty()) return result;
+  if (own.kind != Inspection::Kind::kNoDeviceCode && own.kind != Inspection::Kind::kLibrary && !own.runnable) refuse(own.sentence);
+  if (own.needed.empty()) {
+    if (own.kind == Inspection::Kind::kStaticRuntime && own.runnable)
+      refuse("is linked without any shared library, so that nothing can be led to the simulated GPU: link it without -static");
+    return result;
+  }
 
   // What ldd does: with this variable the loader lists what it would load, and runs nothing.
-  const std::string list = output_of({kLoader, result.program}, {{"LD_TRACE_LOADED_OBJECTS", "1"}, {"LD_LIBRARY_PATH", with_folder_first(library_folder)}});
+  const std::string list =
+      output_of({kLoader, result.program}, {{"LD_TRACE_LOADED_OBJECTS", "1"}, {"LD_LIBRARY_PATH", with_first("LD_LIBRARY_PATH", library_folder)}});
   std::vector<std::string> warnings;
   for (const Needed& library : parse_library_list(list)) {
     const bool found = !library.path.empty();
     if (library.soname == kRuntime) {
       std::error_code error;
+      // With an RPATH the program insists on another.
       result.preload = found && !fs::equivalent(library.path, library_folder + "/" + std::string(kRuntime), error);
       continue;
     }
@@ -116,7 +124,12 @@ Preflight look_at(const std::string& name, const std::string& library_folder, in
     } else if (found && !is_system_library(library.path)) {
       const Inspection there = inspect_file(library.path, compute_capability);
       const bool has_code = !there.ptx.empty() || !there.machine_code.empty();
-      if (has_code && there.kind != Inspection::Kind::kLibrary && !there.runnable) warnings.push_back(library.path + ": " + there.sentence);
+      if (there.kind == Inspection::Kind::kStaticRuntime && there.static_runtime != StaticRuntime::Kind::kSymbols) {
+        result.verdict = Preflight::Verdict::kRefused;
+        result.sentences.push_back(library.path + ": " + there.sentence);
+      } else if (has_code && there.kind != Inspection::Kind::kLibrary && !there.runnable) {
+        warnings.push_back(library.path + ": " + there.sentence);
+      }
     }
   }
   if (result.verdict == Preflight::Verdict::kGo) result.sentences = std::move(warnings);

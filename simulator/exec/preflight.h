@@ -15,7 +15,7 @@ struct Preflight {
   Verdict verdict = Verdict::kGo;
   std::string program;                 // its path
   std::vector<std::string> sentences;  // reasons, or with kGo: warnings
-  bool preload = false;                // the program insists on another libcudart.so.13 (RPATH): the simulated one must be preloaded
+  bool preload = false;                // the simulated libcudart.so.13 must be preloaded: no other way leads to it for sure
 };
 
 // `name` as a shell would take it: a path when it has a slash, else looked for on PATH. `library_folder` holds the simulated libcudart.so.13, and

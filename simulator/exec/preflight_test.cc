@@ -10,16 +10,18 @@ TEST(Preflight, LibrariesAreReadFromTheLoadersList) {
       "\tlinux-vdso.so.1 (0x00007ffd)\n"
       "\tlibcudart.so.13 => /opt/a folder/libcudart.so.13 (0x00007f00)\n"
       "\tlibcublas.so.13 => not found\n"
+      "\tlibmine.so => lib/libmine.so (0x00007f01)\n"
       "\t/lib64/ld-linux-x86-64.so.2 (0x00007f11)\n");
-  ASSERT_EQ(list.size(), 2u);
+  ASSERT_EQ(list.size(), 3u);
   EXPECT_EQ(list[0].soname, "libcudart.so.13");
   EXPECT_EQ(list[0].path, "/opt/a folder/libcudart.so.13");
   EXPECT_EQ(list[1].soname, "libcublas.so.13");
   EXPECT_EQ(list[1].path, "");
+  EXPECT_EQ(list[2].path, "lib/libmine.so");
 }
 
 TEST(Preflight, SaysWhatToDoAboutALibrary) {
-  EXPECT_NE(about_library("libcuda.so.1", false).find("-lcuda"), std::string::npos);
+  for (const char* ours : {"libcuda.so.1", "libnvrtc.so.13"}) EXPECT_EQ(about_library(ours, true), "");
   EXPECT_NE(about_library("libcublasLt.so.13", false).find("not on this machine"), std::string::npos);
   EXPECT_NE(about_library("libcudnn.so.9", true).find("calls into it will fail"), std::string::npos);
   EXPECT_NE(about_library("libfoo.so.1", false).find("LD_LIBRARY_PATH"), std::string::npos);

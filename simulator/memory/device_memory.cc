@@ -153,14 +153,16 @@ std::unique_ptr<DeviceMemory::Record> DeviceMemory::place(std::uint64_t size, st
   return record;
 }
 
+bool DeviceMemory::fits(int device, std::uint64_t bytes) const {
+  const auto capacity = capacity_.find(device);
+  return capacity == capacity_.end() || bytes <= capacity->second - std::min(capacity->second, in_use_[device]);
+}
+
 const Allocation* DeviceMemory::allocate(std::uint64_t size, std::uint64_t alignment, Kind kind, int device, std::string name) {
   const bool host_visible = kind == Kind::kManaged || kind == Kind::kPinned;
   std::lock_guard lock(mutex_);
   if (size == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0 || kind == Kind::kRegistered) return nullptr;
-  if (kind != Kind::kPinned) {
-    const auto capacity = capacity_.find(device);
-    if (capacity != capacity_.end() && size > capacity->second - std::min(capacity->second, in_use_[device])) return nullptr;
-  }
+  if (kind != Kind::kPinned && !fits(device, size)) return nullptr;
   std::unique_ptr<Record> record = place(size, alignment, host_visible);
   if (record == nullptr) return nullptr;
   Allocation& a = record->allocation;
@@ -289,7 +291,7 @@ DeviceMemory::FreeResult DeviceMemory::release(Address base) {
   }
   give_back(a);
   a.freed = true;
-  if (a.kind != Kind::kPinned) in_use_[a.device] -= a.size;
+  if (a.kind != Kind::kPinned && it->second->counted) in_use_[a.device] -= a.size;
   return FreeResult::kOk;
 }
 
@@ -343,7 +345,7 @@ std::vector<const Allocation*> DeviceMemory::live() const {
   std::lock_guard lock(mutex_);
   std::vector<const Allocation*> result;
   for (const auto& [base, record] : records_) {
-    if (!record->allocation.freed) result.push_back(&record->allocation);
+    if (!record->allocation.freed && record->allocation.size != 0) result.push_back(&record->allocation);
   }
   return result;
 }

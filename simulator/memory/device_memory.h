@@ -69,6 +69,21 @@ class DeviceMemory {
   // Frees by base address: gives the pages back and keeps the record (except for kRegistered, whose host memory lives on and is forgotten).
   FreeResult release(Address base);
 
+  // Addresses that a program reserves and puts memory behind piece by piece (cuMemAddressReserve, cuMemMap). A reserved range holds no allocation; what is
+  // backed is one, and pieces of one device that lie side by side are one together: an access may reach from one into the next.
+  //
+  // The first address, aligned to `alignment`; 0 when there is no room.
+  Address reserve_range(std::uint64_t size, std::uint64_t alignment);
+  // False when `base` begins no reserved range, or something of it is backed.
+  bool release_range(Address base);
+  // Backs a part of a reserved range, of which nothing is backed, with zeros that nobody wrote. Sizes and addresses are whole pages.
+  bool back(Address address, std::uint64_t size, int device);
+  // Takes away what backs the part, all of which is backed.
+  bool unback(Address address, std::uint64_t size);
+  // Memory that is counted as a device's before it lies anywhere. False when the capacity is exhausted.
+  bool claim(int device, std::uint64_t bytes);
+  void unclaim(int device, std::uint64_t bytes);
+
   // After a fork: gives this process host-accessible memory of its own, with what it holds. False when the system refuses.
   bool separate_host_file();
 
@@ -143,6 +158,7 @@ class DeviceMemory {
   struct Record {
     Allocation allocation;
     Address room_begin = 0, room_end = 0;
+    bool counted = true;  // its size is among the bytes in use
   };
   using Records = std::map<Address, std::unique_ptr<Record>>;
 
@@ -153,6 +169,13 @@ class DeviceMemory {
   bool map_for_host(const Allocation& a);
   void give_back(const Allocation& a);
   const Record* record_at(Address address) const;
+  bool fits(int device, std::uint64_t bytes) const;
+  struct Range {
+    Address begin = 0, end = 0;
+  };
+  const Range* range_of(Address address, std::uint64_t size) const;
+  void put_backed(Address begin, Address end, int device, bool freed);
+  void forget(Records::iterator record);
 
   Address begin_ = 0, end_ = 0;
   std::int64_t delta_ = 0;
@@ -167,10 +190,12 @@ class DeviceMemory {
   std::size_t placed_ = 0;  // allocations since the search last started at begin_
   std::atomic<std::uint64_t> generation_{0};
   mutable std::mutex mutex_;
-  Records records_;  // by base, freed ones included
+  Records records_;                  // by base, freed ones included; of a reserved range, one without bytes where its room begins
+  std::map<Address, Range> ranges_;  // reserved, by the record's base
   int holds_ = 0;
   std::vector<std::unique_ptr<Record>> forgotten_;  // while there are holds
-  std::map<int, std::uint64_t> capacity_, in_use_;
+  std::map<int, std::uint64_t> capacity_;
+  mutable std::map<int, std::uint64_t> in_use_;
 };
 
 }  // namespace lockstep::memory

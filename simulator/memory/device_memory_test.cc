@@ -256,5 +256,73 @@ TEST(DeviceMemory, TwoCanLiveInOneProcess) {
   EXPECT_EQ(*reinterpret_cast<int*>(a->base), 1);
 }
 
+// ---- reserved ranges
+
+constexpr std::uint64_t kPiece = std::uint64_t{2} << 20;
+
+TEST(ReservedRange, IsNothingUntilItIsBacked) {
+  DeviceMemory memory;
+  const Address range = memory.reserve_range(4 * kPiece, kPiece);
+  ASSERT_NE(range, 0u);
+  EXPECT_EQ(range % kPiece, 0u);
+  EXPECT_EQ(memory.find(range), nullptr);
+  EXPECT_TRUE(memory.live().empty());
+  ASSERT_TRUE(memory.back(range, kPiece, 0));
+  EXPECT_FALSE(memory.back(range, kPiece, 0));
+  EXPECT_FALSE(memory.back(range + 3 * kPiece, 2 * kPiece, 0));
+  const Allocation* a = memory.find(range + kPiece - 1);
+  ASSERT_NE(a, nullptr);
+  EXPECT_FALSE(memory.is_written(range, 1));
+  EXPECT_EQ(memory.find(range + kPiece), nullptr);
+  EXPECT_FALSE(memory.release_range(range)) << "something is backed";
+  ASSERT_TRUE(memory.unback(range, kPiece));
+  EXPECT_TRUE(memory.release_range(range));
+  EXPECT_FALSE(memory.release_range(range));
+}
+
+TEST(ReservedRange, NeighboursAreOneAllocationAndPartAgain) {
+  DeviceMemory memory;
+  const Address range = memory.reserve_range(4 * kPiece, kPiece);
+  ASSERT_TRUE(memory.back(range, kPiece, 0));
+  *memory.host(*memory.find(range), range + 5) = std::byte{42};
+  memory.mark_written(range + 5, 1);
+  ASSERT_TRUE(memory.back(range + 2 * kPiece, kPiece, 0));
+  ASSERT_TRUE(memory.back(range + kPiece, kPiece, 0));
+  const Allocation* a = memory.find(range);
+  EXPECT_EQ(a->size, 3 * kPiece);
+  EXPECT_EQ(a->begin, range);
+  EXPECT_EQ(a->end, range + 3 * kPiece);
+  EXPECT_EQ(*memory.host(*a, range + 5), std::byte{42});
+  EXPECT_TRUE(memory.is_written(range + 5, 1));
+  ASSERT_TRUE(memory.back(range + 3 * kPiece, kPiece, 1));
+  EXPECT_EQ(memory.find(range)->size, 3 * kPiece) << "another device's";
+  ASSERT_TRUE(memory.unback(range + kPiece, kPiece));
+  EXPECT_EQ(memory.find(range)->size, kPiece);
+  EXPECT_TRUE(memory.find(range + kPiece)->freed);
+  EXPECT_EQ(memory.find(range + 2 * kPiece)->size, kPiece);
+  EXPECT_FALSE(memory.unback(range, 2 * kPiece));
+}
+
+TEST(ReservedRange, NobodyElseIsPutThere) {
+  DeviceMemory memory;
+  const Address range = memory.reserve_range(64 * kPiece, kPiece);
+  for (int i = 0; i < 200; ++i) {
+    const Allocation* a = memory.allocate(kPiece, 256, Kind::kDevice, 0);
+    ASSERT_NE(a, nullptr);
+    ASSERT_TRUE(a->base >= range + 64 * kPiece || a->base + a->size <= range);
+    memory.release(a->base);
+  }
+}
+
+TEST(ReservedRange, WhatIsClaimedCountsAgainstTheCapacity) {
+  DeviceMemory memory;
+  memory.set_capacity(0, 2 * kPiece);
+  EXPECT_TRUE(memory.claim(0, kPiece));
+  EXPECT_FALSE(memory.claim(0, 2 * kPiece));
+  EXPECT_EQ(memory.allocate(2 * kPiece, 256, Kind::kDevice, 0), nullptr);
+  memory.unclaim(0, kPiece);
+  EXPECT_NE(memory.allocate(2 * kPiece, 256, Kind::kDevice, 0), nullptr);
+}
+
 }  // namespace device_memory_test
 }  // namespace lockstep::memory

@@ -264,6 +264,13 @@ TEST(Kernels, LaunchDirectives) {
   EXPECT_EQ(m.functions[3].max_cluster_rank, 4u);
 }
 
+// As a driver takes them; what is newer than the oldest device that nvcc knows stays refused.
+TEST(Modules, OfOlderDevicesAreTaken) {
+  const std::string body = ".address_size 64\n.entry k(.param .u64 p) { .reg .u64 %d<2>; .reg .u32 %r<2>; ld.param.u64 %d0, [p]; ";
+  EXPECT_EQ(error_of(".version 3.0\n.target sm_20\n" + body + "ld.global.u32 %r0, [%d0]; ret; }"), "accepted");
+  EXPECT_NE(error_of(".version 7.0\n.target sm_50\n" + body + "cp.async.wait_all; ret; }").find("sm_80"), std::string::npos);
+}
+
 TEST(Modules, HeaderDeclarationsAndAliases) {
   const auto result = parse(
       ".version 8.3\n.target sm_90a, debug\n.address_size 64\n.func f { ret; }\n.alias g, f;\n.func h;\n.func h { ret; }\n.section .debug_info { .b8 1, 2 { } "

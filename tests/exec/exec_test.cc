@@ -537,7 +537,6 @@ void expect_refused(const std::string& name, const std::string& what_to_do) {
   EXPECT_TRUE(has(o.err, what_to_do)) << o.err;
 }
 
-TEST(Refused, AStaticRuntime) { expect_refused("faulty_static", "-cudart shared"); }
 TEST(Refused, MachineCodeAlone) {
   expect_refused("faulty_machine_code", "compute_90");
   const Outcome o = run("exec -- " + program("faulty_machine_code"));

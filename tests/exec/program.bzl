@@ -2,7 +2,7 @@
 
 load("@cuda//:defs.bzl", "CUDA_ROOT")
 
-def cuda_program(name, srcs, hdrs = [], options = [], libraries = [], before = ""):
+def cuda_program(name, srcs, hdrs = [], options = [], libraries = [], before = "", tags = []):
     """Declares the program `name`.
 
     Args:
@@ -11,12 +11,14 @@ def cuda_program(name, srcs, hdrs = [], options = [], libraries = [], before = "
       hdrs: headers beside them.
       options: of nvcc. The runtime is the shared one unless they say otherwise.
       libraries: what it is linked with, as options of nvcc.
+      tags: of the target.
       before: a shell command that runs first; $$lib is a folder of libraries.
     """
     runtime = [] if [o for o in options if o.startswith("-cudart")] else ["-cudart=shared"]
     native.genrule(
         name = name + "_by_nvcc",
         testonly = True,
+        tags = tags,
         srcs = srcs + hdrs + ["@cuda//:lib/libcudart.so.13", "@cuda//:toolkit.stamp"],
         outs = [name],
         # The wheels' toolkit has no library under the name that the linker looks for.

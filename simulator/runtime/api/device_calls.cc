@@ -5,6 +5,7 @@
 #include <string>
 
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/state/contexts.h"
 #include "simulator/runtime/state/runtime.h"
 
 using lockstep::runtime::api;
@@ -68,6 +69,7 @@ cudaError_t cudaSetDevice(int device) {
   return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
     if (!exists(r, device)) return cudaErrorInvalidDevice;
     thread_state().device = device;
+    lockstep::runtime::contexts().use_primary(device);
     // A device that was reset after an error cannot be had again.
     const cudaError_t error = r.current().error;
     return error == cudaErrorDevicesUnavailable ? error : cudaSuccess;
@@ -84,7 +86,7 @@ cudaError_t cudaSetValidDevices(int* devices, int count) {
     for (int i = 0; i < count; ++i) {
       if (!exists(r, devices[i])) return cudaErrorInvalidDevice;
     }
-    if (count > 0) thread_state().device = devices[0];
+    if (count > 0) lockstep::runtime::contexts().use_primary(devices[0]);
     return cudaSuccess;
   });
 }

@@ -1,28 +1,27 @@
-// The driver's functions, which a program can ask the runtime for by name and version: those that make tensor maps. There is no other driver here; of what is
-// not there CUDA's own way to say so is success with a null pointer and a status; libraries that ask (libcu++ does) go without.
-#include "simulator/runtime/api/tensor_map_calls.h"
+// The driver's functions, which a program can ask the runtime for: those that are simulated (simulator/driver/entry_points.h). That there is none CUDA says
+// with success, a null pointer and a status; libraries that ask go without.
+#include <algorithm>
+#include <limits>
+
+#include "simulator/driver/entry_points.h"
 #include "simulator/runtime/state/runtime.h"
 
 using namespace lockstep::runtime;
 
 namespace {
 
-cudaError_t find_entry(const char* function, const char* symbol, void** result, unsigned version, unsigned long long flags,
+cudaError_t find_entry(const char* function, const char* symbol, void** result, int version, unsigned long long flags,
                        cudaDriverEntryPointQueryResult* status) {
   return api(function, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
     if (symbol == nullptr || result == nullptr || flags > cudaEnablePerThreadDefaultStream || version > CUDART_VERSION) return cudaErrorInvalidValue;
     *result = nullptr;
-    const DriverFunction found = tensor_map_function(symbol);
-    auto answer = cudaDriverEntryPointSuccess;
-    if (found.function == nullptr) {
-      answer = cudaDriverEntryPointSymbolNotFound;
-      r.explain(function, std::string(symbol) + ": this function of the driver API is not supported by the simulated GPU");
-    } else if (version < found.since) {
-      answer = cudaDriverEntryPointVersionNotSufficent;
-    } else {
-      *result = found.function;
-    }
-    if (status != nullptr) *status = answer;
+    using lockstep::driver::Search;
+    const Search search = lockstep::driver::find_entry_point(symbol, version, result);
+    if (search != Search::kFound) r.explain(function, std::string(symbol) + ": the simulated GPU's driver does not have it");
+    if (status == nullptr) return search == Search::kFound ? cudaSuccess : cudaErrorSymbolNotFound;
+    *status = search == Search::kFound         ? cudaDriverEntryPointSuccess
+              : search == Search::kUnknownName ? cudaDriverEntryPointSymbolNotFound
+                                               : cudaDriverEntryPointVersionNotSufficent;
     return cudaSuccess;
   });
 }
@@ -38,7 +37,7 @@ cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigne
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version, unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* status) {
-  return find_entry(__func__, symbol, function, version, flags, status);
+  return find_entry(__func__, symbol, function, static_cast<int>(std::min<unsigned>(version, std::numeric_limits<int>::max())), flags, status);
 }
 
 }  // extern "C"

@@ -1,6 +1,4 @@
 // Device code that a program loads while it runs (cudaLibraryLoadData): PTX as text, or a fat binary, in memory or in a file.
-#include <cstdint>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -40,19 +38,13 @@ cudaError_t about(const char* function, cudaLibrary_t handle, Body&& body) {
 
 // Makes a library of code whose first bytes say what it is.
 cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, std::string&& bytes, cudaLibrary_t* result) {
-  constexpr std::uint32_t kWrapper = 0x466243b1, kContainer = 0xba55ed50;
-  std::uint32_t magic = 0;
-  std::memcpy(&magic, code, sizeof magic);
   Library library;
-  if (magic == kWrapper) {
-    library.binary = r.modules.add(code);
-  } else if (magic == kContainer) {
-    library.binary = r.modules.add_container(code);
-  } else if (std::memcmp(code, "\177ELF", 4) == 0) {
-    r.explain(function, "this is machine code alone; the simulated GPU needs PTX");
-    return cudaErrorNoKernelImageForDevice;
-  } else {
-    library.binary = r.modules.add_text(static_cast<const char*>(code));
+  cudaError_t unknown = cudaSuccess;
+  std::string why;
+  library.binary = r.modules.add_code(code, &unknown, &why);
+  if (library.binary == nullptr) {
+    r.explain(function, why);
+    return unknown;
   }
   if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) {
     r.modules.remove(r, library.binary);

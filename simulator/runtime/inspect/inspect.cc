@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <variant>
@@ -118,26 +119,35 @@ Inspection inspect(Bytes file, int compute_capability) {
   if (auto linked = read_images(relocatable, compute_capability, &result, &images); !linked.empty()) result.modules.push_back(std::move(linked));
 
   const auto runtime = std::find_if(result.needed.begin(), result.needed.end(), [](const std::string& n) { return n.starts_with("libcudart.so"); });
-  if (device_code.empty() && relocatable.empty()) {
-    result.kind = runtime != result.needed.end() && *runtime == kShared ? Kind::kSharedRuntime : Kind::kNoDeviceCode;
-    result.runnable = result.kind == Kind::kSharedRuntime;
-    result.sentence = result.runnable ? "uses the shared CUDA runtime and has no device code of its own" : "has no device code";
-    return result;
-  }
+  const bool has_code = !images.empty();  // nvcc links sections without any in programs that have none
+  const auto judge_code = [&](Kind kind, const char* what) {
+    result.kind = kind;
+    result.runnable = fatbin::choose_ptx(images, compute_capability) != nullptr;
+    result.sentence = result.runnable ? std::string(what) + " and has PTX for the simulated GPU" : fatbin::explain_no_ptx(images, compute_capability);
+  };
   if (runtime != result.needed.end() && *runtime != kShared) {
     result.kind = Kind::kOtherRuntime;
     result.sentence = "needs " + *runtime + "; the simulated GPU is a drop-in for " + std::string(kShared) + ": build it with CUDA 13";
-  } else if (runtime == result.needed.end()) {
-    // A program interpreter is what tells an executable from a library.
-    const bool executable = !section_named(file, *header, all, ".interp").empty();
-    result.kind = executable ? Kind::kStaticRuntime : Kind::kLibrary;
-    result.sentence = executable ? "has the CUDA runtime linked statically, which no library can stand in for: link it with nvcc -cudart shared "
-                                   "(CMake: CUDA_RUNTIME_LIBRARY Shared)"
-                                 : "is a library that leaves the CUDA runtime to the program that loads it, or has it linked statically";
-  } else {
+  } else if (runtime != result.needed.end() && has_code) {
+    judge_code(Kind::kSharedRuntime, "uses the shared CUDA runtime");
+  } else if (runtime != result.needed.end()) {
     result.kind = Kind::kSharedRuntime;
-    result.runnable = fatbin::choose_ptx(images, compute_capability) != nullptr;
-    result.sentence = result.runnable ? "uses the shared CUDA runtime and has PTX for the simulated GPU" : fatbin::explain_no_ptx(images, compute_capability);
+    result.runnable = true;
+    result.sentence = "uses the shared CUDA runtime and has no device code of its own";
+  } else {
+    const auto inside = std::make_unique<StaticRuntime>();
+    find_static_runtime(file, inside.get());
+    result.static_runtime = inside->kind;
+    if (inside->kind == StaticRuntime::Kind::kNone) {
+      result.kind = has_code ? Kind::kLibrary : Kind::kNoDeviceCode;
+      result.sentence = has_code ? "is a library that leaves the CUDA runtime to the program that loads it" : "has no device code";
+    } else if (inside->kind == StaticRuntime::Kind::kSymbols && has_code) {
+      judge_code(Kind::kStaticRuntime, "has the CUDA runtime linked statically");
+    } else {
+      result.kind = Kind::kStaticRuntime;
+      result.runnable = inside->kind == StaticRuntime::Kind::kSymbols;
+      result.sentence = result.runnable ? "has the CUDA runtime linked statically and no device code of its own" : explain(inside->kind);
+    }
   }
   return result;
 }

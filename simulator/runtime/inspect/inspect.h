@@ -1,11 +1,13 @@
-// Says how a program reaches CUDA, and so whether the simulated GPU can run it: only a program that links libcudart.so.13 dynamically, with PTX inside,
-// can be served by a drop-in library.
+// Says how a program reaches CUDA, and so whether the simulated GPU can run it: one that needs libcudart.so.13, or has it linked statically with its symbols
+// still there (static_runtime.h), and PTX inside.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "simulator/runtime/inspect/static_runtime.h"
 
 namespace lockstep::runtime {
 
@@ -15,10 +17,11 @@ struct Inspection {
     kNoDeviceCode,   // an ELF file without device code
     kSharedRuntime,  // needs libcudart.so.13: can be served
     kOtherRuntime,   // needs another version of libcudart
-    kStaticRuntime,  // has device code and needs no libcudart: linked with -cudart static (nvcc's default)
+    kStaticRuntime,  // a program or library with a runtime linked in (nvcc's default): `static_runtime` says whether it can be served
     kLibrary,        // a shared library with device code that leaves the runtime to the program that loads it
   };
   Kind kind = Kind::kNotElf;
+  StaticRuntime::Kind static_runtime = StaticRuntime::Kind::kNone;
   std::vector<std::string> needed;  // DT_NEEDED, in order
   std::vector<int> ptx;             // architectures of the PTX inside: 90 for compute_90
   std::vector<int> machine_code;    // architectures of the machine code inside: 90 for sm_90

@@ -14,7 +14,7 @@
 namespace lockstep::runtime {
 namespace {
 
-bool is_answer(cudaError_t error) {
+bool is_answer(int error) {
   switch (error) {
     case cudaSuccess:
     case cudaErrorNotReady:
@@ -30,16 +30,19 @@ const void* base_of(const void* address) {
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-check::Finding failure(const ThreadState& thread, const char* function, cudaError_t error, const void* from) {
+check::Finding failure(const ThreadState& thread, const Answer& answer, const void* from) {
   check::Finding f;
   f.kind = thread.refused_kernel ? check::Kind::kRefused : check::Kind::kApiError;
   f.kernel = thread.refused_kernel.value_or("");
-  f.call = function;
-  f.error = cudaGetErrorName(error);
+  f.call = answer.function;
+  f.error = answer.name;
   f.access.address = reinterpret_cast<std::uintptr_t>(from);
-  f.where = (f.kernel.empty() ? f.call : "the launch of " + f.kernel) + " answered " + f.error + " (" + cudaGetErrorString(error) + ")" +
+  if (answer.loads_code) f.kind = check::Kind::kRefused;
+  f.where = (f.kernel.empty() ? f.call : "the launch of " + f.kernel) + " answered " + f.error + " (" + answer.text + ")" +
             (thread.explained.empty() ? "" : ": " + thread.explained);
   if (const std::string place = describe_caller(from); !place.empty()) f.detail = place;
+  // One place of a program may load many modules: each reason is told.
+  if (answer.loads_code) f.call.clear();
   return f;
 }
 
@@ -54,16 +57,24 @@ const void* caller() {
   return found == end ? nullptr : *found;
 }
 
-void call_ended(Runtime& runtime, const char* function, cudaError_t error) {
+void call_ended(Runtime& runtime, const Answer& answer) {
   const std::lock_guard lock(runtime.lock);
   ThreadState& thread = thread_state();
   static bool said = false;
   const void* const launched_from = std::exchange(thread.launched_from, nullptr);
   const bool known = std::exchange(thread.refused_module, false);
-  const bool left_behind = !runtime.devices.empty() && runtime.current().error != cudaSuccess && runtime.current().error == error;
-  if (!is_answer(error) && !known && !left_behind) {
+  const bool left_behind = !runtime.devices.empty() && runtime.current().error != cudaSuccess && runtime.current().error == answer.number;
+  if (!is_answer(answer.number) && !known && !left_behind) {
     const bool launch = thread.refused_kernel.has_value();
-    const std::uint64_t number = runtime.tell_failure(failure(thread, function, error, launch && launched_from != nullptr ? launched_from : caller()));
+    const std::uint64_t number = runtime.tell_failure(failure(thread, answer, launch && launched_from != nullptr ? launched_from : caller()));
+    if (!answer.has_last_error) {
+      if (!launch && !answer.loads_code) {
+        if (const auto informed = runtime.findings.looked_at(number, 1)) runtime.record.found({*informed});
+      }
+      thread.explained.clear();
+      thread.refused_kernel.reset();
+      return;
+    }
     const auto it = std::find_if(thread.not_looked_at.begin(), thread.not_looked_at.end(), [&](const auto& n) { return n.first == number; });
     if (!said && !runtime.findings.quiet()) {
       std::fprintf(stderr, "lockstep: a call that fails counts as an error unless the program asks for it with cudaGetLastError\n");
@@ -75,7 +86,7 @@ void call_ended(Runtime& runtime, const char* function, cudaError_t error) {
       ++it->second;
     }
   } else if (!thread.explained.empty() && !runtime.findings.quiet()) {
-    std::fprintf(stderr, "lockstep: %s: %s\n", function, thread.explained.c_str());
+    std::fprintf(stderr, "lockstep: %s: %s\n", answer.function, thread.explained.c_str());
   }
   thread.explained.clear();
   thread.refused_kernel.reset();

@@ -14,8 +14,20 @@ namespace lockstep::runtime {
 // Where the program, or another library, called into this one; nullptr when that cannot be told.
 const void* caller();
 
-// The outermost call of a thread has ended with `error`, which may be cudaSuccess.
-void call_ended(Runtime& runtime, const char* function, cudaError_t error);
+// What a call has answered, in the words of its API. The numbers of both APIs are the same wherever these files look at them.
+struct Answer {
+  const char* function = "";
+  int number = 0;
+  const char* name = "";
+  const char* text = "";
+  // Of the driver API, which has no last error to ask for: a program has what a call returns and nothing else. So its failures are information, but for
+  // those after which device code is missing: refused launches, and code that cannot be loaded.
+  bool has_last_error = true;
+  bool loads_code = false;
+};
+
+// The outermost call of a thread has ended; it may have succeeded.
+void call_ended(Runtime& runtime, const Answer& answer);
 
 // The thread has fetched its last error, which was none.
 void last_error_fetched(Runtime& runtime);

@@ -10,6 +10,7 @@
 #include "simulator/fatbin/fatbin.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/linked_code.h"
 #include "simulator/runtime/state/runtime.h"
 
 namespace lockstep::runtime {
@@ -66,10 +67,31 @@ FatBinary* Modules::add_container(const void* container) {
   return &binary;
 }
 
-FatBinary* Modules::add_text(std::string ptx) {
+FatBinary* Modules::add_texts(std::vector<std::string> ptx) {
   FatBinary& binary = binaries_.emplace_back();
-  binary.text = std::move(ptx);
+  binary.texts = std::move(ptx);
   return &binary;
+}
+
+FatBinary* Modules::add_code(const void* code, cudaError_t* error, std::string* why) {
+  constexpr std::uint32_t kContainerMagic = 0xba55ed50;
+  std::uint32_t magic = 0;
+  std::memcpy(&magic, code, sizeof magic);
+  if (magic == kWrapperMagic) return add(code);
+  if (magic == kContainerMagic) return add_container(code);
+  if (std::memcmp(code, "\177ELF", 4) == 0) {
+    *why = "this is machine code alone; the simulated GPU needs PTX";
+    *error = cudaErrorNoKernelImageForDevice;
+    return nullptr;
+  }
+  if (!is_linked(code)) return add_texts({static_cast<const char*>(code)});
+  std::vector<std::string> texts;
+  if (!unpack_linked(code, &texts)) {
+    *why = "the linked code is cut off";
+    *error = cudaErrorInvalidKernelImage;
+    return nullptr;
+  }
+  return add_texts(std::move(texts));
 }
 
 bool Modules::known(const FatBinary* binary) const {
@@ -139,8 +161,8 @@ cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device) {
 }
 
 cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded, LoadFailure* why) {
-  if (!binary.text.empty()) {
-    loaded.texts.push_back(binary.text);
+  if (!binary.texts.empty()) {
+    loaded.texts = binary.texts;
   } else if (binary.containers.empty()) {
     why->message = "the program's device code is in a wrapper of an unknown kind";
     return cudaErrorInvalidKernelImage;

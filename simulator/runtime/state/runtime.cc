@@ -17,6 +17,7 @@
 #include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/call_errors.h"
+#include "simulator/runtime/state/contexts.h"
 #include "simulator/runtime/state/host_access.h"
 
 namespace lockstep::runtime {
@@ -132,6 +133,8 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
 
 void Runtime::explain(const char* function, const std::string& sentence, const std::string& about) {
   ThreadState& thread = thread_state();
+  if (thread.called_as != nullptr) function = thread.called_as;
+  thread.last_sentence = sentence;
   if (settings.api_errors && thread.depth > 0) {
     thread.explained = sentence;
     return;
@@ -173,6 +176,7 @@ void Runtime::reset_device(Device& device) {
   for (Stream* stream : streams.of_device(device.ordinal)) abandon(*this, *stream);
   streams.destroy_all(device.ordinal);
   arrays().destroy_all(device.ordinal);
+  contexts().reset(device.ordinal);
   Device fresh;
   fresh.ordinal = device.ordinal;
   fresh.count_memory = settings.count;
@@ -189,6 +193,8 @@ cudaError_t begin_call(const char* function, Reach reach) {
   }
   if (reach == Reach::kHost) return cudaSuccess;
   runtime.used = true;
+  // The driver API asks for a context before it comes here.
+  if (thread_state().called_as == nullptr) contexts().bind(thread_state().device);
   return runtime.current().error;
 }
 
@@ -199,7 +205,9 @@ cudaError_t end_call(cudaError_t error, const char* function) {
     thread.last_error = error;
     if (thread.depth == 0) Runtime::get().operations.note({LOCKSTEP_FAILED_CALL, thread.device, 0, error, nullptr, function});
   }
-  if (thread.depth == 0 && Runtime::get().settings.api_errors) call_ended(Runtime::get(), function, error);
+  if (thread.depth == 0 && Runtime::get().settings.api_errors) {
+    call_ended(Runtime::get(), {function, error, cudaGetErrorName(error), cudaGetErrorString(error)});
+  }
   return error;
 }
 

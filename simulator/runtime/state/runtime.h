@@ -49,6 +49,8 @@ struct Device {
   cudaMemPool_t current_pool = nullptr;  // nullptr: the default one
 };
 
+struct Context;
+
 // What a thread has: its device, the last error and the launch configurations pushed by <<<>>>.
 struct CallConfiguration {
   dim3 grid, block;
@@ -58,14 +60,17 @@ struct CallConfiguration {
 };
 struct ThreadState {
   int device = 0;
+  std::vector<Context*> contexts;  // contexts.h; the last is current
   cudaError_t last_error = cudaSuccess;
   std::vector<CallConfiguration> pushed;
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
   bool in_callback = false;  // the program's callback runs: CUDA calls are not permitted
 
   // For calls that fail (call_errors.h).
+  const char* called_as = nullptr;                                     // what the program has called: a function of the driver API, which calls the runtime's
   int depth = 0;                                                       // calls of the API that run, one within the other
   std::string explained;                                               // why the running call fails, in a sentence
+  std::string last_sentence;                                           // the last that was said of any
   bool refused_module = false;                                         // the running call has failed of device code that was refused, and that has been told
   std::optional<std::string> refused_kernel;                           // the running call is a launch that is not taken; demangled, empty when it is no kernel
   const void* launched_from = nullptr;                                 // of the launch that <<<>>> makes next

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,11 +41,46 @@ TEST(Inspect, PtxForANewerDeviceDoesNot) {
   EXPECT_FALSE(i.runnable);
 }
 
-TEST(Inspect, AStaticRuntimeIsToldWhatToChange) {
-  const Inspection i = inspect(contents("STATIC"), 90);
+TEST(Inspect, AStaticRuntimeWithItsSymbolsRuns) {
+  const std::vector<std::uint8_t> whole = contents("STATIC");
+  const Inspection i = inspect(whole, 90);
   EXPECT_EQ(i.kind, Kind::kStaticRuntime);
-  EXPECT_FALSE(i.runnable);
-  EXPECT_NE(i.sentence.find("-cudart shared"), std::string::npos) << i.sentence;
+  EXPECT_EQ(i.static_runtime, StaticRuntime::Kind::kSymbols);
+  EXPECT_TRUE(i.runnable) << i.sentence;
+  EXPECT_FALSE(inspect(whole, 80).runnable);
+}
+
+// Without its symbols, and with those of CUDA 12.
+TEST(Inspect, AStaticRuntimeThatCannotBeServedIsToldWhatToChange) {
+  std::vector<std::uint8_t> renamed = contents("STATIC"), stripped = renamed;
+  const auto replace = [](std::vector<std::uint8_t>& bytes, const std::string& name, const std::string& by) {
+    const std::string text = std::string(1, '\0') + name + std::string(1, '\0');
+    for (auto at = bytes.begin(); (at = std::search(at, bytes.end(), text.begin(), text.end())) != bytes.end();) std::copy(by.begin(), by.end(), ++at);
+  };
+  replace(stripped, "__cudaRegisterFatBinary", "__xudaRegisterFatBinary");
+  const Inspection without = inspect(stripped, 90);
+  EXPECT_EQ(without.static_runtime, StaticRuntime::Kind::kStripped);
+  EXPECT_FALSE(without.runnable);
+  EXPECT_NE(without.sentence.find("-cudart shared"), std::string::npos) << without.sentence;
+  replace(renamed, "cudaGraphInstantiateWithParams", std::string("cudaGetDeviceProperties_v2") + '\0');
+  const Inspection older = inspect(renamed, 90);
+  EXPECT_EQ(older.static_runtime, StaticRuntime::Kind::kOlder);
+  EXPECT_FALSE(older.runnable);
+  EXPECT_NE(older.sentence.find("CUDA 13"), std::string::npos) << older.sentence;
+}
+
+// Each has room for a jump, and they do not overlap.
+TEST(Inspect, EntryPointsOfAStaticRuntimeAreFoundWithTheirRoom) {
+  const std::vector<std::uint8_t> file = contents("STATIC");
+  const auto found = std::make_unique<StaticRuntime>();
+  find_static_runtime(file, found.get());
+  EXPECT_GT(found->count, 400u);
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < found->count; ++i) {
+    names.insert(found->entries[i].name);
+    if (i + 1 < found->count) EXPECT_LE(found->entries[i].room, found->entries[i + 1].value - found->entries[i].value) << found->entries[i].name;
+  }
+  for (const char* name : {"cudaMalloc", "cudaLaunchKernel", "__cudaRegisterFatBinary", "__cudaLaunchKernel"}) EXPECT_EQ(names.count(name), 1u) << name;
 }
 
 TEST(Inspect, MachineCodeAloneIsToldTheFlag) {

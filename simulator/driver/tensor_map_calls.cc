@@ -1,7 +1,5 @@
 // cuTensorMapEncodeTiled, ...Im2col, ...Im2colWide, cuTensorMapReplaceAddress. They refuse what a driver refuses, with its error (golden/tensor_maps), and say
 // why on stderr.
-#include "simulator/runtime/api/tensor_map_calls.h"
-
 #include <cuda.h>
 
 #include <cstddef>
@@ -10,10 +8,11 @@
 #include "simulator/memory/tensor_map.h"
 #include "simulator/runtime/state/runtime.h"
 
-namespace lockstep::runtime {
-namespace {
+using lockstep::memory::TensorMap;
+using lockstep::runtime::Runtime;
+namespace memory = lockstep::memory;
 
-using memory::TensorMap;
+namespace {
 
 CUresult refuse(const char* function, const std::string& why) {
   Runtime::get().explain(function, why);
@@ -45,9 +44,13 @@ TensorMap tensor(CUtensorMapDataType type, cuuint32_t rank, void* address, const
   return m;
 }
 
-CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
-                      const cuuint32_t* box, const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                      CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+}  // namespace
+
+extern "C" {
+
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
+                                const cuuint32_t* box, const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
   constexpr const char* kName = "cuTensorMapEncodeTiled";
   if (map == nullptr || sizes == nullptr || (strides == nullptr && rank > 1) || box == nullptr || steps == nullptr) return refuse(kName, "a pointer is null");
   TensorMap m = tensor(type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill);
@@ -55,9 +58,9 @@ CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t ran
   return finish(kName, m, map);
 }
 
-CUresult encode_im2col(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
-                       const int* lower, const int* upper, cuuint32_t channels, cuuint32_t pixels, const cuuint32_t* steps, CUtensorMapInterleave interleave,
-                       CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+CUresult cuTensorMapEncodeIm2col(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
+                                 const int* lower, const int* upper, cuuint32_t channels, cuuint32_t pixels, const cuuint32_t* steps,
+                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
   constexpr const char* kName = "cuTensorMapEncodeIm2col";
   if (map == nullptr || sizes == nullptr || strides == nullptr || lower == nullptr || upper == nullptr || steps == nullptr) {
     return refuse(kName, "a pointer is null");
@@ -73,14 +76,14 @@ CUresult encode_im2col(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t ra
   return finish(kName, m, map);
 }
 
-CUresult encode_im2col_wide(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, int, int, cuuint32_t, cuuint32_t,
-                            const cuuint32_t*, CUtensorMapInterleave, CUtensorMapIm2ColWideMode, CUtensorMapSwizzle, CUtensorMapL2promotion,
-                            CUtensorMapFloatOOBfill) {
+CUresult cuTensorMapEncodeIm2colWide(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, int, int, cuuint32_t,
+                                     cuuint32_t, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapIm2ColWideMode, CUtensorMapSwizzle,
+                                     CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
   Runtime::get().explain("cuTensorMapEncodeIm2colWide", "needs a device of compute capability 10.0, whose copies the simulated GPU does not have");
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-CUresult replace_address(CUtensorMap* map, void* address) {
+CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {
   constexpr const char* kName = "cuTensorMapReplaceAddress";
   if (map == nullptr) return refuse(kName, "a pointer is null");
   std::optional<TensorMap> m = memory::decode(reinterpret_cast<const std::byte*>(map));
@@ -89,14 +92,4 @@ CUresult replace_address(CUtensorMap* map, void* address) {
   return finish(kName, *m, map);
 }
 
-}  // namespace
-
-DriverFunction tensor_map_function(std::string_view name) {
-  if (name == "cuTensorMapEncodeTiled") return {reinterpret_cast<void*>(&encode_tiled), 12000};
-  if (name == "cuTensorMapEncodeIm2col") return {reinterpret_cast<void*>(&encode_im2col), 12000};
-  if (name == "cuTensorMapEncodeIm2colWide") return {reinterpret_cast<void*>(&encode_im2col_wide), 12080};
-  if (name == "cuTensorMapReplaceAddress") return {reinterpret_cast<void*>(&replace_address), 12000};
-  return {};
-}
-
-}  // namespace lockstep::runtime
+}  // extern "C"

@@ -1,0 +1,71 @@
+#include "simulator/driver/call.h"
+
+#include <atomic>
+
+#include "simulator/driver/errors.h"
+#include "simulator/runtime/state/call_errors.h"
+
+namespace lockstep::driver {
+namespace {
+
+std::atomic<bool> initialised = false;
+
+}  // namespace
+
+CUresult result_of(cudaError_t error) {
+  switch (error) {
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidPitchValue:
+    case cudaErrorInvalidHostPointer:
+    case cudaErrorInvalidDevicePointer:
+    case cudaErrorInvalidTexture:
+    case cudaErrorInvalidTextureBinding:
+    case cudaErrorInvalidChannelDescriptor:
+    case cudaErrorInvalidMemcpyDirection:
+    case cudaErrorInvalidFilterSetting:
+    case cudaErrorInvalidNormSetting: return CUDA_ERROR_INVALID_VALUE;
+    case cudaErrorInvalidSymbol: return CUDA_ERROR_NOT_FOUND;
+    case cudaErrorInvalidDeviceFunction: return CUDA_ERROR_INVALID_HANDLE;
+    default: return static_cast<CUresult>(error);
+  }
+}
+
+void initialise() { initialised.store(true, std::memory_order_relaxed); }
+
+CUresult begin_call(const char* function, Needs needs) {
+  Runtime& r = Runtime::get();
+  if (needs == Needs::kNothing) return CUDA_SUCCESS;
+  if (!initialised.load(std::memory_order_relaxed) && !r.used) return CUDA_ERROR_NOT_INITIALIZED;
+  if (r.start_error != cudaSuccess) return result_of(r.start_error);
+  if (needs == Needs::kDriver) return CUDA_SUCCESS;
+  if (thread_state().in_callback) {
+    r.explain(function, "called from a callback, where CUDA calls are not permitted");
+    return CUDA_ERROR_NOT_PERMITTED;
+  }
+  const Context* context = runtime::Contexts::current();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (context->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  r.used = true;
+  return result_of(r.current().error);
+}
+
+CUresult end_call(const char* function, CUresult result, Loads loads) {
+  const runtime::ThreadState& thread = thread_state();
+  if (thread.depth != 0) return result;
+  Runtime& r = Runtime::get();
+  if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) {
+    r.operations.note({LOCKSTEP_FAILED_CALL, thread.device, 0, static_cast<int>(result), nullptr, function});
+  }
+  if (r.settings.api_errors) {
+    const ErrorText text = text_of(result);
+    runtime::call_ended(r, {function, static_cast<int>(result), text.name, text.text, /*has_last_error=*/false, loads == Loads::kCode});
+  }
+  return result;
+}
+
+Context* find_context(CUcontext handle) {
+  Context* const context = runtime::contexts().find(handle);
+  return context == nullptr || context->destroyed ? nullptr : context;
+}
+
+}  // namespace lockstep::driver

@@ -1,0 +1,86 @@
+// The frame in which every function of the driver API runs.
+//
+// They are thin: most call the function of the runtime API that does the same, over the same state, so that both may be mixed. cudaError_t and CUresult have
+// the same numbers but for those of the runtime alone, which result_of() translates; handles of streams, events, graphs, kernels and pools are the same.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+#include <utility>
+
+#include "simulator/runtime/state/contexts.h"
+#include "simulator/runtime/state/runtime.h"
+
+namespace lockstep::driver {
+
+using runtime::Context;
+using runtime::Device;
+using runtime::Runtime;
+using runtime::thread_state;
+
+// What must have been before a call.
+enum class Needs {
+  kNothing,  // not even cuInit
+  kDriver,   // cuInit, or any use of the runtime
+  kContext,  // a current context; then the error that a kernel has left on the device is delivered too
+};
+
+CUresult result_of(cudaError_t error);
+inline CUresult result_of(CUresult result) { return result; }
+
+// Which of the driver's calls fail in a way that leaves device code out (call_errors.h).
+enum class Loads { kNoCode, kCode };
+
+CUresult begin_call(const char* function, Needs needs);
+CUresult end_call(const char* function, CUresult result, Loads loads);
+void initialise();
+
+// Runs `body()`, which answers in either API's errors, without the device lock: for calls of the runtime API.
+template <class Body>
+CUresult call(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode) {
+  CUresult result = CUDA_SUCCESS;
+  {
+    const runtime::RunningCall running;
+    runtime::ThreadState& thread = thread_state();
+    // What the runtime's functions leave as the thread's last error is not the program's affair.
+    const cudaError_t last_error = thread.last_error;
+    const char* const outer = std::exchange(thread.called_as, function);
+    result = begin_call(function, needs);
+    if (result == CUDA_SUCCESS) {
+      try {
+        result = result_of(std::forward<Body>(body)());
+      } catch (...) {
+        result = result_of(runtime::report_exception(function));
+      }
+    }
+    thread_state().last_error = last_error;
+    thread_state().called_as = outer;
+  }
+  return end_call(function, result, loads);
+}
+
+// Runs `body(runtime, device)` under the device lock; `device` is the current one.
+template <class Body>
+CUresult locked(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode) {
+  return call(
+      function, needs,
+      [&] {
+        Runtime& r = Runtime::get();
+        std::lock_guard lock(r.lock);
+        return body(r, r.current());
+      },
+      loads);
+}
+
+// The context of a handle of the program's; nullptr when it is none, or was destroyed.
+Context* find_context(CUcontext handle);
+inline CUcontext handle_of(const Context* context) { return reinterpret_cast<CUcontext>(const_cast<Context*>(context)); }
+
+// Unloads the modules that were loaded into a context (module_calls.cc).
+void unload_modules_of(Runtime& r, const Context& context);
+
+inline void* pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+
+}  // namespace lockstep::driver

@@ -1,0 +1,99 @@
+#include "simulator/driver/entry_points.h"
+
+#include <cudaProfiler.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "simulator/driver/call.h"
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // functions of old that programs still ask for
+
+namespace lockstep::driver {
+
+// Variants of names, where they are defined.
+CUresult create_context_2(CUcontext*, unsigned, CUdevice);
+CUresult create_context_3(CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice);
+CUresult advise_1(CUdeviceptr, std::size_t, CUmem_advise, CUdevice);
+CUresult prefetch_1(CUdeviceptr, std::size_t, CUdevice, CUstream);
+CUresult graph_edges_1(CUgraph, CUgraphNode*, CUgraphNode*, std::size_t*);
+CUresult node_dependencies_1(CUgraphNode, CUgraphNode*, std::size_t*);
+CUresult node_dependents_1(CUgraphNode, CUgraphNode*, std::size_t*);
+CUresult add_dependencies_1(CUgraph, const CUgraphNode*, const CUgraphNode*, std::size_t);
+CUresult remove_dependencies_1(CUgraph, const CUgraphNode*, const CUgraphNode*, std::size_t);
+CUresult capture_info_2(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*, const CUgraphNode**, std::size_t*);
+
+namespace {
+
+CUresult find(const char* name, void** function, int version, cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
+  constexpr cuuint64_t kKnown = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  if (name == nullptr || function == nullptr || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
+  *function = nullptr;
+  const Search search = find_entry_point(name, version, function);
+  if (status != nullptr) {
+    *status = search == Search::kFound         ? CU_GET_PROC_ADDRESS_SUCCESS
+              : search == Search::kUnknownName ? CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
+                                               : CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+  }
+  return search == Search::kFound ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+}  // namespace
+
+CUresult proc_address_1(const char* name, void** function, int version, cuuint64_t flags) { return find(name, function, version, flags, nullptr); }
+
+namespace {
+
+const EntryPoint kEntryPoints[] = {
+#define ENTRY(name, version, exported, function) {name, version, exported, reinterpret_cast<void*>(&function)},
+#include "simulator/driver/entry_points.inc"
+#undef ENTRY
+};
+
+}  // namespace
+
+Search find_entry_point(const char* name, int version, void** function) {
+  const EntryPoint* best = nullptr;
+  bool known = false;
+  for (const EntryPoint& e : kEntryPoints) {
+    if (std::strcmp(e.name, name) != 0) continue;
+    known = true;
+    if (e.version <= version && (best == nullptr || e.version > best->version)) best = &e;
+  }
+  if (best == nullptr) return known ? Search::kVersionTooLow : Search::kUnknownName;
+  *function = best->function;
+  return Search::kFound;
+}
+
+void* find_exported(const char* name) {
+  std::string_view own = name;
+  if (own.ends_with("_ptsz") || own.ends_with("_ptds")) own.remove_suffix(5);
+  for (const EntryPoint& e : kEntryPoints) {
+    if (own == e.exported) return e.function;
+  }
+  return nullptr;
+}
+
+}  // namespace lockstep::driver
+
+extern "C" {
+
+CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
+  return lockstep::driver::find(name, function, version, flags, status);
+}
+
+// What libcuda.so.1 asks for each name that it exports; nullptr: it is not simulated.
+void* lockstepDriverEntryPoint(const char* name) { return lockstep::driver::find_exported(name); }
+
+// What it leads the others to.
+CUresult lockstepUnsupportedDriverCall(const char* name) {
+  using namespace lockstep::driver;
+  return call(name, Needs::kNothing, [&] {
+    Runtime::get().explain(name, "the simulated GPU does not support it");
+    return CUDA_ERROR_NOT_SUPPORTED;
+  });
+}
+
+}  // extern "C"

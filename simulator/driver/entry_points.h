@@ -1,0 +1,20 @@
+// The entry points of the driver API, by name: for cuGetProcAddress, cudaGetDriverEntryPoint and libcuda.so.1, which all hand out the same.
+#pragma once
+
+namespace lockstep::driver {
+
+struct EntryPoint {
+  const char* name;      // "cuMemAlloc"
+  int version;           // 3020: the first of CUDA, as cuDriverGetVersion numbers it, in which it was as it is
+  const char* exported;  // "cuMemAlloc_v2"
+  void* function;
+};
+
+enum class Search { kFound, kUnknownName, kVersionTooLow };
+// The newest of a name that `version` has.
+Search find_entry_point(const char* name, int version, void** function);
+
+// By the name under which libcuda.so.1 exports it; nullptr when it is not simulated.
+void* find_exported(const char* name);
+
+}  // namespace lockstep::driver

@@ -1,0 +1,301 @@
+// Nodes of graphs and their parameters, in the driver's structures.
+#include "simulator/driver/code.h"
+#include "simulator/driver/copies.h"
+
+using namespace lockstep::driver;
+
+namespace {
+
+// Parameters of a kernel's node in the runtime's words, with what they point to.
+struct KernelParameters {
+  cudaKernelNodeParams same{};
+  std::vector<void*> unpacked;
+};
+
+CUresult read_kernel(Runtime& r, Device& d, const CUDA_KERNEL_NODE_PARAMS* p, KernelParameters* result) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const void* const function = p->func != nullptr ? static_cast<const void*>(p->func) : static_cast<const void*>(p->kern);
+  const auto* const entry = find_kernel(function);
+  if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (const CUresult error = arguments_of(r, d, *entry, p->kernelParams, p->extra, &result->unpacked); error != CUDA_SUCCESS) return error;
+  result->same = {const_cast<void*>(function),
+                  dim3(p->gridDimX, p->gridDimY, p->gridDimZ),
+                  dim3(p->blockDimX, p->blockDimY, p->blockDimZ),
+                  p->sharedMemBytes,
+                  p->extra != nullptr ? result->unpacked.data() : p->kernelParams,
+                  nullptr};
+  return CUDA_SUCCESS;
+}
+
+void write_kernel(const cudaKernelNodeParams& from, CUDA_KERNEL_NODE_PARAMS* to) {
+  *to = {};
+  to->func = static_cast<CUfunction>(from.func);
+  to->gridDimX = from.gridDim.x;
+  to->gridDimY = from.gridDim.y;
+  to->gridDimZ = from.gridDim.z;
+  to->blockDimX = from.blockDim.x;
+  to->blockDimY = from.blockDim.y;
+  to->blockDimZ = from.blockDim.z;
+  to->sharedMemBytes = from.sharedMemBytes;
+  to->kernelParams = from.kernelParams;
+}
+
+// Runs `body(parameters in the runtime's words)`.
+template <class Body>
+CUresult with_kernel(const char* function, const CUDA_KERNEL_NODE_PARAMS* p, Body&& body) {
+  return locked(function, Needs::kContext, [&](Runtime& r, Device& d) {
+    KernelParameters parameters;
+    const CUresult read = read_kernel(r, d, p, &parameters);
+    return read != CUDA_SUCCESS ? read : result_of(body(&parameters.same));
+  });
+}
+
+template <class Body>
+CUresult with_copy(const char* function, const CUDA_MEMCPY3D* p, Body&& body) {
+  return locked(function, Needs::kContext, [&](Runtime&, Device&) {
+    cudaMemcpy3DParms box;
+    if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const CUresult read = box_of(*p, &box);
+    return read != CUDA_SUCCESS ? read : result_of(body(&box));
+  });
+}
+
+template <class Body>
+CUresult with_fill(const char* function, const CUDA_MEMSET_NODE_PARAMS* p, Body&& body) {
+  return call(function, Needs::kContext, [&] {
+    if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const cudaMemsetParams same{pointer(p->dst), p->pitch, p->value, p->elementSize, p->width, p->height};
+    return result_of(body(&same));
+  });
+}
+
+template <class Body>
+CUresult with_host(const char* function, const CUDA_HOST_NODE_PARAMS* p, Body&& body) {
+  return call(function, Needs::kDriver, [&] {
+    if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const cudaHostNodeParams same{p->fn, p->userData};
+    return result_of(body(&same));
+  });
+}
+
+template <class Ask>
+CUresult forward(const char* function, Ask&& ask) {
+  return call(function, Needs::kDriver, std::forward<Ask>(ask));
+}
+
+// Runs `body(parameters in the runtime's words)` for nodes of any type.
+template <class Body>
+CUresult with_any(const char* function, CUgraphNodeParams* p, Body&& body) {
+  return locked(function, Needs::kContext, [&](Runtime& r, Device& d) {
+    if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    cudaGraphNodeParams same{};
+    KernelParameters kernel;
+    same.type = static_cast<cudaGraphNodeType>(p->type);
+    switch (p->type) {
+      case CU_GRAPH_NODE_TYPE_KERNEL: {
+        if (const CUresult read = read_kernel(r, d, reinterpret_cast<const CUDA_KERNEL_NODE_PARAMS*>(&p->kernel), &kernel); read != CUDA_SUCCESS) return read;
+        const cudaKernelNodeParams& k = kernel.same;
+        same.kernel.func = k.func;
+        same.kernel.gridDim = k.gridDim;
+        same.kernel.blockDim = k.blockDim;
+        same.kernel.sharedMemBytes = k.sharedMemBytes;
+        same.kernel.kernelParams = k.kernelParams;
+        break;
+      }
+      case CU_GRAPH_NODE_TYPE_MEMCPY:
+        if (const CUresult read = box_of(p->memcpy.copyParams, &same.memcpy.copyParams); read != CUDA_SUCCESS) return read;
+        break;
+      case CU_GRAPH_NODE_TYPE_MEMSET:
+        same.memset.dst = pointer(p->memset.dst);
+        same.memset.pitch = p->memset.pitch;
+        same.memset.value = p->memset.value;
+        same.memset.elementSize = p->memset.elementSize;
+        same.memset.width = p->memset.width;
+        same.memset.height = p->memset.height;
+        break;
+      case CU_GRAPH_NODE_TYPE_HOST:
+        same.host.fn = p->host.fn;
+        same.host.userData = p->host.userData;
+        break;
+      case CU_GRAPH_NODE_TYPE_GRAPH: same.graph.graph = p->graph.graph; break;
+      case CU_GRAPH_NODE_TYPE_EMPTY: break;
+      case CU_GRAPH_NODE_TYPE_WAIT_EVENT: same.eventWait.event = p->eventWait.event; break;
+      case CU_GRAPH_NODE_TYPE_EVENT_RECORD: same.eventRecord.event = p->eventRecord.event; break;
+      case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        same.alloc.poolProps = reinterpret_cast<const cudaMemPoolProps&>(p->alloc.poolProps);
+        same.alloc.accessDescs = reinterpret_cast<const cudaMemAccessDesc*>(p->alloc.accessDescs);
+        same.alloc.accessDescCount = p->alloc.accessDescCount;
+        same.alloc.bytesize = p->alloc.bytesize;
+        break;
+      case CU_GRAPH_NODE_TYPE_MEM_FREE: same.free.dptr = pointer(p->free.dptr); break;
+      default: r.explain(function, "nodes of this type are not supported by the simulated GPU"); return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    const CUresult result = result_of(body(&same));
+    if (result == CUDA_SUCCESS && p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) p->alloc.dptr = reinterpret_cast<CUdeviceptr>(same.alloc.dptr);
+    return result;
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, const CUgraphEdgeData* data, std::size_t count, CUgraphNodeParams* p) {
+  return with_any("cuGraphAddNode", p,
+                  [&](auto* same) { return cudaGraphAddNode(node, graph, from, reinterpret_cast<const cudaGraphEdgeData*>(data), count, same); });
+}
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* p) {
+  return with_any("cuGraphNodeSetParams", p, [&](auto* same) { return cudaGraphNodeSetParams(node, same); });
+}
+CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* p) {
+  return with_any("cuGraphExecNodeSetParams", p, [&](auto* same) { return cudaGraphExecNodeSetParams(exec, node, same); });
+}
+
+// ---- kernels
+
+CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, const CUDA_KERNEL_NODE_PARAMS* p) {
+  return with_kernel("cuGraphAddKernelNode", p, [&](const auto* same) { return cudaGraphAddKernelNode(node, graph, from, count, same); });
+}
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* p) {
+  return forward("cuGraphKernelNodeGetParams", [&] {
+    cudaKernelNodeParams same;
+    if (p == nullptr) return cudaErrorInvalidValue;
+    const cudaError_t error = cudaGraphKernelNodeGetParams(node, &same);
+    if (error == cudaSuccess) write_kernel(same, p);
+    return error;
+  });
+}
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* p) {
+  return with_kernel("cuGraphKernelNodeSetParams", p, [&](const auto* same) { return cudaGraphKernelNodeSetParams(node, same); });
+}
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* p) {
+  return with_kernel("cuGraphExecKernelNodeSetParams", p, [&](const auto* same) { return cudaGraphExecKernelNodeSetParams(exec, node, same); });
+}
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
+  return forward("cuGraphKernelNodeCopyAttributes", [&] { return cudaGraphKernelNodeCopyAttributes(to, from); });
+}
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID which, CUkernelNodeAttrValue* value) {
+  return forward("cuGraphKernelNodeGetAttribute", [&] {
+    return cudaGraphKernelNodeGetAttribute(node, static_cast<cudaLaunchAttributeID>(which), reinterpret_cast<cudaLaunchAttributeValue*>(value));
+  });
+}
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID which, const CUkernelNodeAttrValue* value) {
+  return forward("cuGraphKernelNodeSetAttribute", [&] {
+    return cudaGraphKernelNodeSetAttribute(node, static_cast<cudaLaunchAttributeID>(which), reinterpret_cast<const cudaLaunchAttributeValue*>(value));
+  });
+}
+
+// ---- copies and fills; of a context only the device counts, which the addresses say
+
+CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, const CUDA_MEMCPY3D* p, CUcontext /*context*/) {
+  return with_copy("cuGraphAddMemcpyNode", p, [&](const auto* box) { return cudaGraphAddMemcpyNode(node, graph, from, count, box); });
+}
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* p) {
+  return locked("cuGraphMemcpyNodeGetParams", Needs::kDriver, [&](Runtime&, Device&) {
+    cudaMemcpy3DParms box;
+    if (p == nullptr) return cudaErrorInvalidValue;
+    const cudaError_t error = cudaGraphMemcpyNodeGetParams(node, &box);
+    if (error == cudaSuccess) describe_box(box, p);
+    return error;
+  });
+}
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D* p) {
+  return with_copy("cuGraphMemcpyNodeSetParams", p, [&](const auto* box) { return cudaGraphMemcpyNodeSetParams(node, box); });
+}
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D* p, CUcontext /*context*/) {
+  return with_copy("cuGraphExecMemcpyNodeSetParams", p, [&](const auto* box) { return cudaGraphExecMemcpyNodeSetParams(exec, node, box); });
+}
+
+CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, const CUDA_MEMSET_NODE_PARAMS* p,
+                              CUcontext /*context*/) {
+  return with_fill("cuGraphAddMemsetNode", p, [&](const auto* same) { return cudaGraphAddMemsetNode(node, graph, from, count, same); });
+}
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* p) {
+  return forward("cuGraphMemsetNodeGetParams", [&] {
+    cudaMemsetParams same;
+    if (p == nullptr) return cudaErrorInvalidValue;
+    const cudaError_t error = cudaGraphMemsetNodeGetParams(node, &same);
+    if (error == cudaSuccess) *p = {reinterpret_cast<CUdeviceptr>(same.dst), same.pitch, same.value, same.elementSize, same.width, same.height};
+    return error;
+  });
+}
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* p) {
+  return with_fill("cuGraphMemsetNodeSetParams", p, [&](const auto* same) { return cudaGraphMemsetNodeSetParams(node, same); });
+}
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* p, CUcontext /*context*/) {
+  return with_fill("cuGraphExecMemsetNodeSetParams", p, [&](const auto* same) { return cudaGraphExecMemsetNodeSetParams(exec, node, same); });
+}
+
+// ---- the others
+
+CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, const CUDA_HOST_NODE_PARAMS* p) {
+  return with_host("cuGraphAddHostNode", p, [&](const auto* same) { return cudaGraphAddHostNode(node, graph, from, count, same); });
+}
+CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* p) {
+  return forward("cuGraphHostNodeGetParams", [&] {
+    cudaHostNodeParams same;
+    if (p == nullptr) return cudaErrorInvalidValue;
+    const cudaError_t error = cudaGraphHostNodeGetParams(node, &same);
+    if (error == cudaSuccess) *p = {same.fn, same.userData};
+    return error;
+  });
+}
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS* p) {
+  return with_host("cuGraphHostNodeSetParams", p, [&](const auto* same) { return cudaGraphHostNodeSetParams(node, same); });
+}
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS* p) {
+  return with_host("cuGraphExecHostNodeSetParams", p, [&](const auto* same) { return cudaGraphExecHostNodeSetParams(exec, node, same); });
+}
+
+CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, CUgraph child) {
+  return forward("cuGraphAddChildGraphNode", [&] { return cudaGraphAddChildGraphNode(node, graph, from, count, child); });
+}
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* graph) {
+  return forward("cuGraphChildGraphNodeGetGraph", [&] { return cudaGraphChildGraphNodeGetGraph(node, graph); });
+}
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
+  return forward("cuGraphExecChildGraphNodeSetParams", [&] { return cudaGraphExecChildGraphNodeSetParams(exec, node, child); });
+}
+CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count) {
+  return forward("cuGraphAddEmptyNode", [&] { return cudaGraphAddEmptyNode(node, graph, from, count); });
+}
+CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, CUevent event) {
+  return forward("cuGraphAddEventRecordNode", [&] { return cudaGraphAddEventRecordNode(node, graph, from, count, event); });
+}
+CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* event) {
+  return forward("cuGraphEventRecordNodeGetEvent", [&] { return cudaGraphEventRecordNodeGetEvent(node, event); });
+}
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
+  return forward("cuGraphEventRecordNodeSetEvent", [&] { return cudaGraphEventRecordNodeSetEvent(node, event); });
+}
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
+  return forward("cuGraphExecEventRecordNodeSetEvent", [&] { return cudaGraphExecEventRecordNodeSetEvent(exec, node, event); });
+}
+CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, CUevent event) {
+  return forward("cuGraphAddEventWaitNode", [&] { return cudaGraphAddEventWaitNode(node, graph, from, count, event); });
+}
+CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event) {
+  return forward("cuGraphEventWaitNodeGetEvent", [&] { return cudaGraphEventWaitNodeGetEvent(node, event); });
+}
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
+  return forward("cuGraphEventWaitNodeSetEvent", [&] { return cudaGraphEventWaitNodeSetEvent(node, event); });
+}
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
+  return forward("cuGraphExecEventWaitNodeSetEvent", [&] { return cudaGraphExecEventWaitNodeSetEvent(exec, node, event); });
+}
+
+CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* p) {
+  static_assert(sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) == sizeof(cudaMemAllocNodeParams));
+  return forward("cuGraphAddMemAllocNode", [&] { return cudaGraphAddMemAllocNode(node, graph, from, count, reinterpret_cast<cudaMemAllocNodeParams*>(p)); });
+}
+CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS* p) {
+  return forward("cuGraphMemAllocNodeGetParams", [&] { return cudaGraphMemAllocNodeGetParams(node, reinterpret_cast<cudaMemAllocNodeParams*>(p)); });
+}
+CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, CUdeviceptr address) {
+  return forward("cuGraphAddMemFreeNode", [&] { return cudaGraphAddMemFreeNode(node, graph, from, count, pointer(address)); });
+}
+CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address) {
+  return forward("cuGraphMemFreeNodeGetParams", [&] { return cudaGraphMemFreeNodeGetParams(node, address); });
+}
+
+}  // extern "C"

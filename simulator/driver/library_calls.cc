@@ -1,0 +1,92 @@
+// Libraries: device code for whichever context uses it; and its kernels.
+#include "simulator/driver/code.h"
+
+using namespace lockstep::driver;
+using lockstep::runtime::KernelEntry;
+
+namespace {
+
+CUresult load(const char* function, unsigned count, CUjit_option* options, void** values, const auto& body) {
+  const JitLog log(count, options, values);
+  const CUresult result = call(function, Needs::kDriver, body, Loads::kCode);
+  log.finish(result);
+  return result;
+}
+
+// The name that is not there is another error here than in the runtime's functions for kernels that nvcc has registered.
+CUresult found(cudaError_t error) { return error == cudaErrorSymbolNotFound ? CUDA_ERROR_NOT_FOUND : result_of(error); }
+
+void* jit(CUjit_option* options) { return options; }
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* options, void** values, unsigned count, CUlibraryOption* /*library_options*/,
+                           void** /*library_values*/, unsigned /*library_count*/) {
+  return load("cuLibraryLoadData", count, options, values,
+              [&] { return cudaLibraryLoadData(library, code, static_cast<cudaJitOption*>(jit(options)), values, count, nullptr, nullptr, 0); });
+}
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* options, void** values, unsigned count, CUlibraryOption* /*library_options*/,
+                               void** /*library_values*/, unsigned /*library_count*/) {
+  return load("cuLibraryLoadFromFile", count, options, values,
+              [&] { return cudaLibraryLoadFromFile(library, path, static_cast<cudaJitOption*>(jit(options)), values, count, nullptr, nullptr, 0); });
+}
+
+CUresult cuLibraryUnload(CUlibrary library) {
+  return call("cuLibraryUnload", Needs::kDriver, [&] {
+    std::lock_guard lock(Runtime::get().lock);
+    forget_modules_of_library(library);
+    return cudaLibraryUnload(library);
+  });
+}
+
+CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
+  return call("cuLibraryGetKernel", Needs::kDriver, [&] { return found(cudaLibraryGetKernel(kernel, library, name)); });
+}
+CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
+  return call("cuLibraryGetKernelCount", Needs::kDriver, [&] { return cudaLibraryGetKernelCount(count, library); });
+}
+CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned count, CUlibrary library) {
+  return call("cuLibraryEnumerateKernels", Needs::kDriver, [&] { return cudaLibraryEnumerateKernels(kernels, count, library); });
+}
+CUresult cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library, const char* name) {
+  return call("cuLibraryGetGlobal", Needs::kContext, [&] { return found(cudaLibraryGetGlobal(reinterpret_cast<void**>(address), bytes, library, name)); });
+}
+CUresult cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary library, const char* name) {
+  return call("cuLibraryGetManaged", Needs::kContext, [&] { return found(cudaLibraryGetManaged(reinterpret_cast<void**>(address), bytes, library, name)); });
+}
+
+// The library as it is in the current context. Its handle is its code (api/library_calls.cc).
+CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
+  return locked("cuLibraryGetModule", Needs::kContext, [&](Runtime& r, Device&) {
+    auto* const binary = reinterpret_cast<lockstep::runtime::FatBinary*>(library);
+    if (module == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!r.modules.known(binary)) return CUDA_ERROR_INVALID_HANDLE;
+    *module = module_of_library(library, binary);
+    return CUDA_SUCCESS;
+  });
+}
+
+// ---- kernels: the handle is the function's in any context
+
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  return locked("cuKernelGetFunction", Needs::kContext, [&](Runtime&, Device&) {
+    if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (find_kernel(kernel) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    *function = reinterpret_cast<CUfunction>(kernel);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel kernel) {
+  return locked("cuKernelGetLibrary", Needs::kDriver, [&](Runtime&, Device&) {
+    const KernelEntry* const entry = find_kernel(kernel);
+    if (library == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    *library = reinterpret_cast<CUlibrary>(entry->binary);
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // extern "C"

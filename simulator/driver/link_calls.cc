@@ -1,0 +1,134 @@
+// The linker: pieces of PTX become one piece of code (linked_code.h), which is linked when it is loaded.
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "simulator/driver/code.h"
+#include "simulator/fatbin/fatbin.h"
+#include "simulator/runtime/state/linked_code.h"
+
+using namespace lockstep::driver;
+namespace fatbin = lockstep::fatbin;
+
+namespace {
+
+struct Linker {
+  JitLog log;
+  std::vector<std::string> texts;
+  std::string linked;  // what cuLinkComplete has given the program
+};
+
+// Guarded by the device lock.
+std::map<CUlinkState, std::unique_ptr<Linker>>& linkers() {
+  static auto* const all = new std::map<CUlinkState, std::unique_ptr<Linker>>;
+  return *all;
+}
+
+CUresult about(const char* function, CUlinkState state, const auto& body) {
+  const JitLog* log = nullptr;
+  const CUresult result = locked(
+      function, Needs::kContext,
+      [&](Runtime& r, Device& d) {
+        const auto it = linkers().find(state);
+        if (it == linkers().end()) return CUDA_ERROR_INVALID_HANDLE;
+        log = &it->second->log;
+        return body(r, d, *it->second);
+      },
+      Loads::kCode);
+  if (log != nullptr && result != CUDA_SUCCESS) log->finish(result);
+  return result;
+}
+
+CUresult add_fat_binary(Runtime& r, const char* function, const std::string& bytes, Linker& linker) {
+  const auto read = fatbin::read_container({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  if (const auto* error = std::get_if<fatbin::Error>(&read)) {
+    r.explain(function, "the device code cannot be read: " + error->message);
+    return CUDA_ERROR_INVALID_IMAGE;
+  }
+  const auto& images = std::get<std::vector<fatbin::Image>>(read);
+  const int capability = r.settings.profile->compute_capability();
+  const fatbin::Image* const image = fatbin::choose_ptx(images, capability);
+  if (image == nullptr) {
+    r.explain(function, fatbin::explain_no_ptx(images, capability));
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+  }
+  linker.texts.emplace_back(reinterpret_cast<const char*>(image->data.data()), image->data.size());
+  return CUDA_SUCCESS;
+}
+
+// `name` may say that it is the device runtime's library: of that nothing is simulated, and what calls into it is refused by name.
+CUresult add(Runtime& r, const char* function, Linker& linker, CUjitInputType type, const std::string& bytes, std::string_view name) {
+  constexpr std::uint32_t kContainerMagic = 0xba55ed50;
+  std::uint32_t magic = 0;
+  if (bytes.size() >= sizeof magic) std::memcpy(&magic, bytes.data(), sizeof magic);
+  if (type == CU_JIT_INPUT_PTX) {
+    linker.texts.push_back(bytes.substr(0, bytes.find('\0')));
+    return CUDA_SUCCESS;
+  }
+  if (magic == kContainerMagic) return add_fat_binary(r, function, bytes, linker);
+  if (bytes.size() >= 32 && lockstep::runtime::is_linked(bytes.data())) {
+    std::vector<std::string> texts;
+    if (!lockstep::runtime::unpack_linked(bytes.data(), &texts)) return CUDA_ERROR_INVALID_IMAGE;
+    for (std::string& text : texts) linker.texts.push_back(std::move(text));
+    return CUDA_SUCCESS;
+  }
+  if (type == CU_JIT_INPUT_LIBRARY && name.find("cudadevrt") != name.npos) return CUDA_SUCCESS;
+  r.explain(function, "the simulated GPU's linker takes PTX, fat binaries with PTX, and what it has linked itself");
+  return type == CU_JIT_INPUT_CUBIN || type == CU_JIT_INPUT_OBJECT ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
+  return locked("cuLinkCreate", Needs::kContext, [&](Runtime&, Device&) {
+    if (state == nullptr || (count != 0 && (options == nullptr || values == nullptr))) return CUDA_ERROR_INVALID_VALUE;
+    auto linker = std::make_unique<Linker>(Linker{JitLog(count, options, values), {}, {}});
+    *state = reinterpret_cast<CUlinkState>(linker.get());
+    linkers().emplace(*state, std::move(linker));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, std::size_t size, const char* name, unsigned, CUjit_option*, void**) {
+  return about("cuLinkAddData", state, [&](Runtime& r, Device&, Linker& linker) {
+    if (data == nullptr || size == 0) return CUDA_ERROR_INVALID_VALUE;
+    return add(r, "cuLinkAddData", linker, type, std::string(static_cast<const char*>(data), size), name == nullptr ? "" : name);
+  });
+}
+
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned, CUjit_option*, void**) {
+  return about("cuLinkAddFile", state, [&](Runtime& r, Device&, Linker& linker) {
+    std::string bytes;
+    if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!read_file(path, &bytes)) return CUDA_ERROR_FILE_NOT_FOUND;
+    return add(r, "cuLinkAddFile", linker, type, bytes, path);
+  });
+}
+
+// Loads what was linked once, to tell now what cannot be.
+CUresult cuLinkComplete(CUlinkState state, void** code, std::size_t* size) {
+  return about("cuLinkComplete", state, [&](Runtime& r, Device& d, Linker& linker) {
+    if (code == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (linker.texts.empty()) return CUDA_ERROR_INVALID_IMAGE;
+    auto* const binary = r.modules.add_texts(linker.texts);
+    const cudaError_t error = r.modules.load(r, *binary, d.ordinal);
+    r.modules.remove(r, binary);
+    if (error != cudaSuccess) return result_of(error);
+    linker.linked = lockstep::runtime::pack_linked(linker.texts);
+    *code = linker.linked.data();
+    if (size != nullptr) *size = linker.linked.size();
+    linker.log.finish(CUDA_SUCCESS);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuLinkDestroy(CUlinkState state) {
+  return locked("cuLinkDestroy", Needs::kContext, [&](Runtime&, Device&) { return linkers().erase(state) != 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE; });
+}
+
+}  // extern "C"

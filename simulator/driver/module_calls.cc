@@ -1,0 +1,192 @@
+// Modules: device code in a context.
+#include <list>
+
+#include "simulator/driver/code.h"
+
+using namespace lockstep::driver;
+using lockstep::runtime::Contexts;
+using lockstep::runtime::FatBinary;
+using lockstep::runtime::KernelEntry;
+
+namespace lockstep::driver {
+namespace {
+
+// Guarded by the device lock.
+std::list<Module>& modules() {
+  static auto* const all = new std::list<Module>;
+  return *all;
+}
+
+CUmodule handle_of(Module& module) { return reinterpret_cast<CUmodule>(&module); }
+
+// Loads code into the current context. `bytes`: a file's, which `code` lies in, or nullptr; they are taken.
+CUresult load(Runtime& r, Device& d, const char* function, const void* code, std::string* bytes, CUmodule* result) {
+  cudaError_t error = cudaSuccess;
+  std::string why;
+  FatBinary* const binary = r.modules.add_code(code, &error, &why);
+  if (binary == nullptr) {
+    r.explain(function, why);
+    return result_of(error);
+  }
+  error = r.modules.load(r, *binary, d.ordinal);
+  if (error != cudaSuccess) {
+    r.modules.remove(r, binary);
+    return result_of(error);
+  }
+  Module& module = modules().emplace_back();
+  module.binary = binary;
+  module.context = Contexts::current();
+  if (bytes != nullptr) module.bytes.swap(*bytes);
+  *result = handle_of(module);
+  return CUDA_SUCCESS;
+}
+
+CUresult load_data(const char* function, CUmodule* module, const void* image, unsigned count = 0, const CUjit_option* options = nullptr,
+                   void** values = nullptr) {
+  const JitLog log(count, options, values);
+  const CUresult result = locked(
+      function, Needs::kContext,
+      [&](Runtime& r, Device& d) { return module == nullptr || image == nullptr ? CUDA_ERROR_INVALID_VALUE : load(r, d, function, image, nullptr, module); },
+      Loads::kCode);
+  log.finish(result);
+  return result;
+}
+
+// Runs `body(runtime, module, loaded code)`.
+template <class Body>
+CUresult about(const char* function, CUmodule handle, Body&& body) {
+  return locked(function, Needs::kContext, [&](Runtime& r, Device&) {
+    Module* const module = find_module(handle);
+    if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    const int device = module->context->device;
+    // A library's is loaded when something of it is first asked for.
+    if (const cudaError_t error = r.modules.load(r, *module->binary, device); error != cudaSuccess) return result_of(error);
+    return body(r, *module, *module->binary->loaded.at(device).module);
+  });
+}
+
+KernelEntry* kernel_named(Runtime& r, Module& module, const std::string& name) {
+  KernelEntry*& entry = module.kernels[name];
+  if (entry == nullptr) entry = r.modules.add_kernel(module.binary, nullptr, name.c_str());
+  return entry;
+}
+
+}  // namespace
+
+Module* find_module(CUmodule handle) {
+  for (Module& module : modules()) {
+    if (handle_of(module) == handle) return &module;
+  }
+  return nullptr;
+}
+
+Module* module_of(const KernelEntry& kernel) {
+  for (Module& module : modules()) {
+    if (module.binary == kernel.binary) return &module;
+  }
+  return nullptr;
+}
+
+CUmodule module_of_library(CUlibrary library, FatBinary* binary) {
+  const Context* const context = Contexts::current();
+  for (Module& module : modules()) {
+    if (module.library == library && module.context == context) return handle_of(module);
+  }
+  Module& module = modules().emplace_back();
+  module.binary = binary;
+  module.context = context;
+  module.library = library;
+  return handle_of(module);
+}
+
+void forget_modules_of_library(CUlibrary library) {
+  modules().remove_if([&](const Module& m) { return m.library == library; });
+}
+
+void unload_modules_of(Runtime& r, const Context& context) {
+  for (const Module& module : modules()) {
+    if (module.context == &context && module.library == nullptr) r.modules.remove(r, module.binary);
+  }
+  modules().remove_if([&](const Module& m) { return m.context == &context; });
+}
+
+}  // namespace lockstep::driver
+
+extern "C" {
+
+CUresult cuModuleLoadData(CUmodule* module, const void* image) { return load_data("cuModuleLoadData", module, image); }
+CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) { return load_data("cuModuleLoadFatBinary", module, image); }
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, CUjit_option* options, void** values) {
+  return load_data("cuModuleLoadDataEx", module, image, count, options, values);
+}
+
+CUresult cuModuleLoad(CUmodule* module, const char* path) {
+  return locked(
+      "cuModuleLoad", Needs::kContext,
+      [&](Runtime& r, Device& d) {
+        std::string bytes;
+        if (module == nullptr || path == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        if (!read_file(path, &bytes)) return CUDA_ERROR_FILE_NOT_FOUND;
+        if (bytes.size() < 16) return CUDA_ERROR_INVALID_IMAGE;
+        const char* const code = bytes.data();  // stays when the strings are swapped: it is longer than any that lies in place
+        return load(r, d, "cuModuleLoad", code, &bytes, module);
+      },
+      Loads::kCode);
+}
+
+CUresult cuModuleUnload(CUmodule handle) {
+  return locked("cuModuleUnload", Needs::kContext, [&](Runtime& r, Device&) {
+    Module* const module = find_module(handle);
+    if (module == nullptr || module->library != nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    r.modules.remove(r, module->binary);
+    modules().remove_if([&](const Module& m) { return &m == module; });
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
+  return about("cuModuleGetFunction", handle, [&](Runtime& r, Module& module, const auto& loaded) {
+    if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (loaded.find_kernel(name) == nullptr) return CUDA_ERROR_NOT_FOUND;
+    *function = reinterpret_cast<CUfunction>(kernel_named(r, module, name));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule handle) {
+  return about("cuModuleGetFunctionCount", handle, [&](Runtime&, Module&, const auto& loaded) {
+    if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *count = static_cast<unsigned>(loaded.kernels().size());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule handle) {
+  return about("cuModuleEnumerateFunctions", handle, [&](Runtime& r, Module& module, const auto& loaded) {
+    if (functions == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
+    const auto all = loaded.kernels();
+    for (unsigned i = 0; i < count && i < all.size(); ++i) functions[i] = reinterpret_cast<CUfunction>(kernel_named(r, module, all[i]->name()));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule handle, const char* name) {
+  return about("cuModuleGetGlobal", handle, [&](Runtime&, Module&, const auto& loaded) {
+    if (name == nullptr || (address == nullptr && bytes == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+    const auto* const variable = loaded.find_variable(name);
+    if (variable == nullptr) return CUDA_ERROR_NOT_FOUND;
+    if (address != nullptr) *address = variable->base;
+    if (bytes != nullptr) *bytes = variable->size;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+  return call("cuModuleGetLoadingMode", Needs::kDriver, [&] {
+    if (mode == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *mode = CU_MODULE_EAGER_LOADING;
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,166 @@
+// Starting up, devices and contexts, alone and beside the runtime API.
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+
+#include "simulator/driver/tests/driver_test.h"
+
+namespace lockstep::driver {
+namespace {
+
+CUDA_TEST(DriverStart, NothingWorksBeforeInit) {
+  int count = -1;
+  EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED, cuDeviceGetCount(&count));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuInit(1));
+  int version = 0;
+  EXPECT_CU(CUDA_SUCCESS, cuDriverGetVersion(&version));
+  EXPECT_GE(version, 13000);
+  GOOD(cuInit(0));
+  GOOD(cuDeviceGetCount(&count));
+  EXPECT_GE(count, 1);
+  CUdeviceptr p = 0;
+  EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuMemAlloc(&p, 4));
+}
+
+CUDA_TEST(DriverStart, ErrorsHaveNamesAndTexts) {
+  const char *name = nullptr, *text = nullptr;
+  EXPECT_CU(CUDA_SUCCESS, cuGetErrorName(CUDA_ERROR_INVALID_VALUE, &name));
+  EXPECT_STREQ(name, "CUDA_ERROR_INVALID_VALUE");
+  EXPECT_CU(CUDA_SUCCESS, cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &text));
+  EXPECT_STREQ(text, "out of memory");
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuGetErrorName(static_cast<CUresult>(12345), &name));
+  EXPECT_EQ(name, nullptr);
+}
+
+CUDA_TEST(DriverDevice, TellsOfItselfAsTheRuntimeDoes) {
+  GOOD(cuInit(0));
+  CUdevice device = -1;
+  GOOD(cuDeviceGet(&device, 0));
+  EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&device, 1000));
+  cudaDeviceProp properties;
+  ASSERT_CUDA(cudaSuccess, cudaGetDeviceProperties(&properties, 0));
+  char name[256], start[5];
+  GOOD(cuDeviceGetName(name, sizeof name, 0));
+  EXPECT_STREQ(name, properties.name);
+  GOOD(cuDeviceGetName(start, sizeof start, 0));
+  EXPECT_EQ(std::strncmp(start, properties.name, 4), 0);
+  CUuuid uuid;
+  GOOD(cuDeviceGetUuid(&uuid, 0));
+  EXPECT_EQ(std::memcmp(&uuid, &properties.uuid, sizeof uuid), 0);
+  std::size_t bytes = 0;
+  GOOD(cuDeviceTotalMem(&bytes, 0));
+  EXPECT_EQ(bytes, properties.totalGlobalMem);
+  int value = 0;
+  GOOD(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+  EXPECT_EQ(value, properties.multiProcessorCount);
+  GOOD(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+  EXPECT_EQ(value, properties.major);
+}
+
+CUDA_TEST(DriverContext, OfADeviceIsTheRuntimes) {
+  GOOD(cuInit(0));
+  CUcontext current = reinterpret_cast<CUcontext>(1), primary = nullptr;
+  GOOD(cuCtxGetCurrent(&current));
+  EXPECT_EQ(current, nullptr);
+  unsigned flags = 0;
+  int active = -1;
+  GOOD(cuDevicePrimaryCtxGetState(0, &flags, &active));
+  EXPECT_EQ(active, 0);
+  // The runtime makes it current, and the driver finds it there.
+  ASSERT_CUDA(cudaSuccess, cudaFree(nullptr));
+  GOOD(cuCtxGetCurrent(&current));
+  GOOD(cuDevicePrimaryCtxRetain(&primary, 0));
+  EXPECT_EQ(current, primary);
+  GOOD(cuDevicePrimaryCtxGetState(0, &flags, &active));
+  EXPECT_EQ(active, 1);
+  CUdevice device = -1;
+  GOOD(cuCtxGetDevice(&device));
+  EXPECT_EQ(device, 0);
+  GOOD(cuDevicePrimaryCtxRelease(0));
+}
+
+CUDA_TEST(DriverContext, OfAThreadAreAStack) {
+  const CUcontext primary = start();
+  CUcontext made = nullptr, popped = nullptr, current = nullptr;
+  GOOD(cuCtxCreate(&made, nullptr, CU_CTX_SCHED_YIELD, 0));
+  GOOD(cuCtxGetCurrent(&current));
+  EXPECT_EQ(current, made);
+  unsigned flags = 0;
+  GOOD(cuCtxGetFlags(&flags));
+  EXPECT_EQ(flags & CU_CTX_SCHED_MASK, static_cast<unsigned>(CU_CTX_SCHED_YIELD));
+  unsigned long long id = 0, other = 0;
+  GOOD(cuCtxGetId(made, &id));
+  GOOD(cuCtxGetId(primary, &other));
+  EXPECT_NE(id, other);
+  GOOD(cuCtxPopCurrent(&popped));
+  EXPECT_EQ(popped, made);
+  GOOD(cuCtxGetCurrent(&current));
+  EXPECT_EQ(current, primary);
+  GOOD(cuCtxPushCurrent(made));
+  GOOD(cuCtxDestroy(made));
+  GOOD(cuCtxGetCurrent(&current));
+  EXPECT_EQ(current, primary);
+  GOOD(cuCtxSetCurrent(nullptr));
+  EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxSynchronize());
+  EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(primary));
+}
+
+CUDA_TEST(DriverContext, TakesWhatWasMadeInItAlong) {
+  start();
+  CUdeviceptr kept = words({7});
+  CUcontext made = nullptr;
+  GOOD(cuCtxCreate(&made, nullptr, 0, 0));
+  CUdeviceptr gone = words({8});
+  CUstream stream = nullptr;
+  GOOD(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CUcontext owner = nullptr;
+  GOOD(cuStreamGetCtx(stream, &owner));
+  EXPECT_EQ(owner, made);
+  GOOD(cuCtxDestroy(made));
+  EXPECT_EQ(words_at(kept, 1)[0], 7u);
+  EXPECT_NE(cuMemFree(gone), CUDA_SUCCESS);
+}
+
+// A function is its module's, and that is its context's.
+CUDA_TEST(DriverContext, LaunchesOnlyItsOwnFunctions) {
+  const CUcontext primary = start();
+  const CUfunction scale = function(load(), "scale");
+  EXPECT_EQ(scaled(scale, 14), 42u);
+  CUcontext made = nullptr;
+  GOOD(cuCtxCreate(&made, nullptr, 0, 0));
+  CUdeviceptr out = words({0});
+  unsigned x = 1;
+  void* arguments[] = {&out, &x};
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  EXPECT_EQ(scaled(function(load(), "scale"), 5), 15u);
+  GOOD(cuCtxSetCurrent(primary));
+  EXPECT_EQ(scaled(scale, 6), 18u);
+}
+
+CUDA_TEST(DriverContext, MixesWithTheRuntime) {
+  start();
+  const CUfunction scale = function(load(), "scale");
+  void* out = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaMalloc(&out, 4));
+  cudaStream_t stream = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaStreamCreate(&stream));
+  unsigned x = 9, result = 0;
+  void* arguments[] = {&out, &x};
+  GOOD(cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
+  ASSERT_CUDA(cudaSuccess, cudaMemcpyAsync(&result, out, 4, cudaMemcpyDefault, stream));
+  GOOD(cuStreamSynchronize(stream));
+  EXPECT_EQ(result, 27u);
+  GOOD(cuMemFree(reinterpret_cast<CUdeviceptr>(out)));
+  // A call of the driver's that fails is no last error of the runtime's.
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemFree(12345));
+  EXPECT_CUDA(cudaSuccess, cudaGetLastError());
+  // What a kernel has done, both APIs deliver.
+  CUdeviceptr nowhere = 64;
+  void* wrong[] = {&nowhere, &x};
+  GOOD(cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, nullptr, wrong, nullptr));
+  EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+  EXPECT_CUDA(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+}
+
+}  // namespace
+}  // namespace lockstep::driver

@@ -1,0 +1,141 @@
+// liblockstep_audit.so: told by the dynamic linker (LD_AUDIT, rtld-audit(7)) of every object of a process before any of its code runs, those that the
+// program opens later too. Objects with a CUDA runtime linked into them have its entry points led to the simulated runtime (redirect.h).
+//
+// It lives in a namespace of its own, beside the program's libraries, and uses nothing but the C library.
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "simulator/exec/audit/redirect.h"
+#include "simulator/runtime/inspect/static_runtime.h"
+
+namespace lockstep::exec {
+namespace {
+
+using runtime::StaticRuntime;
+
+constexpr int kRefused = 126;  // as `lockstep exec` itself
+constexpr std::string_view kRuntime = "libcudart.so.13";
+
+// A file as bytes that can be read, while it lives.
+class File {
+ public:
+  explicit File(const char* path) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status {};
+    if (file < 0) return;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+      size_ = static_cast<std::size_t>(status.st_size);
+      void* const at = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+      at_ = at == MAP_FAILED ? nullptr : static_cast<const std::uint8_t*>(at);
+    }
+    close(file);
+  }
+  ~File() {
+    if (at_ != nullptr) munmap(const_cast<std::uint8_t*>(at_), size_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  std::span<const std::uint8_t> bytes() const { return {at_, at_ == nullptr ? 0 : size_}; }
+
+ private:
+  const std::uint8_t* at_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// An object that has come and was not looked at yet: the simulated runtime may come after it.
+struct Object {
+  const char* name;
+  std::uint64_t bias;
+};
+constexpr std::size_t kMostWaiting = 4096;
+Object waiting[kMostWaiting];
+std::size_t waiting_count = 0;
+bool program_has_begun = false;
+
+char simulated_path[4096];
+std::uint64_t simulated_bias = 0;
+
+[[noreturn]] void refuse(const char* name, const char* why) {
+  std::fprintf(stderr, "lockstep: %s: %s\n", name, why);
+  std::fflush(stderr);
+  _exit(kRefused);
+}
+
+// The system's own libraries have none inside.
+bool is_system_library(std::string_view path) {
+  return path.starts_with("/lib/") || path.starts_with("/lib64/") || path.starts_with("/usr/lib/") || path.starts_with("/usr/lib64/");
+}
+
+void look_at(const Object& object) {
+  const bool is_program = object.name[0] == '\0';
+  const char* const path = is_program ? "/proc/self/exe" : object.name;
+  char program[4096] = "";
+  if (is_program && readlink(path, program, sizeof program - 1) < 0) std::strcpy(program, path);
+  const char* const name = is_program ? program : path;
+  if (is_system_library(path)) return;
+  const File file(path);
+  static StaticRuntime found;
+  runtime::find_static_runtime(file.bytes(), &found);
+  switch (found.kind) {
+    case StaticRuntime::Kind::kNone: return;
+    case StaticRuntime::Kind::kStripped:
+    case StaticRuntime::Kind::kOlder: {
+      const char* const why = runtime::explain(found.kind);
+      if (is_program) refuse(name, why);
+      // What the program is linked with was looked at before it began.
+      if (program_has_begun) std::fprintf(stderr, "lockstep: %s: %s. What it does on a GPU is not simulated.\n", name, why);
+      return;
+    }
+    case StaticRuntime::Kind::kSymbols: break;
+  }
+  if (simulated_path[0] == '\0') refuse(name, "has the CUDA runtime linked statically, and the simulated one is not in this process (LD_PRELOAD)");
+  const File simulated(simulated_path);
+  const Redirected done = redirect(found, object.bias, {simulated.bytes(), simulated_bias});
+  if (done.error != nullptr) refuse(name, done.error);
+}
+
+void came(const link_map& map) {
+  const std::string_view name = map.l_name;
+  if (name.ends_with(kRuntime) && name.size() < sizeof simulated_path) {
+    std::memcpy(simulated_path, name.data(), name.size() + 1);
+    simulated_bias = map.l_addr;
+    return;
+  }
+  if (waiting_count == kMostWaiting) refuse(map.l_name, "too many libraries at once");
+  waiting[waiting_count++] = {map.l_name, map.l_addr};
+}
+
+// All of a load have come, and none has begun.
+void all_came() {
+  const std::size_t count = waiting_count;
+  waiting_count = 0;
+  for (std::size_t i = 0; i < count; ++i) look_at(waiting[i]);
+}
+
+}  // namespace
+}  // namespace lockstep::exec
+
+extern "C" {
+
+unsigned la_version(unsigned version) { return version < LAV_CURRENT ? version : LAV_CURRENT; }
+
+unsigned la_objopen(link_map* map, Lmid_t /*namespace_id*/, uintptr_t* /*cookie*/) {
+  lockstep::exec::came(*map);
+  return 0;
+}
+
+void la_activity(uintptr_t* /*cookie*/, unsigned flag) {
+  if (flag == LA_ACT_CONSISTENT) lockstep::exec::all_came();
+}
+
+void la_preinit(uintptr_t* /*cookie*/) { lockstep::exec::program_has_begun = true; }
+
+}  // extern "C"

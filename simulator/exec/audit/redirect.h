@@ -1,0 +1,29 @@
+// Leads the entry points of a CUDA runtime that is linked into a program or library to the simulated one: over the first bytes of each a jump is
+// written to the simulated function of the same name.
+//
+// Entry points that the simulated runtime does not have, of a CUDA newer than it, are led to a refusal that names them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "simulator/runtime/inspect/static_runtime.h"
+
+namespace lockstep::exec {
+
+// The simulated runtime, as it lies in this process.
+struct SimulatedRuntime {
+  std::span<const std::uint8_t> file;  // libcudart.so.13
+  std::uint64_t bias = 0;              // what the loader adds to its addresses
+};
+
+struct Redirected {
+  std::size_t led = 0, refused = 0;  // entry points
+  const char* error = nullptr;       // what could not be done, if something could not
+};
+
+// Writes over the entry points of `own`, an object that the loader has put `bias` away from its addresses and of which nothing runs yet.
+Redirected redirect(const runtime::StaticRuntime& own, std::uint64_t bias, const SimulatedRuntime& simulated);
+
+}  // namespace lockstep::exec

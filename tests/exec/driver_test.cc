@@ -1,0 +1,83 @@
+// Programs that use the driver API, under `lockstep exec`.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace lockstep {
+namespace {
+
+struct Outcome {
+  int status = -1;
+  std::string out, err;
+};
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+Outcome run(const std::string& words) {
+  const char* tool = std::getenv("LOCKSTEP_EXEC");
+  EXPECT_NE(tool, nullptr);
+  const std::string out = testing::TempDir() + "/out", err = testing::TempDir() + "/err";
+  const int status = std::system((std::string(tool) + " " + words + " >" + out + " 2>" + err).c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
+}
+
+#ifdef WITH_NVRTC
+
+TEST(Nvrtc, WhatIsCompiledWhileTheProgramRunsIsChecked) {
+  const Outcome right = run("exec --require-kernels -- tests/exec/nvrtc");
+  EXPECT_EQ(right.status, 0) << right.out << right.err;
+  EXPECT_EQ(right.out, "PASSED\n");
+  EXPECT_TRUE(has(right.err, "1 kernel launched on a simulated sm_90: 0 errors")) << right.err;
+  const Outcome planted = run("exec -- tests/exec/nvrtc planted");
+  EXPECT_NE(planted.status, 0) << planted.err;
+  EXPECT_TRUE(has(planted.err, "out-of-bounds: ")) << planted.err;
+  EXPECT_TRUE(has(planted.err, "in kernel void scale<3>(float*, int)")) << planted.err;
+  EXPECT_TRUE(has(planted.err, "scale.cu:5")) << planted.err;
+}
+
+#else
+
+// The driver's kernel and the runtime's, in a program with the static runtime and in one with the shared.
+class Mixed : public testing::TestWithParam<const char*> {};
+
+TEST_P(Mixed, HasOneGpu) {
+  const std::string program = std::string("-- tests/exec/") + GetParam();
+  const Outcome planted = run("exec " + program);
+  EXPECT_EQ(planted.status, 86) << planted.out << planted.err;
+  EXPECT_TRUE(has(planted.err, "race: ")) << planted.err;
+  EXPECT_TRUE(has(planted.err, "in kernel shift")) << planted.err;
+  const Outcome repaired = run("exec --require-kernels " + program + " repaired");
+  EXPECT_EQ(repaired.status, 0) << repaired.out << repaired.err;
+  EXPECT_EQ(repaired.out, "PASSED\n");
+  EXPECT_TRUE(has(repaired.err, "2 kernels launched on a simulated sm_90: 0 errors")) << repaired.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Driver, Mixed, testing::Values("mixed_static", "mixed_shared"));
+
+// A program has what a call of the driver's returns and nothing else: only launches that are not taken are errors
+// whatever it makes of that.
+TEST(Driver, CallsThatFailAreInformationAndRefusedLaunchesErrors) {
+  const Outcome unasked = run("exec --check=none -- tests/exec/mixed_static unasked");
+  EXPECT_EQ(unasked.status, 0) << unasked.err;
+  EXPECT_TRUE(
+      has(unasked.err, "cuMemFree answered CUDA_ERROR_INVALID_VALUE (invalid argument): 0x3039 is no allocation"))
+      << unasked.err;
+  EXPECT_TRUE(has(unasked.err, "0 errors, 1 for information")) << unasked.err;
+  const Outcome refused = run("exec --check=none -- tests/exec/mixed_static refused");
+  EXPECT_EQ(refused.status, 86) << refused.err;
+  EXPECT_TRUE(has(refused.err, "the launch of shift answered CUDA_ERROR_INVALID_VALUE")) << refused.err;
+}
+
+#endif
+
+}  // namespace
+}  // namespace lockstep
