@@ -394,7 +394,7 @@ Laws<RayTracer> ray_tracer_laws() {
       law("GivesEveryPixelALegalColour", gives_every_pixel_a_legal_colour, {.cases = 600}),
       law("DrawsSpecialSpheresAsDeclared", draws_special_spheres_as_declared, {.cases = 500}),
       law("DrawsTinySpheresAsDeclared", draws_tiny_spheres_as_declared, {.cases = 600}),
-      law("KeepsItsRoundings", keeps_its_roundings, {.cases = 10, .cost = 20}),
+      law("KeepsItsRoundings", keeps_its_roundings, {.cases = 20, .cost = 40}),
       law("DrawsAFullList", draws_a_full_list, {.cases = 3, .cost = 100}),
       law("VariantsAgreeBitForBit", variants_agree_bit_for_bit, {.cases = 200}),
       law("DoesNotDependOnOrder", does_not_depend_on_order, {.cases = 200}),
