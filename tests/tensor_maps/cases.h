@@ -11,7 +11,7 @@
 
 namespace lockstep::tensor_maps {
 
-// What a case asks. The reductions stand in the order of `reductions` in run.cu.
+// What a case asks. The reductions stand in the order of REDUCTIONS in run.cu.
 enum class Kind : int {
   kEncode,     // only whether the driver takes the arguments
   kLoad,       // global to shared memory

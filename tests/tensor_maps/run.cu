@@ -1,10 +1,10 @@
 // Asks a GPU, silicon or simulated, what it makes of the cases of cases.h.
 //
-//   run generate encode | sizes | nulls | telling | reductions | faults | copies COUNT SEED     cases, a line each
-//   run record FILE [FIRST [COUNT]]                                                     each line of FILE with the
-//   answer run check FILE                                                                      whether the answers are
-//   those that FILE has run entries                                                                         what is
-//   known of the driver's functions by name and version
+// run generate encode | sizes | nulls | telling | reductions | faults: such cases, a line each
+// run generate copies COUNT SEED: random ones
+// run record FILE [FIRST [COUNT]]: each line of FILE with the answer
+// run check FILE: whether the answers are those that FILE has
+// run entries: what the runtime says of the driver's functions by name and version
 //
 // The answer to an encoding is its CUresult; to a copy, the bytes that it completed on its mbarrier and a hash of all
 // memory that it could have written to. An error of the device ends `record` after the case's line, with exit code 3:

@@ -632,7 +632,7 @@ TEST_F(TensorCopy, AMapChangedWithoutItsFenceIsFound) {
   const Copy c = plain_copy();
   const Outcome o = run(c, replace_body(c, tensor + kMargin, false) + load_text(c) + waits(kPlainBytes), false);
   expect_finding(o, Kind::kMissingProxyFence, "no fence.proxy.tensormap has acquired it");
-  ASSERT_TRUE(o.findings[0].other.has_value());
+  ASSERT_TRUE(o.findings.size() == 1 && o.findings[0].other.has_value());
   EXPECT_THAT(o.findings[0].other->site.instruction, HasSubstr("tensormap.cp_fenceproxy"));
 }
 
@@ -644,7 +644,7 @@ TEST_F(TensorCopy, StoresWithoutAProxyFenceAreFound) {
   const Copy c = plain_copy();
   const Outcome o = run(c, kNoFence + store_text(c), false);
   expect_finding(o, Kind::kMissingProxyFence, "no fence.proxy.async stands between");
-  ASSERT_TRUE(o.findings[0].other.has_value());
+  ASSERT_TRUE(o.findings.size() == 1 && o.findings[0].other.has_value());
   EXPECT_EQ(o.findings[0].other->site.instruction, "st.shared.b32");
   // A fence for global memory, or one that is none of proxies, does not do.
   for (const char* fence : {"fence.proxy.async.global;\n", "fence.acq_rel.cta;\n", "membar.gl;\n"}) {
