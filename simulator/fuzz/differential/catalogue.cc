@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <unordered_set>
 
+#include "simulator/isa/category.h"
+
 namespace lockstep::fuzz::differential {
 namespace {
 
@@ -92,6 +94,13 @@ Place place_of(Opcode o, const isa::Modifiers& m) {
 }
 
 std::string_view never_because(const isa::FormRow& row) {
+  switch (isa::category_of(row.opcode)) {
+    case isa::Category::kMatrix:
+    case isa::Category::kMatrixLoadStore:
+    case isa::Category::kWarpgroup: return "is of a whole warp or warpgroup, which lanes of random programs leave; matrix_replay_test judges it";
+    case isa::Category::kTensorCopy: return "needs a tensor map, which the host makes; tensor_copy_test judges it";
+    default: break;
+  }
   switch (row.opcode) {
     case Opcode::k_tex:
     case Opcode::k_tld4:
