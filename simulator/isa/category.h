@@ -43,7 +43,7 @@ enum class Category : std::uint8_t {
   // Matrices that the lanes of a warp hold together.
   kMatrix,
   kMatrixLoadStore,
-  kWarpgroup,  // the same of four warps, asynchronously
+  kWarpgroup,   // the same of four warps, asynchronously
   kTensorCopy,  // through a tensor map, and changes of such
   // Textures and surfaces.
   kTexture,

@@ -244,8 +244,7 @@ void enumerate(const Form& form, std::size_t slot, std::string& text, Modifiers 
   for (const auto token : s.tokens) {
     Modifiers with = m;
     WordsSoFar now = so_far;
-    if (!classify(form, token, s.tokens.size() == 1 && !s.optional, with, now))
-      reject(*form.row, std::string("word without a meaning: ") + std::string(token));
+    if (!classify(form, token, s.tokens.size() == 1 && !s.optional, with, now)) reject(*form.row, std::string("word without a meaning: ") + std::string(token));
     const std::size_t size = text.size();
     text += token;
     enumerate(form, slot + 1, text, with, now, visit);

@@ -25,8 +25,7 @@ constexpr TypeName kTypeNames[] = {
     {Type::kF16x2, "f16x2"},   {Type::kBF16, "bf16"},       {Type::kBF16x2, "bf16x2"}, {Type::kTF32, "tf32"},     {Type::kF32, "f32"},
     {Type::kF32x2, "f32x2"},   {Type::kF64, "f64"},         {Type::kU16x2, "u16x2"},   {Type::kS16x2, "s16x2"},   {Type::kE4M3, "e4m3"},
     {Type::kE5M2, "e5m2"},     {Type::kE4M3x2, "e4m3x2"},   {Type::kE5M2x2, "e5m2x2"}, {Type::kE2M3x2, "e2m3x2"}, {Type::kE3M2x2, "e3m2x2"},
-    {Type::kE2M1x2, "e2m1x2"}, {Type::kUE8M0x2, "ue8m0x2"},   {Type::kS4, "s4"},         {Type::kU4, "u4"},
-    {Type::kB1, "b1"},
+    {Type::kE2M1x2, "e2m1x2"}, {Type::kUE8M0x2, "ue8m0x2"}, {Type::kS4, "s4"},         {Type::kU4, "u4"},         {Type::kB1, "b1"},
 };
 
 struct SpecialName {

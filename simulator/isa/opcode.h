@@ -150,7 +150,7 @@ struct Modifiers {
   Type type = Type::kNone;         // the (destination) type
   Type source_type = Type::kNone;  // second type: cvt, set, mul.wide's operands are `type`
   Type third_type = Type::kNone;
-  Type fourth_type = Type::kNone;  // mma: of the accumulator; the first three are those of the result and of the factors
+  Type fourth_type = Type::kNone;     // mma: of the accumulator; the first three are those of the result and of the factors
   Space space = Space::kNone;         // ld, st, atom, red, cvta, isspacep ...
   Space source_space = Space::kNone;  // cp.async, mapa: second space
   Rounding rounding = Rounding::kNone;
@@ -170,7 +170,7 @@ struct Modifiers {
   Border border = Border::kNone;
   Level level = Level::kNone;
   ImageQuery query = ImageQuery::kNone;
-  Shape shape;                 // of matrix instructions
+  Shape shape;  // of matrix instructions
   LoadMode load_mode = LoadMode::kNone;
   std::uint8_t dimensions = 0;  // cp.async.bulk.tensor: of the tensor
   std::uint8_t component = 0;   // tld4: 0 .r, 1 .g, 2 .b, 3 .a

@@ -109,6 +109,7 @@ std::string_view never_because(const isa::FormRow& row) {
     case Opcode::k_sust:
     case Opcode::k_sured:
     case Opcode::k_suq: return "needs an image object, which the host makes; image_ops_test judges it";
+    case Opcode::k_prefetch_tensormap: return "needs a tensor map, which the host makes; tensor_copy_test judges it";
     case Opcode::k_trap:
     case Opcode::k_brkpt: return "ends the kernel";
     case Opcode::k_setmaxnreg: return "for warpgroups of 128 threads of a kernel with a register count; changes no value";
