@@ -1,4 +1,5 @@
 // ldmatrix, stmatrix, wmma.load and wmma.store: matrices between memory and the registers of a warp.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string>
@@ -156,11 +157,17 @@ bool lattice(Warp& w, const Op& op, LaneMask mask, Lattice& out) {
     return refuse(differ, check::Kind::kInvalidInstruction,
                   "its address or stride differs from that of lane " + std::to_string(first) + ": all lanes must have the same");
   }
-  // PTX ISA 9.7.14.4.3.
-  if (out.base % 32 != 0) return refuse(mask, check::Kind::kMisaligned, "the address of a matrix must be a multiple of 32");
+  // PTX ISA 9.7.14.4.3: every row begins at a multiple of the fragment's size. Of a stride, 16 bytes are enough (CUDA C++ Programming Guide, warp matrix
+  // functions).
+  const auto size = static_cast<std::uint64_t>(m.d.registers * (m.d.bits == 64 ? 8 : 4));
+  if (out.base % size != 0) {
+    return refuse(mask, check::Kind::kMisaligned, "the address of this matrix must be a multiple of its fragment's size, " + std::to_string(size) + " bytes");
+  }
   const std::uint64_t bits = out.stride * static_cast<std::uint64_t>(m.d.bits);
-  if (strides != nullptr && bits % 128 != 0) {
-    return refuse(mask, check::Kind::kMisaligned, "the stride is " + std::to_string(out.stride) + " elements, which is no multiple of 16 bytes");
+  if (strides != nullptr && bits % (8 * std::min<std::uint64_t>(size, 16)) != 0) {
+    return refuse(
+        mask, check::Kind::kMisaligned,
+        "the stride is " + std::to_string(out.stride) + " elements, which is no multiple of " + std::to_string(std::min<std::uint64_t>(size, 16)) + " bytes");
   }
   return true;
 }

@@ -176,8 +176,12 @@ TEST_F(Matrices, AMatrixOfWmmaHasOneAddress) {
   const std::string load = "wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {f4, f5, f6, f7, f8, f9, f10, f11}, ";
   expect_clean(run(load + "[d2], 16;\n"));
   expect_finding(run(load + "[d0], 16;\n"), Kind::kInvalidInstruction, "differs from that of lane 0");
-  expect_finding(run(load + "[d2+16], 16;\n"), Kind::kMisaligned, "multiple of 32");
+  expect_finding(run(load + "[d2+16], 16;\n"), Kind::kMisaligned, "multiple of its fragment's size, 32 bytes");
   expect_finding(run(load + "[d2], 18;\n"), Kind::kMisaligned, "no multiple of 16 bytes");
+  // Smaller fragments ask for less: two registers here.
+  const std::string narrow = "wmma.load.a.sync.aligned.row.m16n16k16.global.u8 {r1, r2}, ";
+  expect_clean(run(narrow + "[d2+8], 24;\n"));
+  expect_finding(run(narrow + "[d2+4], 16;\n"), Kind::kMisaligned, "8 bytes");
   expect_finding(run(load + "[d2], 2048;\n"), Kind::kOutOfBounds, "'in'");
 }
 
