@@ -4,6 +4,7 @@
 #include <bit>
 #include <cfenv>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 namespace lockstep::matrix {
@@ -114,43 +115,17 @@ std::uint16_t to_f16(std::int64_t sum, int scale) {
   return static_cast<std::uint16_t>(bits >= 0x7c00 ? sign | 0x7c00 : sign | bits);
 }
 
-// A finite factor.
-struct Factor {
-  std::int32_t significand = 0, exponent = 0;
-};
-
 // What one element of D is made of.
 class Sum {
  public:
   Sum(const Unit& unit, Type result) : unit_(unit), result_(result) {}
 
-  // accumulator + the products of `count` pairs of factors, as bits of the result's type. fraction_bits: of a product.
-  std::uint32_t chunk(const Parts& c, int accumulator_fraction_bits, const Parts* const* as, const Parts* const* bs, int count, int fraction_bits) const {
-    bool nan = c.kind == Parts::Class::kNaN, plus = false, minus = false;
-    if (c.kind == Parts::Class::kInfinite) (c.significand < 0 ? minus : plus) = true;
-    int largest = c.significand == 0 ? unit_.zero_exponent : c.exponent;
-    std::int64_t products[kMaxK];
-    int exponents[kMaxK];
-    for (int k = 0; k < count; ++k) {
-      const Parts &a = *as[k], &b = *bs[k];
-      products[k] = std::int64_t{a.significand} * b.significand;
-      exponents[k] = products[k] == 0 ? unit_.zero_exponent : a.exponent + b.exponent;
-      if (a.kind != Parts::Class::kFinite || b.kind != Parts::Class::kFinite) {
-        nan |= a.kind == Parts::Class::kNaN || b.kind == Parts::Class::kNaN || products[k] == 0;
-        (products[k] < 0 ? minus : plus) = true;
-      }
-      largest = std::max(largest, exponents[k]);
+  // accumulator + the products of `count` pairs of factors, as bits of the result's type. fraction_bits: of a product. finite: all of the factors are.
+  std::uint32_t chunk(std::uint64_t accumulator, const Parts* as, const Parts* bs, int count, int fraction_bits, bool finite) const {
+    const Parts c = take_apart(accumulator, result_);
+    if (!finite || c.kind != Parts::Class::kFinite) {
+      if (const auto special = not_finite(c, as, bs, count)) return *special;
     }
-    if (nan || (plus && minus)) return result_ == Type::kF16 ? kNaN16 : kNaN32;
-    if (plus || minus) return result_ == Type::kF16 ? (minus ? 0xfc00 : 0x7c00) : (minus ? 0xff800000u : 0x7f800000u);
-    std::int64_t sum = cut(c.significand, largest - c.exponent, accumulator_fraction_bits);
-    for (int k = 0; k < count; ++k) sum += cut(products[k], largest - exponents[k], fraction_bits);
-    const int scale = largest - unit_.fraction_bits;
-    return result_ == Type::kF16 ? to_f16(sum, scale) : to_f32(sum, scale, unit_.result_fraction_bits);
-  }
-
-  // The same of finite factors in arrays side by side.
-  std::uint32_t finite_chunk(const Parts& c, int accumulator_fraction_bits, const Factor* as, const Factor* bs, int count, int fraction_bits) const {
     int largest = c.significand == 0 ? unit_.zero_exponent : c.exponent;
     std::int32_t products[kMaxK], exponents[kMaxK];
     for (int k = 0; k < count; ++k) {
@@ -158,12 +133,8 @@ class Sum {
       exponents[k] = products[k] == 0 ? unit_.zero_exponent : as[k].exponent + bs[k].exponent;
       largest = std::max(largest, exponents[k]);
     }
-    std::int64_t sum = cut(c.significand, largest - c.exponent, accumulator_fraction_bits);
-    const int up = unit_.fraction_bits - fraction_bits;  // 27 bits are the most that come of it
-    for (int k = 0; k < count; ++k) {
-      const std::int32_t sign = products[k] >> 31, drop = std::min(largest - exponents[k], 31);
-      sum += (((products[k] ^ sign) - sign) << up >> drop ^ sign) - sign;
-    }
+    std::int64_t sum = cut(c.significand, largest - c.exponent, format_of(result_).fraction_bits);
+    for (int k = 0; k < count; ++k) sum += cut(products[k], largest - exponents[k], fraction_bits);
     const int scale = largest - unit_.fraction_bits;
     return result_ == Type::kF16 ? to_f16(sum, scale) : to_f32(sum, scale, unit_.result_fraction_bits);
   }
@@ -175,6 +146,23 @@ class Sum {
     const std::int64_t magnitude = significand < 0 ? -significand : significand;
     const std::int64_t kept = drop <= 0 ? magnitude << -drop : drop >= 63 ? 0 : magnitude >> drop;
     return significand < 0 ? -kept : kept;
+  }
+
+  // The result where a term is infinite or no number.
+  std::optional<std::uint32_t> not_finite(const Parts& c, const Parts* as, const Parts* bs, int count) const {
+    bool nan = c.kind == Parts::Class::kNaN, plus = false, minus = false;
+    if (c.kind == Parts::Class::kInfinite) (c.significand < 0 ? minus : plus) = true;
+    for (int k = 0; k < count; ++k) {
+      const Parts &a = as[k], &b = bs[k];
+      if (a.kind == Parts::Class::kFinite && b.kind == Parts::Class::kFinite) continue;
+      const bool zero = a.significand == 0 || b.significand == 0;
+      nan |= a.kind == Parts::Class::kNaN || b.kind == Parts::Class::kNaN || zero;
+      ((a.significand < 0) != (b.significand < 0) ? minus : plus) = true;
+    }
+    const bool half = result_ == Type::kF16;
+    if (nan || (plus && minus)) return half ? kNaN16 : kNaN32;
+    if (plus || minus) return half ? (minus ? 0xfc00 : 0x7c00) : (minus ? 0xff800000u : 0x7f800000u);
+    return std::nullopt;
   }
 
   Unit unit_;
@@ -278,6 +266,8 @@ std::uint16_t f16_bits(float v) {
   return sign | (to_f16(p.significand, p.exponent - 23) & 0x7fff);
 }
 
+bool is_quad(const Operation& o) { return o.a == Type::kF16 && o.shape.m == 8 && o.shape.n == 8 && o.shape.k == 4; }
+
 // mma.m8n8k4 of f16 since Ampere is no matrix unit's: ptxas makes fused multiply-adds in f32 of it. To f16, two pairs are added to C; to f32, C is added
 // to all four.
 std::uint64_t quad_element(const Operation& o, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c) {
@@ -289,107 +279,78 @@ std::uint64_t quad_element(const Operation& o, const std::uint64_t* a, const std
   return f32_bits(fused(3, fused(2, fused(1, fused(0, 0)))) + addend);
 }
 
-// Lists of the factors of one element of D.
-struct Factors {
-  const Parts *left[kMaxK], *right[kMaxK];
-  int count = 0;
-  void add(const Parts* a, const Parts* b) {
-    left[count] = a;
-    right[count++] = b;
-  }
-};
-
-}  // namespace
-
-void multiply(const Operation& o, const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c, const std::uint8_t* columns, std::uint64_t* d) {
-  const int m = o.shape.m, n = o.shape.n, k = o.shape.k, stored = o.sparse ? k / 2 : k;
-  const auto each = [&](auto&& element) {
-    for (int i = 0; i < m; ++i) {
-      for (int j = 0; j < n; ++j) d[i * n + j] = element(i, j, c[i * n + j]);
-    }
-  };
-  if (o.a == Type::kF64) {
-    const int before = std::fegetround();
-    std::fesetround(rounding_mode(o.rounding));
-    each([&](int i, int j, std::uint64_t addend) { return double_element(a + i * k, b + j * k, addend, k); });
-    std::fesetround(before);
-    return;
-  }
-  if (is_integer(o.a)) return multiply_integers(o, a, b, c, columns, d);
-  if (m == 8 && k == 4 && o.compute_capability >= 80) {
-    return each([&](int i, int j, std::uint64_t addend) { return quad_element(o, a + i * k, b + j * k, addend); });
-  }
-  // fp8 by a warp on Hopper: two steps of the unit of f16, and the accumulator added in f32.
+// D of a matrix unit.
+void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c, const std::uint8_t* columns,
+                     std::uint64_t* d) {
+  const int n = o.shape.n, k = o.shape.k, stored = o.sparse ? k / 2 : k;
+  // fp8 by a warp on Hopper: two steps of the unit of f16, with the products whose k mod 4 is 0 or 1 and with the others, and C added to the result.
   const bool through_f16 = isa::bits_of(o.a) == 8 && !o.warpgroup && o.compute_capability >= 90 && o.compute_capability < 100;
-  const auto part = [&](std::uint64_t bits, Type type) { return through_f16 ? widened(bits, type) : take_apart(bits, type); };
-  std::vector<Parts> as(static_cast<std::size_t>(m * stored)), bs(static_cast<std::size_t>(n * k));
-  for (std::size_t i = 0; i < as.size(); ++i) as[i] = part(a[i], o.a);
-  for (std::size_t i = 0; i < bs.size(); ++i) bs[i] = part(b[i], o.b);
-  const auto column = [&](int i, int at) { return o.sparse ? columns[i * stored + at] : at; };
-  const auto right = [&](int i, int j, int at) { return &bs[static_cast<std::size_t>(j * k + column(i, at))]; };
-  if (through_f16) {
-    const Sum sum(unit_of(o.compute_capability, Type::kF16, o.d), o.d);
-    const int bits = format_of(o.d).fraction_bits;
-    return each([&](int i, int j, std::uint64_t addend) {
-      std::uint64_t total = 0;
-      for (int step = 0; step < 2; ++step) {
-        Factors f;
-        for (int at = 0; at < stored; ++at) {
-          if ((at >> 1 & 1) == step) f.add(&as[static_cast<std::size_t>(i * stored + at)], right(i, j, at));
-        }
-        for (int at = 0; at < f.count; at += 16) {
-          total = sum.chunk(take_apart(total, o.d), bits, f.left + at, f.right + at, std::min(16, f.count - at), 20);
-        }
-      }
-      const float whole = f32_of(total, o.d) + f32_of(addend, o.c);
-      return o.d == Type::kF16 ? std::uint64_t{f16_bits(whole)} : f32_bits(whole);
-    });
-  }
   // Where C is of another type than D, the unit works in f32: C is converted before, or the result after.
   const Type type = o.c == o.d ? o.d : Type::kF32;
-  const Unit unit = unit_of(o.compute_capability, o.a, type);
+  // mma.m8n8k4 on Turing is Volta's.
+  const int generation = is_quad(o) ? 70 : o.compute_capability;
+  const Unit unit = unit_of(generation, through_f16 ? Type::kF16 : o.a, type);
   const Sum sum(unit, type);
-  const int product_bits = format_of(o.a).fraction_bits + format_of(o.b).fraction_bits;
+  const int product_bits = through_f16 ? 20 : format_of(o.a).fraction_bits + format_of(o.b).fraction_bits;
   const int products = o.products == 0 ? unit.products : std::min(unit.products, o.products);
-  const auto finite = [](const std::vector<Parts>& parts, int length) {
-    std::vector<bool> all(parts.size() / static_cast<std::size_t>(length), true);
-    for (std::size_t at = 0; at < parts.size(); ++at) {
-      if (parts[at].kind != Parts::Class::kFinite) all[at / static_cast<std::size_t>(length)] = false;
-    }
-    return all;
-  };
-  const std::vector<bool> finite_rows = finite(as, stored), finite_columns = finite(bs, k);
-  const int accumulator_bits = format_of(type).fraction_bits;
-  Factor row[kMaxK];
-  std::vector<Factor> all(bs.size());
-  for (std::size_t at = 0; at < bs.size(); ++at) all[at] = {bs[at].significand, bs[at].exponent};
-  for (int i = 0; i < m; ++i) {
-    for (int at = 0; at < stored; ++at)
-      row[at] = {as[static_cast<std::size_t>(i * stored + at)].significand, as[static_cast<std::size_t>(i * stored + at)].exponent};
+
+  const auto part = [&](std::uint64_t bits, Type t) { return through_f16 ? widened(bits, t) : take_apart(bits, t); };
+  const auto is_finite = [](const Parts& p) { return p.kind == Parts::Class::kFinite; };
+  std::vector<Parts> bs(static_cast<std::size_t>(n * k));
+  std::vector<bool> finite_columns(static_cast<std::size_t>(n));
+  for (int j = 0; j < n; ++j) {
+    Parts* const column = bs.data() + j * k;
+    for (int at = 0; at < k; ++at) column[at] = part(b[j * k + at], o.b);
+    finite_columns[static_cast<std::size_t>(j)] = std::all_of(column, column + k, is_finite);
+  }
+  // In the order in which they are summed, of A's elements, and for each the row of B that it meets.
+  int order[kMaxK];
+  for (int at = 0; at < stored; ++at) order[at] = at;
+  if (through_f16) std::stable_partition(order, order + stored, [](int at) { return (at & 2) == 0; });
+  const bool in_order = !o.sparse && !through_f16;
+  const int step = through_f16 ? stored / 2 : stored;  // chunks do not go beyond
+
+  Parts row[kMaxK], chosen[kMaxK];
+  for (int i = 0; i < o.shape.m; ++i) {
+    for (int at = 0; at < stored; ++at) row[at] = part(a[i * stored + order[at]], o.a);
+    const bool finite_row = std::all_of(row, row + stored, is_finite);
     for (int j = 0; j < n; ++j) {
-      const std::uint64_t addend = c[i * n + j];
-      std::uint64_t accumulator = o.c == type ? addend : f32_bits(f32_of(addend, o.c));
-      const bool plain = finite_rows[static_cast<std::size_t>(i)] && finite_columns[static_cast<std::size_t>(j)];
-      Factor chosen[kMaxK];
-      const Factor* others = all.data() + j * k;
-      Factors f;
-      if (plain && o.sparse) {
-        for (int at = 0; at < stored; ++at) chosen[at] = others[columns[i * stored + at]];
-        others = chosen;
-      } else if (!plain) {
-        for (int at = 0; at < stored; ++at) f.add(&as[static_cast<std::size_t>(i * stored + at)], right(i, j, at));
+      const Parts* column = bs.data() + j * k;
+      if (!in_order) {
+        for (int at = 0; at < stored; ++at) chosen[at] = column[o.sparse ? columns[i * stored + order[at]] : order[at]];
+        column = chosen;
       }
-      for (int at = 0; at < stored; at += products) {
-        const Parts sum_so_far = take_apart(accumulator, type);
-        const int count = std::min(products, stored - at);
-        accumulator = plain && sum_so_far.kind == Parts::Class::kFinite
-                          ? sum.finite_chunk(sum_so_far, accumulator_bits, row + at, others + at, count, product_bits)
-                      : plain ? (sum_so_far.kind == Parts::Class::kNaN ? (type == Type::kF16 ? kNaN16 : kNaN32) : accumulator)
-                              : sum.chunk(sum_so_far, accumulator_bits, f.left + at, f.right + at, count, product_bits);
+      const bool finite = finite_row && finite_columns[static_cast<std::size_t>(j)];
+      const std::uint64_t addend = c[i * n + j];
+      std::uint64_t accumulator = through_f16 ? 0 : o.c == type ? addend : f32_bits(f32_of(addend, o.c));
+      for (int from = 0; from < stored; from += step) {
+        for (int at = from; at < from + step; at += products) {
+          accumulator = sum.chunk(accumulator, row + at, column + at, std::min(products, from + step - at), product_bits, finite);
+        }
+      }
+      if (through_f16) {
+        const float whole = f32_of(accumulator, type) + f32_of(addend, o.c);
+        accumulator = type == Type::kF16 ? f16_bits(whole) : f32_bits(whole);
       }
       d[i * n + j] = o.d == type ? accumulator : f16_bits(f32_of(accumulator, type));
     }
   }
+}
+
+}  // namespace
+
+void multiply(const Operation& o, const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c, const std::uint8_t* columns, std::uint64_t* d) {
+  if (is_integer(o.a)) return multiply_integers(o, a, b, c, columns, d);
+  if (o.a != Type::kF64 && !(is_quad(o) && o.compute_capability >= 80)) return multiply_floats(o, a, b, c, columns, d);
+  const int n = o.shape.n, k = o.shape.k, before = std::fegetround();
+  if (o.a == Type::kF64) std::fesetround(rounding_mode(o.rounding));
+  for (int i = 0; i < o.shape.m; ++i) {
+    for (int j = 0; j < n; ++j) {
+      const std::uint64_t addend = c[i * n + j];
+      d[i * n + j] = o.a == Type::kF64 ? double_element(a + i * k, b + j * k, addend, k) : quad_element(o, a + i * k, b + j * k, addend);
+    }
+  }
+  std::fesetround(before);
 }
 
 }  // namespace lockstep::matrix

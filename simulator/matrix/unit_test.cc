@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <random>
+#include <utility>
 #include <vector>
 
 namespace lockstep::matrix {
@@ -33,6 +36,104 @@ float dot(int compute_capability, const std::vector<double>& a, const std::vecto
   std::uint64_t d = 0;
   multiply(o, as.data(), bs.data(), &addend, nullptr, &d);
   return std::bit_cast<float>(static_cast<std::uint32_t>(d));
+}
+
+// The value of finite bits, and the exponent that its term has: that of its leading bit, and for a subnormal number the least.
+struct Number {
+  double value;
+  int exponent;
+};
+Number number(std::uint64_t bits, int fraction_bits, int exponent_bits) {
+  const int bias = (1 << (exponent_bits - 1)) - 1, field = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
+  const double fraction = std::ldexp(static_cast<double>(bits & ((1ull << fraction_bits) - 1)), -fraction_bits);
+  const int exponent = field == 0 ? 1 - bias : field - bias;
+  const double magnitude = std::ldexp((field == 0 ? 0 : 1) + fraction, exponent);
+  return {(bits >> (fraction_bits + exponent_bits) & 1) != 0 ? -magnitude : magnitude, exponent};
+}
+
+struct Format {
+  Type type;
+  int fraction_bits, exponent_bits, shift;  // tf32 stands in the upper bits of its register
+};
+
+// The rules of unit.h on doubles, which hold every term exactly: one element of D of f32.
+float by_the_rules(const Unit& u, const Format& f, const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b, float c) {
+  for (std::size_t from = 0; from < a.size(); from += static_cast<std::size_t>(u.products)) {
+    std::vector<Number> terms{number(std::bit_cast<std::uint32_t>(c), 23, 8)};
+    for (std::size_t k = from; k < std::min(a.size(), from + static_cast<std::size_t>(u.products)); ++k) {
+      const Number x = number(a[k] >> f.shift, f.fraction_bits, f.exponent_bits), y = number(b[k] >> f.shift, f.fraction_bits, f.exponent_bits);
+      terms.push_back({x.value * y.value, x.exponent + y.exponent});
+    }
+    int largest = -10000;
+    for (Number& t : terms) {
+      if (t.value == 0) t.exponent = u.zero_exponent;
+      largest = std::max(largest, t.exponent);
+    }
+    double sum = 0;  // in units of the last bit that is kept
+    for (const Number& t : terms) sum += std::trunc(std::ldexp(t.value, u.fraction_bits - largest));
+    if (sum == 0) {
+      c = 0;
+      continue;
+    }
+    const double exact = std::ldexp(sum, largest - u.fraction_bits);
+    const int last = std::max(std::ilogb(exact), -126) - u.result_fraction_bits;
+    c = static_cast<float>(std::ldexp(std::trunc(std::ldexp(exact, -last)), last));
+    if (c == 0) c = 0;         // never below zero
+    if (std::isinf(c)) break;  // and stays so
+  }
+  return c;
+}
+
+TEST(MatrixUnit, EveryGenerationFollowsTheRules) {
+  const Format formats[] = {{Type::kF16, 10, 5, 0}, {Type::kBF16, 7, 8, 0}, {Type::kTF32, 10, 8, 13}, {Type::kE4M3, 3, 4, 0}, {Type::kE5M2, 2, 5, 0}};
+  std::mt19937_64 random(1);
+  int compared = 0;
+  for (const int compute_capability : {75, 80, 86, 89, 90, 100}) {
+    for (const Format& f : formats) {
+      const bool byte = isa::bits_of(f.type) == 8;
+      if (byte && compute_capability < 89) continue;
+      const std::uint16_t depth = byte ? 32 : f.type == Type::kTF32 ? 8 : 16;
+      Operation o{Type::kF32, f.type, f.type, Type::kF32, {1, 1, depth}};
+      o.compute_capability = compute_capability;
+      o.warpgroup = byte;  // what a warp does on Hopper is no unit's
+      for (int round = 0; round < 3000; ++round) {
+        // All exponents below the highest, which is that of infinity, or a few around one; now and then zero.
+        const auto draw = [&]() -> std::uint64_t {
+          const std::uint64_t top = (1ull << f.exponent_bits) - 1, bits = random();
+          const std::uint64_t exponent = round % 2 == 0 ? bits % top : top / 2 + bits % 5 - 2;
+          if ((bits >> 40 & 7) == 0) return 0;
+          return ((bits >> 63) << (f.fraction_bits + f.exponent_bits) | exponent << f.fraction_bits | (bits >> 20 & ((1ull << f.fraction_bits) - 1)))
+                 << f.shift;
+        };
+        std::vector<std::uint64_t> a(depth), b(depth);
+        for (int k = 0; k < depth; ++k) a[static_cast<std::size_t>(k)] = draw(), b[static_cast<std::size_t>(k)] = draw();
+        const float c = round % 3 == 0 ? 0.0f : std::ldexp(static_cast<float>(static_cast<std::int32_t>(random())), static_cast<int>(random() % 40) - 40);
+        const std::uint64_t addend = single(c);
+        std::uint64_t d = 0;
+        multiply(o, a.data(), b.data(), &addend, nullptr, &d);
+        ASSERT_EQ(d, single(by_the_rules(unit_of(compute_capability, f.type, Type::kF32), f, a, b, c)))
+            << "compute capability " << compute_capability << ", " << isa::bits_of(f.type) << " bits, round " << round;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_EQ(compared, 3000 * (3 * 3 + 3 * 5));
+}
+
+// On Turing it is Volta's: 23 bits are kept. Since Ampere it is fused multiply-adds, each to the nearest.
+TEST(MatrixUnit, AQuarterWarpsMultiplication) {
+  Operation o{Type::kF32, Type::kF16, Type::kF16, Type::kF32, {8, 8, 4}};
+  const auto first = [&](int compute_capability, double tiny, float c) {
+    std::vector<std::uint64_t> a(32), b(32), cs(64, single(c)), d(64);
+    a[0] = b[0] = half(1);
+    a[1] = half(tiny), b[1] = half(std::ldexp(1, -12));
+    o.compute_capability = compute_capability;
+    multiply(o, a.data(), b.data(), cs.data(), nullptr, d.data());
+    return std::bit_cast<float>(static_cast<std::uint32_t>(d[0]));
+  };
+  EXPECT_EQ(first(75, std::ldexp(1, -12), -1), 0.0f);
+  EXPECT_EQ(first(75, std::ldexp(1.5, -12), 0), 1.0f);
+  EXPECT_EQ(first(80, std::ldexp(1.5, -12), 0), 1 + std::ldexp(1.0f, -23));
 }
 
 TEST(MatrixUnit, HopperKeepsOneBitMoreThanAmpere) {
