@@ -161,7 +161,7 @@ TEST(Half, ComparisonsOfEitherHalf) {
 }
 
 JUDGES(Half, ConversionsFromF32, "cvt.f32.bf16", "cvt.rm.bf16.s64", "cvt.rm.bf16.f64", "cvt.rn.relu.f16.f32", "cvt.rn.f16.f32", "cvt.rn.bf16.f32",
-       "cvt.rn.f16x2.f32", "cvt.rm.f16.s64", "cvt.rm.f16.f64", "cvt.rmi.s32.bf16", "cvt.rmi.s32.f16", "cvt.f32.f16");
+       "cvt.rm.bf16.f32", "cvt.rn.f16x2.f32", "cvt.rm.f16.s64", "cvt.rm.f16.f64", "cvt.rmi.s32.bf16", "cvt.rmi.s32.f16", "cvt.f32.f16");
 TEST(Half, ConversionsFromF32) {
   for (const auto& t : half_types()) {
     // f32 values around every rounding boundary of the half.
@@ -205,6 +205,10 @@ TEST(Half, ConversionsFromF32) {
         const bool negative = in[0] >> 63;
         return exact::encode(exact::integer(negative, negative ? Bits{0} - in[0] : in[0]), t.format, d);
       });
+      if (!t.is_f16 && (d == Direction::kDown || d == Direction::kUp)) {
+        check({"cvt" + word + ".bf16.f32", {2, 4}}, {dense},
+              [&, d = d](const Bits* in) { return exact::encode(exact::decode(in[0], exact::kF32), t.format, d); });
+      }
       check({"cvt" + word + "." + t.name + ".f64", {2, 8}}, {special_f64()}, [&, d = d](const Bits* in) {
         const Number n = exact::decode(in[0], exact::kF64);
         if (!n.is_nan()) return exact::encode(n, t.format, d);
