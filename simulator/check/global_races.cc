@@ -58,6 +58,11 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   exhausted_ = false;
 }
 
+bool GlobalRaces::is_recorded_in(RaceCell cell, std::uint32_t bytes, bool writes, std::uint32_t first, std::uint32_t end) {
+  const auto is_in = [&](std::uint32_t half) { return number_of(half) >= first && number_of(half) < end && (kMaskOf[bytes_of(half)] & bytes) != 0; };
+  return !is_split(cell) && (is_in(static_cast<std::uint32_t>(cell >> 32)) || (writes && is_in(static_cast<std::uint32_t>(cell))));
+}
+
 GlobalRaces::Record GlobalRaces::record_of(const Side& side) {
   return Record{side.block,  side.order->epoch(), side.pc,   static_cast<std::uint16_t>(side.order->clock(side.warp)), static_cast<std::uint8_t>(side.warp),
                 side.strong, side.write,          side.scope};

@@ -76,6 +76,16 @@ class GlobalRaces {
   // least, and granules that it may split; 0: as many as there are.
   void start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel, std::uint32_t most = 0);
   GridOrder& grid() { return grid_; }
+  // The numbers of this launch's records begin here, and end before DeviceMemory::race_records().
+  std::uint32_t first_number() const { return base_; }
+  // Whether the last write to some of `bytes` (a bit each) of the granule, or, when it is to be written, a read since, is one of the records
+  // [first, end) of an earlier launch. Of a granule whose bytes were told apart then, nothing is known.
+  static bool is_recorded_in(RaceCell cell, std::uint32_t bytes, bool writes, std::uint32_t first, std::uint32_t end);
+  // Whether what `lane` of `r`'s warp did is ordered before what `my_lane` of `side` does, or the same thread's.
+  bool is_ordered(const Record& r, std::uint32_t lane, std::uint32_t my_lane, const Side& side) const {
+    return relate(r, lane, my_lane, side) != Relation::kUnordered;
+  }
+  static Record record_of(const Side& side);
 
   // The lock of the region that holds an address; nothing when the launch runs on one host thread.
   class Lock {
@@ -161,7 +171,6 @@ class GlobalRaces {
   std::uint32_t record(const Side& side, Memo& memo);
   // The next number, for `r`; 0 when there are no more.
   std::uint32_t add(const Record& r, Memo& memo);
-  static Record record_of(const Side& side);
   void note_exhausted(const Record& r);
   // Element i of an array that grows by chunks while other host threads read it.
   template <class T>

@@ -194,8 +194,11 @@ void lower_warpgroup_multiply(FunctionBuilder& b, const Instruction& i) {
 }
 
 void lower_warpgroup_order(FunctionBuilder& b, const Instruction& i) {
-  const bool fence = i.opcode == Opcode::k_wgmma_fence, commit = i.opcode == Opcode::k_wgmma_commit_group;
-  WholeWarp w(b, i, fence ? Action::kWarpgroupFence : commit ? Action::kWarpgroupCommit : Action::kWarpgroupWait);
+  const Action action = i.opcode == Opcode::k_wgmma_fence          ? Action::kWarpgroupFence
+                        : i.opcode == Opcode::k_wgmma_commit_group ? Action::kWarpgroupCommit
+                        : i.opcode == Opcode::k_wgmma_wait_group   ? Action::kWarpgroupWait
+                                                                   : Action::kWarpgroupRegisters;
+  WholeWarp w(b, i, action);
   if (!i.operands.empty()) w.op.src[0] = b.source(i, i.operands[0], 4);
   w.emit(ValidityTransfer::kControl);
 }
@@ -253,7 +256,8 @@ void lower_matrix(FunctionBuilder& b, const Instruction& i) {
     case Opcode::k_wgmma_mma_async_sp: return lower_warpgroup_multiply(b, i);
     case Opcode::k_wgmma_fence:
     case Opcode::k_wgmma_commit_group:
-    case Opcode::k_wgmma_wait_group: return lower_warpgroup_order(b, i);
+    case Opcode::k_wgmma_wait_group:
+    case Opcode::k_setmaxnreg: return lower_warpgroup_order(b, i);
     default: return lower_multiply(b, i);
   }
 }

@@ -187,6 +187,7 @@ void lower_fence(FunctionBuilder& b, const Instruction& i) {
   op.kind = OpKind::kMemory;
   op.run = b.handlers().of(Action::kFence);
   op.scope = scope_of(i.modifiers);
+  if (i.opcode == Opcode::k_griddepcontrol) op.run = b.handlers().of(i.modifiers.variant == 1 ? Action::kStartDependents : Action::kWaitForGrids);
   std::vector<OperandUse> uses;
   // Between proxies: for asynchronous copies of shared memory, or for one tensor map.
   const bool asynchronous = i.modifiers.variant == 2 || i.modifiers.variant == 4 || i.modifiers.variant == 5;

@@ -160,7 +160,7 @@ TEST(Lower, AddressesAreConvertedBetweenSpaces) {
 }
 
 TEST(Lower, AHintIsAnOperationThatDoesNothing) {
-  for (const char* hint : {"prefetch.global.L2 [d1];", "pmevent 3;", "griddepcontrol.wait;", "prefetchu.L1 [d1];"}) {
+  for (const char* hint : {"prefetch.global.L2 [d1];", "pmevent 3;", "prefetchu.L1 [d1];"}) {
     const Lowered l(hint);
     EXPECT_EQ(l.action(), number(Action::kHint)) << hint;
     EXPECT_TRUE(l.compiled.program->uses.empty()) << hint;

@@ -34,7 +34,7 @@ enum class Category : std::uint8_t {
   kCall,
   kStack,
   // Among threads.
-  kFence,
+  kFence,           // between threads, proxies or grids
   kBarrier,         // of a block
   kClusterBarrier,  // of a cluster
   kCollective,      // of a warp's lanes
@@ -43,7 +43,7 @@ enum class Category : std::uint8_t {
   // Matrices that the lanes of a warp hold together.
   kMatrix,
   kMatrixLoadStore,
-  kWarpgroup,   // the same of four warps, asynchronously
+  kWarpgroup,   // the same of four warps, asynchronously; and how many registers their threads have
   kTensorCopy,  // through a tensor map, and changes of such
   // Textures and surfaces.
   kTexture,

@@ -75,7 +75,7 @@ TEST(Category, IsTheOneThatTheManualsChapterSays) {
   EXPECT_EQ(category_of(Opcode::k_bar), Category::kBarrier);
   EXPECT_EQ(category_of(Opcode::k_cp_async_bulk), Category::kAsyncCopy);
   EXPECT_EQ(category_of(Opcode::k_prefetch), Category::kCacheHint);
-  EXPECT_EQ(category_of(Opcode::k_setmaxnreg), Category::kHint);
+  EXPECT_EQ(category_of(Opcode::k_pmevent), Category::kHint);
   EXPECT_TRUE(synchronises(category_of(Opcode::k_mbarrier_try_wait)));
   EXPECT_TRUE(synchronises(category_of(Opcode::k_fence)));
   EXPECT_FALSE(synchronises(category_of(Opcode::k_atom)));

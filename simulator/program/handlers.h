@@ -44,6 +44,8 @@ enum class Action : std::uint8_t {
   kSync,
   kBarrier,
   kFence,
+  kStartDependents,  // griddepcontrol
+  kWaitForGrids,
   kClusterArrive,
   kClusterWait,
   kMbarrier,
@@ -81,6 +83,7 @@ enum class Action : std::uint8_t {
   kWarpgroupMultiply,
   kWarpgroupCommit,
   kWarpgroupWait,
+  kWarpgroupRegisters,  // setmaxnreg
   kCount,
 };
 

@@ -12,6 +12,7 @@
 #include "simulator/engine/memory/access.h"
 #include "simulator/engine/memory/lane_runs.h"
 #include "simulator/engine/sync/cluster.h"
+#include "simulator/engine/sync/dependent_grids.h"
 
 namespace lockstep::engine {
 namespace {
@@ -315,6 +316,7 @@ bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
 }
 
 bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
+  if ((w.overlapped & lanes) != 0 && !check_running_grids(w, r, lanes)) return false;
   memory::DeviceMemory& memory = *w.block->worker->memory;
   return check_swaps(w, r, lanes, w.block->worker->races->parallel(), [&](Request& part, LaneMask some) {
     return check_cells(

@@ -162,11 +162,16 @@ TEST(Hints, APriorityIsOfCacheLinesAlone) {
   expect_hint("applypriority.L2::evict_normal [%rd3], 128;");
 }
 
-JUDGES_HINTS(Hints, EventsRegistersAndEarlyStartsAreNotSeen, "pmevent", "pmevent.mask", "setmaxnreg.inc.sync.aligned.u32", "setmaxnreg.dec.sync.aligned.u32",
-             "griddepcontrol.launch_dependents", "griddepcontrol.wait");
-TEST(Hints, EventsRegistersAndEarlyStartsAreNotSeen) {
+JUDGES_HINTS(Hints, EventsAreNotSeen, "pmevent", "pmevent.mask");
+TEST(Hints, EventsAreNotSeen) {
   expect_hint("pmevent 7;");
   expect_hint("pmevent.mask 255;");
+}
+
+// Neither changes a value: what they check is in matrix_test and dependent_grids_test.
+JUDGES(Hints, RegisterCountsAndOtherGridsChangeNoValue, "setmaxnreg.inc.sync.aligned.u32", "setmaxnreg.dec.sync.aligned.u32",
+       "griddepcontrol.launch_dependents", "griddepcontrol.wait");
+TEST(Hints, RegisterCountsAndOtherGridsChangeNoValue) {
   expect_hint("setmaxnreg.dec.sync.aligned.u32 24;");
   expect_hint("setmaxnreg.inc.sync.aligned.u32 232;");
   expect_hint("griddepcontrol.launch_dependents;");

@@ -12,6 +12,7 @@
 #include "simulator/engine/sync/barrier.h"
 #include "simulator/engine/sync/cluster.h"
 #include "simulator/engine/sync/collectives.h"
+#include "simulator/engine/sync/dependent_grids.h"
 #include "simulator/engine/sync/mbarrier.h"
 
 namespace lockstep::engine {
@@ -30,6 +31,8 @@ class EngineHandlers final : public program::Handlers {
       case Action::kTrap: return &run_trap;
       case Action::kSleep: return &run_nanosleep;
       case Action::kHint: return &run_nothing;
+      case Action::kStartDependents: return &run_start_dependents;
+      case Action::kWaitForGrids: return &run_wait_for_grids;
       case Action::kLineHint: return &run_line_hint;
       case Action::kSpecialRegister: return &run_special;
       case Action::kActiveMask: return &run_activemask;
@@ -82,6 +85,7 @@ class EngineHandlers final : public program::Handlers {
       case Action::kWarpgroupMultiply: return &run_warpgroup_multiply;
       case Action::kWarpgroupCommit: return &run_warpgroup_commit;
       case Action::kWarpgroupWait: return &run_warpgroup_wait;
+      case Action::kWarpgroupRegisters: return &run_warpgroup_registers;
       case Action::kCount: break;
     }
     return nullptr;

@@ -196,6 +196,13 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
 
   for (const Worker& w : workers) outcome.counters.add(w.counters);
   gather_findings(l, workers, outcome.findings);
+  if (l.races != nullptr) {
+    outcome.first_record = l.races->first_number();
+    outcome.end_of_records = memory.race_records();
+  }
+  outcome.started_dependents = l.dependent_grids.started;
+  outcome.waited = l.dependent_grids.waited;
+  outcome.waited_before_start = l.dependent_grids.waited_before_start;
   outcome.heap = std::move(l.heap);
   outcome.unwritten_stores = std::move(l.unwritten_stores);
   std::sort(outcome.unwritten_stores.begin(), outcome.unwritten_stores.end(),

@@ -86,6 +86,14 @@ std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std
 // Bits of LaunchConfig::ran.
 inline constexpr std::uint8_t kReached = 1, kExecuted = 2;
 
+// A launch before this one in its stream that may still run while this one does (griddepcontrol, PTX ISA 9.7.13.13), by the numbers of its records in
+// the search for races.
+struct RunningGrid {
+  std::string kernel;  // demangled
+  std::uint32_t first_record = 0, end_of_records = 0;
+  bool until_wait = true;  // griddepcontrol.wait waits for it too
+};
+
 struct LaunchConfig {
   Dim3 grid, block, cluster{1, 1, 1};
   std::uint32_t dynamic_shared = 0;
@@ -105,6 +113,7 @@ struct LaunchConfig {
   bool count = false;                            // fill Outcome::counters' memory counters (instructions are always counted)
   std::vector<std::uint8_t>* ran = nullptr;      // one for each of Program::ops: kReached where some lane has come to it, and kExecuted if its guard was true
   Coverage* coverage = nullptr;                  // of the kernel's module: where what its threads execute is counted
+  std::span<const RunningGrid> running_grids;    // none: every launch before this one has ended
   const memory::Images* images = nullptr;        // texture and surface objects; nullptr: there are none
   std::function<void(std::string_view)> output;  // device printf; default: stdout
   std::function<void(std::string_view)> notice;  // is told, in a sentence, that the kernel has been running for a minute, for two, four ...
@@ -129,6 +138,10 @@ struct Outcome {
   std::vector<UnwrittenStore> unwritten_stores;  // by address; of each instruction the first kMaxUnwrittenStores stretches
   static constexpr std::size_t kMaxUnwrittenStores = 1024;
   std::vector<HeapAllocation> heap;
+  // For grids that depend on this one: its records, whether it let them start before its end, and whether some block waited for the grids before, and
+  // did so before it let the dependents start.
+  std::uint32_t first_record = 0, end_of_records = 0;
+  bool started_dependents = false, waited = false, waited_before_start = false;
   bool failed() const {
     for (const auto& f : findings)
       if (f.severity == check::Severity::kError && !f.survived) return true;

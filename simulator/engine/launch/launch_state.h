@@ -34,6 +34,17 @@ struct Looks {
   std::optional<Look> strong, weak;  // at memory that the host sees, the first of each in the schedule
 };
 
+// What becomes of programmatic dependent launches (sync/dependent_grids.h).
+struct DependentGrids {
+  struct Wait {
+    check::GlobalRaces::Record record;  // who: block, warp and when
+    LaneMask lanes = 0;
+  };
+  std::atomic<bool> started{false}, waited{false}, waited_before_start{false};  // Outcome says what they mean
+  std::mutex mutex;
+  std::vector<Wait> waits;  // griddepcontrol.wait, when there is a grid to wait for
+};
+
 // Everything the launch shares between workers.
 struct Launch {
   const Program* program = nullptr;
@@ -64,6 +75,7 @@ struct Launch {
   QuiescenceBoard<std::atomic> quiescence{0};  // of the host threads: livelock.h
   std::atomic<std::uint64_t> watch{0};         // not 0: all stand still, and global accesses are noted in `looks`; another number every time
   Looks looks;                                 // under `mutex`
+  DependentGrids dependent_grids;
   const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::atomic<std::int64_t> next_notice{kFirstNotice};
   static constexpr std::int64_t kFirstNotice = 60;  // seconds after which LaunchConfig::notice is told that the kernel runs; then twice as long ...

@@ -215,7 +215,7 @@ void run_load_fragment(Warp& w, const Op& op, LaneMask mask) {
     if (slot == kNoSlot) return true;
     auto* d = destination<std::byte>(w, slot);
     each(mask, [&](int l) {
-      std::byte v[8];
+      std::byte v[16];  // an element is of at most 8 bytes, but the compiler does not know
       load_element(v, r.host[l], op.width);
       std::memcpy(d + l * register_bytes + byte, v, op.width);
       if (!(r.unwritten >> l & 1)) return;

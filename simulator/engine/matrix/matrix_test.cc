@@ -260,6 +260,16 @@ TEST_F(Matrices, AWarpgroupIsFourWarps) {
   expect_finding(run(kOperands + kFence + apart + kWait, kGroup), Kind::kBarrierDivergence, "another warp of its warpgroup executes");
 }
 
+TEST_F(Matrices, AWarpgroupChangesItsRegistersTogether) {
+  const std::string fewer = "setmaxnreg.dec.sync.aligned.u32 24;\n", more = "setmaxnreg.inc.sync.aligned.u32 232;\n";
+  const std::string second = "setp.ge.u32 p1, r0, 128;\n@p1 bra OTHER;\n" + fewer + "bra JOIN;\nOTHER:\n" + more + "JOIN:\n";
+  expect_clean(run(second, 256));
+  expect_finding(run(fewer, 64), Kind::kInvalidInstruction, "the block has 2 warps");
+  expect_finding(run("setp.ge.u32 p1, r0, 32;\n@p1 bra OTHER;\n" + fewer + "bra JOIN;\nOTHER:\n" + more + "JOIN:\n", kGroup), Kind::kBarrierDivergence,
+                 "another warp of its warpgroup executes");
+  expect_finding(run("setp.ge.u32 p1, r0, 16;\n@p1 exit;\n" + fewer, kGroup), Kind::kInvalidMask, "setmaxnreg");
+}
+
 TEST_F(Matrices, OrdinaryStoresAreFencedForTheOtherProxy) {
   std::string unfenced = kOperands;
   unfenced.erase(unfenced.find("fence.proxy.async;\n"), std::string("fence.proxy.async;\n").size());

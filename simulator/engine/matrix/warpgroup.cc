@@ -50,24 +50,23 @@ bool refuse(Warp& w, check::Kind kind, std::string where, std::string detail) {
   return report_unless_suppressed(w, std::move(f));
 }
 
-// All four warps must execute the same multiplications in the same order.
-bool in_step(Warp& w, const WarpgroupWarp& state) {
+// All four warps must execute the same operations in the same order. `sequence`: what the warpgroup has executed; `done`: how many of them this warp has.
+bool in_step(Warp& w, std::vector<std::uint32_t> (&sequences)[8], std::uint32_t done, const char* what, const char* name) {
   Block& b = *w.block;
   if (w.index / kWarps * kWarps + kWarps > b.launch->warps) {
     return refuse(w, check::Kind::kInvalidInstruction,
                   "warp " + std::to_string(w.index) + " is not one of four: the block has " + std::to_string(b.launch->warps) + " warps",
                   "A warpgroup is four warps, the first of them a multiple of four.");
   }
-  std::vector<std::uint32_t>& sequence = b.warpgroups->sequence[w.index / kWarps];
-  if (state.issued == sequence.size()) {
+  std::vector<std::uint32_t>& sequence = sequences[w.index / kWarps];
+  if (done == sequence.size()) {
     sequence.push_back(w.pc - 1);
     return true;
   }
-  if (sequence[state.issued] == w.pc - 1) return true;
+  if (sequence[done] == w.pc - 1) return true;
   return refuse(w, check::Kind::kBarrierDivergence,
-                "another warp of its warpgroup executes " + site_of(*b.program, sequence[state.issued]).to_string() + " as multiplication " +
-                    std::to_string(state.issued + 1),
-                "The four warps of a warpgroup must execute the same wgmma.mma_async in the same order.");
+                "another warp of its warpgroup executes " + site_of(*b.program, sequence[done]).to_string() + " as " + what + " " + std::to_string(done + 1),
+                std::string("The four warps of a warpgroup must execute the same ") + name + " in the same order.");
 }
 
 // Whether nothing has written these registers since the last fence but multiplications: their values were there then, or are results.
@@ -147,7 +146,7 @@ void run_warpgroup_multiply(Warp& w, const Op& op, LaneMask mask) {
   const Matrix& m = w.block->program->matrices[static_cast<std::size_t>(op.immediate)];
   const Matrix::Descriptors& d = m.descriptors;
   WarpgroupWarp& state = state_of(w);
-  if (!in_step(w, state)) return;
+  if (!in_step(w, w.block->warpgroups->multiplications, state.issued, "multiplication", "wgmma.mma_async")) return;
   const LaneMask accumulates = predicate(w, d.accumulates);
   if (!state.fenced) {
     if (!refuse(w, check::Kind::kAsyncOrder, "no wgmma.fence came before the first multiplication",
@@ -191,6 +190,13 @@ void run_warpgroup_multiply(Warp& w, const Op& op, LaneMask mask) {
     mark_pending(w, m, p);
   }
   state.pending.push_back(std::move(p));
+}
+
+// Registers are not SASS's here: how many a thread has changes nothing.
+void run_warpgroup_registers(Warp& w, const Op& op, LaneMask mask) {
+  if (!whole_warp(w, op, mask)) return;
+  WarpgroupWarp& state = state_of(w);
+  if (in_step(w, w.block->warpgroups->register_changes, state.register_changes, "change", "setmaxnreg")) ++state.register_changes;
 }
 
 void run_warpgroup_commit(Warp& w, const Op& op, LaneMask mask) {

@@ -28,17 +28,18 @@ struct PendingMultiplication {
 
 struct WarpgroupWarp {
   std::vector<PendingMultiplication> pending;
-  std::uint32_t issued = 0;  // multiplications so far
-  std::uint32_t groups = 0;  // committed
-  bool fenced = false;       // since the kernel began
+  std::uint32_t issued = 0;            // multiplications so far
+  std::uint32_t register_changes = 0;  // setmaxnreg so far
+  std::uint32_t groups = 0;            // committed
+  bool fenced = false;                 // since the kernel began
   // Digests of the values that registers held at the last wgmma.fence, and of the results since.
   std::unordered_set<std::uint64_t> ordered;
 };
 
 struct WarpgroupState {
   WarpgroupWarp warps[32];
-  // Of each warpgroup, its multiplications in order: all four warps must execute the same.
-  std::vector<std::uint32_t> sequence[8];
+  // Of each warpgroup, its multiplications in order, and its setmaxnreg: all four warps must execute the same.
+  std::vector<std::uint32_t> multiplications[8], register_changes[8];
 };
 
 }  // namespace lockstep::engine

@@ -23,5 +23,7 @@ void run_warpgroup_fence(Warp& w, const Op& op, LaneMask mask);
 void run_warpgroup_multiply(Warp& w, const Op& op, LaneMask mask);
 void run_warpgroup_commit(Warp& w, const Op& op, LaneMask mask);
 void run_warpgroup_wait(Warp& w, const Op& op, LaneMask mask);
+// Action::kWarpgroupRegisters: setmaxnreg (PTX ISA 9.7.19).
+void run_warpgroup_registers(Warp& w, const Op& op, LaneMask mask);
 
 }  // namespace lockstep::engine

@@ -218,7 +218,7 @@ namespace {
 template <int kBytes>
 inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
-  if (op.flags & kStrong) return false;
+  if ((op.flags & kStrong) != 0 || w.overlapped != 0) return false;
   Worker& k = *w.block->worker;
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
   const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
@@ -234,7 +234,7 @@ inline void put_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t f
 template <int kBytes>
 inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
-  if (op.flags & kStrong) return false;
+  if ((op.flags & kStrong) != 0 || w.overlapped != 0) return false;
   Worker& k = *w.block->worker;
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, true, false), k.race_memo);
   const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);

@@ -58,13 +58,15 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   b.runnable = launch.warps == 32 ? ~0u : (1u << launch.warps) - 1;
   b.instructions = 0;
   b.aborted = false;
-  b.should_yield = b.waits = b.cluster_release = false;
+  b.should_yield = b.waits = b.cluster_release = b.started_dependents = false;
   for (std::uint32_t i = 0; i < launch.warps; ++i) {
     Warp& w = b.warps[i];
     const std::uint32_t left = launch.threads - i * kWarpSize;
     w.file[0] = b.register_files.get() + i * file;
     w.file[1] = launch.program->constants.get();
     w.exists = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
+    w.overlapped = launch.check_races && !config.running_grids.empty() ? w.exists : 0;
+    w.waited = 0;
     w.index = i;
     w.block = &b;
     w.control = &b.controls[i];

@@ -34,7 +34,8 @@ bool always_a_finding(isa::Opcode op) {
     case isa::Opcode::k_sust:
     case isa::Opcode::k_sured:
     case isa::Opcode::k_suq:
-    case isa::Opcode::k_wgmma_mma_async:  // of four warps
+    case isa::Opcode::k_setmaxnreg:  // of four warps
+    case isa::Opcode::k_wgmma_mma_async:
     case isa::Opcode::k_wgmma_mma_async_sp:
     case isa::Opcode::k_cp_async_bulk_tensor:
     case isa::Opcode::k_cp_reduce_async_bulk_tensor:

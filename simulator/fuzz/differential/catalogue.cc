@@ -94,6 +94,7 @@ Place place_of(Opcode o, const isa::Modifiers& m) {
 }
 
 std::string_view never_because(const isa::FormRow& row) {
+  if (row.opcode == Opcode::k_setmaxnreg) return "is of a whole warpgroup of a kernel with a register count; changes no value";
   switch (isa::category_of(row.opcode)) {
     case isa::Category::kMatrix:
     case isa::Category::kMatrixLoadStore:
@@ -112,7 +113,6 @@ std::string_view never_because(const isa::FormRow& row) {
     case Opcode::k_prefetch_tensormap: return "needs a tensor map, which the host makes; tensor_copy_test judges it";
     case Opcode::k_trap:
     case Opcode::k_brkpt: return "ends the kernel";
-    case Opcode::k_setmaxnreg: return "for warpgroups of 128 threads of a kernel with a register count; changes no value";
     default: break;
   }
   if (row.variant == 3 && row.opcode == Opcode::k_fence_proxy) return "orders accesses to tensor maps, of which there are none";

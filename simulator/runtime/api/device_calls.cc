@@ -108,7 +108,10 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return api(__func__, Reach::kDevice, [](Runtime& r, Device&) { return lockstep::runtime::check_unsafe(r, "cudaDeviceSynchronize"); });
+  return api(__func__, Reach::kDevice, [](Runtime& r, Device&) {
+    r.dependent_launches.forget();
+    return lockstep::runtime::check_unsafe(r, "cudaDeviceSynchronize");
+  });
 }
 
 cudaError_t cudaDeviceReset() {

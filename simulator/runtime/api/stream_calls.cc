@@ -53,7 +53,10 @@ cudaError_t answer(T* result, T value) {
 
 // For what has nothing to wait for, but cannot be asked of a stream that is being captured.
 cudaError_t check_only(const char* function, cudaStream_t stream) {
-  return api(function, Reach::kDevice, [&](Runtime& r, Device& d) { return check_stream(r, d, function, stream); });
+  return api(function, Reach::kDevice, [&](Runtime& r, Device& d) {
+    r.dependent_launches.forget();
+    return check_stream(r, d, function, stream);
+  });
 }
 
 }  // namespace
@@ -105,6 +108,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return answer_about(__func__, stream, [&](Stream& s) -> cudaError_t {
     Runtime& r = Runtime::get();
     if ((flags & ~cudaEventWaitExternal) != 0) return cudaErrorInvalidValue;
+    r.dependent_launches.forget();
     Event* e = r.streams.find_event(event);
     if (e == nullptr) return cudaErrorInvalidResourceHandle;
     if (s.capture && (flags & cudaEventWaitExternal) != 0) return capture_work(r, "cudaStreamWaitEvent", s, WaitWork{event});

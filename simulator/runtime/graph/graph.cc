@@ -168,6 +168,10 @@ cudaGraphExec_t Graphs::enter(std::shared_ptr<GraphExec> exec) {
 
 cudaError_t run_graph(const char* api_name, const GraphExec& exec) {
   Runtime& runtime = Runtime::get();
+  {
+    std::lock_guard lock(runtime.lock);
+    runtime.dependent_launches.forget();
+  }
   for (const GraphExec::Step& step : exec.steps) {
     if (!step.enabled) continue;
     cudaError_t error = cudaSuccess;

@@ -195,8 +195,10 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   if (!runtime.findings.quiet())
     config.notice = [](std::string_view text) { std::fprintf(stderr, "lockstep: %.*s\n", static_cast<int>(text.size()), text.data()); };
   Interceptor* const interceptor = runtime.interceptor.get();
+  config.running_grids = runtime.dependent_launches.before(request.stream, request.programmatic);
   if (interceptor != nullptr) interceptor->before_launch(runtime, *entry->binary, *loaded, config);
   engine::Outcome outcome = engine::launch(*loaded, config, *runtime.memory);
+  runtime.dependent_launches.ran(request.stream, demangled(loaded->name()), outcome);
   if (interceptor != nullptr) interceptor->after_launch(*entry->binary, *loaded, outcome);
   keep_outcome(runtime, device, *loaded, std::move(outcome));
   return runtime.settings.launch_blocking ? device.error : cudaSuccess;

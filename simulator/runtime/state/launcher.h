@@ -16,6 +16,7 @@ struct LaunchRequest {
   std::size_t dynamic_shared = 0;
   cudaStream_t stream = nullptr;
   bool cooperative = false;
+  bool programmatic = false;  // it may start before the kernel before it has ended (dependent_launches.h)
 };
 
 // Checks a launch of `kernel` against the device, without running it. Says what is wrong.

@@ -27,6 +27,7 @@
 #include "simulator/runtime/state/host_reads.h"
 #include "simulator/runtime/state/leaks.h"
 #include "simulator/runtime/state/modules.h"
+#include "simulator/runtime/state/dependent_launches.h"
 #include "simulator/runtime/state/operations.h"
 #include "simulator/runtime/state/record.h"
 #include "simulator/runtime/state/streams.h"
@@ -101,6 +102,7 @@ class Runtime {
   HostReads host_reads;
   Leaks leaks;
   Operations operations;
+  DependentLaunches dependent_launches;
   bool used = false;                               // a call has reached a device
   std::unique_ptr<Interceptor> interceptor;        // of `lockstep mutate`
   bool forking_mutant = false;                     // the process that is forked now goes on with the device

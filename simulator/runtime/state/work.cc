@@ -147,6 +147,7 @@ cudaError_t check_fill(Runtime&, const char*, const FillWork& fill) {
 
 cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, const Work& work) {
   if (const auto* kernel = std::get_if<KernelWork>(&work)) return run_kernel(runtime, device, api_name, *kernel);
+  runtime.dependent_launches.forget();
   if (const auto* box = std::get_if<CopyWork>(&work)) return perform_copy(runtime, api_name, box->box);
   if (const auto* rows = std::get_if<FillWork>(&work)) return perform_fill(runtime, api_name, *rows);
   if (const auto* memory = std::get_if<AllocateWork>(&work)) return perform_allocation(runtime, api_name, *memory);
@@ -176,6 +177,7 @@ cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStre
 }
 
 void note_operation(Runtime& runtime, const Device& device, int kind, const char* api_name, cudaStream_t stream, bool captured) {
+  if (kind != LOCKSTEP_KERNEL) runtime.dependent_launches.forget();
   runtime.operations.note({kind, device.ordinal, captured, cudaSuccess, stream, api_name});
 }
 
