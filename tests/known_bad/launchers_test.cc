@@ -1,6 +1,8 @@
 // The laws of all families, run on launchers that make the same mistakes in each of them (launchers.h).
 #include "tests/known_bad/launchers.h"
 
+#include <algorithm>
+
 #include "properties/histogram.h"
 #include "properties/matmul.h"
 #include "properties/memory_access.h"
@@ -125,15 +127,29 @@ struct MemoryAccessFamily
   static std::int64_t edge(const auto& a) { return std::get<4>(a); }  // x_count
 };
 
+// What every launcher owes is judged before, and by more cases than, what the family alone promises: it is what these
+// mistakes break.
+template <class Implementation>
+properties::Laws<Implementation> batteries_first(properties::Laws<Implementation> laws) {
+  const auto first = std::ranges::find(laws, "WorksOnItsStream", &properties::Law<Implementation>::name);
+  std::for_each(first, laws.end(), [](auto& law) { law.options.cost = std::max(law.options.cost / 2, 1); });
+  std::rotate(laws.begin(), first, laws.end());
+  return laws;
+}
+
 const bool added = [] {
-  add_mutation_tests("stencil_launcher", mutants_of<StencilFamily>(), properties::stencil_laws());
-  add_mutation_tests("histogram_launcher", mutants_of<HistogramFamily>(), properties::histogram_laws());
-  add_mutation_tests("ray_tracer_launcher", mutants_of<RayTracerFamily>(), properties::ray_tracer_laws());
-  add_mutation_tests("matmul_launcher", mutants_of<MatmulFamily>(), properties::matmul_laws());
-  add_mutation_tests("shuffle_launcher", mutants_of<ShuffleFamily>(), properties::shuffle_laws());
-  add_mutation_tests("staging_launcher", mutants_of<StagingFamily>(), properties::staging_laws());
-  add_mutation_tests("memory_spaces_launcher", mutants_of<MemorySpacesFamily>(), properties::memory_space_laws());
-  add_mutation_tests("memory_access_launcher", mutants_of<MemoryAccessFamily>(), properties::memory_access_laws());
+  add_mutation_tests("stencil_launcher", mutants_of<StencilFamily>(), batteries_first(properties::stencil_laws()));
+  add_mutation_tests("histogram_launcher", mutants_of<HistogramFamily>(),
+                     batteries_first(properties::histogram_laws()));
+  add_mutation_tests("ray_tracer_launcher", mutants_of<RayTracerFamily>(),
+                     batteries_first(properties::ray_tracer_laws()));
+  add_mutation_tests("matmul_launcher", mutants_of<MatmulFamily>(), batteries_first(properties::matmul_laws()));
+  add_mutation_tests("shuffle_launcher", mutants_of<ShuffleFamily>(), batteries_first(properties::shuffle_laws()));
+  add_mutation_tests("staging_launcher", mutants_of<StagingFamily>(), batteries_first(properties::staging_laws()));
+  add_mutation_tests("memory_spaces_launcher", mutants_of<MemorySpacesFamily>(),
+                     batteries_first(properties::memory_space_laws()));
+  add_mutation_tests("memory_access_launcher", mutants_of<MemoryAccessFamily>(),
+                     batteries_first(properties::memory_access_laws()));
   return true;
 }();
 
