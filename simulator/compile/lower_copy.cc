@@ -47,6 +47,10 @@ void lower_bulk_copy(FunctionBuilder& b, const Instruction& i) {
   copy.to = b.further_address(i, i.operands[0], m.space);
   copy.from = b.further_address(i, i.operands[1], m.source_space);
   copy.size = b.source(i, i.operands[2], 4);
+  if (i.opcode == Opcode::k_cp_reduce_async_bulk) {
+    copy.reduction = m.atom;
+    copy.type = m.type;
+  }
   std::vector<OperandUse> uses{{copy.to.slot, Role::kAddress}, {copy.from.slot, Role::kAddress}, {copy.size, Role::kValue}};
   const bool to_shared = m.space != Space::kGlobal;
   if (to_shared) {
@@ -72,7 +76,8 @@ void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
   op.kind = OpKind::kMemory;
   switch (i.opcode) {
     case Opcode::k_cp_async: lower_copy(b, i); return;
-    case Opcode::k_cp_async_bulk: lower_bulk_copy(b, i); return;
+    case Opcode::k_cp_async_bulk:
+    case Opcode::k_cp_reduce_async_bulk: lower_bulk_copy(b, i); return;
     case Opcode::k_cp_async_commit_group: op.run = b.handlers().of(Action::kCopyCommit); break;
     case Opcode::k_cp_async_wait_all:
       op.run = b.handlers().of(Action::kCopyWait);

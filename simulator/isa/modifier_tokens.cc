@@ -24,7 +24,8 @@ bool is_multiply(Opcode op) {
 bool is_compare(Opcode op) { return op == Opcode::k_set || op == Opcode::k_setp; }
 
 bool is_atomic(Opcode op) {
-  return op == Opcode::k_atom || op == Opcode::k_red || op == Opcode::k_redux_sync || op == Opcode::k_sured || op == Opcode::k_cp_reduce_async_bulk_tensor;
+  return op == Opcode::k_atom || op == Opcode::k_red || op == Opcode::k_redux_sync || op == Opcode::k_sured || op == Opcode::k_cp_reduce_async_bulk ||
+         op == Opcode::k_cp_reduce_async_bulk_tensor;
 }
 
 struct Field {

@@ -103,9 +103,12 @@ void add_store_edits(const Site& site, std::vector<Edit>& edits) {
     case Opcode::k_st: what = i.modifiers.space == Space::kParam ? nullptr : "the store is left out"; break;
     case Opcode::k_sust: what = "the store is left out"; break;
     case Opcode::k_red:
-    case Opcode::k_sured: what = "the reduction is left out"; break;
+    case Opcode::k_sured:
+    case Opcode::k_cp_reduce_async_bulk:
+    case Opcode::k_cp_reduce_async_bulk_tensor: what = "the reduction is left out"; break;
     case Opcode::k_cp_async:
-    case Opcode::k_cp_async_bulk: what = "the copy is left out"; break;
+    case Opcode::k_cp_async_bulk:
+    case Opcode::k_cp_async_bulk_tensor: what = "the copy is left out"; break;
     default: break;
   }
   if (what == nullptr) return;

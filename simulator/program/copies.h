@@ -19,12 +19,14 @@ struct AddressOperand {
   bool narrow = false;  // a register of 32 bits
 };
 
-// Action::kBulkCopy: cp.async.bulk. Op::target: index into Program::bulk_copies.
+// Action::kBulkCopy: cp.async.bulk, cp.reduce.async.bulk to global memory. Op::target: index into Program::bulk_copies.
 struct BulkCopy {
   AddressOperand to, from, mbarrier;
   isa::Space to_space = isa::Space::kNone, from_space = isa::Space::kNone;
   Slot size = kNoSlot;
   Slot mask = kNoSlot;  // 16 bits: of blocks (to shared memory) or of bytes (to global memory)
+  isa::AtomOp reduction = isa::AtomOp::kNone;
+  isa::Type type = isa::Type::kNone;  // of its elements
 };
 
 // Action::kTensorCopy: copies through a tensor map. Op::target: index into Program::tensor_copies.

@@ -10,6 +10,7 @@
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/memory/access.h"
 #include "simulator/engine/memory/async_copy.h"
+#include "simulator/engine/memory/bulk_reduction.h"
 #include "simulator/engine/memory/memory_ops.h"
 #include "simulator/engine/memory/relaxed_bytes.h"
 #include "simulator/engine/sync/cluster.h"
@@ -142,6 +143,10 @@ class BulkLane {
   void store() {
     const Op target = side(op_, Space::kGlobal);
     const std::uint16_t chosen = copy_.mask == kNoSlot ? 0xffff : source<std::uint16_t>(w_, copy_.mask)[lane_];
+    if (copy_.reduction != isa::AtomOp::kNone) {
+      reduce();
+      return;
+    }
     const bool whole = chosen == 0xffff && delivery_.unwritten.empty();
     const std::uint32_t step = whole ? kChunk : 1;
     for (std::uint32_t at = 0; at < size_; at += step) {
@@ -153,6 +158,22 @@ class BulkLane {
       if (!resolve(w_, r, Space::kGlobal, 1u << lane_)) return;
       store_element(r.host[lane_], delivery_.bytes.data() + at, step);
     }
+    keep_source();
+  }
+
+  void reduce() {
+    const Op target = *reduction(op_, copy_.reduction, copy_.type);
+    for (std::uint32_t at = 0; at < size_; at += kChunk) {
+      std::uint16_t unwritten = 0;
+      for (std::uint32_t i = 0; i < kChunk && !delivery_.unwritten.empty(); ++i) unwritten |= static_cast<std::uint16_t>(delivery_.unwritten[at + i] << i);
+      // Sums of f32 keep subnormals, unlike those of red.global: so does an H100.
+      if (!reduce_piece(w_, target, pc_, lane_, to_ + at, delivery_.bytes.data() + at, unwritten, true)) return;
+    }
+    keep_source();
+  }
+
+  // Until it is waited for.
+  void keep_source() {
     BulkStore s;
     s.issue = delivery_.issue;
     s.lane = static_cast<std::uint32_t>(lane_);

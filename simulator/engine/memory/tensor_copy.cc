@@ -13,6 +13,7 @@
 #include "simulator/engine/launch/worker.h"
 #include "simulator/engine/memory/access.h"
 #include "simulator/engine/memory/async_copy.h"
+#include "simulator/engine/memory/bulk_reduction.h"
 #include "simulator/engine/memory/relaxed_bytes.h"
 #include "simulator/engine/sync/cluster.h"
 #include "simulator/engine/sync/mbarrier.h"
@@ -79,28 +80,21 @@ constexpr const char* kNoMap = "the 128 bytes at the address are no tensor map";
 constexpr const char* kHowToMapIt =
     "cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col make one; nothing but a copy of it and tensormap.replace may touch its bytes.";
 
-// How an atomic does what a reduction does to elements of a type; none: no GPU does it.
-std::optional<Op> reduction(const Op& op, AtomOp what, TensorType type) {
-  const bool word = type == TensorType::kU32 || type == TensorType::kS32, wide = type == TensorType::kU64 || type == TensorType::kS64;
-  const bool half = type == TensorType::kF16 || type == TensorType::kBF16;
-  const bool floating = type >= TensorType::kF32 && !half;
-  bool possible = false;
-  switch (what) {
-    case AtomOp::kAdd: possible = word || type == TensorType::kU64 || half || floating; break;
-    case AtomOp::kMin:
-    case AtomOp::kMax: possible = word || wide || half; break;
-    case AtomOp::kInc:
-    case AtomOp::kDec: possible = type == TensorType::kU32; break;
-    default: possible = word || type == TensorType::kU64; break;
+// The elements of a map as an atomic knows them.
+isa::Type type_of(TensorType t) {
+  using isa::Type;
+  switch (t) {
+    case TensorType::kU8: return Type::kU8;
+    case TensorType::kU16: return Type::kU16;
+    case TensorType::kU32: return Type::kU32;
+    case TensorType::kS32: return Type::kS32;
+    case TensorType::kU64: return Type::kU64;
+    case TensorType::kS64: return Type::kS64;
+    case TensorType::kF16: return Type::kF16;
+    case TensorType::kBF16: return Type::kBF16;
+    case TensorType::kF64: return Type::kF64;
+    default: return Type::kF32;
   }
-  if (!possible) return std::nullopt;
-  Op r = side(op, Space::kGlobal);
-  r.mode = static_cast<std::uint8_t>(what);
-  r.flags = kStrong;
-  if (half) r.flags |= kHalfElements;
-  if (floating) r.flags |= kFloatResult;
-  if (type == TensorType::kS32 || type == TensorType::kS64 || type == TensorType::kBF16) r.flags |= kSignExtend;
-  return r;
 }
 
 // One lane's copy.
@@ -157,7 +151,7 @@ class TensorLane {
       return refuse(w_, pc_, lane_, map_.im2col ? "a copy of a tile through a map that is for im2col" : "a copy with im2col through a map that is for tiles",
                     {});
     }
-    if (copy_.what == What::kReduce && !reduction(op_, copy_.reduction, static_cast<TensorType>(map_.type))) {
+    if (copy_.what == What::kReduce && !reduction(op_, copy_.reduction, type_of(static_cast<TensorType>(map_.type)))) {
       return refuse(w_, pc_, lane_, "a reduction that there is not for elements of the map's type",
                     "PTX ISA, cp.reduce.async.bulk.tensor, says which there are.");
     }
@@ -296,21 +290,9 @@ class TensorLane {
   }
 
   bool reduce(std::uint64_t address, const std::byte* bytes, std::uint16_t unwritten) {
-    Op target = *reduction(op_, copy_.reduction, static_cast<TensorType>(map_.type));
-    const std::uint32_t size = map_.element_bytes(), all = (1u << size) - 1;
-    target.width = static_cast<std::uint8_t>(size);
-    for (std::uint32_t at = 0; at < kPiece; at += size) {
-      Request r = request(target, pc_, size, address + at);
-      r.reads = r.writes = true;
-      if ((unwritten >> at & all) != 0) {
-        r.invalid = 1u << lane_;
-        r.missing[lane_] = unwritten >> at & all;
-      }
-      if (!resolve(w_, r, Space::kGlobal, 1u << lane_)) return false;
-      const auto type = static_cast<TensorType>(map_.type);
-      reduce_element(w_, target, r, lane_, bytes + at, type == TensorType::kF32 || type == TensorType::kTF32);
-    }
-    return true;
+    const auto type = static_cast<TensorType>(map_.type);
+    const Op target = *reduction(op_, copy_.reduction, type_of(type));
+    return reduce_piece(w_, target, pc_, lane_, address, bytes, unwritten, type == TensorType::kF32 || type == TensorType::kTF32);
   }
 
   Warp& w_;

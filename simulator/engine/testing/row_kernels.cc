@@ -93,7 +93,7 @@ class Writer {
       line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.init.shared.b64 [td0], " + std::to_string(op == Opcode::k_cp_async_bulk ? 1 : 100) +
            ";");
     }
-    if (op == Opcode::k_cp_async_bulk) line("fence.proxy.async;");
+    if (op == Opcode::k_cp_async_bulk || op == Opcode::k_cp_reduce_async_bulk) line("fence.proxy.async;");
     line("mov.b64 td3, 1; st.param.b64 [outgoing], td3;");
     sources(e);
     line("mov.u32 turn, 0;\nbra.uni $first;\n$next:\nadd.u32 turn, turn, 1;\n$first:");
@@ -199,6 +199,7 @@ class Writer {
         if (rule == "f") return set(name, "1");
         break;
       case Opcode::k_cp_async_bulk_prefetch:
+      case Opcode::k_cp_reduce_async_bulk:
         if (rule == "e") return set(name, "16");
         break;
       case Opcode::k_cp_async:
@@ -234,6 +235,7 @@ class Writer {
       case Opcode::k_mbarrier_init: return line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.inval.shared.b64 [td0];");
       case Opcode::k_cp_async: return line("cp.async.wait_all;");
       case Opcode::k_cp_async_bulk:
+      case Opcode::k_cp_reduce_async_bulk:
         if (e.spelling.modifiers.space == Space::kGlobal) return line("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;");
         line(
             "mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.arrive.expect_tx.shared.b64 td1, [td0], 16; mbarrier.try_wait.shared.b64 tp, [td0], "

@@ -48,6 +48,7 @@ Place place_of(Opcode o, const isa::Modifiers& m) {
     case Opcode::k_suq:
     case Opcode::k_trap:
     case Opcode::k_brkpt:
+    case Opcode::k_cp_reduce_async_bulk:
     case Opcode::k_setmaxnreg: return Place::kNever;
     case Opcode::k_activemask:
     case Opcode::k_alloca:
@@ -99,6 +100,9 @@ std::string_view never_because(const isa::FormRow& row) {
     case isa::Category::kMatrix:
     case isa::Category::kMatrixLoadStore:
     case isa::Category::kWarpgroup: return "is of a whole warp or warpgroup, which lanes of random programs leave; matrix_replay_test judges it";
+    case isa::Category::kAsyncCopy:
+      if (row.opcode == Opcode::k_cp_reduce_async_bulk) return "changes global memory, which bulk_reduction_test judges";
+      break;
     case isa::Category::kTensorCopy: return "needs a tensor map, which the host makes; tensor_copy_test judges it";
     default: break;
   }
