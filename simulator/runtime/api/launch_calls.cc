@@ -31,9 +31,7 @@ cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config, 
         request->cluster = dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z);
         request->has_cluster = true;
         break;
-      case cudaLaunchAttributeProgrammaticStreamSerialization:
-        request->programmatic = attribute.val.programmaticStreamSerializationAllowed != 0;
-        break;
+      case cudaLaunchAttributeProgrammaticStreamSerialization: request->programmatic = attribute.val.programmaticStreamSerializationAllowed != 0; break;
       case cudaLaunchAttributeCooperative: request->cooperative = attribute.val.cooperative != 0; break;
       case cudaLaunchAttributeIgnore:
       case cudaLaunchAttributeAccessPolicyWindow:
