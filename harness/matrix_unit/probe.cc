@@ -135,6 +135,10 @@ class Probe {
       unit_.subnormal_c = passes || value(both) == 2 * half_least;
     } else if (passes && !unit_.adds_c_last) {
       unit_.subnormal_results = unit_.subnormal_c = true;
+    } else if (passes) {
+      unit_.subnormal_results = unit_.subnormal_c = true;
+      say(kSubnormalC, "counts");
+      return say_no_effect(kSubnormalResults, "no sum is that small");
     } else {
       unit_.subnormal_results = unit_.subnormal_c = false;
       say_unclear(kSubnormalC, "C or the result is zero");

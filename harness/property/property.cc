@@ -42,6 +42,10 @@ Clause clause_of(Capability capability) {
       return {"bytes of shared memory in a block by opting in", d.shared_bytes_per_block_optin};
     case Capability::kDevices:
       return {"devices", static_cast<std::uint64_t>(device_count())};
+    case Capability::kComputeCapability:
+      return {"tenths of compute capability", static_cast<std::uint64_t>(10 * d.major + d.minor)};
+    case Capability::kWarpgroupMatrices:
+      return {"multiplication of matrices by a warpgroup", d.major == 9 && d.minor == 0};
     case Capability::kSimulator:
       return {"the simulated GPU", d.simulated};
   }
