@@ -15,8 +15,9 @@ namespace {
 using Certainty = Finding::Certainty;
 using enum Property;
 
-constexpr int kC_ = -1;   // the place of C among the terms of a step; products have their k
-constexpr int kFar = 60;  // exponents of large terms stay below, so that those of small ones are far enough
+constexpr int kC_ = -1;    // the place of C among the terms of a step; products have their k
+constexpr int kEqual = 8;  // exponent of terms that make a sum: what is added to it must be a product, too
+constexpr int kFar = 60;   // exponents of large terms stay below, so that those of small ones are far enough
 
 double power(int exponent) { return std::ldexp(1.0, exponent); }
 
@@ -347,20 +348,23 @@ class Probe {
 
   // ---- How a sum is rounded ----
 
-  // 2^`growth_` as a sum of ones, and its last place but one free.
-  Dot sum_of_ones(double sign) const {
+  // A sum of as many equal terms as there are places but one, so that it has more bits than they: 2^sum_exponent().
+  Dot sum_of_equals(double sign) const {
     Dot d = in_.zeros();
-    for (int i = 0; i < 1 << growth(); ++i) set(d, places_[static_cast<std::size_t>(i)], sign);
+    for (int i = 0; i < 1 << (sum_exponent() - kEqual); ++i)
+      set(d, places_[static_cast<std::size_t>(i)], sign * power(kEqual));
     return d;
   }
-  int growth() const { return std::bit_width(places_.size() - 1) - 1; }
+  int sum_exponent() const { return kEqual + std::bit_width(places_.size() - 1) - 1; }
+  // Of the last bit that is kept beside them.
+  int last_kept_beside_equals() const { return kEqual - unit_.fraction_bits; }
 
   void find_result_bits() {
-    const int m = growth(), most = f_.d.fraction_bits;
+    const int m = sum_exponent(), most = f_.d.fraction_bits;
     std::vector<Dot> dots;
     std::vector<double> kept;
-    for (int j = 1; j <= most && m - j >= -unit_.fraction_bits; ++j) {
-      Dot d = sum_of_ones(1);
+    for (int j = 1; j <= most && m - j >= last_kept_beside_equals(); ++j) {
+      Dot d = sum_of_equals(1);
       if (!set(d, places_.back(), power(m - j))) break;
       dots.push_back(d);
       kept.push_back(power(m) + power(m - j));
@@ -397,11 +401,12 @@ class Probe {
   }
 
   void find_rounding() {
-    const int m = growth(), last = m - unit_.result_fraction_bits;
+    const int m = sum_exponent(), last = m - unit_.result_fraction_bits;
     if (!known(kResultBits)) return say_unclear(kRounding, "");
-    if (!measured(kResultBits) || last - 1 < -unit_.fraction_bits) return say_no_effect(kRounding, "no sum is longer");
+    if (!measured(kResultBits) || last - 1 < last_kept_beside_equals())
+      return say_no_effect(kRounding, "no sum is longer");
     const auto direction = find_direction(power(m), power(last), [&](Dot& d, double sign, double rest) {
-      d = sum_of_ones(sign);
+      d = sum_of_equals(sign);
       return set(d, places_.back(), rest);
     });
     if (!direction) return say_unclear(kRounding, "no direction explains the results");
@@ -422,16 +427,18 @@ class Probe {
   void find_between_steps() {
     if (unit_.steps.size() == 1) return say_no_effect(kBetweenSteps, "there is one step");
     const std::vector<int>& first = unit_.steps.front();
-    const int m = std::bit_width(first.size()) - 1 - (std::has_single_bit(first.size()) && first.size() > 1 ? 1 : 0);
+    // All but one of its products, or C where it has one.
+    const int m = kEqual + (first.size() == 1 ? 0 : std::bit_width(first.size() - 1) - 1);
     const int last = m - unit_.result_fraction_bits;
-    if (!measured(kRounding) || last - 1 < -unit_.fraction_bits || m - unit_.fraction_bits > last)
+    if (!measured(kRounding) || last - 1 < last_kept_beside_equals() || m - unit_.fraction_bits > last)
       return say_no_effect(kBetweenSteps, "no sum is longer");
     Dot d = in_.zeros();
     if (first.size() == 1) {
       if (unit_.adds_c_last) return say_unclear(kBetweenSteps, "");
-      in_.c(d, 1);
+      in_.c(d, power(kEqual));
     }
-    for (int i = 0; first.size() > 1 && i < 1 << m; ++i) set(d, first[static_cast<std::size_t>(i)], 1);
+    for (int i = 0; first.size() > 1 && i < 1 << (m - kEqual); ++i)
+      set(d, first[static_cast<std::size_t>(i)], power(kEqual));
     if (!set(d, first.back(), 1.5 * power(last)) || !set(d, unit_.steps.back().front(), -power(m)))
       return say_unclear(kBetweenSteps, "");
     if (bits(d) != element_of(unit_, f_, d)) return say_unclear(kBetweenSteps, "not rounded as a result is");

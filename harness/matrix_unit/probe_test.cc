@@ -220,7 +220,7 @@ TEST(Probe, KnowsPublishedUnits) {
       published(kF16, kF32, 16, 16, 25, -133),  published(kTF32, kF32, 8, 8, 25, -133),
       published(kF16, kF16, 16, 8, 24, -20),    published(kF16, kF16, 16, 16, 25, -21),
       published(kE4M3, kF32, 32, 32, 13, -133), published(kE5M2, kF32, 32, 16, 13, -132),
-      published(kE4M3, kF16, 32, 32, 13, -21),
+      published(kE4M3, kF16, 32, 32, 13, -21),  published(kE4M3, kF32, 32, 32, 25, -133),
   };
   for (const MadeUp& m : units) {
     const Measurement found = measure(m.formats, m.multiplier());
