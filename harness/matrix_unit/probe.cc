@@ -487,16 +487,22 @@ class Probe {
     bool contradiction = false;
     for (const bool in_a : {true, false}) {
       const NumberFormat &sub = in_a ? f_.a : f_.b, &other = in_a ? f_.b : f_.a;
-      const int least = sub.least_exponent(), rest = std::min(other.greatest_exponent(), large() - least);
-      const double x = power(least - 1), y = power(rest);  // of which the first is subnormal
-      Dot d = in_.zeros();
-      in_.factors(d, products_[0], in_a ? x : y, in_a ? y : x, true);
-      in_.factors(d, products_[1], in_a ? -x : -y, in_a ? y : x, true);
-      const auto exponent = exponent_of(d, least + rest - 1);
-      if (!exponent) continue;
-      const bool is_own = *exponent == least + rest - 1;
-      contradiction = contradiction || (!is_own && *exponent != least + rest) || (own && *own != is_own);
-      own = is_own;
+      const int least = sub.least_exponent();
+      // As large as can be; or else so small that what is cut lies beside the least results.
+      for (const int rest : {large() - least, least_result() - 3 + unit_.fraction_bits - least}) {
+        const int of_other = std::min(rest, other.greatest_exponent());
+        const double x = power(least - 1), y = power(of_other);  // of which the first is subnormal
+        Dot d = in_.zeros();
+        if (!in_.factors(d, products_[0], in_a ? x : y, in_a ? y : x, true) ||
+            !in_.factors(d, products_[1], in_a ? -x : -y, in_a ? y : x, true))
+          continue;
+        const auto exponent = exponent_of(d, least + of_other - 1);
+        if (!exponent) continue;
+        const bool is_own = *exponent == least + of_other - 1;
+        contradiction = contradiction || (!is_own && *exponent != least + of_other) || (own && *own != is_own);
+        own = is_own;
+        break;
+      }
     }
     if (contradiction) return say_unclear(kSubnormalExponent, "neither the least nor its own");
     if (!own) return say_no_effect(kSubnormalExponent, "nothing that small is cut");

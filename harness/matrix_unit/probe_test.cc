@@ -188,7 +188,7 @@ TEST(Probe, EveryParameterOfALikelyUnitComesOut) {
     const Measurement found = measure(m.formats, m.multiplier());
     expect_true(m, found);
     for (const auto& [p, f] : found.findings) {
-      const bool may_hide = p == kBetweenSteps || p == kUnderflow || p == kSubnormalExponent;
+      const bool may_hide = p == kBetweenSteps || p == kUnderflow;
       EXPECT_TRUE(f.certainty == Certainty::kMeasured || (may_hide && f.certainty == Certainty::kNoEffect))
           << name_of(p) << ": " << f.text << ", of " << m.text();
     }

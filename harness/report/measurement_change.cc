@@ -20,6 +20,11 @@ int leading_number(const std::string& text) {
 
 bool nearest(const std::string& direction) { return direction.starts_with("to the nearest"); }
 
+// Whether no input told, or only how far inputs reach: then a difference says nothing.
+bool is_bound(const std::string& text) {
+  return text.starts_with("no effect") || text.starts_with("at most") || text.starts_with("at least");
+}
+
 // What decides how far a result is from the exact one.
 bool is_of_precision(const std::string& name) {
   return name == kAtOnce || name == kBits || name == kCut || name == kSumBits || name == kRounded;
@@ -43,7 +48,8 @@ std::string change_of(const Measurement& before, const Measurement& after) {
   std::string changes;
   bool precision = false;
   const auto add = [&](const std::string& name, const std::string& now, const std::string& was) {
-    if (now == was) return;
+    if (now == was || (is_bound(now) && is_bound(was)) || now.starts_with("no effect") || was.starts_with("no effect"))
+      return;
     precision = precision || is_of_precision(name);
     if (!changes.empty()) changes += "; ";
     if (name == kBits && leading_number(now) > 0 && leading_number(was) > 0) {
