@@ -353,10 +353,10 @@ std::vector<MatrixForm> forms_since(int capability, const std::vector<MatrixForm
 
 Laws<MatrixForms> matrix_unit_laws() {
   return {
-      law("EveryElementAgrees", every_element_agrees, {.cases = 14}),
-      law("RepeatsItsBits", repeats_its_bits, {.cases = 7}),
-      law("CanBeMeasured", can_be_measured, {.cases = 1}),
-      law("MeasurementsExplainRandomTiles", explains_random_tiles, {.cases = 28}),
+      law("EveryElementAgrees", every_element_agrees, {.cases = 14, .cost = 4}),
+      law("RepeatsItsBits", repeats_its_bits, {.cases = 7, .cost = 4}),
+      law("CanBeMeasured", can_be_measured, {.cases = 1, .cost = 100}),
+      law("MeasurementsExplainRandomTiles", explains_random_tiles, {.cases = 28, .cost = 4}),
   };
 }
 
