@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "tests/known_bad/mutation_test.h"
 
@@ -96,28 +97,23 @@ MatrixForms* changed() {
   return &unit;
 }
 
+Mutant<MatrixForms> mutant(const char* name, const char* change, MatrixForms* unit, Labels rejected_for) {
+  Mutant<MatrixForms> m;
+  m.name = name;
+  m.change = change;
+  m.launch = unit;
+  m.rejected_for = rejected_for;
+  m.on_silicon = std::move(rejected_for);
+  return m;
+}
+
 const Mutants<MatrixForms> kUnits = {
-    {.name = "one_lane_leaves_c",
-     .change = "one word of D is C's",
-     .launch = changed<one_lane_leaves_c>(),
-     .rejected_for = {"law"},
-     .on_silicon = {"law"}},
-    {.name = "every_third_time_otherwise",
-     .change = "so it is, every third time",
-     .launch = changed<every_third_time_otherwise>(),
-     .rejected_for = {"law", "nondeterminism"},
-     .on_silicon = {"law", "nondeterminism"}},
-    {.name = "without_c",
-     .change = "D = A B",
-     .launch = changed<without_c>(),
-     .rejected_for = {"law"},
-     .on_silicon = {"law"}},
-    {.name = "a_column_shifted",
-     .change = "B begins a column later, but in the last tile",
-     .launch = changed<a_column_shifted>(),
-     .rejected_for = {"law"},
-     .on_silicon = {"law"}},
-    {.name = "tile_by_tile", .change = "a launch for each tile", .launch = changed<tile_by_tile>()},
+    mutant("one_lane_leaves_c", "one word of D is C's", changed<one_lane_leaves_c>(), {"law"}),
+    mutant("every_third_time_otherwise", "so it is, every third time", changed<every_third_time_otherwise>(),
+           {"law", "nondeterminism"}),
+    mutant("without_c", "D = A B", changed<without_c>(), {"law"}),
+    mutant("a_column_shifted", "B begins a column later, but in the last tile", changed<a_column_shifted>(), {"law"}),
+    mutant("tile_by_tile", "a launch for each tile", changed<tile_by_tile>(), {}),
 };
 
 const bool added = add_mutation_tests("matrix_unit", kUnits, properties::matrix_unit_laws());
