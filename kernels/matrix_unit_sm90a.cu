@@ -31,11 +31,11 @@ __global__ void __launch_bounds__(128)
   __shared__ __align__(128) unsigned char columns_of_b[kN * kRow];
   const int thread = static_cast<int>(threadIdx.x), tile = static_cast<int>(blockIdx.x);
   constexpr int kParts = kRow / 16;
-  for (int i = thread; i < kM * kParts; i += 128) {
-    *reinterpret_cast<uint4*>(rows_of_a + place_of<kM>(i / kParts, i % kParts)) = a[tile * kM * kParts + i];
-  }
-  for (int i = thread; i < kN * kParts; i += 128) {
-    *reinterpret_cast<uint4*>(columns_of_b + place_of<kN>(i / kParts, i % kParts)) = b[tile * kN * kParts + i];
+  static_assert(kM * kParts == 128, "a part of A for each thread");
+  *reinterpret_cast<uint4*>(rows_of_a + place_of<kM>(thread / kParts, thread % kParts)) = a[tile * 128 + thread];
+  if (thread < kN * kParts) {
+    *reinterpret_cast<uint4*>(columns_of_b + place_of<kN>(thread / kParts, thread % kParts)) =
+        b[tile * kN * kParts + thread];
   }
   constexpr int kPair = Form::kRegisters / 2;  // words of two adjacent elements
   const int row = thread / 32 * 16 + thread % 32 / 4;
