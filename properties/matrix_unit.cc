@@ -1,9 +1,13 @@
 #include "properties/matrix_unit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
-#include "harness/device/device.h"
 #include "harness/device/device_array.h"
 #include "harness/ledger/session.h"
 #include "harness/matrix_unit/integer_probe.h"
