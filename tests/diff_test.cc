@@ -146,6 +146,61 @@ TEST(Diff, ComparesGoldens) {
   EXPECT_THAT(diff(before, {}).verdicts_worse, ElementsAre(HasSubstr("was not drawn")));
 }
 
+// How one instruction form computes, as the suite matrix_unit notes it.
+std::string unit(const std::string& at_once, const std::string& bits, const std::string& zero) {
+  return R"({"kind": "matrix_unit", "name": "mma m16n8k16 f16 x f16 to f32", "terms": 17, "values": [)"
+         R"(["products at once", ")" +
+         at_once + R"("], ["bits below the largest", ")" + bits +
+         R"("], ["terms are cut", "toward zero"], ["exponent of zero", ")" + zero +
+         R"("], ["bits of a sum", "23"], ["sums are rounded", "toward zero"]]})";
+}
+constexpr char kUnit[] = "measurement.mma m16n8k16 f16 x f16 to f32";
+
+TEST(Diff, SaysInWordsHowAnotherGenerationComputes) {
+  MadeRun ampere, hopper;
+  ampere.device["compute_capability"] = "8.0";
+  ampere.records[1].notes[kUnit] = unit("8, in order of k", "24", "-132");
+  hopper.records[1].notes[kUnit] = unit("16", "25", "-133");
+  hopper.records[1].notes["digest"] = "fedcba9876543210";
+  const PassportDiff d = diff(ampere, hopper);
+  EXPECT_FALSE(d.worse()) << "another generation is another one";
+  // Two steps of 9 terms cut at 2^-24 and one of 17 at 2^-25, and three sums rounded at 2^-23.
+  EXPECT_THAT(
+      d.measured_other,
+      ElementsAre("mma m16n8k16 f16 x f16 to f32: products at once: 16 where it was 8, in order of k; 25 bits are "
+                  "kept below the largest term where there were 24; exponent of zero: -133 where it was -132; "
+                  "results may differ by up to 1.9e-06 of the largest term or sum"));
+  EXPECT_THAT(d.bits, IsEmpty()) << "its outputs are its own";
+  EXPECT_THAT(d.not_compared, ElementsAre(HasSubstr("outputs of 1 properties: each generation has its own")));
+  EXPECT_THAT(diff_text(passport(ampere), passport(hopper), d),
+              HasSubstr("Another generation computes otherwise (1):\n  mma m16n8k16"));
+}
+
+TEST(Diff, AUnitOfTheSameGenerationThatComputesOtherwiseIsWorse) {
+  MadeRun before, after;
+  before.records[1].notes[kUnit] = after.records[1].notes[kUnit] = unit("16", "25", "-133");
+  EXPECT_FALSE(diff(before, after).worse());
+  after.records[1].notes[kUnit] = unit("16", "24", "-133");
+  const PassportDiff d = diff(before, after);
+  EXPECT_TRUE(d.worse());
+  EXPECT_THAT(d.measured_worse, ElementsAre(HasSubstr("24 bits are kept below the largest term where there were 25; "
+                                                      "results may differ by up to 1.8e-06")));
+  after.records[1].notes.erase(kUnit);
+  EXPECT_THAT(diff(before, after).measured_worse, ElementsAre(HasSubstr("not measured any more")));
+}
+
+TEST(Diff, WhatNoInputTellsIsNoDifference) {
+  MadeRun before, after;
+  before.records[1].notes[kUnit] = unit("16", "25", "at most -124");
+  after.records[1].notes[kUnit] = unit("16", "25", "at most -125");
+  EXPECT_FALSE(diff(before, after).worse());
+  after.records[1].notes[kUnit] = unit("16", "25", "no effect: nothing is cut");
+  EXPECT_FALSE(diff(before, after).worse());
+  after.records[1].notes[kUnit] = unit("16", "25", "-20");
+  EXPECT_THAT(diff(before, after).measured_worse,
+              ElementsAre("mma m16n8k16 f16 x f16 to f32: exponent of zero: -20 where it was at most -124"));
+}
+
 TEST(Diff, RefusesWhatSaysNothing) {
   MadeRun replay;
   replay.options["case"] = "Made.Holds: n=33";

@@ -93,6 +93,26 @@ TEST(Report, HasPicturesChartsAndTables) {
   EXPECT_THAT(text, AllOf(HasSubstr("b against a"), HasSubstr("SLOWER")));
 }
 
+TEST(Report, DrawsMatrixUnitsAndLetsThoseThatComputeAlikeShareARow) {
+  MadeRun run;
+  for (const char* form : {"mma m16n8k8 f16 to f32", "mma m16n8k16 f16 to f32", "<i>mma</i>"}) {
+    const std::string bits = form[0] == '<' ? "13" : "25";
+    run.records[1].notes[std::string("measurement.") + form] =
+        R"({"kind": "matrix_unit", "name": ")" + std::string(form) +
+        R"(", "terms": 17, "values": [["products at once", "16"], ["bits below the largest", ")" + bits +
+        R"("], ["bits of a sum", "23"], ["NaN", "7fffffff"]]})";
+  }
+  run.records[1].notes["measurement.integers"] =
+      R"({"kind": "matrix_unit", "name": "mma m8n8k16 s8 to s32", "terms": 17, "values": [["factors", "signed"], ["overflow", "wraps"]]})";
+  const std::string text = visible(page(run));
+  EXPECT_THAT(text, AllOf(HasSubstr("<h2>Matrix units</h2>"), HasSubstr("data-kind=\"kept\"")));
+  EXPECT_THAT(text, HasSubstr("<td>mma m16n8k16 f16 to f32<br>mma m16n8k8 f16 to f32</td><td>16</td><td>25</td>"));
+  EXPECT_THAT(text, HasSubstr("<td>&lt;i&gt;mma&lt;/i&gt;</td><td>16</td><td>13</td>"));
+  EXPECT_THAT(text, HasSubstr("<td>mma m8n8k16 s8 to s32</td><td>signed</td><td></td><td>wraps</td>"));
+  EXPECT_THAT(text, HasSubstr("<td>NaN</td><td>7fffffff</td>")) << "all that was measured stands below";
+  EXPECT_THAT(visible(page({})), Not(HasSubstr("Matrix units")));
+}
+
 TEST(Report, NumbersInNamesCountAsNumbers) {
   MadeRun run;
   for (const char* bins : {"1024", "256", "64"}) {

@@ -42,6 +42,10 @@ Clause clause_of(Capability capability) {
       return {"bytes of shared memory in a block by opting in", d.shared_bytes_per_block_optin};
     case Capability::kDevices:
       return {"devices", static_cast<std::uint64_t>(device_count())};
+    case Capability::kComputeCapability:
+      return {"compute capability", static_cast<std::uint64_t>(10 * d.major + d.minor)};
+    case Capability::kWarpgroupMatrices:
+      return {"multiplication of matrices by a warpgroup", d.major == 9 && d.minor == 0};
     case Capability::kSimulator:
       return {"the simulated GPU", d.simulated};
   }
@@ -198,7 +202,11 @@ std::uint64_t seed_of(std::string_view name) {
 void require_capability(const Requirement& r) {
   const Clause clause = clause_of(r.capability);
   if (clause.device >= r.at_least) return;
-  std::string text = r.at_least > 1
+  const auto version = [](std::uint64_t tenths) { return fmt::format("{}.{}", tenths / 10, tenths % 10); };
+  std::string text = r.capability == Capability::kComputeCapability
+                         ? fmt::format("needs compute capability {} or later; the device has {}", version(r.at_least),
+                                       version(clause.device))
+                     : r.at_least > 1
                          ? fmt::format("needs {} {}; the device has {}", r.at_least, clause.text, clause.device)
                          : fmt::format("needs {}; the device has none", clause.text);
   throw CaseNotApplicable{fmt::format("{} ({}, compute capability {}.{})", text, device_properties().name,

@@ -61,10 +61,12 @@ enum class Capability {
   kClusterSize16,  // clusters of 16 blocks, by the kernel's opting in
   kManagedMemory,
   kCooperativeLaunch,
-  kGlobalBytes,       // at_least bytes of global memory
-  kSharedOptinBytes,  // at_least bytes of shared memory in a block, by opting in
-  kDevices,           // at_least devices that the process sees
-  kSimulator,         // the simulated GPU: its counters, findings or schedules
+  kGlobalBytes,        // at_least bytes of global memory
+  kSharedOptinBytes,   // at_least bytes of shared memory in a block, by opting in
+  kDevices,            // at_least devices that the process sees
+  kComputeCapability,  // at_least ten times it: 80 for 8.0
+  kWarpgroupMatrices,  // wgmma, which compute capability 9.0 has and no other
+  kSimulator,          // the simulated GPU: its counters, findings or schedules
 };
 struct Requirement {
   Capability capability;

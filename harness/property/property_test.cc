@@ -294,6 +294,13 @@ TEST(Property, ARequirementThatTheDeviceDoesNotMeetIsNotApplicable) {
               require_capability({Capability::kGlobalBytes, std::uint64_t{1} << 40});
             }).not_applicable,
             "needs 1099511627776 bytes of global memory; the device has 8589934592 (Fake GPU, compute capability 8.6)");
+  EXPECT_EQ(run([](const Sample&) {
+              require_capability({Capability::kComputeCapability, 89});
+            }).not_applicable,
+            "needs compute capability 8.9 or later; the device has 8.6 (Fake GPU, compute capability 8.6)");
+  EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kComputeCapability, 86}); }).held);
+  EXPECT_EQ(run([](const Sample&) { require_capability({Capability::kWarpgroupMatrices}); }).not_applicable,
+            "needs multiplication of matrices by a warpgroup; the device has none (Fake GPU, compute capability 8.6)");
   EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kManagedMemory}); }).held);
   EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kGlobalBytes, std::uint64_t{1} << 30}); }).held);
 }

@@ -40,6 +40,8 @@ void add_notes(ordered_json& j, const std::map<std::string, std::string>& notes)
       j["golden"][subject] = text;
     } else if (kind == "table") {
       j["tables"][subject] = text;
+    } else if (kind == "measurement") {
+      j["measurements"].push_back(ordered_json::parse(text, nullptr, false));
     } else if (kind == "timing" || kind == "timing_verdict") {
       j[kind + "s"].push_back(ordered_json::parse(text, nullptr, false));
     } else {

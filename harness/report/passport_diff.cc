@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "harness/report/measurement_change.h"
+
 namespace lockstep {
 namespace {
 
@@ -102,6 +104,25 @@ void compare_timings(const PassportProperty& a, const PassportProperty& b, bool 
   }
 }
 
+// Whether the suite measures how the device computes: then its outputs are those of a generation.
+bool measures(const PassportSuite& s) {
+  return std::any_of(s.properties.begin(), s.properties.end(),
+                     [](const auto& p) { return !p.second.measurements.empty(); });
+}
+
+void compare_measurements(const PassportProperty& a, const PassportProperty& b, bool one_generation, PassportDiff& d) {
+  std::vector<std::string>& found = one_generation ? d.measured_worse : d.measured_other;
+  for (const Measurement& before : a.measurements) {
+    const auto after = std::find_if(b.measurements.begin(), b.measurements.end(),
+                                    [&](const Measurement& m) { return m.name == before.name; });
+    if (after == b.measurements.end()) {
+      found.push_back(fmt::format("{}: not measured any more", before.name));
+    } else if (std::string change = change_of(before, *after); !change.empty()) {
+      found.push_back(std::move(change));
+    }
+  }
+}
+
 std::string entry(const Passport& p, const char* key) { return p.device.contains(key) ? p.device.at(key) : ""; }
 
 // Why the run cannot have had the suite, though the other had it; empty when it should.
@@ -129,7 +150,8 @@ std::string one_line(const Passport& p) {
 }  // namespace
 
 bool PassportDiff::worse() const {
-  return !verdicts_worse.empty() || !bits.empty() || !budget_worse.empty() || !timing_worse.empty();
+  return !verdicts_worse.empty() || !bits.empty() || !budget_worse.empty() || !timing_worse.empty() ||
+         !measured_worse.empty();
 }
 
 PassportDiff diff_passports(const Passport& before, const Passport& after) {
@@ -143,7 +165,8 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
 
   const bool one_gpu = entry(before, "name") == entry(after, "name") && entry(before, "simulated") == "false" &&
                        entry(after, "simulated") == "false";
-  std::size_t other_cases = 0;
+  const bool one_generation = entry(before, "compute_capability") == entry(after, "compute_capability");
+  std::size_t other_cases = 0, other_generation = 0;
   // A suite that the second run did not have at all was not asked for; a property that its suite lost is missing.
   std::set<std::string> suites_after, suites_before;
   for (const PassportSuite& s : after.suites) suites_after.insert(s.family);
@@ -167,7 +190,13 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
       }
       ++d.compared;
       compare_verdicts(name, a, *b, d);
-      compare_bits(name, a, *b, d, other_cases);
+      if (one_generation || !measures(s)) {
+        compare_bits(name, a, *b, d, other_cases);
+      } else {
+        other_generation += !a.digest.empty() && !b->digest.empty();
+      }
+      // What the other device lacks is said once, by the verdict.
+      if (a.verdict == Verdict::kPass && b->verdict == Verdict::kPass) compare_measurements(a, *b, one_generation, d);
       compare_budgets(name, a, *b, d);
       compare_goldens(name, a, *b, d);
       compare_timings(a, *b, one_gpu, d);
@@ -191,6 +220,10 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
     d.not_compared.push_back(
         fmt::format("outputs of {} properties: they ran other cases (seed or number)", other_cases));
   }
+  if (other_generation > 0) {
+    d.not_compared.push_back(fmt::format(
+        "outputs of {} properties: each generation has its own, and what was measured says how", other_generation));
+  }
   return d;
 }
 
@@ -204,9 +237,11 @@ std::string diff_text(const Passport& before, const Passport& after, const Passp
   section(out, "Other bits", d.bits);
   section(out, "More of the error bound is used", d.budget_worse);
   section(out, "Slower", d.timing_worse);
+  section(out, "Computes otherwise", d.measured_worse);
   section(out, "Other verdicts", d.verdicts_other);
   section(out, "Other budgets", d.budget_other);
   section(out, "Other timings", d.timing_other);
+  section(out, "Another generation computes otherwise", d.measured_other);
   section(out, "Not compared", d.not_compared);
   out += fmt::format("\n{} properties compared, outputs of {} bit for bit: {}\n", d.compared, d.digests_compared,
                      d.worse() ? "WORSE" : "not worse");

@@ -18,6 +18,8 @@ struct PassportDiff {
   std::vector<std::string> budget_worse, budget_other;  // properties that use more of their error bound on the same
                                                         // cases; less, or more on other cases
   std::vector<std::string> timing_worse, timing_other;
+  // What was measured of the device and is not the same: of one compute capability, or of two.
+  std::vector<std::string> measured_worse, measured_other;
   std::vector<std::string> not_compared;  // what could not be held against each other, and why
 
   std::size_t compared = 0;          // properties in both

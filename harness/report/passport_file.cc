@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -56,6 +57,13 @@ PassportProperty property_from(const json& j) {
                                  number(t.at("ratio")), number(t.at("low")), number(t.at("high")),
                                  number(t.at("minimum_effect"))});
   }
+  for (const json& m : j.value("measurements", json::array())) {
+    Measurement& to = p.measurements.emplace_back();
+    to.kind = m.at("kind").get<std::string>();
+    to.name = m.at("name").get<std::string>();
+    to.terms = m.value("terms", std::int64_t{0});
+    to.values = m.at("values").get<std::vector<std::pair<std::string, std::string>>>();
+  }
   return p;
 }
 
@@ -75,6 +83,11 @@ PassportSuite suite_from(const json& j) {
 }
 
 }  // namespace
+
+std::string Measurement::value(std::string_view key) const {
+  const auto at = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == key; });
+  return at == values.end() ? "" : at->second;
+}
 
 std::string Passport::device_text() const {
   const auto entry = [&](const char* key) { return device.contains(key) ? device.at(key) : std::string("unknown"); };

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/ledger/verdict.h"
@@ -28,6 +29,16 @@ struct TimingVerdict {
   double minimum_effect = 0;  // the band around 1 that counts as the same: 0.02 is 2 %
 };
 
+// What was measured of a part of the device, such as how its matrix unit computes by one instruction form.
+struct Measurement {
+  std::string kind;                                         // "matrix_unit"
+  std::string name;                                         // of what is measured: "mma m16n8k16 f16 x f16 to f32"
+  std::int64_t terms = 0;                                   // of a sum: the products and C
+  std::vector<std::pair<std::string, std::string>> values;  // names and texts, in the order of reading
+
+  std::string value(std::string_view key) const;  // empty where there is none
+};
+
 struct PassportProperty {
   Verdict verdict = Verdict::kNotRun;
   std::string reason, minimal_case, replay, message;
@@ -39,6 +50,7 @@ struct PassportProperty {
   std::map<std::string, std::string> tables;  // title, and lines of cells between tabs, the first their heads
   std::vector<Timing> timings;
   std::vector<TimingVerdict> timing_verdicts;
+  std::vector<Measurement> measurements;
 };
 
 struct PassportSuite {

@@ -96,7 +96,20 @@
         .attr('x1', function (d) { return x(d.low); }).attr('x2', function (d) { return x(d.high); });
   }
 
-  var kinds = {budget: budget, ratio: ratio, duration: duration};
+  // Bits of a term that are kept below the largest exponent, a bar a unit; the mark is the last bit of a sum.
+  function kept(figure, data) {
+    var f = frame(figure, data);
+    var most = d3.max(data, function (d) { return Math.max(d.bits, d.sum); });
+    var x = d3.scale.linear().domain([0, most + 1]).range([14, f.width - 2 * f.value]);
+    axis(f, x, x.ticks(f.width === NARROW ? 4 : 8), function (t) { return t === 0 ? 'largest' : '2^-' + t; });
+    var rows = label(row(f, data), f, function (d) { return d.bits + ' bits, ' + d.at_once + ' at once'; });
+    rows.append('rect').attr('class', 'bar').attr('x', x(0)).attr('y', 17).attr('height', 7).attr('rx', 2)
+        .attr('width', function (d) { return x(d.bits) - x(0); });
+    rows.filter(function (d) { return d.sum > 0; }).append('line').attr('class', 'sum')
+        .attr('x1', function (d) { return x(d.sum); }).attr('x2', function (d) { return x(d.sum); }).attr('y1', 16).attr('y2', 27);
+  }
+
+  var kinds = {kept: kept, budget: budget, ratio: ratio, duration: duration};
   function draw() {
     Array.prototype.forEach.call(document.querySelectorAll('figure.chart'), function (figure) {
       kinds[figure.getAttribute('data-kind')](figure, JSON.parse(figure.getAttribute('data-rows')));

@@ -11,6 +11,7 @@
 
 #include "harness/ledger/runfiles.h"
 #include "harness/report/html.h"
+#include "harness/report/measurements_html.h"
 
 namespace lockstep {
 namespace {
@@ -375,6 +376,8 @@ std::string report_html(const Passport& p, const std::vector<Picture>& pictures,
   add(budgets(p), "budgets", "Error budgets");
   add(goldens(p, pictures), "goldens", "Golden images");
   add(timings(p), "timings", "Timings");
+  if (const std::string units = matrix_units_html(p); !units.empty())
+    add(section("units", "Matrix units", units), "units", "Matrix units");
   add(tables(p), "tables", "Transactions");
   add(device_properties(p), "device", "Device");
   return fmt::format(
