@@ -5,9 +5,9 @@
 # coverage in //tests:exec_test.
 readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file xz-utils python3-grpcio lcov)
 
-# The libraries: WORKSPACE names the packages of each.
+# The libraries: bazel/repositories.bzl names the packages of each.
 library_packages() {
-  sed -nE 's/^ *debian = "([^"]+)".*/\1/p' "$ROOT/WORKSPACE" | tr ' ' '\n'
+  sed -nE 's/^ *debian = "([^"]+)".*/\1/p' "$ROOT/bazel/repositories.bzl" | tr ' ' '\n'
 }
 
 # Those of the packages $@ that are not installed, one a line.
