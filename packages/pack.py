@@ -67,10 +67,10 @@ def tar_bytes(entries):
                     continue
                 made.add(folder)
                 info = tarfile.TarInfo(folder)
-                info.type, info.mode = tarfile.DIRTYPE, 0o755
+                info.type, info.mode, info.uname, info.gname = tarfile.DIRTYPE, 0o755, "root", "root"
                 tar.addfile(info)
             info = tarfile.TarInfo(name)
-            info.size, info.mode = len(data), mode
+            info.size, info.mode, info.uname, info.gname = len(data), mode, "root", "root"
             tar.addfile(info, io.BytesIO(data))
     return out.getvalue()
 

@@ -104,7 +104,7 @@ std::string replay_command(const Arguments& a) {
   // A rule's entry script names the list itself.
   return a.manifest.empty() || !environment("LOCKSTEP_WORKSPACE").empty()
              ? command
-             : command + " --manifest=" + shell_quoted(from_user(a.manifest));
+             : command + " --manifest=" + shell_quoted(from_user(a.manifest).string());
 }
 
 SuiteOptions suite_options(const Arguments& a, const Target& target) {
