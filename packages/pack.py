@@ -18,7 +18,7 @@ import zipfile
 # glibc of Debian 12, with which everything is linked.
 GLIBC = "2.36"
 SUMMARY = "CUDA kernels without a GPU: a simulated one with checks, and a conformance harness"
-# Places whose files run.
+# Places whose files run; elsewhere scripts do.
 PROGRAMS = ("bin/", "libexec/")
 
 
@@ -43,7 +43,8 @@ def read_tree(listing):
     with open(listing) as lines:
         for line in lines:
             place, path = line.rstrip("\n").split("\t")
-            tree.append((place, contents(path), place.startswith(PROGRAMS)))
+            data = contents(path)
+            tree.append((place, data, place.startswith(PROGRAMS) or data.startswith(b"#!")))
     return sorted(tree)
 
 

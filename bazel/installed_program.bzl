@@ -1,0 +1,13 @@
+"""installed_program: a program of an installed package, in the place of the target that builds it."""
+
+def _installed_program_impl(ctx):
+    out = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.symlink(output = out, target_file = ctx.file.program, is_executable = True)
+    return [DefaultInfo(executable = out, runfiles = ctx.runfiles(files = [out]))]
+
+installed_program = rule(
+    implementation = _installed_program_impl,
+    doc = "A link to a program.",
+    attrs = {"program": attr.label(mandatory = True, allow_single_file = True)},
+    executable = True,
+)
