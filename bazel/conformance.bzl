@@ -6,7 +6,7 @@
     bazel run //:conformance -- --device=gpu --suite=cube      options are those of `lockstep run`
 """
 
-load(":bundle.bzl", "runfiles_path")
+load(":bundle.bzl", "bundle", "runfiles_path")
 load(":suites.bzl", "suite_manifest")
 
 _ENTRY = """#!/bin/bash
@@ -50,7 +50,10 @@ conformance_program = rule(
 )
 
 def conformance(name, tests, silicon_tests = [], visibility = None):
-    """Declares the program `name`, for `bazel run`.
+    """Declares the program `name`, for `bazel run`, and `name`_bundle, an archive for machines without Bazel and toolkit.
+
+    The archive `name`_bundle.tar holds one folder, lockstep-bundle, whose `lockstep run` runs the suites. Machine code for other GPUs
+    than those that --@lockstep//bazel:archs names is not in it.
 
     Args:
       name: the program.
@@ -68,5 +71,19 @@ def conformance(name, tests, silicon_tests = [], visibility = None):
         name = name,
         testonly = True,
         suites = ":%s_suites" % name,
+        visibility = visibility,
+    )
+    bundle(
+        name = name + "_bundle",
+        testonly = True,
+        entry = Label("//bazel:bundle_entry.sh"),
+        programs = [
+            ":" + name,
+            Label("//harness/conform:conform_elsewhere"),
+            Label("//harness/report:passport_tool"),
+        ],
+        readme = Label("//bazel:bundle_readme.txt"),
+        suites = ":%s_suites" % name,
+        tags = ["manual"],
         visibility = visibility,
     )

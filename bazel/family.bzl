@@ -44,6 +44,7 @@ def kernel_family(name, deps = [], copts = [], size = "small", min_sm = 75, tags
         hdrs = ["properties/%s.h" % name, "reference/%s.h" % name],
         copts = STANDARD_COPTS + HOT_HOST_COPTS,
         includes = ["."],
+        linkstatic = True,
         deps = deps + [":%s_interface" % name, _HARNESS],
     )
     kernel_test(

@@ -17,6 +17,9 @@ _CUDA = Label("@cuda//:headers")
 _MAIN = Label("//harness/ledger:main")
 _GTEST = Label("//bazel/gtest")
 
+# Here .bazelrc says --dynamic_mode=off. A test is one file beside its runtime, wherever it is declared: so it can be bundled.
+_LINKSTATIC = not IS_MAIN_WORKSPACE
+
 def _silicon_tags(sm):
     """Tags of a test that needs a GPU.
 
@@ -97,6 +100,7 @@ def kernel_test(
         env = dict(env, LOCKSTEP_DEVICES = "2", LOCKSTEP_EXPECT_KERNELS = "1", LOCKSTEP_GPU = "simulated"),
         shard_count = shard_count,
         tags = tags + simulated_tags,
+        linkstatic = _LINKSTATIC,
         visibility = visibility,
         deps = [":" + objects, _SIMULATED],
     )
@@ -116,6 +120,7 @@ def kernel_test(
         exec_properties = _gpu_worker(sm),
         shard_count = shard_count,
         tags = tags + _silicon_tags(sm),
+        linkstatic = _LINKSTATIC,
         visibility = visibility,
         deps = [":" + objects, _SILICON],
     )
@@ -146,6 +151,7 @@ def timing_test(name, srcs, deps = [], kernels = [], size = "small", min_sm = 75
         },
         exec_properties = _gpu_worker(sm),
         tags = tags + ["exclusive"] + _silicon_tags(sm),
+        linkstatic = _LINKSTATIC,
         visibility = visibility,
         deps = deps + kernels + [_MAIN, _CUDA, _GTEST, _SILICON],
     )

@@ -47,7 +47,8 @@ std::vector<std::string> gtest_errors(int argc, char** argv) {
   return errors;
 }
 
-// Full names, a line each; or, where GoogleTest was asked for its list, what it prints, which CMake's gtest_discover_tests reads.
+// Full names, a line each; or, where GoogleTest was asked for its list, what it prints, which CMake's
+// gtest_discover_tests reads.
 int list_properties(const BazelProtocol& bazel, bool full_names) {
   // As a test, a list would be a pass that ran nothing.
   if (bazel.is_test) return refuse({"--list is not a test; use bazel run"});

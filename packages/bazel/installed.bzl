@@ -29,7 +29,10 @@ def _lockstep_installed_impl(rctx):
         fail("\n@%s: %s" % (rctx.name, linked.stderr))
     for inside, path in {
         "harness/conform/conform": "libexec/lockstep/conform",
+        "harness/report/d3.min.js": "share/lockstep/harness/report/d3.min.js",
         "harness/report/passport_tool_installed": "libexec/lockstep/passport_tool",
+        "harness/report/report.css": "share/lockstep/harness/report/report.css",
+        "harness/report/report.js": "share/lockstep/harness/report/report.js",
         "include": "include/lockstep",
         "lib/liblockstep_harness.a": "lib/lockstep/liblockstep_harness.a",
         "simulator/libcuda.so.1": "lib/lockstep/libcuda.so.1",

@@ -20,8 +20,7 @@ struct CubeShape {
 //
 // x and y: n floats of device memory each, aligned to float, that do not overlap. n >= 0; n = 0 launches nothing, and x
 // and y may then be null. Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
-LaunchStatus cube(const float* x, std::int64_t n, float* y, const CubeShape& shape = {},
-                         cudaStream_t stream = nullptr);
+LaunchStatus cube(const float* x, std::int64_t n, float* y, const CubeShape& shape = {}, cudaStream_t stream = nullptr);
 
 // Whether cube would take these arguments; launches nothing. For kernels that keep its contract in another way.
 LaunchStatus check_cube(const float* x, std::int64_t n, const float* y, const CubeShape& shape);
