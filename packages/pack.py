@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""pack.py KIND VERSION LISTING ARCHIVE: packs what LISTING names (lines of "place<TAB>file") into a tar, deb or wheel.
+"""pack.py KIND VERSION LISTING ARCHIVE: packs what LISTING names (lines of "place<TAB>file") into a tar, xz (of a tar), deb or wheel.
 
 An archive depends on places and contents alone: every file is of one time and of root, its mode follows from its place
 and its contents, and names are sorted. ELF files go without what only a linker or a debugger would read.
@@ -84,9 +84,17 @@ def mode_of(program):
     return 0o755 if program else 0o644
 
 
-def write_tar(tree, version, out):
+def tree_tar(tree, version):
     top = "lockstep-%s/" % version
-    out.write(xz(tar_bytes([(top + place, data, mode_of(program)) for place, data, program in tree])))
+    return tar_bytes([(top + place, data, mode_of(program)) for place, data, program in tree])
+
+
+def write_tar(tree, version, out):
+    out.write(tree_tar(tree, version))
+
+
+def write_xz(tree, version, out):
+    out.write(xz(tree_tar(tree, version)))
 
 
 def write_deb(tree, version, out):
@@ -149,7 +157,7 @@ def main(kind, version_file, listing, archive):
         version = file.read().strip()
     tree = in_version(read_tree(listing), version)
     with open(archive, "wb") as out:
-        {"tar": write_tar, "deb": write_deb, "wheel": write_wheel}[kind](tree, version, out)
+        {"tar": write_tar, "xz": write_xz, "deb": write_deb, "wheel": write_wheel}[kind](tree, version, out)
 
 
 if __name__ == "__main__":

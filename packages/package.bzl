@@ -3,6 +3,7 @@
     <name>.tar.xz   relocatable: unpack it anywhere
     <name>.deb      Debian 12 and later, under /usr
     <name>.whl      for pip, with the console script `lockstep`
+    <name>.tar      the first without the time that its compression takes, for tests
 
 Each is the same, byte for byte, whenever its contents are (pack.py).
 """
@@ -96,6 +97,7 @@ def _packages_impl(ctx):
     ctx.actions.write(listing, "".join(["%s\t%s\n" % (place, f.path) for place, f in sorted(places.items())]))
     for kind, out in [
         ("tar", ctx.outputs.tar),
+        ("xz", ctx.outputs.xz),
         ("deb", ctx.outputs.deb),
         ("wheel", ctx.outputs.wheel),
     ]:
@@ -108,7 +110,7 @@ def _packages_impl(ctx):
             outputs = [out],
             env = {"PATH": "/usr/bin:/bin"},
         )
-    return [DefaultInfo(files = depset([ctx.outputs.tar, ctx.outputs.deb, ctx.outputs.wheel]))]
+    return [DefaultInfo(files = depset([ctx.outputs.xz, ctx.outputs.deb, ctx.outputs.wheel]))]
 
 packages = rule(
     implementation = _packages_impl,
@@ -124,7 +126,8 @@ packages = rule(
     },
     outputs = {
         "deb": "%{name}.deb",
-        "tar": "%{name}.tar.xz",
+        "tar": "%{name}.tar",
         "wheel": "%{name}.whl",
+        "xz": "%{name}.tar.xz",
     },
 )

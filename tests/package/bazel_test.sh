@@ -6,7 +6,7 @@ source bazel/tests/assert.sh
 checkout=$(dirname "$(readlink -f "$1")")
 export HOME=$TEST_TMPDIR PATH=/usr/local/bin:/usr/bin:/bin
 log=$TEST_TMPDIR/log
-tar -xf packages/packages.tar.xz -C "$TEST_TMPDIR"
+tar -xf packages/packages.tar -C "$TEST_TMPDIR"
 prefix=$TEST_TMPDIR/lockstep-$(cat VERSION)
 workspace=$TEST_TMPDIR/workspace
 cp -r "$checkout/examples/bazel" "$workspace"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The tar.xz in a folder, and examples/cmake_* built with it by CMake, nvcc and g++ alone. Each project is green, red with its planted bug, and green again.
+# The package in a folder, and examples/cmake_* built with it by CMake, nvcc and g++ alone. Each project is green, red with its planted bug, and green again.
 # $1: the toolkit's stamp, whose first line is its folder.
 set -u
 source bazel/tests/assert.sh
@@ -13,7 +13,7 @@ version=$(cat VERSION)
 expect "MODULE.bazel's version is VERSION's" "$(sed -nE 's/^    version = "([^"]+)",.*/\1/p' MODULE.bazel)" "$version"
 expect "CHANGELOG.md begins with it" "$(grep -m1 '^## ' CHANGELOG.md)" "## $version"
 
-tar -xf packages/packages.tar.xz -C "$TEST_TMPDIR"
+tar -xf packages/packages.tar -C "$TEST_TMPDIR"
 prefix=$TEST_TMPDIR/lockstep-$version
 expect "its version" "$("$prefix/bin/lockstep" --version)" "lockstep $version"
 expect_match "its header" "$(cat "$prefix/include/lockstep/version.h")" "LOCKSTEP_VERSION \"$version\""
@@ -69,7 +69,7 @@ expect "cmake_gtest" "$(tests cmake_gtest)" "100% tests passed, 0 tests failed o
 cat "$log"
 build cmake_gtest -DPLANTED_BUG=ON
 expect "cmake_gtest with its planted bug" "$(tests cmake_gtest)" "20% tests passed, 4 tests failed out of 5"
-expect_match "the race is told, with its line" "$(cat "$log")" 'race.*sums.cu:20'
+expect_match "the race is told, with its line" "$(cat "$log")" 'sums\.cu:18 \(ld\.shared'
 grep -A12 -m1 'race' "$log"
 expect_match "and is in the report" "$(cat "$TEST_TMPDIR/cmake_gtest/sums.sarif")" '"ruleId": ?"race"'
 build cmake_gtest -DPLANTED_BUG=OFF
@@ -106,5 +106,6 @@ expect "CMake refuses a test of no target" \
 expect "CMake refuses another version" \
   "$(printf 'cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES NONE)\nfind_package(Lockstep 99 REQUIRED)\n' > CMakeLists.txt
     cmake -S . -B c -DCMAKE_PREFIX_PATH="$prefix" 2>&1 | grep -c 'requested version "99"')" 1
-echo "processor time of all that it ran:"; times | tail -1
+times > "$log"
+echo "processor time of all that it ran: $(tail -1 "$log")"
 finish

@@ -19,7 +19,7 @@ made() {
 }
 (umask 022; made first)
 (umask 077; made second; find second -type f -exec touch -d 2001-02-03 {} +; sort -r -o second/listing second/listing)
-for kind in tar deb wheel; do
+for kind in tar xz deb wheel; do
   (umask 022; "$pack" "$kind" first/VERSION first/listing "first.$kind")
   expect "$kind: packed" $? 0
   (umask 077; TZ=Asia/Tokyo LC_ALL=C "$pack" "$kind" second/VERSION second/listing "second.$kind")
@@ -29,6 +29,7 @@ echo more >> first/page.md
 "$pack" tar first/VERSION first/listing other.tar
 expect "other contents, other bytes" "$(cmp -s first.tar other.tar && echo same || echo other)" other
 
+expect "xz: of the tar" "$(xz -dc first.xz | sha256sum)" "$(sha256sum < first.tar)"
 tar -xf first.tar
 expect "a program runs" "$(lockstep-0.2.0/bin/lockstep)" "@VERSION@"
 expect "the version where it is told" "$(cat lockstep-0.2.0/lib/pkgconfig/some.pc)" "version 0.2.0"
