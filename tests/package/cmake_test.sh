@@ -91,6 +91,9 @@ grep -m1 -B1 -A1 'still holding the poison' "$log"
 build cmake_family -DPLANTED_BUG=OFF
 expect "cmake_family repaired" "$(tests cmake_family)" "100% tests passed, 0 tests failed out of 12"
 
+expect "lockstep run without suites" "$("$prefix/bin/lockstep" run 2>&1; echo $?)" "conform: there is no list of suites: --manifest=FILE names one
+2"
+
 # A family in a project of somebody's own.
 mkdir "$TEST_TMPDIR/project"
 cd "$TEST_TMPDIR/project" || exit 1
