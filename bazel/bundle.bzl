@@ -30,6 +30,13 @@ def _impl(ctx):
         [program.files_to_run.executable for program in programs],
         transitive = [program.default_runfiles.files for program in programs],
     )
+    suites = None
+    if ctx.attr.suites:
+        suites = ctx.actions.declare_file(ctx.label.name + ".suites")
+        ctx.actions.write(suites, "%s\n%s\n" % (
+            ctx.workspace_name,
+            runfiles_path(ctx.attr.suites[DefaultInfo].files.to_list()[0].short_path, ctx.workspace_name),
+        ))
     listing = ctx.actions.args()
     listing.set_param_file_format("multiline")
     listing.use_param_file("%s", use_always = True)
@@ -39,6 +46,8 @@ def _impl(ctx):
         for f in contents.to_list()
         if "/_solib_" not in "/" + f.short_path
     ])
+    if suites:
+        listing.add("SUITES\t" + suites.path)
     ctx.actions.run(
         mnemonic = "Bundle",
         progress_message = "Bundling %s" % ctx.label,
@@ -50,7 +59,7 @@ def _impl(ctx):
             compiler,
             listing,
         ],
-        inputs = depset([ctx.file.entry, ctx.file.readme], transitive = [contents, cc_toolchain.all_files]),
+        inputs = depset([ctx.file.entry, ctx.file.readme] + ([suites] if suites else []), transitive = [contents, cc_toolchain.all_files]),
         outputs = [ctx.outputs.archive],
         env = {"PATH": "/usr/bin:/bin"},
     )
@@ -61,6 +70,7 @@ bundle = rule(
     attrs = {
         "entry": attr.label(mandatory = True, allow_single_file = True, doc = "The script that starts them."),
         "programs": attr.label_list(mandatory = True, cfg = "target", doc = "What the script starts."),
+        "suites": attr.label(doc = "The manifest of another workspace's suites, to be run in place of Lockstep's own."),
         "readme": attr.label(mandatory = True, allow_single_file = True, doc = "README.txt of the archive."),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
         "_pack": attr.label(default = "//bazel:bundle_pack.sh", allow_single_file = True),

@@ -11,6 +11,13 @@ LOCKSTEP_COMMAND="$0 run"
 export LD_LIBRARY_PATH RUNFILES_DIR LOCKSTEP_COMMIT LOCKSTEP_COMMAND
 unset BUILD_WORKSPACE_DIRECTORY BUILD_WORKING_DIRECTORY
 conform=$here/runfiles/lockstep/harness/conform/conform
+manifest=
+if [ -f "$here/runfiles/SUITES" ]; then # of another workspace
+  { read -r LOCKSTEP_WORKSPACE && read -r manifest; } < "$here/runfiles/SUITES"
+  export LOCKSTEP_WORKSPACE
+  manifest=$here/runfiles/$manifest
+  conform=${conform}_elsewhere
+fi
 
 if [ ! -x "$conform" ]; then
   echo "lockstep: $conform is missing or may not be executed: unpack the whole archive, on a file system that allows programs" >&2
@@ -30,9 +37,9 @@ case $command in
     for option; do
       case $option in --device | --device=*) device= ;; esac
     done
-    exec "$conform" run ${device:+"$device"} "$@"
+    exec "$conform" run ${device:+"$device"} ${manifest:+"--manifest=$manifest"} "$@"
     ;;
-  list) exec "$conform" list "$@" ;;
+  list) exec "$conform" list ${manifest:+"--manifest=$manifest"} "$@" ;;
   diff | report) exec "$here/runfiles/lockstep/harness/report/passport_tool" "$command" "$@" ;;
   help | -h | --help)
     cat "$here/README.txt"

@@ -7,7 +7,7 @@ with `-include` of one of the headers of //bazel/precompiled, which GCC has in p
 uses all the same: `bazel build --config=own-headers` compiles every source without them.
 """
 
-load(":copts.bzl", "ENGINE_COPTS", "HANDLER_COPTS")
+load(":copts.bzl", "ENGINE_COPTS", "HANDLER_COPTS", "STANDARD_COPTS")
 load(":joined.bzl", "joined_source")
 load("@rules_cc//cc:cc_binary.bzl", _cc_binary = "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", _cc_library = "cc_library")
@@ -41,13 +41,13 @@ def _sources(srcs):
 def _opening(srcs, copts, deps, headers):
     """srcs, copts and deps of a rule whose sources open with the headers of //bazel/precompiled:<headers>."""
     if not headers or not _sources(srcs) or not _parsed(copts, headers):
-        return {"srcs": srcs, "copts": copts, "deps": deps}
+        return {"srcs": srcs, "copts": STANDARD_COPTS + copts, "deps": deps}
     return {
         "srcs": srcs,
         "copts": select({
             "//bazel/precompiled:off": [],
             "//conditions:default": ["-include", "lockstep_%s.h" % headers],
-        }) + copts,
+        }) + STANDARD_COPTS + copts,
         "deps": deps + select({
             "//bazel/precompiled:off": [],
             "//conditions:default": ["//bazel/precompiled:" + headers],

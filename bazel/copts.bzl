@@ -1,5 +1,11 @@
 """Compiler options that more than one package shares."""
 
+# Whether this repository is the workspace that is built, or one that another's targets depend on.
+IS_MAIN_WORKSPACE = Label("//bazel:copts.bzl").workspace_name == ""
+
+# Here .bazelrc says it, of every source. Another workspace has a .bazelrc of its own.
+STANDARD_COPTS = [] if IS_MAIN_WORKSPACE else ["-std=c++20"]
+
 # The simulated GPU is an interpreter and its tests run millions of instructions:
 # it is optimised whatever the compilation mode, but keeps its assertions. (-c dbg
 # adds debug information, which would cost everybody a sixth of the compile time.)

@@ -1,12 +1,14 @@
 """Module extension for Bazel 7 and later: what this machine has, by the same rules as in WORKSPACE."""
 
 load(":gpu.bzl", "local_gpus")
+load(":notices.bzl", "notices_repository")
 load(":system.bzl", "system_library")
 load(":toolkit.bzl", "cuda_toolkit_repository")
 
 def _machine_impl(_ctx):
     cuda_toolkit_repository(name = "cuda")
     local_gpus(name = "local_gpus")
+    notices_repository(name = "notices")
 
     # No module of the registry brings it.
     system_library(
@@ -18,5 +20,5 @@ def _machine_impl(_ctx):
 
 machine = module_extension(
     implementation = _machine_impl,
-    doc = "@cuda, the toolkit, @local_gpus, the identity of the GPUs, and @d3, from the distribution.",
+    doc = "@cuda, the toolkit, @local_gpus, the identity of the GPUs, and, from the distribution, @d3 and the licences in @notices.",
 )

@@ -8,11 +8,26 @@ load("@local_gpus//:gpus.bzl", "GPU_IDENTITY", "GPU_POOL")
 load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", "cc_library")
 load("@rules_cc//cc:cc_test.bzl", "cc_test")
-load(":copts.bzl", "HOT_HOST_COPTS")
+load(":copts.bzl", "HOT_HOST_COPTS", "IS_MAIN_WORKSPACE", "STANDARD_COPTS")
 
-_SIMULATED = "//simulator:cudart"
-_SILICON = "@cuda//:cudart"
-_MAIN = "//harness/ledger:main"
+# Labels of this repository, whichever the test is declared in.
+_SIMULATED = Label("//simulator:cudart")
+_SILICON = Label("@cuda//:cudart")
+_CUDA = Label("@cuda//:headers")
+_MAIN = Label("//harness/ledger:main")
+_GTEST = Label("//bazel/gtest")
+
+# Here .bazelrc says --dynamic_mode=off. A test is one file beside its runtime, wherever it is declared: so it can be bundled.
+_LINKSTATIC = not IS_MAIN_WORKSPACE
+
+def _silicon_tags(sm):
+    """Tags of a test that needs a GPU.
+
+    Here .bazelrc leaves it out of wildcards unless --config=gpu is given. A workspace of somebody else has no such line:
+    there the test is left out where this machine has no GPU, and named or run by a pool of workers all the same.
+    """
+    absent = not IS_MAIN_WORKSPACE and GPU_IDENTITY == "none"
+    return ["gpu", "requires-gpu-" + sm] + (["manual"] if absent else [])
 
 def _gpu_worker(sm):
     """What a remote engine is told of a test, and not of its compilation: send it to a worker with such a GPU.
@@ -67,12 +82,12 @@ def kernel_test(
         name = objects,
         testonly = True,
         srcs = srcs,
-        copts = HOT_HOST_COPTS + copts,
+        copts = STANDARD_COPTS + HOT_HOST_COPTS + copts,
         data = data,
         linkstatic = True,
         tags = tags + simulated_tags,
         visibility = ["//visibility:private"],
-        deps = deps + kernels + [_MAIN, "@cuda//:headers", "//bazel/gtest"],
+        deps = deps + kernels + [_MAIN, _CUDA, _GTEST],
         alwayslink = True,
     )
     cc_test(
@@ -85,6 +100,7 @@ def kernel_test(
         env = dict(env, LOCKSTEP_DEVICES = "2", LOCKSTEP_EXPECT_KERNELS = "1", LOCKSTEP_GPU = "simulated"),
         shard_count = shard_count,
         tags = tags + simulated_tags,
+        linkstatic = _LINKSTATIC,
         visibility = visibility,
         deps = [":" + objects, _SIMULATED],
     )
@@ -103,7 +119,8 @@ def kernel_test(
         ),
         exec_properties = _gpu_worker(sm),
         shard_count = shard_count,
-        tags = tags + ["gpu", "requires-gpu-" + sm],
+        tags = tags + _silicon_tags(sm),
+        linkstatic = _LINKSTATIC,
         visibility = visibility,
         deps = [":" + objects, _SILICON],
     )
@@ -126,16 +143,17 @@ def timing_test(name, srcs, deps = [], kernels = [], size = "small", min_sm = 75
         name = name + "_timing_test",
         size = size,
         srcs = srcs,
-        copts = HOT_HOST_COPTS,
+        copts = STANDARD_COPTS + HOT_HOST_COPTS,
         env = {
             "LOCKSTEP_EXPECT_KERNELS": "1",
             "LOCKSTEP_GPU": "required",
             "LOCKSTEP_GPU_IDENTITY": GPU_IDENTITY,
         },
         exec_properties = _gpu_worker(sm),
-        tags = tags + ["exclusive", "gpu", "requires-gpu-" + sm],
+        tags = tags + ["exclusive"] + _silicon_tags(sm),
+        linkstatic = _LINKSTATIC,
         visibility = visibility,
-        deps = deps + kernels + [_MAIN, "@cuda//:headers", "//bazel/gtest", _SILICON],
+        deps = deps + kernels + [_MAIN, _CUDA, _GTEST, _SILICON],
     )
 
 def kernel_binary(
@@ -163,7 +181,7 @@ def kernel_binary(
         name = name,
         testonly = True,
         srcs = srcs,
-        copts = HOT_HOST_COPTS + copts,
-        deps = deps + kernels + ([_MAIN, "//bazel/gtest"] if harness else []) + ["@cuda//:headers", runtime],
+        copts = STANDARD_COPTS + HOT_HOST_COPTS + copts,
+        deps = deps + kernels + ([_MAIN, _GTEST] if harness else []) + [_CUDA, runtime],
         **kwargs
     )

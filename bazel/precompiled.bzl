@@ -10,6 +10,7 @@ load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load(":copts.bzl", "STANDARD_COPTS")
 
 def _precompile(ctx, header, parsed, copts, context):
     cc_toolchain = find_cc_toolchain(ctx)
@@ -24,7 +25,7 @@ def _precompile(ctx, header, parsed, copts, context):
         cc_toolchain = cc_toolchain,
         source_file = header.path,
         output_file = parsed.path,
-        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + copts,
+        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + STANDARD_COPTS + copts,
         include_directories = context.includes,
         quote_include_directories = context.quote_includes,
         system_include_directories = context.system_includes,

@@ -21,15 +21,24 @@ camel_case() {
 # Where in the folder $1 (templates/family) its files are, one path a line.
 template_files() { (cd "$1" && find . -type f | sed 's|^\./||' | LC_ALL=C sort); }
 
-# Why a family in the tree $1 cannot be called $2; nothing when it can.
-objection_to_name() {
-  local tree=$1 name=$2 file type
+# Why no family can be called $1; nothing when one can.
+objection_to_spelling() {
+  local name=$1
   if [[ ! $name =~ ^[a-z][a-z0-9]*(_[a-z0-9]+)*$ ]]; then
     echo "'$name' is no name for a family: small letters, digits and single underscores, a letter first, as in dot_product"
   elif ((${#name} > 40)); then
     echo "'$name' is longer than 40 letters"
   elif [[ $name == family_name || $RESERVED_NAMES =~ [[:space:]]${name}[[:space:]] ]]; then
     echo "'$name' is taken: it means something else in C++ or in Lockstep"
+  fi
+}
+
+# Why a family in the tree $1 cannot be called $2; nothing when it can.
+objection_to_name() {
+  local tree=$1 name=$2 file type spelling
+  spelling=$(objection_to_spelling "$name")
+  if [[ $spelling ]]; then
+    echo "$spelling"
   elif grep -qE "^    \"$name\",\$" "$tree/kernels/families.bzl"; then
     echo "there is a family '$name' already"
   else
@@ -66,13 +75,41 @@ new_family() {
   echo "kernels/families.bzl: \"$name\""
 }
 
-# What is left to do after `new_family`, for people.
-what_to_fill_in() {
+# Instantiates the templates in the folder $1 as the folder $3 of the project in $2: a family that CMake and Bazel build. Writes all files or none.
+new_project_family() {
+  local templates=$1 project=$2 name=$3 type objection part file target
+  objection=$(objection_to_spelling "$name")
+  [[ ! $objection ]] || { say "$objection"; return "$EXIT_USAGE"; }
+  [[ ! -e $project/$name ]] || { say "$name exists already; nothing was written"; return "$EXIT_USAGE"; }
+  type=$(camel_case "$name")
+  for part in project family; do
+    while read -r file; do
+      target=$name/${file//family_name/$name}
+      target=${target%.template}
+      mkdir -p "$project/$(dirname "$target")"
+      sed "s/FamilyName/$type/g; s/family_name/$name/g" "$templates/$part/$file" > "$project/$target" || return 1
+      echo "$target"
+    done < <(template_files "$templates/$part")
+  done
+  list_to_fill_in "$project/$name" "$name"
+  echo
+  echo "With CMake:  add_subdirectory($name), and ctest -R ${name}_test"
+  echo "With Bazel:  bazel test //$name:${name}_test"
+}
+
+# The places that a family $2 in the folder $1 has to fill in, in their order.
+list_to_fill_in() {
   local tree=$1 name=$2
   echo
   echo "To fill in, in this order (docs/adding_a_kernel.md):"
   (cd "$tree" && grep -n 'FILL IN' "kernels/$name.h" reference/"$name".{h,cc} "kernels/$name.cu" "properties/$name.cc" \
     "tests/known_bad/$name.cu") | sed -E 's/^([^:]+:[0-9]+):.*FILL IN: /  \1: /'
+}
+
+# What is left to do after `new_family`, for people.
+what_to_fill_in() {
+  local tree=$1 name=$2
+  list_to_fill_in "$tree" "$name"
   echo
   echo "  ./lockstep test //tests:${name}_test"
 }

@@ -2,12 +2,12 @@
 # Sourced by ../../lockstep: the Debian packages that Lockstep is built with.
 
 # Bazel itself (with a compiler and a JDK), what Bazel needs to pack a test's outputs, the remote engine of //tests:remote_test, and what reads
-# coverage in //tests:exec_test.
-readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file xz-utils python3-grpcio lcov)
+# coverage in //tests:exec_test; and what builds the projects of //tests/package.
+readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file xz-utils python3-grpcio lcov cmake pkg-config)
 
-# The libraries: WORKSPACE names the packages of each.
+# The libraries: bazel/repositories.bzl names the packages of each.
 library_packages() {
-  sed -nE 's/^ *debian = "([^"]+)".*/\1/p' "$ROOT/WORKSPACE" | tr ' ' '\n'
+  sed -nE 's/^ *debian = "([^"]+)".*/\1/p' "$ROOT/bazel/repositories.bzl" | tr ' ' '\n'
 }
 
 # Those of the packages $@ that are not installed, one a line.

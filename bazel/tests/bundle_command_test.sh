@@ -5,7 +5,8 @@ source bazel/tests/assert.sh
 checkout=$TEST_TMPDIR/checkout
 tools=$TEST_TMPDIR/tools
 mkdir -p "$checkout/bazel/setup" "$tools"
-cp -L lockstep WORKSPACE "$checkout"
+cp -L lockstep "$checkout"
+cp -L bazel/repositories.bzl "$checkout/bazel"
 cp -L bazel/setup/* "$checkout/bazel/setup"
 printf '#!/bin/bash\necho -n installed\n' > "$tools/dpkg-query"
 cat > "$tools/bazel" << 'CODE'

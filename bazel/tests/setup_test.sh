@@ -21,7 +21,7 @@ printf '#!/bin/bash\necho "apt-get $*" >> "$TEST_TMPDIR/asked"\n' > "$tools/apt-
 chmod +x "$tools"/*
 export PATH=$tools:/usr/bin:/bin
 
-expect_match "WORKSPACE names GoogleTest's packages" "$(library_packages | xargs)" "libgtest-dev libgmock-dev"
+expect_match "bazel/repositories.bzl names GoogleTest's packages" "$(library_packages | xargs)" "libgtest-dev libgmock-dev"
 expect "and as many as there are in it, each once" "$(library_packages | wc -l)" "$(library_packages | sort -u | wc -l)"
 expect "a blank never gets into a package's name" "$(library_packages | grep -c ' ')" 0
 

@@ -96,11 +96,15 @@ std::string self() {
 }
 
 // The command that a replay line starts with, up to the suite.
-std::string replay_command() {
+std::string replay_command(const Arguments& a) {
   const std::string entry = environment("LOCKSTEP_COMMAND");  // the entry script's own name for this program
-  return !entry.empty()                                      ? entry
-         : !environment("BUILD_WORKSPACE_DIRECTORY").empty() ? "bazel run //:conform --"
-                                                             : shell_quoted(self());
+  const std::string command = !entry.empty()                                      ? entry
+                              : !environment("BUILD_WORKSPACE_DIRECTORY").empty() ? "bazel run //:conform --"
+                                                                                  : shell_quoted(self());
+  // A rule's entry script names the list itself.
+  return a.manifest.empty() || !environment("LOCKSTEP_WORKSPACE").empty()
+             ? command
+             : command + " --manifest=" + shell_quoted(from_user(a.manifest).string());
 }
 
 SuiteOptions suite_options(const Arguments& a, const Target& target) {
@@ -108,7 +112,7 @@ SuiteOptions suite_options(const Arguments& a, const Target& target) {
                     .seed = a.seed,
                     .replay = a.replay,
                     .target = target,
-                    .replay_command = replay_command(),
+                    .replay_command = replay_command(a),
                     .time_limit = a.time_limit,
                     .property_limit = a.property_limit};
   if (!a.sanitizer.empty()) o.prefix = find_sanitizer(a.sanitizer).prefix();

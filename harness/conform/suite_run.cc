@@ -18,8 +18,10 @@ namespace fs = std::filesystem;
 
 // Which CUDA runtime the test programs load: what LD_LIBRARY_PATH names comes before what they were linked with.
 void choose_runtime(const Target& target, std::map<std::string, std::string>& variables) {
-  const std::string library =
+  std::string library =
       runfile(fmt::format("harness/conform/runtimes/{}/libcudart.so.13", target.silicon ? "silicon" : "simulated"));
+  // Installed, beside share/lockstep; there NVIDIA's is the one that the program was linked with.
+  if (library.empty() && !target.silicon) library = runfile("../../lib/lockstep/libcudart.so.13");
   if (library.empty()) return;  // LOCKSTEP_GPU is there to tell what it means
   const char* others = std::getenv("LD_LIBRARY_PATH");
   variables["LD_LIBRARY_PATH"] = fs::path(library).parent_path().string() +

@@ -41,8 +41,9 @@ Manifest parse_manifest(std::string_view text) {
 }
 
 Manifest read_manifest(const std::string& path) {
+  if (path.empty()) return {{}, "there is no list of suites: --manifest=FILE names one"};
   std::ifstream in(path);
-  if (!in) return {{}, fmt::format("the list of suites, {}, cannot be read", path.empty() ? "tests/suites.tsv" : path)};
+  if (!in) return {{}, fmt::format("the list of suites, {}, cannot be read", path)};
   return parse_manifest(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 

@@ -13,6 +13,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A folder of the prefix under which the program `self` is installed as libexec/lockstep/<program>.
+fs::path installed(const fs::path& self, const char* folder) {
+  return self.parent_path().parent_path().parent_path() / folder;
+}
+
 std::vector<fs::path> roots() {
   std::vector<fs::path> roots;
   // The program's own folder first: the variables may be those of a parent process.
@@ -22,15 +27,24 @@ std::vector<fs::path> roots() {
   for (const char* variable : {"RUNFILES_DIR", "TEST_SRCDIR"}) {
     if (const char* value = std::getenv(variable)) roots.push_back(value);
   }
+  if (n > 0) roots.push_back(installed(std::string(self.data(), static_cast<std::size_t>(n)), "share"));
   return roots;
+}
+
+// The workspace's folder: its name under WORKSPACE, _main under MODULE.bazel, or what a rule says of somebody else's.
+std::vector<std::string> workspaces() {
+  std::vector<std::string> names = {"lockstep", "_main"};
+  for (const char* variable : {"LOCKSTEP_WORKSPACE", "TEST_WORKSPACE"}) {
+    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') names.push_back(value);
+  }
+  return names;
 }
 
 }  // namespace
 
 std::string runfile(std::string_view path) {
   for (const fs::path& root : roots()) {
-    // The workspace's folder: its name under WORKSPACE, _main under MODULE.bazel.
-    for (const char* workspace : {"lockstep", "_main"}) {
+    for (const std::string& workspace : workspaces()) {
       std::error_code error;
       const fs::path candidate = root / workspace / path;
       if (fs::exists(candidate, error)) return fs::absolute(candidate).string();

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "harness/report/run_report.h"
+#include "lockstep_version.h"
 
 namespace lockstep {
 namespace {
@@ -87,6 +88,7 @@ std::string passport_json(const RunReport& report) {
   const Tally sum = total(report.suites);
   ordered_json j;
   j["schema"] = kPassportSchema;
+  j["version"] = LOCKSTEP_VERSION;
   j["created"] = report.created;
   j["commit"] = report.commit;
   j["modified"] = report.modified;

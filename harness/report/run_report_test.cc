@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "lockstep_version.h"
+
 namespace lockstep {
 namespace {
 
@@ -130,6 +132,7 @@ TEST(RunReport, LongMessagesAreCutWithAWordAboutIt) {
 TEST(Passport, HoldsCountsVerdictsAndDevice) {
   const auto j = nlohmann::json::parse(passport_json(red()));
   EXPECT_EQ(j["schema"], 2);
+  EXPECT_EQ(j["version"], LOCKSTEP_VERSION);
   EXPECT_EQ(j["commit"], "0123abcd");
   EXPECT_EQ(j["green"], false);
   EXPECT_EQ(j["device"]["name"], "Simulated sm_90");

@@ -50,13 +50,15 @@ int fail(int status, const std::string& sentence) {
   return status;
 }
 
-// The folder of the simulated runtime: the program's own, its parent (a Bazel output tree) or the parent's lib (an installed tree).
+// The folder of the simulated runtime: the program's own, its parent (a Bazel output tree), the parent's lib, or lib/lockstep of the prefix under which
+// it is installed as libexec/lockstep/lockstep-exec.
 std::string library_folder(const char* self) {
   std::error_code error;
   std::vector<fs::path> places = {fs::absolute(self, error).parent_path()};
   if (const fs::path real = fs::read_symlink("/proc/self/exe", error); !real.empty()) places.push_back(real.parent_path());
   for (const fs::path& place : places) {
-    for (const fs::path& folder : {place, place.parent_path(), place.parent_path() / "lib"}) {
+    const fs::path above = place.parent_path();
+    for (const fs::path& folder : {place, above, above / "lib", above.parent_path() / "lib" / "lockstep"}) {
       if (fs::exists(folder / kLibrary, error)) return folder.string();
     }
   }

@@ -77,9 +77,8 @@ TEST(Conform, OneFailingSuiteTurnsTheRunRedAndTheOthersStillRun) {
   EXPECT_THAT(c.output, HasSubstr("[2/2] right: green"));
   EXPECT_THAT(c.output, ContainsRegex("Wrong\\.UnwrittenBeyondAWarp failed: unwritten"));
   EXPECT_THAT(c.output, ContainsRegex("minimal case: n=33 "));
-  EXPECT_THAT(
-      c.output,
-      ContainsRegex("replay: \\./lockstep run --suite=properties '--case=Wrong\\.UnwrittenBeyondAWarp: n=33 [^\n]*'"));
+  EXPECT_THAT(c.output, ContainsRegex("replay: \\./lockstep run --manifest=[^ ]*suites.tsv --suite=properties "
+                                      "'--case=Wrong\\.UnwrittenBeyondAWarp: n=33 [^\n]*'"));
   EXPECT_THAT(c.output, HasSubstr("NOT GREEN"));
   ASSERT_TRUE(c.passport.is_object());
   EXPECT_EQ(c.passport["green"], false);

@@ -161,6 +161,9 @@ TEST(Protocol, MisspeltFlagsRunNothing) {
 
 TEST(Protocol, ListingIsNotATest) {
   EXPECT_EQ(run("lifecycle", {"--list"}).status, 0);
+  const Ended gtest = run("lifecycle", {"--gtest_list_tests"});
+  EXPECT_EQ(gtest.status, 0);
+  EXPECT_THAT(gtest.output, HasSubstr("Lifecycle.\n  Passes\n"));
   for (const char* flag : {"--list", "--gtest_list_tests", "--help"}) {
     EXPECT_EQ(run("lifecycle", {flag}, {{"TEST_TARGET", "//tests:lifecycle"}}).status, 2) << flag;
   }

@@ -50,7 +50,7 @@ def make_workspace():
             "bazel/setup": 'exports_files(["toolkit.txt"])\n',
             # What kernel_test adds to every test.
             "bazel/gtest": LOAD + 'cc_library(name = "gtest", visibility = ["//visibility:public"])\n',
-            "harness": LOAD + 'cc_library(name = "main", visibility = ["//visibility:public"])\n',
+            "harness/ledger": LOAD + 'cc_library(name = "main", visibility = ["//visibility:public"])\n',
             "simulator": LOAD + 'cc_library(name = "cudart", srcs = ["libcudart.so.13"], visibility = ["//visibility:public"])\n',
     }.items():
         os.makedirs(os.path.join(WORKSPACE, package), exist_ok=True)

@@ -1,0 +1,94 @@
+# Tests of programs that need know nothing of Lockstep.
+include_guard(GLOBAL)
+
+set(LOCKSTEP_GPU_TESTS
+    AUTO
+    CACHE STRING "Whether lockstep_add_test makes tests for a GPU too: AUTO (where this machine has one), ON or OFF")
+set_property(CACHE LOCKSTEP_GPU_TESTS PROPERTY STRINGS AUTO ON OFF)
+
+# Sets `out` to whether tests for a GPU are wanted.
+function(_lockstep_wants_gpu out)
+  if(LOCKSTEP_GPU_TESTS STREQUAL "AUTO")
+    if(EXISTS /dev/nvidiactl OR EXISTS /dev/dxg)
+      set(${out} TRUE PARENT_SCOPE)
+    else()
+      set(${out} FALSE PARENT_SCOPE)
+    endif()
+  elseif(LOCKSTEP_GPU_TESTS)
+    set(${out} TRUE PARENT_SCOPE)
+  else()
+    set(${out} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Sets `out` to the command that runs a program on the simulated GPU, up to the program.
+function(_lockstep_exec out)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DEVICE;REPORT" "CHECKS;OPTIONS")
+  set(command "${LOCKSTEP_EXECUTABLE}" exec)
+  if(arg_CHECKS)
+    list(JOIN arg_CHECKS "," checks)
+    list(APPEND command "--check=${checks}")
+  endif()
+  if(arg_DEVICE)
+    list(APPEND command "--device=${arg_DEVICE}")
+  endif()
+  if(arg_REPORT)
+    list(APPEND command "--report=${arg_REPORT}")
+  endif()
+  set(${out} ${command} ${arg_OPTIONS} -- PARENT_SCOPE)
+endfunction()
+
+# lockstep_add_test(NAME name TARGET target [CHECKS check...] [DEVICE sm_90] [REPORT file] [OPTIONS option...] [ARGS argument...]
+#                   [LABELS label...] [TIMEOUT seconds] [WITHOUT_KERNELS])
+#
+# Adds the test `name`, labelled `lockstep`: the program `target` under `lockstep exec`, whose findings fail it as its own exit status does. A run in which no
+# kernel ran has checked nothing and fails too, unless WITHOUT_KERNELS is given. CHECKS are those of `lockstep exec --check`, all by default; REPORT is a .json
+# or .sarif file; OPTIONS are further ones of `lockstep exec`.
+#
+# Where there is a GPU (LOCKSTEP_GPU_TESTS), also the test `name`.gpu, labelled `gpu`: the program by itself. `ctest -L lockstep` runs the one kind, `-L gpu` the other;
+# tests on a GPU run one after the other.
+function(lockstep_add_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "WITHOUT_KERNELS" "NAME;TARGET;DEVICE;REPORT;TIMEOUT" "CHECKS;OPTIONS;ARGS;LABELS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "lockstep_add_test does not know: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT arg_NAME OR NOT arg_TARGET)
+    message(FATAL_ERROR "lockstep_add_test needs NAME and TARGET")
+  endif()
+  if(NOT TARGET "${arg_TARGET}")
+    message(FATAL_ERROR "lockstep_add_test(NAME ${arg_NAME}): there is no target '${arg_TARGET}'")
+  endif()
+  if(NOT arg_WITHOUT_KERNELS)
+    list(APPEND arg_OPTIONS --require-kernels)
+  endif()
+  _lockstep_exec(command CHECKS ${arg_CHECKS} DEVICE ${arg_DEVICE} REPORT ${arg_REPORT} OPTIONS ${arg_OPTIONS})
+  add_test(NAME "${arg_NAME}" COMMAND ${command} "$<TARGET_FILE:${arg_TARGET}>" ${arg_ARGS})
+  set_tests_properties("${arg_NAME}" PROPERTIES LABELS "lockstep;${arg_LABELS}")
+  set(tests "${arg_NAME}")
+  _lockstep_wants_gpu(gpu)
+  if(gpu)
+    add_test(NAME "${arg_NAME}.gpu" COMMAND "$<TARGET_FILE:${arg_TARGET}>" ${arg_ARGS})
+    set_tests_properties("${arg_NAME}.gpu" PROPERTIES LABELS "gpu;${arg_LABELS}" RESOURCE_LOCK gpu ENVIRONMENT LOCKSTEP_GPU=required)
+    list(APPEND tests "${arg_NAME}.gpu")
+  endif()
+  if(arg_TIMEOUT)
+    set_tests_properties(${tests} PROPERTIES TIMEOUT "${arg_TIMEOUT}")
+  endif()
+endfunction()
+
+# lockstep_emulate(target [CHECKS check...] [DEVICE sm_90] [OPTIONS option...])
+#
+# Has every test of the program `target` run on the simulated GPU: those that add_test(COMMAND target) names, and those that gtest_discover_tests finds.
+# Call it before these.
+function(lockstep_emulate target)
+  if(NOT TARGET "${target}")
+    message(FATAL_ERROR "lockstep_emulate: there is no target '${target}'")
+  endif()
+  _lockstep_exec(command ${ARGN})
+  # From 3.29 on an emulator is for cross-compilation alone, and this is what launches tests.
+  if(CMAKE_VERSION VERSION_LESS 3.29)
+    set_target_properties("${target}" PROPERTIES CROSSCOMPILING_EMULATOR "${command}")
+  else()
+    set_target_properties("${target}" PROPERTIES TEST_LAUNCHER "${command}")
+  endif()
+endfunction()

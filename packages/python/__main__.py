@@ -1,0 +1,4 @@
+"""`python -m lockstep` is `lockstep`."""
+from lockstep import main
+
+main()

@@ -1,0 +1,109 @@
+#!/bin/bash
+# The package in a folder, and examples/cmake_* built with it by CMake, nvcc and g++ alone. Each project is red with its planted bug and green without.
+# $1: the toolkit's stamp, whose first line is its folder.
+set -u
+source bazel/tests/assert.sh
+toolkit=$(head -1 "$1")
+export CUDACXX=$toolkit/bin/nvcc CUDA_PATH=$toolkit HOME=$TEST_TMPDIR PATH=/usr/bin:/bin
+unset TEST_TARGET TEST_TOTAL_SHARDS TEST_SHARD_INDEX TEST_SHARD_STATUS_FILE TESTBRIDGE_TEST_ONLY XML_OUTPUT_FILE TEST_PREMATURE_EXIT_FILE
+unset TEST_SRCDIR RUNFILES_DIR TEST_UNDECLARED_OUTPUTS_DIR TEST_WARNINGS_OUTPUT_FILE TEST_INFRASTRUCTURE_FAILURE_FILE LOCKSTEP_DEVICE LOCKSTEP_SCHEDULE
+cp -rL examples "$TEST_TMPDIR/examples"
+version=$(cat VERSION)
+
+expect "MODULE.bazel's version is VERSION's" "$(sed -nE 's/^    version = "([^"]+)",.*/\1/p' MODULE.bazel)" "$version"
+expect "CHANGELOG.md begins with it" "$(grep -m1 '^## ' CHANGELOG.md)" "## $version"
+
+tar -xf packages/packages.tar -C "$TEST_TMPDIR"
+prefix=$TEST_TMPDIR/lockstep-$version
+expect "its version" "$("$prefix/bin/lockstep" --version)" "lockstep $version"
+expect_match "its header" "$(cat "$prefix/include/lockstep/version.h")" "LOCKSTEP_VERSION \"$version\""
+
+# What Debian 12 has whatever is installed, and what the package itself brings.
+readonly THERE="ld-linux-x86-64.so.2 libc.so.6 libcudart.so.13 libgcc_s.so.1 libm.so.6 libstdc++.so.6"
+elf_files=0
+while read -r file; do
+  needed=$(readelf -d "$file" 2> /dev/null | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p')
+  [[ $needed ]] || continue
+  elf_files=$((elf_files + 1))
+  for library in $needed; do
+    expect "${file#"$prefix/"} needs $library" "$([[ " $THERE " == *" $library "* ]] && echo there)" there
+  done
+done < <(find "$prefix/bin" "$prefix/libexec" "$prefix/lib/lockstep" -type f)
+expect "its programs and libraries were looked at" "$((elf_files >= 6))" 1
+
+expect "pkg-config finds it" "$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --modversion lockstep lockstep-harness | xargs)" "$version $version"
+cat > "$TEST_TMPDIR/count.cc" << 'CODE'
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+
+int main() {
+  cudaDeviceProp properties;
+  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess) return 1;
+  std::puts(properties.name);
+}
+CODE
+# shellcheck disable=SC2046
+g++ "$TEST_TMPDIR/count.cc" -isystem "$toolkit/include" $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs lockstep) -o "$TEST_TMPDIR/count"
+expect "a program linked with its flags" "$("$TEST_TMPDIR/count")" "Lockstep simulated GPU (sm_90)"
+
+# build PROJECT OPTION...: configures and builds the project with these options; its output is in $log.
+log=$TEST_TMPDIR/log
+build() {
+  local project=$1
+  shift
+  {
+    cmake -S "$TEST_TMPDIR/examples/$project" -B "$TEST_TMPDIR/$project" -DCMAKE_PREFIX_PATH="$prefix" "$@" &&
+      cmake --build "$TEST_TMPDIR/$project" --parallel 2
+  } > "$log" 2>&1 || cat "$log"
+}
+
+# tests PROJECT OPTION...: runs its tests with these options of ctest; prints how many of them passed, and keeps the output in $log.
+tests() {
+  (cd "$TEST_TMPDIR/$1" && ctest --output-on-failure "${@:2}") > "$log" 2>&1
+  grep -E '^[0-9]+% tests passed' "$log"
+}
+
+build cmake_gtest -DPLANTED_BUG=ON
+expect "cmake_gtest with its planted bug" "$(tests cmake_gtest)" "20% tests passed, 4 tests failed out of 5"
+expect_match "the race is told, with its line" "$(cat "$log")" 'sums\.cu:18 \(ld\.shared'
+grep -A12 -m1 'race' "$log"
+expect_match "and is in the report" "$(cat "$TEST_TMPDIR/cmake_gtest/sums.sarif")" '"ruleId": ?"race"'
+build cmake_gtest -DPLANTED_BUG=OFF
+expect "cmake_gtest repaired" "$(tests cmake_gtest)" "100% tests passed, 0 tests failed out of 5"
+cat "$log"
+
+build cmake_family -DPLANTED_BUG=ON
+expect "cmake_family with its planted bug" "$(tests cmake_family -L lockstep)" "0% tests passed, 2 tests failed out of 2"
+expect_match "the elements that nobody wrote are told" "$(cat "$log")" 'still holding the poison \(never written\)'
+grep -m1 -B1 -A1 'still holding the poison' "$log"
+build cmake_family -DPLANTED_BUG=OFF
+expect "cmake_family repaired, and each of its properties" "$(tests cmake_family)" "100% tests passed, 0 tests failed out of 12"
+cat "$log"
+cmake --build "$TEST_TMPDIR/cmake_family" --target conformance > "$log" 2>&1
+expect "its conformance" "$? $(tail -2 "$log" | head -1)" "0 Every ledger closes and all is green."
+expect_match "its passport tells the version" "$(cat "$TEST_TMPDIR/cmake_family/conformance/passport.json")" "\"version\": \"$version\""
+expect_match "and the suite" "$(cat "$TEST_TMPDIR/cmake_family/conformance/passport.json")" '"family": "cube"'
+"$prefix/bin/lockstep" diff "$TEST_TMPDIR"/cmake_family/conformance{,} > "$log" 2>&1
+expect "diff of it with itself" $? 0
+expect "lockstep run without suites" "$("$prefix/bin/lockstep" run 2>&1; echo $?)" "conform: there is no list of suites: --manifest=FILE names one
+2"
+
+# A family in a project of somebody's own.
+mkdir "$TEST_TMPDIR/project"
+cd "$TEST_TMPDIR/project" || exit 1
+expect "lockstep new" "$("$prefix/bin/lockstep" new dot_product > "$log"; echo $?)" 0
+expect "its files" "$(find dot_product -type f | wc -l)" 12
+expect "without a placeholder left" "$(grep -rciE 'family_?name' dot_product | grep -cv ':0$')" 0
+expect "again: refused" "$("$prefix/bin/lockstep" new dot_product 2>&1; echo $?)" "lockstep: dot_product exists already; nothing was written
+2"
+expect "another name that cannot be" "$("$prefix/bin/lockstep" new ../dot > /dev/null 2>&1; echo $?)" 2
+expect "CMake refuses a test of no target" \
+  "$(printf 'cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\nfind_package(Lockstep %s REQUIRED)\nlockstep_add_test(NAME t TARGET none)\n' "$version" > CMakeLists.txt
+    cmake -S . -B b -DCMAKE_PREFIX_PATH="$prefix" 2>&1 | grep -c "there is no target 'none'")" 1
+expect "CMake refuses another version" \
+  "$(printf 'cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES NONE)\nfind_package(Lockstep 99 REQUIRED)\n' > CMakeLists.txt
+    cmake -S . -B c -DCMAKE_PREFIX_PATH="$prefix" 2>&1 | grep -c 'requested version "99"')" 1
+times > "$log"
+echo "processor time of all that it ran: $(tail -1 "$log")"
+finish
