@@ -171,9 +171,9 @@ int run(int argc, char** argv) {
   session_options().fail_fast = options.fail_fast;
   if (options.fail_fast) GTEST_FLAG_SET(fail_fast, true);
   if (const std::string scale = environment("LOCKSTEP_SCALE"); !scale.empty()) {
-    const auto times = parse_number(scale, 1, 1'000'000);
-    if (!times) errors.push_back(fmt::format("LOCKSTEP_SCALE='{}' is not an integer from 1 to 1000000", scale));
-    session_options().scale = static_cast<double>(times.value_or(1));
+    const auto times = parse_scale(scale);
+    if (!times) errors.push_back(fmt::format("LOCKSTEP_SCALE='{}' is not a number from 0.000001 to 1000000", scale));
+    session_options().scale = times.value_or(1);
   }
   if (!errors.empty()) return refuse(errors);
 
