@@ -44,6 +44,10 @@ Clause clause_of(Capability capability) {
       return {"devices", static_cast<std::uint64_t>(device_count())};
     case Capability::kSimulator:
       return {"the simulated GPU", d.simulated};
+    case Capability::kComputeCapability:
+      return {"tenths of compute capability", static_cast<std::uint64_t>(10 * d.major + d.minor)};
+    case Capability::kWgmma:
+      return {"multiplications of a warpgroup", d.major == 9};
   }
   throw std::invalid_argument("require_capability: no such capability");
 }

@@ -61,10 +61,12 @@ enum class Capability {
   kClusterSize16,  // clusters of 16 blocks, by the kernel's opting in
   kManagedMemory,
   kCooperativeLaunch,
-  kGlobalBytes,       // at_least bytes of global memory
-  kSharedOptinBytes,  // at_least bytes of shared memory in a block, by opting in
-  kDevices,           // at_least devices that the process sees
-  kSimulator,         // the simulated GPU: its counters, findings or schedules
+  kGlobalBytes,        // at_least bytes of global memory
+  kSharedOptinBytes,   // at_least bytes of shared memory in a block, by opting in
+  kDevices,            // at_least devices that the process sees
+  kSimulator,          // the simulated GPU: its counters, findings or schedules
+  kComputeCapability,  // at_least 10 * major + minor
+  kWgmma,              // multiplications of a warpgroup: compute capability 9.0 alone
 };
 struct Requirement {
   Capability capability;
