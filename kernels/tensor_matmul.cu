@@ -17,7 +17,7 @@ constexpr const char* kWho = "tensor_matmul";
 
 constexpr int kSide = 32, kUnit = 16;
 constexpr int kWmmaThreads = 128;
-constexpr int kMostWmmaBlocks = 2048;
+constexpr int kMostWmmaBlocks = 1024;
 constexpr int kHalves = kSide + 8, kFloats = kSide + 4;  // a row, with what keeps banks apart; a multiple of 16 bytes
 
 __global__ void __launch_bounds__(kWmmaThreads) by_wmma(TensorMatmulArguments p) {

@@ -23,7 +23,7 @@ constexpr int kPitch = 80;       // from a row to the next: five times 16 bytes,
 constexpr int kStages = 3;
 constexpr int kThreads = 128;
 constexpr int kChunk = 16;  // bytes that one cp.async, or one row of an 8 x 8 matrix, has
-constexpr int kMostBlocks = 1024;
+constexpr int kMostBlocks = 512;
 
 struct Stage {
   alignas(16) unsigned char a[kTile][kPitch];
@@ -161,6 +161,20 @@ struct Mma {
   __device__ static int row_of_d(int lane, int register_) { return lane / 4 + register_ / 2 * 8; }
   __device__ static int column_of_d(int lane, int register_) { return lane % 4 * 2 + register_ % 2; }
 
+  // The accumulator before the first product.
+  template <class Result>
+  __device__ static Result first(Result c) {
+    return c;
+  }
+  template <class U, class Result>
+  __device__ static void multiply(Result (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    U::multiply(d, a, b);
+  }
+  // Host: how a factor is copied.
+  static Copy copy_of(const std::byte* data, std::int64_t stride, int element_bytes) {
+    if (rows_are_aligned(data, stride, element_bytes, 16)) return Copy::kAsync16;
+    return rows_are_aligned(data, stride, element_bytes, 4) ? Copy::kAsync4 : Copy::kElements;
+  }
   // Instructions that a stage takes: none whose products all lie behind the end of the row.
   __device__ static int steps(std::int64_t bytes_left) {
     return bytes_left > kStepBytes ? kStageBytes / kStepBytes : 1;
@@ -273,7 +287,7 @@ __global__ void __launch_bounds__(kThreads) kernel(TensorMatmulArguments p, Copy
     };
     Result sum[kDown][kAcross][4];
     each_element([&](int i, int j, int e, std::int64_t r, std::int64_t q) {
-      sum[i][j][e] = r < p.m && q < p.n ? c[r * p.c_stride + q] : Result{};
+      sum[i][j][e] = r < p.m && q < p.n ? Step::first(c[r * p.c_stride + q]) : Result{};
     });
 
     for (std::int64_t s = 0; s < count; ++s) {
@@ -296,7 +310,7 @@ __global__ void __launch_bounds__(kThreads) kernel(TensorMatmulArguments p, Copy
 #pragma unroll
           for (int j = 0; j < kAcross; ++j) {
             const unsigned columns[2] = {b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]};
-            U::multiply(sum[i][j], a[i], columns);
+            Step::template multiply<U>(sum[i][j], a[i], columns);
           }
         }
       }
@@ -310,17 +324,12 @@ __global__ void __launch_bounds__(kThreads) kernel(TensorMatmulArguments p, Copy
 
 // ---- Host.
 
-inline Copy copy_of(const std::byte* data, std::int64_t stride, int element_bytes) {
-  if (rows_are_aligned(data, stride, element_bytes, 16)) return Copy::kAsync16;
-  return rows_are_aligned(data, stride, element_bytes, 4) ? Copy::kAsync4 : Copy::kElements;
-}
-
 template <class Step, MatrixElement kElement>
 cudaError_t launch(const TensorMatmulArguments& p, cudaStream_t stream) {
-  constexpr int kBytes = kBytesOf<kElement>;
+  constexpr int kBytes = bytes_of(kElement);
   const std::int64_t tiles = tiles_of(p, kTile, kTile);
   kernel<Step, kElement><<<static_cast<unsigned>(tiles < kMostBlocks ? tiles : kMostBlocks), kThreads, 0, stream>>>(
-      p, copy_of(p.a, p.a_stride, kBytes), copy_of(p.b, p.b_stride, kBytes));
+      p, Step::copy_of(p.a, p.a_stride, kBytes), Step::copy_of(p.b, p.b_stride, kBytes));
   return cudaGetLastError();
 }
 

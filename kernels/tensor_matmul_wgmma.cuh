@@ -173,13 +173,20 @@ struct Wgmma {
   }
   // Nothing is left under way from stage to stage: the other warpgroup multiplies meanwhile.
   __device__ static void wait_for_products() { wait_for_group<0>(); }
-  // Arrivals at `empty` of a warpgroup, and whether this warp of it makes one: a warp has waited for itself alone.
-  __device__ static constexpr unsigned releasing_warps() { return 4; }
-  __device__ static bool releases(int /*warp*/) { return true; }
-  // Nobody leaves while the other block of the cluster still arrives at its barriers.
+  __device__ static constexpr bool releases_before_the_wait() { return false; }
+  // Arrivals that make a stage empty, and whether this warp of a warpgroup makes one at that block's barrier: a warp
+  // has waited for itself alone, and in a cluster its stage is written by both blocks.
+  template <class S>
+  __device__ static constexpr unsigned releasing_warps() {
+    return 4 * S::kConsumers * S::kBlocks;
+  }
+  __device__ static bool releases(int /*warp*/, unsigned /*block*/, unsigned /*own*/) { return true; }
+  // Nobody copies to the other block of the cluster before its barriers are there, and nobody leaves while the other
+  // still arrives at its own.
   __device__ static void synchronise_cluster() {
     asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
   }
+  __device__ static void join_cluster() { synchronise_cluster(); }
   __device__ static void leave_cluster() { synchronise_cluster(); }
 };
 
@@ -314,14 +321,14 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
   if (threadIdx.x == 0) {
     for (unsigned s = 0; s < S::kStages; ++s) {
       Step::initialise(ring.full(s), tensor.a && tensor.b ? 1 : Step::copying_threads());
-      Step::initialise(ring.empty(s), Step::releasing_warps() * S::kConsumers * S::kBlocks);
+      Step::initialise(ring.empty(s), Step::template releasing_warps<S>());
     }
     Step::publish_barriers();
   }
   if constexpr (S::kBlocks == 1) {
     __syncthreads();
   } else {
-    Step::synchronise_cluster();
+    Step::join_cluster();
   }
 
   if (threadIdx.x < kGroup) {
@@ -346,11 +353,14 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
     const bool pairs_of_c = reinterpret_cast<std::uintptr_t>(c) % 8 == 0 && p.c_stride % 2 == 0,
                pairs_of_d = reinterpret_cast<std::uintptr_t>(d) % 8 == 0 && p.d_stride % 2 == 0;
     const auto release = [&](unsigned stage) {
-      if (threadIdx.x % 32 != 0 || !Step::releases(threadIdx.x % kGroup / 32)) return;
-      if constexpr (S::kBlocks == 1) {
-        Step::arrive(ring.empty(stage));
-      } else {
-        for (unsigned block = 0; block < S::kBlocks; ++block) Step::arrive_at(ring.empty(stage), block);
+      if (threadIdx.x % 32 != 0) return;
+      for (unsigned block = 0; block < S::kBlocks; ++block) {
+        if (!Step::releases(threadIdx.x % kGroup / 32, block, rank)) continue;
+        if constexpr (S::kBlocks == 1) {
+          Step::arrive(ring.empty(stage));
+        } else {
+          Step::arrive_at(ring.empty(stage), block);
+        }
       }
     };
     unsigned turn = 0;
@@ -382,8 +392,9 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
           multiply_async<kElement>(sum, a + step * kStepBytes / 16, b + step * kStepBytes / 16);
         }
         Step::commit();
+        if (Step::releases_before_the_wait()) release(stage);
         Step::wait_for_products();
-        release(stage);
+        if (!Step::releases_before_the_wait()) release(stage);
       }
       pin(sum);
       each_pair<kRegisters>(tile.row, tile.column, [&](int r, std::int64_t i, std::int64_t j) {
