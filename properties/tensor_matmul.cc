@@ -207,11 +207,12 @@ void covers_more_tiles_than_blocks(const TensorMatmul& matmul, const TensorMatmu
       tall.m = 1024 * 32 + 3;
       break;
     case TensorMatmulPath::kMma:
+      tall.element = c.element == MatrixElement::kE4m3 ? c.element : MatrixElement::kF16;
       tall.m = 512 * 64 + 3;
       break;
     case TensorMatmulPath::kWgmma:
     case TensorMatmulPath::kWgmmaCluster:
-      tall.path = TensorMatmulPath::kWgmma;
+      tall.path = TensorMatmulPath::kWgmma, tall.element = MatrixElement::kF16;
       tall.m = device_properties().sms * 2 * 64 + 3;
       break;
   }
