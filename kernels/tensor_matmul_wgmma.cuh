@@ -345,6 +345,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
         }
       }
     }
+    __syncwarp();  // lanes that wait for the cluster meanwhile would take turns with the one that copies
   } else {
     Step::template take_registers<S>();
     const int consumer = threadIdx.x / kGroup - 1;
@@ -453,6 +454,12 @@ inline cudaError_t make_map(CUtensorMap& map, MatrixElement element, const std::
 template <class Step, class S, MatrixElement kElement>
 cudaError_t launch(const TensorMatmulArguments& p, cudaStream_t stream) {
   constexpr int kBytes = bytes_of(kElement);
+  // First: it makes the device's context current in a host thread that has none, without which no map is made.
+  auto* const function = kernel<Step, S, kElement>;
+  if (const cudaError_t e =
+          cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kSharedBytes);
+      e != cudaSuccess)
+    return e;
   CUtensorMap map_a{}, map_b{};
   const ByTensor tensor = {is_tensor(p.a, p.m, p.k, p.a_stride, kBytes), is_tensor(p.b, p.n, p.k, p.b_stride, kBytes)};
   if (tensor.a) {
@@ -466,27 +473,30 @@ cudaError_t launch(const TensorMatmulArguments& p, cudaStream_t stream) {
         e != cudaSuccess)
       return e;
   }
-  int device = 0, sms = 0;
-  if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
-  if (const cudaError_t e = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device); e != cudaSuccess)
-    return e;
-  auto* const function = kernel<Step, S, kElement>;
-  if (const cudaError_t e =
-          cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kSharedBytes);
-      e != cudaSuccess)
-    return e;
-
-  const std::int64_t clusters = std::min<std::int64_t>(tiles_of_clusters<S>(p), sms * S::kBlocksAnSm / S::kBlocks);
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim = {S::kBlocks, 1, 1};
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(clusters * S::kBlocks));
   config.blockDim = dim3(S::kThreads);
   config.dynamicSmemBytes = S::kSharedBytes;
   config.stream = stream;
   config.attrs = &cluster;
   config.numAttrs = S::kBlocks > 1 ? 1 : 0;
+  // As many as are there at once: of tiles in turn, who came later would have as many left when the others are done.
+  std::int64_t at_once = 0;
+  if constexpr (S::kBlocks > 1) {
+    int clusters = 0;  // fewer than pairs of multiprocessors, by how these are grouped
+    config.gridDim = dim3(S::kBlocks);
+    if (const cudaError_t e = cudaOccupancyMaxActiveClusters(&clusters, function, &config); e != cudaSuccess) return e;
+    at_once = std::max(clusters, 1);
+  } else {
+    int device = 0, sms = 0;
+    if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
+    if (const cudaError_t e = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device); e != cudaSuccess)
+      return e;
+    at_once = sms * S::kBlocksAnSm;
+  }
+  config.gridDim = dim3(static_cast<unsigned>(std::min(tiles_of_clusters<S>(p), at_once) * S::kBlocks));
   return cudaLaunchKernelEx(&config, function, p, map_a, map_b, tensor);
 }
 
