@@ -9,4 +9,5 @@ FAMILIES = [
     "staging",
     "memory_spaces",
     "memory_access",
+    "tensor_matmul",
 ]

@@ -65,7 +65,8 @@ enum class Capability {
   kSharedOptinBytes,   // at_least bytes of shared memory in a block, by opting in
   kDevices,            // at_least devices that the process sees
   kComputeCapability,  // at_least ten times it: 80 for 8.0
-  kWarpgroupMatrices,  // wgmma, which compute capability 9.0 has and no other
+  kWgmma,              // multiplications of a warpgroup: compute capability 9.0 alone
+  kTensorCopies,       // copies through tensor maps: compute capability 9.0 and up
   kSimulator,          // the simulated GPU: its counters, findings or schedules
 };
 struct Requirement {

@@ -299,7 +299,7 @@ TEST(Property, ARequirementThatTheDeviceDoesNotMeetIsNotApplicable) {
             }).not_applicable,
             "needs compute capability 8.9 or later; the device has 8.6 (Fake GPU, compute capability 8.6)");
   EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kComputeCapability, 86}); }).held);
-  EXPECT_EQ(run([](const Sample&) { require_capability({Capability::kWarpgroupMatrices}); }).not_applicable,
+  EXPECT_EQ(run([](const Sample&) { require_capability({Capability::kWgmma}); }).not_applicable,
             "needs multiplication of matrices by a warpgroup; the device has none (Fake GPU, compute capability 8.6)");
   EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kManagedMemory}); }).held);
   EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kGlobalBytes, std::uint64_t{1} << 30}); }).held);

@@ -11,6 +11,7 @@
 #include "properties/shuffle.h"
 #include "properties/staging.h"
 #include "properties/stencil.h"
+#include "properties/tensor_matmul.h"
 #include "tests/known_bad/mutation_test.h"
 
 namespace lockstep::known_bad {
@@ -126,6 +127,13 @@ struct MemoryAccessFamily
   static constexpr std::int64_t kLast = kMost / 16;
   static std::int64_t edge(const auto& a) { return std::get<4>(a); }  // x_count
 };
+struct TensorMatmulFamily : One<&kernels::tensor_matmul> {
+  static constexpr std::uint8_t kLast = 3;  // the last path
+  static std::uint8_t edge(const auto& a) { return static_cast<std::uint8_t>(std::get<0>(a)); }
+  // As many rows as are promised with as many columns.
+  static constexpr std::int64_t kLastOfFew = std::int64_t{1} << 16;
+  static std::int64_t few(const auto& a) { return std::get<2>(a).rows; }
+};
 
 // What every launcher owes is judged before, and by more cases than, what the family alone promises: it is what these
 // mistakes break.
@@ -150,6 +158,8 @@ const bool added = [] {
                      batteries_first(properties::memory_space_laws()));
   add_mutation_tests("memory_access_launcher", mutants_of<MemoryAccessFamily>(),
                      batteries_first(properties::memory_access_laws()));
+  add_mutation_tests("tensor_matmul_launcher", mutants_of<TensorMatmulFamily>(),
+                     batteries_first(properties::tensor_matmul_wmma_laws()));
   return true;
 }();
 

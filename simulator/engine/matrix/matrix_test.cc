@@ -253,6 +253,15 @@ TEST_F(Matrices, OperandsStayUntilTheyAreRead) {
   expect_clean(run(kOperands + kFence + kIssue + kWait + "bar.sync 0;\n" + overwrite, kGroup));
 }
 
+TEST_F(Matrices, OperandsAreReadUntilTheWaitHoweverEarlyItComes) {
+  // A fifth warp overwrites them when it is told to: before the wait, which has long been passed then, or after it.
+  const std::string issue = "setp.ge.u32 p1, r0, 128;\n@p1 bra OTHER;\n" + kOperands + kFence + kIssue, tell = "bar.arrive 1, 160;\n";
+  const std::string overwrite =
+      "bra JOIN;\nOTHER:\nbar.sync 0;\nbar.sync 1, 160;\nsetp.eq.u32 p1, r0, 128;\nmov.u32 s2, tile;\n@p1 st.shared.b32 [s2], r0;\nJOIN:\n";
+  expect_finding(run(issue + tell + kWait + overwrite, kGroup + 32), Kind::kRace, "wgmma.mma_async");
+  expect_clean(run(issue + kWait + tell + overwrite, kGroup + 32));
+}
+
 TEST_F(Matrices, AWarpgroupIsFourWarps) {
   const std::string rest = "st.shared.v4.b32 [s0+1024], {r20, r21, r22, r23};\n";
   expect_finding(run(rest + kOperands + kFence + kIssue + kWait, 64), Kind::kInvalidInstruction, "the block has 2 warps");

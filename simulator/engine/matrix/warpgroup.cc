@@ -122,6 +122,27 @@ bool check_read_kept(Warp& w, const PendingMultiplication& p) {
   return true;
 }
 
+// It may have read its operands at any time until now: to whoever writes them, the reads are those of this moment too.
+bool read_until_now(Warp& w, const PendingMultiplication& p) {
+  if (!w.block->launch->check_races) return true;
+  Request r;
+  r.op = &w.block->program->ops[p.pc];
+  r.pc = p.pc;
+  r.size = sizeof MatrixBytes::bytes;
+  r.reads = true;
+  for (std::size_t first = 0; first < p.read.size(); first += kWarpSize) {
+    // By the next lane each: of a lane that reads twice the first time is remembered.
+    LaneMask lanes = 0;
+    for (std::size_t i = first; i < std::min<std::size_t>(p.read.size(), first + kWarpSize); ++i) {
+      const std::size_t lane = (i + 1) % kWarpSize;
+      r.address[lane] = p.read[i].offset;
+      lanes |= LaneMask{1} << lane;
+    }
+    if (!resolve(w, r, isa::Space::kShared, lanes)) return false;
+  }
+  return true;
+}
+
 void negate(std::uint64_t* v, std::size_t count, isa::Type type) {
   const std::uint64_t sign = std::uint64_t{1} << (isa::bits_of(type) - 1);
   for (std::size_t i = 0; i < count; ++i) v[i] ^= sign;
@@ -215,7 +236,7 @@ void run_warpgroup_wait(Warp& w, const Op& op, LaneMask mask) {
   std::vector<std::uint32_t> done;
   for (const PendingMultiplication& p : state.pending) {
     if (p.group == ~0u || p.group + left >= state.groups) continue;
-    if (!check_read_kept(w, p)) return;
+    if (!check_read_kept(w, p) || !read_until_now(w, p)) return;
     done.push_back(p.number << kOriginBits | p.pc);
   }
   std::erase_if(state.pending, [&](const PendingMultiplication& p) { return p.group != ~0u && p.group + left < state.groups; });

@@ -1,0 +1,323 @@
+#include "properties/tensor_matmul.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "properties/contract_laws.h"
+#include "properties/tensor_matmul_case.h"
+
+namespace lockstep::properties {
+namespace {
+
+constexpr std::int64_t kMax = 150;  // of each of m, n, k: several tiles of every size, and quick
+const std::vector<ValueKind> kAnyValues = {ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kUniform,
+                                           ValueKind::kMixed,         ValueKind::kWide,  ValueKind::kSpecial};
+const std::vector<ValueKind> kExactValues = {ValueKind::kSmallIntegers, ValueKind::kOne, ValueKind::kZero};
+const std::vector<ValueKind> kFiniteValues = {ValueKind::kSmallIntegers, ValueKind::kUniform};
+
+// ---- The ways to a matrix unit: which paths and elements a case has, and what the device must have.
+
+struct ByWmma {
+  static Domain<TensorMatmulPath> paths() { return choice<TensorMatmulPath>({{"wmma", TensorMatmulPath::kWmma}}); }
+  static Domain<MatrixElement> elements() { return choice<MatrixElement>({{"f16", MatrixElement::kF16}}); }
+  static constexpr Requirement kNeeds = {Capability::kComputeCapability, 75};
+};
+
+struct ByMma {
+  static Domain<TensorMatmulPath> paths() { return choice<TensorMatmulPath>({{"mma", TensorMatmulPath::kMma}}); }
+  static Domain<MatrixElement> elements() {
+    using enum MatrixElement;
+    return choice<MatrixElement>({{"f16", kF16}, {"bf16", kBf16}, {"tf32", kTf32}, {"f64", kF64}, {"s8", kS8}});
+  }
+  static constexpr Requirement kNeeds = {Capability::kComputeCapability, 80};
+};
+
+struct ByFp8 : ByMma {
+  static Domain<MatrixElement> elements() { return choice<MatrixElement>({{"e4m3", MatrixElement::kE4m3}}); }
+  static constexpr Requirement kNeeds = {Capability::kComputeCapability, 89};
+};
+
+struct ByWgmma {
+  // The larger tiles take the simulated GPU longer: one case in six has them.
+  static Domain<TensorMatmulPath> paths() {
+    using enum TensorMatmulPath;
+    return choice<TensorMatmulPath>({{"wgmma", kWgmma},
+                                     {"wgmma", kWgmma},
+                                     {"wgmma", kWgmma},
+                                     {"wgmma", kWgmma},
+                                     {"wgmma", kWgmma},
+                                     {"wgmma_cluster", kWgmmaCluster}});
+  }
+  static Domain<MatrixElement> elements() {
+    using enum MatrixElement;
+    return choice<MatrixElement>({{"f16", kF16}, {"bf16", kBf16}, {"e4m3", kE4m3}});
+  }
+  static constexpr Requirement kNeeds = {Capability::kWgmma};
+};
+
+template <class Way>
+struct AnyCase : TensorMatmulCase {
+  static void fields(AnyCase& c, FieldVisitor& field) {
+    fields_of(c, field, Way::paths(), Way::elements(), kAnyValues, sizes(0, kMax));
+  }
+};
+
+// Small integers: every product and partial sum is exact.
+template <class Way>
+struct ExactCase : TensorMatmulCase {
+  static void fields(ExactCase& c, FieldVisitor& field) {
+    fields_of(c, field, Way::paths(), Way::elements(), kExactValues, sizes(0, kMax));
+  }
+};
+
+// Of moderate size.
+template <class Way>
+struct SmallCase : TensorMatmulCase {
+  static void fields(SmallCase& c, FieldVisitor& field) {
+    fields_of(c, field, Way::paths(), Way::elements(), kAnyValues, sizes(0, 40));
+  }
+};
+
+// Square, without special values.
+template <class Way>
+struct SquareCase : TensorMatmulCase {
+  static void fields(SquareCase& c, FieldVisitor& field) {
+    fields_of(c, field, Way::paths(), Way::elements(), kFiniteValues, sizes(0, 90));
+  }
+  void normalise() { n = k = m; }
+};
+
+// ---- The laws.
+
+Elements transposed(const Elements& dense, std::int64_t rows, std::int64_t columns) {
+  Elements out(dense.size());
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) out[j * rows + i] = dense[i * columns + j];
+  }
+  return out;
+}
+
+// Columns `from` to `to` - 1.
+Elements columns_of(const Elements& dense, std::int64_t columns, std::int64_t from, std::int64_t to) {
+  Elements out;
+  for (std::size_t row = 0; row * columns < dense.size(); ++row)
+    out.insert(out.end(), dense.begin() + row * columns + from, dense.begin() + row * columns + to);
+  return out;
+}
+
+void matches_its_reference(const TensorMatmul& matmul, const TensorMatmulCase& c) {
+  const Elements a = c.a(), b = c.b(), addend = c.c();
+  require_product(c, c.launch(matmul, a, b, addend), a, b, addend);
+}
+
+void is_exact_on_small_integers(const TensorMatmul& matmul, const TensorMatmulCase& c) {
+  const Elements a = c.a(), b = c.b(), addend = c.c(), d = c.launch(matmul, a, b, addend);
+  const auto whole = [&](std::uint64_t bits) {
+    return static_cast<std::int64_t>(reference::value_of(factor_of(c.element), bits));
+  };
+  for (std::int64_t i = 0; i < c.m; ++i) {
+    for (std::int64_t j = 0; j < c.n; ++j) {
+      auto sum = static_cast<std::int64_t>(result_of(c.element, addend[i * c.n + j]));
+      for (std::int64_t p = 0; p < c.k; ++p) sum += whole(a[i * c.k + p]) * whole(b[j * c.k + p]);
+      const double is = result_of(c.element, d[i * c.n + j]);
+      REQUIRE_LAW(is == static_cast<double>(sum), "D[{}][{}] is {}, but C + A B is {}", i, j, is, sum);
+    }
+  }
+}
+
+// NaN payloads and the sign of zero among them.
+void without_products_gives_c(const TensorMatmul& matmul, const TensorMatmulCase& c) {
+  TensorMatmulCase none = c;
+  none.k = 0;
+  REQUIRE_BITWISE_EQUAL(none.launch(matmul), none.c());
+}
+
+// An element's products stand in one instruction or in the next, as in the whole product: the bits agree.
+void goes_on_from_its_result(const TensorMatmul& matmul, const TensorMatmulCase& c) {
+  constexpr std::int64_t kStepBytes = 32;
+  const std::int64_t step = kStepBytes / bytes_of(c.element), split = c.k / 2 / step * step;
+  const Elements a = c.a(), b = c.b();
+  TensorMatmulCase front = c, back = c;
+  front.k = split, back.k = c.k - split;
+  const Elements half = front.launch(matmul, columns_of(a, c.k, 0, split), columns_of(b, c.k, 0, split), c.c());
+  REQUIRE_BITWISE_EQUAL(back.launch(matmul, columns_of(a, c.k, split, c.k), columns_of(b, c.k, split, c.k), half),
+                        c.launch(matmul, a, b, c.c()));
+}
+
+// The products of the two are the same, in the same order, with their factors exchanged.
+void transposes(const TensorMatmul& matmul, const TensorMatmulCase& c) {
+  const Elements d = c.launch(matmul);
+  TensorMatmulCase other = c;
+  std::swap(other.m, other.n);
+  const Elements mirrored = other.launch(matmul, c.b(), c.a(), transposed(c.c(), c.m, c.n));
+  for (std::int64_t i = 0; i < c.m; ++i) {
+    for (std::int64_t j = 0; j < c.n; ++j) {
+      const double here = result_of(c.element, d[i * c.n + j]), there = result_of(c.element, mirrored[j * c.m + i]);
+      REQUIRE_LAW(here == there || (here != here && there != there),
+                  "(A B + C)[{}][{}] is {}, but (B' A' + C')[{}][{}] is {}", i, j, here, j, i, there);
+    }
+  }
+}
+
+void by_the_identity_changes_nothing(const TensorMatmul& matmul, const TensorMatmulCase& c) {
+  Elements identity(c.m * c.m, bits_of(c.element, 0));
+  for (std::int64_t i = 0; i < c.m; ++i) identity[i * c.m + i] = bits_of(c.element, 1);
+  const Elements none(c.m * c.m, result_bits_of(c.element, 0)), b = c.b();
+  const Elements right = c.launch(matmul, b, identity, none), left = c.launch(matmul, identity, b, none);
+  for (std::int64_t e = 0; e < c.m * c.m; ++e) {
+    const double factor = reference::value_of(factor_of(c.element), b[e]);
+    const double by_rows = result_of(c.element, right[e]);
+    const double by_columns = result_of(c.element, left[e % c.m * c.m + e / c.m]);
+    REQUIRE_LAW(by_rows == factor, "(A I)[{}] is {}, but A[{}] is {}", e, by_rows, e, factor);
+    REQUIRE_LAW(by_columns == factor, "(I B)[{}] is {}, but B[{}] is {}", e, by_columns, e, factor);
+  }
+}
+
+void distributes_over_sums(const TensorMatmul& matmul, const TensorMatmulCase& c) {
+  const Elements a = c.a(), b = c.b(), other = c.other_b(), none(c.m * c.n, result_bits_of(c.element, 0));
+  Elements both(b.size());
+  std::ranges::transform(b, other, both.begin(), [&](std::uint64_t x, std::uint64_t y) {
+    const reference::Factor factor = factor_of(c.element);
+    return bits_of(c.element, reference::value_of(factor, x) + reference::value_of(factor, y));
+  });
+  const Elements of_b = c.launch(matmul, a, b, c.c()), of_other = c.launch(matmul, a, other, none),
+                 of_both = c.launch(matmul, a, both, c.c());
+  for (std::size_t e = 0; e < of_both.size(); ++e) {
+    const double whole = result_of(c.element, of_both[e]),
+                 parts = result_of(c.element, of_b[e]) + result_of(c.element, of_other[e]);
+    REQUIRE_LAW(whole == parts, "(A (B + E) + C)[{}] is {}, but A B + C + A E is {}", e, whole, parts);
+  }
+}
+
+// f16 by mma and by wmma; f16 and bf16 by wgmma and by mma. e4m3 is summed by another unit there.
+void paths_agree_bit_for_bit(const TensorMatmul& matmul, const TensorMatmulCase& c) {
+  TensorMatmulCase here = c, there = c;
+  const bool warpgroup = c.path != TensorMatmulPath::kMma;
+  if (!warpgroup || c.element == MatrixElement::kE4m3) here.element = there.element = MatrixElement::kF16;
+  there.path = warpgroup ? TensorMatmulPath::kMma : TensorMatmulPath::kWmma;
+  REQUIRE_BITWISE_EQUAL(here.launch(matmul), there.launch(matmul));
+}
+
+// One column of tiles, more than there are blocks.
+void covers_more_tiles_than_blocks(const TensorMatmul& matmul, const TensorMatmulCase& c) {
+  TensorMatmulCase tall = c;
+  tall.n = tall.k = 1;
+  switch (c.path) {
+    case TensorMatmulPath::kWmma:
+      tall.m = 1024 * 32 + 3;
+      break;
+    case TensorMatmulPath::kMma:
+      tall.element = c.element == MatrixElement::kE4m3 ? c.element : MatrixElement::kF16;
+      tall.m = 512 * 64 + 3;
+      break;
+    case TensorMatmulPath::kWgmma:
+    case TensorMatmulPath::kWgmmaCluster:
+      tall.path = TensorMatmulPath::kWgmma, tall.element = MatrixElement::kF16;
+      tall.m = device_properties().sms * 2 * 64 + 3;
+      break;
+  }
+  const Elements a = tall.a(), b = tall.b(), addend = tall.c();
+  require_product(tall, tall.launch(matmul, a, b, addend), a, b, addend);
+}
+
+// ---- The lists.
+
+// The law applies to devices with this capability alone.
+template <class Case>
+Law<TensorMatmul> needing(const Requirement& needs, Law<TensorMatmul> law) {
+  law.judge = [needs, judge = law.judge](std::string_view name, const TensorMatmul& matmul,
+                                         const PropertyOptions& options) {
+    PropertyOptions once;
+    once.cases = 1;
+    PropertyResult clause = run_property<Case>(
+        name, [&](const Case&) { require_capability(needs); }, once);
+    return clause.held ? judge(name, matmul, options) : clause;
+  };
+  return law;
+}
+
+template <class Way>
+Laws<TensorMatmul> needing_all(Laws<TensorMatmul> laws) {
+  for (auto& law : laws) law = needing<SmallCase<Way>>(Way::kNeeds, std::move(law));
+  return laws;
+}
+
+// What every way must keep.
+template <class Way>
+Laws<TensorMatmul> common_laws(int cases) {
+  return {
+      no_work_law<tensor_matmul_call, SmallCase<Way>, &TensorMatmulCase::m, &TensorMatmulCase::n>(
+          "LaunchesNothingForNoWork", {.cases = 30, .cost = 4}),
+      refusal_law<tensor_matmul_call, SmallCase<Way>>("RefusesBadArguments", {.cases = 40, .cost = 4}),
+      law<AnyCase<Way>, TensorMatmul>(
+          "MatchesItsReference",
+          +[](const TensorMatmul& matmul, const AnyCase<Way>& c) { matches_its_reference(matmul, c); },
+          {.cases = 2 * cases}),
+      law<ExactCase<Way>, TensorMatmul>(
+          "IsExactOnSmallIntegers",
+          +[](const TensorMatmul& matmul, const ExactCase<Way>& c) { is_exact_on_small_integers(matmul, c); },
+          {.cases = cases}),
+      law<SmallCase<Way>, TensorMatmul>(
+          "WithoutProductsGivesC",
+          +[](const TensorMatmul& matmul, const SmallCase<Way>& c) { without_products_gives_c(matmul, c); },
+          {.cases = 30, .cost = 4}),
+      law<AnyCase<Way>, TensorMatmul>(
+          "GoesOnFromItsResult",
+          +[](const TensorMatmul& matmul, const AnyCase<Way>& c) { goes_on_from_its_result(matmul, c); },
+          {.cases = cases / 3, .cost = 3}),
+  };
+}
+
+template <class Way>
+Laws<TensorMatmul> all_laws(int cases) {
+  Laws<TensorMatmul> laws = common_laws<Way>(cases);
+  const Laws<TensorMatmul> more = {
+      law<AnyCase<Way>, TensorMatmul>("Transposes",
+                                      +[](const TensorMatmul& matmul, const AnyCase<Way>& c) { transposes(matmul, c); },
+                                      {.cases = cases / 3, .cost = 2}),
+      law<SquareCase<Way>, TensorMatmul>(
+          "ByTheIdentityChangesNothing",
+          +[](const TensorMatmul& matmul, const SquareCase<Way>& c) { by_the_identity_changes_nothing(matmul, c); },
+          {.cases = cases / 4, .cost = 2}),
+      law<ExactCase<Way>, TensorMatmul>(
+          "DistributesOverSums",
+          +[](const TensorMatmul& matmul, const ExactCase<Way>& c) { distributes_over_sums(matmul, c); },
+          {.cases = cases / 4, .cost = 3}),
+      law<SmallCase<Way>, TensorMatmul>(
+          "CoversMoreTilesThanBlocks",
+          +[](const TensorMatmul& matmul, const SmallCase<Way>& c) { covers_more_tiles_than_blocks(matmul, c); },
+          {.cases = 1, .cost = 1000}),
+      law<SmallCase<Way>, TensorMatmul>("IsDeterministic", require_same_bits<SmallCase<Way>, TensorMatmul>,
+                                        {.cases = 1, .cost = 200}),
+  };
+  laws.insert(laws.end(), more.begin(), more.end());
+  return with_batteries<tensor_matmul_call, SmallCase<Way>>(std::move(laws));
+}
+
+template <class Way>
+Law<TensorMatmul> agreement() {
+  return law<AnyCase<Way>, TensorMatmul>(
+      "PathsAgreeBitForBit",
+      +[](const TensorMatmul& matmul, const AnyCase<Way>& c) { paths_agree_bit_for_bit(matmul, c); },
+      {.cases = 30, .cost = 3});
+}
+
+}  // namespace
+
+Laws<TensorMatmul> tensor_matmul_wmma_laws() { return all_laws<ByWmma>(60); }
+
+Laws<TensorMatmul> tensor_matmul_mma_laws() {
+  Laws<TensorMatmul> laws = all_laws<ByMma>(80);
+  laws.push_back(agreement<ByMma>());
+  return needing_all<ByMma>(std::move(laws));
+}
+
+Laws<TensorMatmul> tensor_matmul_fp8_laws() { return needing_all<ByFp8>(common_laws<ByFp8>(30)); }
+
+Laws<TensorMatmul> tensor_matmul_wgmma_laws() {
+  Laws<TensorMatmul> laws = all_laws<ByWgmma>(32);
+  laws.push_back(agreement<ByWgmma>());
+  return needing_all<ByWgmma>(std::move(laws));
+}
+
+}  // namespace lockstep::properties

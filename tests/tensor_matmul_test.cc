@@ -1,0 +1,16 @@
+// The product on matrix units against every law of properties/tensor_matmul.h, a suite for each way to a unit.
+#include "properties/tensor_matmul.h"
+
+#include "tests/law_coverage.h"
+
+namespace lockstep::properties {
+namespace {
+
+const TensorMatmul matmul = kernels::tensor_matmul;
+const bool proved = prove("TensorMatmulByWmma", tensor_matmul_wmma_laws(), matmul) &&
+                    prove("TensorMatmulByMma", tensor_matmul_mma_laws(), matmul) &&
+                    prove("TensorMatmulOfFp8", tensor_matmul_fp8_laws(), matmul) &&
+                    prove("TensorMatmulByWgmma", tensor_matmul_wgmma_laws(), matmul);
+
+}  // namespace
+}  // namespace lockstep::properties
