@@ -45,7 +45,7 @@ Clause clause_of(Capability capability) {
     case Capability::kComputeCapability:
       return {"tenths of compute capability", static_cast<std::uint64_t>(10 * d.major + d.minor)};
     case Capability::kWgmma:
-      return {"multiplications of a warpgroup", d.major == 9 && d.minor == 0};
+      return {"multiplication of matrices by a warpgroup", d.major == 9 && d.minor == 0};
     case Capability::kTensorCopies:
       return {"copies through tensor maps", d.major >= 9};
     case Capability::kSimulator:
