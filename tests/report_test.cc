@@ -26,7 +26,9 @@ std::string page(const MadeRun& run, const std::vector<Picture>& pictures = {}) 
   Passport p;
   std::string error;
   EXPECT_TRUE(parse_passport(run.json(), p, error)) << error;
-  return report_html(p, pictures, assets);
+  ReportContext context;
+  context.pictures = pictures;
+  return report_html(p, context, assets);
 }
 
 // The page without its programs and styles.
@@ -91,6 +93,119 @@ TEST(Report, HasPicturesChartsAndTables) {
                           HasSubstr("data-kind=\"duration\"")));
   EXPECT_THAT(text, AllOf(HasSubstr("<tr class=\"bad\"><td>stride 4</td>"), HasSubstr("<tr><td>stride 2</td>")));
   EXPECT_THAT(text, AllOf(HasSubstr("b against a"), HasSubstr("SLOWER")));
+}
+
+Passport passport_of(const MadeRun& run) {
+  Passport p;
+  std::string error;
+  EXPECT_TRUE(parse_passport(run.json(), p, error)) << error;
+  return p;
+}
+
+std::string page(const Passport& p, const ReportContext& context) {
+  ReportAssets assets;
+  EXPECT_EQ(read_assets(assets), "");
+  return visible(report_html(p, context, assets));
+}
+
+TEST(Report, OfOneCaseOrOfAPartDoesNotLookLikeAWholeRun) {
+  MadeRun run;
+  EXPECT_THAT(page(passport_of(run), {}), Not(HasSubstr("verdict part")));
+  run.options["case"] = "Made.Rounds: n=33";
+  EXPECT_THAT(page(passport_of(run), {}),
+              AllOf(HasSubstr("<span class=\"verdict part\">ONE CASE</span>"),
+                    HasSubstr("This is a replay of one case, <code>Made.Rounds: n=33</code>"),
+                    Not(HasSubstr("Every ledger closes"))));
+  run.options = {{"pattern", "<Rounds>"}, {"scale", "0.1"}};
+  EXPECT_THAT(
+      page(passport_of(run), {}),
+      AllOf(HasSubstr(">A PART</span>"),
+            HasSubstr("of properties with <code>&lt;Rounds&gt;</code> in their names, with 0.1 times the cases")));
+  run.options = {};
+  Passport p = passport_of(run);
+  p.partial = "interrupted by SIGINT";
+  p.not_begun = {"sort"};
+  EXPECT_THAT(page(p, {}),
+              AllOf(HasSubstr(">PARTIAL</span>"),
+                    HasSubstr("This run was interrupted by SIGINT: what is here is partial, without sort.")));
+}
+
+TEST(Report, SecondsAddUp) {
+  Passport p = passport_of(MadeRun());
+  p.seconds = 3;
+  p.suites[0].seconds = 5;
+  p.suites[0].properties.at("Made.Holds").seconds = 1.25;
+  p.suites[0].properties.at("Made.Rounds").seconds = 2.5;
+  const std::string text = page(p, {});
+  EXPECT_THAT(text, HasSubstr("starting, ending, and between properties</span></td><td></td><td class=\"n\"></td><td "
+                              "class=\"n\"></td><td class=\"n wide\">1.25</td>"));
+  EXPECT_TRUE(std::regex_search(text, std::regex("<tr class=\"sum\"><td>all</td>.*<td class=\"n wide\">5.0</td></tr>")))
+      << "the sum of the suites, not the time of the run";
+  EXPECT_THAT(text, HasSubstr("the run took 3.0 s"));
+}
+
+TEST(Report, ShowsSentencesThatLeadToTheirSources) {
+  MadeRun run;
+  run.records[1].notes["source"] = "properties/made.cc:88";
+  ReportContext context;
+  EXPECT_THAT(page(passport_of(run), context), HasSubstr("rounds <span class=\"wide\">(properties/made.cc:88)</span>"));
+  context.sources = "https://example.org/blob/main/";
+  EXPECT_THAT(page(passport_of(run), context),
+              HasSubstr("<a href=\"https://example.org/blob/main/properties/made.cc#L88\" "
+                        "title=\"properties/made.cc:88\">rounds</a>"));
+}
+
+TEST(Report, SaysInWordsThatABudgetTouchesItsLimit) {
+  MadeRun run;
+  EXPECT_THAT(page(passport_of(run), {}), Not(HasSubstr("touches its limit")));
+  run.records[1].budget = 0.96;
+  EXPECT_THAT(page(passport_of(run), {}),
+              HasSubstr("<b>Made.Rounds</b> touches its limit: a little more error, and it fails (0.9600)."));
+  run.records[1].budget = 1;
+  EXPECT_THAT(page(passport_of(run), {}), HasSubstr("uses all of its bound"));
+}
+
+TEST(Report, TellsFailuresOfOneCauseAsOne) {
+  MadeRun run;
+  for (const std::size_t i : {0, 1}) {
+    run.fail(
+        i, "race: st.shared.f32\n  by thread (" + std::to_string(i) + ",0,0)\n  at kernels/made.cu:9 (st.shared.f32)");
+    run.records[i].reason = "finding:race";
+  }
+  const std::string text = page(passport_of(run), {});
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("<h3>Made.Holds <span"), HasSubstr("also, of the same cause"),
+                    HasSubstr("<li>Made.Rounds<br><code>./lockstep run"), Not(HasSubstr("<h3>Made.Rounds <span"))));
+}
+
+TEST(Report, ShowsWhatChangedSinceAnEarlierRun) {
+  MadeRun run;
+  ReportContext context;
+  EXPECT_THAT(page(passport_of(run), context), Not(HasSubstr("id=\"change\"")));
+  context.earlier = passport_of(run);
+  EXPECT_THAT(page(passport_of(run), context), HasSubstr("<span class=\"pass\">not worse</span>"));
+  run.records[1].budget = 0.9;
+  EXPECT_THAT(page(passport_of(run), context),
+              AllOf(HasSubstr("More of the error bound is used"), HasSubstr("<span class=\"fail\">worse</span>")));
+}
+
+// What mutate and coverage leave in the run's folder.
+TEST(Report, ShowsHowGoodTheSuitesAreWhereThatIsKnown) {
+  const std::string out = end_to_end::fresh_file("judged");
+  fs::create_directories(out + "/mutation/made");
+  fs::create_directories(out + "/coverage");
+  std::ofstream(out + "/mutation/made/mutation.json")
+      << R"({"files": {"a.cu": {"mutants": [{"status": "Killed"}, {"status": "Timeout"}, {"status": "Survived"},
+    {"status": "NoCoverage"}, {"status": "Ignored"}]}}})";
+  std::ofstream(out + "/mutation/made/mutation.html") << "page";
+  std::ofstream(out + "/coverage/coverage.info")
+      << "SF:kernels/made.cu\nBRF:4\nBRH:3\nLF:1000\nLH:999\nend_of_record\n";
+  const std::string text = page(passport_of(MadeRun()), read_context(out));
+  EXPECT_THAT(text, HasSubstr("<td><a href=\"mutation/made/mutation.html\">made</a></td><td class=\"n\">66.6 %</td><td "
+                              "class=\"n\">2</td><td class=\"n\">1</td><td class=\"n\">1</td><td class=\"n\">1</td>"));
+  EXPECT_THAT(text, HasSubstr("<td><code>kernels/made.cu</code></td><td class=\"n\">1000</td><td class=\"n\">99.9 "
+                              "%</td><td class=\"n\">4</td><td class=\"n\">75.0 %</td>"));
+  EXPECT_THAT(page(passport_of(MadeRun()), {}), Not(HasSubstr("How good the suites are")));
 }
 
 TEST(Report, NumbersInNamesCountAsNumbers) {

@@ -79,14 +79,19 @@ chmod +x "$tools/python3"
 expect "fetching needs pip" "$(PIP_STATUS=1 toolkit_packages)" python3-pip
 expect "which may be there" "$(PIP_STATUS=0 toolkit_packages)" ""
 
-# The entry script itself.
+# The entry script itself, in a checkout where nothing was built yet.
+checkout=$TEST_TMPDIR/checkout
+mkdir -p "$checkout/bazel/setup"
+cp -L lockstep WORKSPACE VERSION "$checkout"
+cp -L bazel/setup/* "$checkout/bazel/setup"
+cd "$checkout" || exit 1
 output=$(./lockstep frobnicate 2>&1)
-expect "an unknown command" "$? $output" "2 lockstep: unknown command 'frobnicate'; see ./lockstep --help"
-output=$(./lockstep run --frobnicate 2>&1)
-expect "an unknown option" "$? $output" "2 lockstep: run does not know '--frobnicate'; see ./lockstep --help"
+expect "an unknown command" "$? $output" "2 lockstep: there is no command frobnicate; ./lockstep --help lists the commands"
 output=$(./lockstep new 2>&1)
 expect "a family without a name" "$? $output" "2 lockstep: new needs the name of a family, such as dot_product, and nothing else"
 output=$(./lockstep 2>&1)
 expect "no command" $? 2
-expect_match "--help" "$(./lockstep --help)" "^usage: ./lockstep COMMAND"
+expect_match "--help, which nothing need be built for" "$(./lockstep --help)" "^usage: ./lockstep COMMAND"
+expect_match "of a command likewise" "$(./lockstep run --help)" "^usage: ./lockstep COMMAND"
+expect "--version" "$(./lockstep --version)" "lockstep $(cat VERSION)"
 finish

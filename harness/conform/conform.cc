@@ -1,25 +1,28 @@
 // conform: runs the conformance suites, each in a process of its own, and leaves a table, a passport and JUnit's XML.
 #include <fmt/format.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <map>
-#include <mutex>
+#include <memory>
 #include <random>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "command/command_line.h"
+#include "harness/conform/choice.h"
+#include "harness/conform/progress.h"
 #include "harness/conform/repeat.h"
+#include "harness/conform/results.h"
+#include "harness/conform/run_lock.h"
 #include "harness/conform/sanitizer.h"
+#include "harness/conform/stop.h"
 #include "harness/conform/subprocess.h"
 #include "harness/conform/suite_result.h"
 #include "harness/conform/suite_run.h"
@@ -30,8 +33,8 @@
 #include "harness/ledger/runfiles.h"
 #include "harness/property/replay.h"
 #include "harness/report/passport_file.h"
-#include "harness/report/report_html.h"
 #include "harness/report/run_report.h"
+#include "harness/report/sentence.h"
 
 namespace lockstep {
 namespace {
@@ -40,17 +43,12 @@ namespace fs = std::filesystem;
 
 constexpr int kGreen = 0, kRed = 1, kUsage = 2, kNoDevice = 5, kNoSanitizer = 6;
 
+constexpr double kMinScale = 1e-6, kMaxScale = 1e6, kQuick = 0.1;
+
 // Leaves room to count up from, one a run.
 constexpr std::uint64_t kMaxRandomSeed = 1'000'000'000'000'000'000;
 
-struct Arguments {
-  std::string command = "run";
-  bool list = false;
-  std::vector<std::string> suites;
-  std::string cases, seed, random_seed, device, replay, sanitizer, manifest, out = "lockstep-out";
-  int jobs = 1, repeat = 1;
-  double time_limit = 900, property_limit = 300;
-};
+using Arguments = command::RunArguments;
 
 std::string environment(const char* variable) {
   const char* value = std::getenv(variable);
@@ -58,13 +56,12 @@ std::string environment(const char* variable) {
 }
 
 int refuse(const std::string& sentence) {
-  fmt::print(stderr, "conform: {}\n", sentence);
+  fmt::print(stderr, "lockstep: {}\n", sentence);
   return kUsage;
 }
 
 // Empty, or a sentence.
 std::string check(const Arguments& a) {
-  if (a.command != "run" && a.command != "list") return fmt::format("'{}' is neither run nor list", a.command);
   if (!a.cases.empty() && !parse_number(a.cases, 1, 1'000'000'000))
     return fmt::format("--cases={} is not an integer from 1 to 1000000000", a.cases);
   if (!a.seed.empty() && !parse_number(a.seed, 1, UINT64_MAX))
@@ -75,9 +72,20 @@ std::string check(const Arguments& a) {
     return "--seed gives every property one seed, --repeat and --random-seed give each its own: choose";
   if (a.repeat > 1 && !a.replay.empty()) return "--repeat with --case would run the same case again";
   if (a.repeat < 1 || a.repeat > 1'000'000) return fmt::format("--repeat={} is not from 1 to 1000000", a.repeat);
-  if (a.jobs < 1 || a.jobs > 1024) return fmt::format("--jobs={} is not from 1 to 1024", a.jobs);
+  if (a.jobs && (*a.jobs < 1 || *a.jobs > 1024)) return fmt::format("--jobs={} is not from 1 to 1024", *a.jobs);
   if (!(a.time_limit > 0)) return "--time-limit needs a number of seconds above 0";
   if (!(a.property_limit > 0)) return "--property-limit needs a number of seconds above 0";
+  if (!(a.scale >= kMinScale && a.scale <= kMaxScale))
+    return fmt::format("--scale={:g} is not from {:g} to {:g}", a.scale, kMinScale, kMaxScale);
+  if (!a.cases.empty() && (a.quick || a.scale != 1))
+    return "--cases gives every property one number, --quick and --scale change its own: choose";
+  if (a.quick && a.scale != 1) return "--quick is --scale=0.1: choose";
+  if (!a.replay.empty() && (!a.pattern.empty() || a.last_failed))
+    return "--case names one property, -k and --lf choose several: choose";
+  if (a.repeat > 1 && (a.stop || a.last_failed))
+    return "--repeat stops at the first failure, and runs what it is told to: without -x and --lf";
+  if (a.pattern.find_first_of(":-") != std::string::npos)
+    return fmt::format("-k {}: no property has ':' or '-' in its name", a.pattern);
   CaseName name;
   std::string error;
   if (!a.replay.empty() && !parse_case_name(a.replay, name, error)) return "--case: " + error;
@@ -88,6 +96,14 @@ std::string check(const Arguments& a) {
 fs::path from_user(const std::string& path) {
   const std::string folder = environment("BUILD_WORKING_DIRECTORY");
   return fs::absolute(folder.empty() ? fs::path(path) : fs::path(folder) / path);
+}
+
+// Where results go. A replay has a folder of its own: it is of one case, and one is reading the report of the others.
+fs::path folder_of(const Arguments& a) {
+  if (!a.out.empty()) return from_user(a.out);
+  const std::string usual = environment("LOCKSTEP_OUT");
+  const fs::path out = from_user(usual.empty() ? "lockstep-out" : usual);
+  return a.replay.empty() ? out : out / "replay";
 }
 
 std::string self() {
@@ -103,61 +119,30 @@ std::string replay_command() {
                                                              : shell_quoted(self());
 }
 
+double scale_of(const Arguments& a) { return a.quick ? kQuick : a.scale; }
+
+// As many suites at a time as there are processors; on a GPU, which they would share, one.
+int jobs_of(const Arguments& a, const Target& target) {
+  return a.jobs ? *a.jobs : target.silicon ? 1 : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 SuiteOptions suite_options(const Arguments& a, const Target& target) {
   SuiteOptions o = {.cases = a.cases,
                     .seed = a.seed,
                     .replay = a.replay,
                     .target = target,
                     .replay_command = replay_command(),
+                    .scale = scale_of(a),
+                    .fail_fast = a.stop,
                     .time_limit = a.time_limit,
                     .property_limit = a.property_limit};
   if (!a.sanitizer.empty()) o.prefix = find_sanitizer(a.sanitizer).prefix();
   o.random_seed = parse_number(a.random_seed, 2, kMaxRandomSeed).value_or(0);
   // Suites that run at the same time share the machine's cores.
-  if (a.jobs > 1 && environment("LOCKSTEP_HOST_THREADS").empty())
-    o.host_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / a.jobs);
+  if (const int jobs = jobs_of(a, target); jobs > 1 && environment("LOCKSTEP_HOST_THREADS").empty())
+    o.host_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / jobs);
   return o;
 }
-
-// What is printed while suites run: a line when one ends and, on a terminal, one that follows those that run.
-class Progress {
- public:
-  Progress(std::size_t suites, bool several_targets)
-      : suites_(suites), several_(several_targets), live_(isatty(STDOUT_FILENO) != 0) {}
-
-  void tick(const Target& target, const Suite& suite, const SuiteProgress& p) {
-    if (!live_) return;
-    const std::lock_guard lock(mutex_);
-    const std::string what =
-        p.planned == 0 ? "starting" : fmt::format("{} of {} properties  {}", p.done, p.planned, p.running);
-    running_[label(target, suite)] = fmt::format("{}  {:.0f} s  {}", label(target, suite), p.seconds, what);
-    std::string all;
-    for (const auto& [name, text] : running_) all += (all.empty() ? "" : " | ") + text;
-    fmt::print("\r\x1b[K{:.120}", all);
-    std::fflush(stdout);
-  }
-
-  // Of the suite with that number, from 1.
-  void end(const Target& target, std::size_t number, const SuiteResult& r) {
-    const std::lock_guard lock(mutex_);
-    running_.erase(label(target, r.suite));
-    const Tally t = r.ledger.tally();
-    fmt::print("{}[{}/{}] {}: {}, {} of {} properties passed, {} cases, {:.1f} s\n", live_ ? "\r\x1b[K" : "", number,
-               suites_, label(target, r.suite), r.green() ? "green" : "RED", t.passed, t.planned, t.cases,
-               r.end.seconds);
-    std::fflush(stdout);
-  }
-
- private:
-  std::string label(const Target& target, const Suite& suite) const {
-    return several_ ? fmt::format("GPU {} {}", target.device, suite.family) : suite.family;
-  }
-
-  std::size_t suites_;
-  bool several_, live_;
-  std::mutex mutex_;
-  std::map<std::string, std::string> running_;
-};
 
 std::string now_utc() {
   const std::time_t now = std::time(nullptr);
@@ -166,43 +151,6 @@ std::string now_utc() {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
-}
-
-// The commit of the tree around the program, from the caller or from git where there is one.
-void find_commit(RunReport& report, const fs::path& scratch) {
-  report.commit = environment("LOCKSTEP_COMMIT");
-  if (constexpr std::string_view kModified = "-modified"; report.commit.ends_with(kModified)) {
-    report.commit.resize(report.commit.size() - kModified.size());
-    report.modified = true;
-  }
-  if (!report.commit.empty()) return;
-  const std::string tree =
-      environment("BUILD_WORKSPACE_DIRECTORY").empty() ? "." : environment("BUILD_WORKSPACE_DIRECTORY");
-  const fs::path output = scratch / "git.txt";
-  const auto git = [&](const std::string& arguments) {
-    Command c;
-    c.argv = {"/bin/sh", "-c", fmt::format("exec git -C {} {} 2>/dev/null", shell_quoted(tree), arguments)};
-    c.output = output.string();
-    c.time_limit = std::chrono::seconds(10);
-    std::string text;
-    if (run_process(c).succeeded()) {
-      std::ifstream in(output);
-      std::getline(in, text);
-    }
-    return text;
-  };
-  report.commit = git("rev-parse HEAD");
-  report.modified = !report.commit.empty() && !git("status --porcelain --untracked-files=no").empty();
-  fs::remove(output);
-}
-
-// False, after a sentence, if the file cannot be written.
-bool save(const fs::path& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) fmt::print(stderr, "conform: {} cannot be written\n", path.string());
-  return static_cast<bool>(out);
 }
 
 // A report without its suites.
@@ -216,30 +164,15 @@ RunReport report_of(const Arguments& a, const fs::path& out) {
   if (!a.device.empty()) report.options["device"] = a.device;
   if (!a.sanitizer.empty()) report.options["sanitizer"] = a.sanitizer;
   if (!a.replay.empty()) report.options["case"] = a.replay;
+  if (!a.pattern.empty()) report.options["pattern"] = a.pattern;
+  if (scale_of(a) != 1) report.options["scale"] = fmt::format("{:g}", scale_of(a));
+  if (a.last_failed) report.options["last_failed"] = "true";
   for (const std::string& s : a.suites) report.options["suites"] += (report.options["suites"].empty() ? "" : ",") + s;
   return report;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-// The page is made from the passport as it was written, as it would be from one of another machine.
-bool save_page(const std::string& passport_text, const fs::path& out) {
-  Passport passport;
-  ReportAssets assets;
-  std::string error;
-  if (!parse_passport(passport_text, passport, error) || !(error = read_assets(assets)).empty()) {
-    fmt::print(stderr, "conform: no report.html: {}\n", error);
-    return false;
-  }
-  return save(out / "report.html", report_html(passport, read_pictures(out.string()), assets));
-}
-
-bool save_report(const RunReport& report, const fs::path& out) {
-  const std::string passport = passport_json(report);
-  return save(out / "passport.json", passport) && save(out / "junit.xml", junit_xml(report)) &&
-         save_page(passport, out);
 }
 
 // All suites on one target; results in the order of the suites, whichever end first.
@@ -256,26 +189,49 @@ void run_on(const Target& target, const Arguments& a, const std::vector<Suite>& 
     const Suite& suite = suites[i];
     report.suites[i] = run_suite(suite, options, out, [&](const SuiteProgress& p) { progress.tick(target, suite, p); });
     progress.end(target, i + 1, report.suites[i]);
-    return true;
+    if (a.stop && !report.suites[i].green()) stop_at_failure();
+    return stop_reason().empty();
   };
   // Those that measure are last in the manifest, and have the GPU to themselves.
   const auto measuring = std::find_if(suites.begin(), suites.end(), [](const Suite& s) { return s.silicon; });
   const auto before = static_cast<std::size_t>(measuring - suites.begin());
-  run_tasks(a.jobs, before, one);
-  run_tasks(1, suites.size() - before, [&](std::size_t i) { return one(before + i); });
+  run_tasks(jobs_of(a, target), before, one);
+  if (stop_reason().empty()) run_tasks(1, suites.size() - before, [&](std::size_t i) { return one(before + i); });
   report.seconds = seconds_since(start);
+  report.partial = stop_reason();
+  // Those that never began have no name.
+  std::size_t i = 0;
+  std::erase_if(report.suites, [&](const SuiteResult& r) {
+    const std::string& family = suites[i++].family;
+    if (r.suite.family.empty()) report.not_begun.push_back(family);
+    return r.suite.family.empty();
+  });
 }
 
 // Prints and saves what a run on one target left; whether all of it is green.
 bool conclude(const RunReport& report, const fs::path& out) {
+  const Paint paint = paint_of_stdout();
   const std::vector<std::string> problems = report.problems();
-  fmt::print("{}\n{}\n", failures(report.suites), table(report.suites));
-  const bool saved = save_report(report, out);
-  fmt::print("passport: {}\nreport:   {}\n{}\n", (out / "passport.json").string(), (out / "report.html").string(),
-             problems.empty()
-                 ? "Every ledger closes and all is green."
-                 : fmt::format("NOT GREEN: {} problem{}.", problems.size(), problems.size() == 1 ? "" : "s"));
-  return problems.empty() && saved;
+  fmt::print("{}\n{}\n", failures(report.suites, paint), table(report.suites));
+  const std::string unsaved = save_results(report, out);
+  if (!unsaved.empty()) {
+    fmt::print("{}\n", paint.bad("NOT GREEN: the results are not saved: " + unsaved));
+    return false;
+  }
+  fmt::print("passport: {}\nreport:   {}\n", (out / "passport.json").string(), (out / "report.html").string());
+  if (!report.partial.empty()) {
+    fmt::print("The run was {}: what is there is partial{}.\n", report.partial,
+               report.not_begun.empty() ? "" : fmt::format(", without {}", fmt::join(report.not_begun, ", ")));
+  }
+  if (!problems.empty()) {
+    fmt::print("{}\n",
+               paint.bad(fmt::format("NOT GREEN: {} problem{}.", problems.size(), problems.size() == 1 ? "" : "s")));
+  } else if (!report.options.contains("case")) {
+    fmt::print("{}\n", paint.good("Every ledger closes and all is green."));
+  } else {
+    fmt::print("{}\n", paint.good("The case is green."));
+  }
+  return problems.empty();
 }
 
 // Whether the sanitizer can be believed on every target; says so if not.
@@ -285,10 +241,10 @@ bool sanitizer_lives(const Arguments& a, const std::vector<Target>& targets) {
   for (const Target& t : targets) {
     if (!why.empty()) break;
     Command base = command_on(t);
-    base.output = (from_user(a.out) / "logs" / ("sanitizer-" + t.device + ".log")).string();
+    base.output = (folder_of(a) / "logs" / ("sanitizer-" + t.device + ".log")).string();
     if (!t.silicon) {
       why = "--sanitizer needs a GPU; the simulated GPU has checks of its own, all on";
-    } else if (why = make_run_folder(from_user(a.out)); why.empty()) {
+    } else if (why = make_run_folder(folder_of(a)); why.empty()) {
       why = proof_of_life(sanitizer, runfile("harness/conform/sanitizer_probe"), base,
                           [](const Command& c) { return run_process(c); });
     }
@@ -304,9 +260,10 @@ bool sanitizer_lives(const Arguments& a, const std::vector<Target>& targets) {
 
 // Several targets run at the same time, each with a report and a folder of its own.
 int run(const Arguments& a, const std::vector<Suite>& suites, const std::vector<Target>& targets) {
-  const auto folder = [&, out = from_user(a.out)](const Target& t) {
+  const auto folder = [&, out = folder_of(a)](const Target& t) {
     return targets.size() == 1 ? out : out / ("gpu-" + t.device);
   };
+  stop_on_signals();
   for (const Target& t : targets) {
     if (const std::string error = make_run_folder(folder(t)); !error.empty()) return refuse(error);
     if (t.silicon) fmt::print("{}\n", t.name);
@@ -322,12 +279,13 @@ int run(const Arguments& a, const std::vector<Suite>& suites, const std::vector<
     if (targets.size() > 1) fmt::print("\n{}\n", targets[i].name);
     green = conclude(reports[i], folder(targets[i])) && green;
   }
-  return green ? kGreen : kRed;
+  return stop_status() != 0 ? stop_status() : green ? kGreen : kRed;
 }
 
 int run_again_and_again(const Arguments& a, const std::vector<Suite>& suites, const Target& target) {
-  const fs::path out = from_user(a.out);
+  const fs::path out = folder_of(a);
   if (const std::string error = make_run_folder(out); !error.empty()) return refuse(error);
+  stop_on_signals();
   SuiteOptions options = suite_options(a, target);
   if (options.random_seed == 0) {
     std::random_device entropy;
@@ -335,70 +293,88 @@ int run_again_and_again(const Arguments& a, const std::vector<Suite>& suites, co
   }
   fmt::print("{} runs, random seeds from {}\n", a.repeat, options.random_seed);
   const auto start = std::chrono::steady_clock::now();
-  const RepeatedRuns runs = repeat_suites(suites, options, a.repeat, a.jobs, out, [&](int run, const Tally& tally) {
-    fmt::print("[{}/{}] green: {} properties, {} cases, --random-seed={}\n", run, a.repeat, tally.planned, tally.cases,
-               options.random_seed + run - 1);
-    std::fflush(stdout);
-  });
+  const RepeatedRuns runs =
+      repeat_suites(suites, options, a.repeat, jobs_of(a, target), out, [&](int run, const Tally& tally) {
+        fmt::print("[{}/{}] green: {} properties, {} cases, --random-seed={}\n", run, a.repeat, tally.planned,
+                   tally.cases, options.random_seed + run - 1);
+        std::fflush(stdout);
+      });
   if (!runs.error.empty()) return refuse(runs.error);
   Tally sum;
   for (const SuiteSum& s : runs.sums) add(sum, s.tally);
-  fmt::print("{}\n{}\n{} of {} runs green, {} cases, {:.0f} s\n{}\n", failures(runs.red), table(runs.sums), runs.green,
-             runs.planned, sum.cases, seconds_since(start),
-             runs.all_green() ? "Every ledger closes and all is green." : "NOT GREEN: stopped at the first failure.");
-  return runs.all_green() ? kGreen : kRed;
+  fmt::print("{}\n{}\n{} of {} runs green, {} cases, {:.0f} s\n{}\n", failures(runs.red, paint_of_stdout()),
+             table(runs.sums), runs.green, runs.planned, sum.cases, seconds_since(start),
+             runs.all_green()     ? "Every ledger closes and all is green."
+             : stop_status() != 0 ? "NOT GREEN: " + stop_reason() + "."
+                                  : "NOT GREEN: stopped at the first failure.");
+  return stop_status() != 0 ? stop_status() : runs.all_green() ? kGreen : kRed;
 }
 
-int main(int argc, char** argv) {
-  Arguments a;
-  CLI::App app(
-      "Runs the conformance suites and writes a table, passport.json and junit.xml. Exit status: 0 all green, 1 not, 2 "
-      "wrong usage, 5 the GPU that was asked for is not there, 6 the sanitizer that was asked for is not there or "
-      "blind.",
-      "conform");
-  app.add_option("command", a.command, "run (the default), or list the suites");
-  app.add_flag("--list", a.list, "list the suites");
-  app.add_option("--suite", a.suites, "a suite, or several between commas; may be repeated; all without it");
-  app.add_option("--cases", a.cases, "cases of each property, in place of its own number");
-  app.add_option("--seed", a.seed, "seed of each property, in place of one from its name");
-  app.add_option("--out", a.out, "folder for passport.json, junit.xml, ledgers and logs")->capture_default_str();
-  app.add_option(
-      "--device", a.device,
-      "simulator (the default), sm_NN (the simulated GPU as that one), gpu (the first GPU), all, or the numbers of "
-      "GPUs such as 0 or 0,1");
-  app.add_option("--case", a.replay,
-                 "run this case alone, 'Suite.Name: field=value ...', of the one suite that --suite names");
-  app.add_option("--random-seed", a.random_seed, "mixed with each property's name into a seed of its own");
-  app.add_option("--repeat", a.repeat,
-                 "run everything that often, each time with other random seeds; stop at a failure")
-      ->capture_default_str();
-  app.add_option("--jobs", a.jobs,
-                 "suites that run at the same time (default: as many as processors on the simulated GPU, 1 on a GPU)");
-  app.add_option("--time-limit", a.time_limit, "seconds that a suite's process may take")->capture_default_str();
-  app.add_option(
-      "--sanitizer", a.sanitizer,
-      "run the suites under this tool of compute-sanitizer: memcheck, racecheck, initcheck or synccheck; a planted "
-      "fault must be found first");
-  app.add_option("--property-limit", a.property_limit, "seconds that one property may take")->capture_default_str();
-  app.add_option("--manifest", a.manifest, "list of suites in place of the built-in one");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? kGreen : kUsage;
+// The suites that -k and --lf leave, with filters; `out` is where the last run wrote.
+Manifest chosen_suites(const Arguments& a, const std::vector<Suite>& suites, const Target& target,
+                       const fs::path& out) {
+  if (a.pattern.empty() && !a.last_failed) return {suites, ""};
+  LastFailed last;
+  if (a.last_failed) {
+    Passport passport;
+    if (std::string error; !read_passport(out.string(), passport, error))
+      return {{}, fmt::format("--lf needs the passport of an earlier run: {}", error)};
+    last = last_failed(passport);
+    if (last.none()) {
+      fmt::print("Nothing failed in the last run, of {}: everything runs.\n", passport.created);
+      if (a.pattern.empty()) return {suites, ""};
+    }
   }
-  if (a.list) a.command = "list";
+  const std::string why =
+      a.last_failed && !last.none()
+          ? fmt::format("of what failed last{} there is", a.pattern.empty() ? "" : " -k " + a.pattern + " takes")
+          : fmt::format("-k {} takes", a.pattern);
+  return choose_properties(suites, target, why, [&](const Suite& suite, const std::string& property) {
+    return (last.none() || last.properties.contains(property) || last.suites.contains(suite.family)) &&
+           (a.pattern.empty() || has_pattern(property, a.pattern));
+  });
+}
+
+int list(const Arguments& a, const std::vector<Suite>& suites) {
+  const Target simulator = choose_targets("simulator", {}).targets.front();
+  bool whole = true;
+  std::size_t count = 0;
+  for (const Suite& s : suites) {
+    const SuiteProperties properties = a.names_only ? SuiteProperties{} : properties_of(s, simulator);
+    std::vector<std::string> shown;
+    for (const std::string& name : properties.names) {
+      if (a.pattern.empty() || has_pattern(name, a.pattern)) shown.push_back(name);
+    }
+    count += shown.size();
+    if (!a.pattern.empty() && shown.empty() && properties.error.empty()) continue;
+    fmt::print("{:<24} {}\n", s.family, s.label);
+    for (const std::string& name : shown) fmt::print("  {:<58} {}\n", name, sentence_of(name));
+    if (properties.error.empty()) continue;
+    fmt::print(stderr, "lockstep: {}\n", properties.error);
+    whole = false;
+  }
+  if (!a.pattern.empty() && count == 0 && whole)
+    return refuse(fmt::format("no property has {} in its name", a.pattern));
+  return whole ? kGreen : kRed;
+}
+
+int main(std::vector<std::string> words) {
+  // A run is what it is for: `bazel run //:conform -- --suite=stencil`.
+  if (words.empty() || (words.front().starts_with("-") && words.front() != "--help" && words.front() != "-h" &&
+                        words.front() != "--version"))
+    words.insert(words.begin(), "run");
+  const command::CommandLine line = command::parse({{command::Command::kRun, command::Command::kList}}, words);
+  if (line.status) return *line.status;
+  const Arguments& a = line.run;
   if (const std::string error = check(a); !error.empty()) return refuse(error);
   const Manifest manifest =
       read_manifest(a.manifest.empty() ? runfile("tests/suites.tsv") : from_user(a.manifest).string());
   if (!manifest.error.empty()) return refuse(manifest.error);
   const Manifest selected = select_suites(manifest.suites, a.suites);
   if (!selected.error.empty()) return refuse(selected.error);
+  if (line.command == command::Command::kList) return list(a, selected.suites);
   if (!a.replay.empty() && selected.suites.size() != 1)
     return refuse("--case needs the one suite that it is from: --suite=");
-  if (a.command == "list") {
-    for (const Suite& s : selected.suites) fmt::print("{:<24} {}\n", s.family, s.label);
-    return kGreen;
-  }
   const Targets chosen = choose_targets(a.device);
   if (!chosen.error.empty()) {
     refuse(chosen.error);
@@ -406,17 +382,19 @@ int main(int argc, char** argv) {
   }
   // How fast something is under a sanitizer is not worth knowing.
   const bool timing = chosen.targets.front().silicon && a.sanitizer.empty();
-  const Manifest wanted = suites_for(timing, selected.suites, a.suites);
+  const Manifest possible = suites_for(timing, selected.suites, a.suites);
+  if (!possible.error.empty()) return refuse(possible.error);
+  if (a.repeat > 1 && chosen.targets.size() > 1) return refuse("--repeat runs on one device");
+  RunLock lock;
+  if (const std::string error = lock.take(folder_of(a)); !error.empty()) return refuse(error);
+  const Manifest wanted = chosen_suites(a, possible.suites, chosen.targets.front(), folder_of(a));
   if (!wanted.error.empty()) return refuse(wanted.error);
-  if (app.count("--jobs") == 0 && !chosen.targets.front().silicon)
-    a.jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (!a.sanitizer.empty() && !sanitizer_lives(a, chosen.targets)) return kNoSanitizer;
   if (a.repeat == 1) return run(a, wanted.suites, chosen.targets);
-  if (chosen.targets.size() > 1) return refuse("--repeat runs on one device");
   return run_again_and_again(a, wanted.suites, chosen.targets.front());
 }
 
 }  // namespace
 }  // namespace lockstep
 
-int main(int argc, char** argv) { return lockstep::main(argc, argv); }
+int main(int argc, char** argv) { return lockstep::main({argv + 1, argv + argc}); }

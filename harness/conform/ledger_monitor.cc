@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/conform/stop.h"
 #include "harness/ledger/session.h"
 
 namespace lockstep {
@@ -69,6 +70,7 @@ Attempt attempt(const Suite& suite, const SuiteProcesses& processes, int number,
   c.output = (processes.logs / (stem + ".log")).string();
   LedgerMonitor monitor(ledger);
   c.overrun = [&](double seconds) {
+    if (const std::string reason = stop_reason(); !reason.empty()) return reason;
     return monitor.property_seconds(seconds) > processes.property_limit
                ? fmt::format("the limit of {:g} s for one property", processes.property_limit)
                : "";
@@ -156,7 +158,7 @@ SuiteResult run_in_processes(const Suite& suite, const SuiteProcesses& processes
       add_later(whole.file, culprit);
       cut_short.push_back(fmt::format("{} ended before its end: {}", suite.family, last.end.describe()));
     }
-    if (left.empty()) break;
+    if (left.empty() || !stop_reason().empty()) break;
     before += last.end.seconds;
     last = attempt(suite, processes, number, left, report);
     add_later(whole.file, last.file);

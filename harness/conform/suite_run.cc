@@ -33,9 +33,13 @@ Command command_for(const Suite& suite, const SuiteOptions& o, const std::string
   if (!o.cases.empty()) c.argv.push_back("--cases=" + o.cases);
   if (!o.seed.empty()) c.argv.push_back("--seed=" + o.seed);
   if (!o.replay.empty()) c.argv.push_back("--case=" + o.replay);
+  if (!suite.filter.empty()) c.argv.push_back("--gtest_filter=" + suite.filter);
+  if (o.fail_fast) c.argv.push_back("--gtest_fail_fast");
   // What a test runner or GoogleTest would read: here the suites run whole.
   c.unset = {"TEST_*", "GTEST_*", "TESTBRIDGE_*", "XML_OUTPUT_FILE"};
-  c.set["LOCKSTEP_EXPECT_KERNELS"] = "1";
+  // What was chosen may be properties that launch none.
+  c.set["LOCKSTEP_EXPECT_KERNELS"] = suite.filter.empty() && o.replay.empty() ? "1" : "0";
+  if (o.scale != 1) c.set["LOCKSTEP_SCALE"] = fmt::format("{:g}", o.scale);
   c.set["LOCKSTEP_REPLAY"] = fmt::format("{} --suite={}{}", o.replay_command, shell_quoted(suite.family),
                                          o.target.device.empty() ? "" : " --device=" + o.target.device);
   c.set["TEST_UNDECLARED_OUTPUTS_DIR"] = (out / "outputs" / suite.family).string();  // pictures go there
@@ -63,7 +67,9 @@ std::string make_run_folder(const fs::path& out) {
     fs::create_directories(out / folder, error);
     if (error) return fmt::format("{} cannot be made: {}", (out / folder).string(), error.message());
   }
-  // A run that is cut short must not leave an earlier run's results to be taken for its own.
+  // For the report's comparison. A run that is cut short must not leave an earlier run's results to be taken for its
+  // own.
+  fs::rename(out / "passport.json", out / "earlier.json", error);
   for (const char* file : {"passport.json", "junit.xml", "report.html"}) {
     fs::remove(out / file, error);
     if (error) return fmt::format("{} cannot be replaced: {}", (out / file).string(), error.message());

@@ -22,6 +22,8 @@ struct SuiteOptions {
       {};                         // words that start the program that starts a suite's: a sanitizer and its options
   std::uint64_t random_seed = 0;  // mixed into the seed of every property; 0: seeds from names alone
   int host_threads = 0;           // of the simulated GPU; 0: as the caller's environment says
+  double scale = 1;               // of each property's own number of cases
+  bool fail_fast = false;         // the program ends with the first property that fails
   double time_limit = 900;        // seconds that a process may take
   double property_limit = 300;    // and one property in it
 };

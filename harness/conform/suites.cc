@@ -34,7 +34,7 @@ Manifest parse_manifest(std::string_view text) {
       return {{}, fmt::format("the list of suites has a line that is not family, program and label: '{}'", line)};
     }
     if (!families.emplace(fields[0]).second) return {{}, fmt::format("the list of suites names '{}' twice", fields[0])};
-    m.suites.push_back({std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), silicon});
+    m.suites.push_back({std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), silicon, ""});
   }
   if (m.suites.empty()) m.error = "the list of suites is empty";
   return m;

@@ -8,10 +8,11 @@
 namespace lockstep {
 
 struct Suite {
-  std::string family;    // "stencil": what --suite= names
-  std::string program;   // path among the runfiles, or absolute
-  std::string label;     // "//tests:stencil_test"
-  bool silicon = false;  // it measures a GPU: nothing for the simulated one, and nothing may run beside it
+  std::string family;       // "stencil": what --suite= names
+  std::string program;      // path among the runfiles, or absolute
+  std::string label;        // "//tests:stencil_test"
+  bool silicon = false;     // it measures a GPU: nothing for the simulated one, and nothing may run beside it
+  std::string filter = {};  // of its properties, as GoogleTest takes it; empty: all
 };
 
 // Lines of "family<TAB>program<TAB>label", and "<TAB>silicon" for a suite that needs a GPU. On an error `suites` is

@@ -47,15 +47,19 @@ std::vector<std::string> gtest_errors(int argc, char** argv) {
   return errors;
 }
 
-int list_properties(const BazelProtocol& bazel) {
+// Full names, a line each; or, where GoogleTest was asked for its list, what it prints, which CMake's
+// gtest_discover_tests reads.
+int list_properties(const BazelProtocol& bazel, bool full_names) {
+  // As a test, a list would be a pass that ran nothing.
+  if (bazel.is_test) return refuse({"--list is not a test; use bazel run"});
+  if (!full_names) return RUN_ALL_TESTS();
   const ::testing::UnitTest& program = *::testing::UnitTest::GetInstance();
   for (int s = 0; s < program.total_test_suite_count(); ++s) {
     const ::testing::TestSuite& suite = *program.GetTestSuite(s);
     for (int t = 0; t < suite.total_test_count(); ++t)
       fmt::print("{}.{}\n", suite.name(), suite.GetTestInfo(t)->name());
   }
-  // As a test, a list would be a pass that ran nothing.
-  return bazel.is_test ? refuse({"--list is not a test; use bazel run"}) : kGreen;
+  return kGreen;
 }
 
 bool knows_property(const std::string& name) {
@@ -138,7 +142,7 @@ int run(int argc, char** argv) {
   gtest_argv.push_back(nullptr);
   ::testing::InitGoogleTest(&gtest_argc, gtest_argv.data());
   std::vector<std::string> errors = gtest_errors(gtest_argc, gtest_argv.data());
-  if (errors.empty() && (options.list || GTEST_FLAG_GET(list_tests))) return list_properties(bazel);
+  if (errors.empty() && (options.list || GTEST_FLAG_GET(list_tests))) return list_properties(bazel, options.list);
 
   const std::string waivers_path = options.waivers.empty() ? runfile("harness/ledger/waivers.json") : options.waivers;
   const Waivers waivers = waivers_path.empty() ? Waivers{} : read_waivers(waivers_path);
@@ -167,9 +171,9 @@ int run(int argc, char** argv) {
   session_options().fail_fast = options.fail_fast;
   if (options.fail_fast) GTEST_FLAG_SET(fail_fast, true);
   if (const std::string scale = environment("LOCKSTEP_SCALE"); !scale.empty()) {
-    const auto times = parse_number(scale, 1, 1'000'000);
-    if (!times) errors.push_back(fmt::format("LOCKSTEP_SCALE='{}' is not an integer from 1 to 1000000", scale));
-    session_options().scale = static_cast<double>(times.value_or(1));
+    const auto times = parse_scale(scale);
+    if (!times) errors.push_back(fmt::format("LOCKSTEP_SCALE='{}' is not a number from 0.000001 to 1000000", scale));
+    session_options().scale = times.value_or(1);
   }
   if (!errors.empty()) return refuse(errors);
 

@@ -37,6 +37,13 @@ std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t l
   return value;
 }
 
+std::optional<double> parse_scale(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 1e-6 && value <= 1e6)) return std::nullopt;
+  return value;
+}
+
 ParsedOptions parse_options(const std::vector<std::string>& arguments) {
   ParsedOptions out;
   Options& o = out.options;
@@ -104,7 +111,7 @@ std::string help_text(std::string_view program) {
 
   LOCKSTEP_GPU=auto|required|simulated|off   which device may run the kernels
   LOCKSTEP_DEVICE=sm_90                      which device the simulated GPU is
-  LOCKSTEP_SCALE=N                           N times the cases of every property
+  LOCKSTEP_SCALE=X                           X times the cases of every property, such as 0.1 or 10
 
 Exit status: 0 all planned properties ended as they must, 1 some did not, 2 wrong usage, 70 the process left before its end.
 )",

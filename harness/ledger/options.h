@@ -36,6 +36,9 @@ ParsedOptions parse_options(const std::vector<std::string>& arguments);
 // The number in `text`, in decimal or with 0x, if all of it is one and it lies in [lo, hi].
 std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t lo, std::uint64_t hi);
 
+// LOCKSTEP_SCALE: a number from 10^-6 to 10^6, such as 0.1 or 10.
+std::optional<double> parse_scale(std::string_view text);
+
 std::string help_text(std::string_view program);
 
 }  // namespace lockstep

@@ -149,13 +149,20 @@ void Recorder::OnTestEnd(const ::testing::TestInfo& test) {
     outcome.finding_text += (outcome.finding_text.empty() ? "" : "\n") + f.text;
   }
 
-  Record r = judge(end_property(), outcome, options_.replaying);
+  Record r = end_property();
+  // GoogleTest skips what comes after the first failure, and says no more of it.
+  if (outcome.skipped && outcome.skip_text.empty() && GTEST_FLAG_GET(fail_fast) && r.reason.empty())
+    r.reason = "not reached: the program ends with the first failure";
+  r = judge(std::move(r), outcome, options_.replaying);
   if (const auto launches = kernel_launches()) {
     // Smaller than before: the property has reset the counters.
     const auto by_property = *launches >= launches_before_ ? *launches - launches_before_ : *launches;
     kernels_ran_ = kernels_ran_ || by_property > 0;
     r.notes["kernel_launches"] = std::to_string(by_property);
   }
+  // "./properties/stencil.cc" where sources are compiled as one.
+  const std::string_view file = test.file();
+  r.notes["source"] = fmt::format("{}:{}", file.starts_with("./") ? file.substr(2) : file, test.line());
   r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   r = apply_waivers(std::move(r), options_.waivers, options_.today);
   if (is_red(r.verdict) && !outcome.failed) {

@@ -34,6 +34,10 @@ std::string escape(std::string_view text) {
   return out;
 }
 
+std::string section(std::string_view id, std::string_view title, std::string_view body) {
+  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, escape(title), body);
+}
+
 std::string script(std::string_view program) {
   std::string out;
   for (std::size_t i = 0; i < program.size(); ++i) {

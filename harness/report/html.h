@@ -9,6 +9,7 @@ namespace lockstep::html {
 
 // For element contents and for attributes in double quotes.
 std::string escape(std::string_view text);
+std::string section(std::string_view id, std::string_view title, std::string_view body);
 // For <script> contents: the text of a program, in which no "</" may end the element early.
 std::string script(std::string_view program);
 std::string base64(std::string_view bytes);

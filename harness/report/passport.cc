@@ -4,6 +4,7 @@
 #include <string>
 
 #include "harness/report/run_report.h"
+#include "lockstep_version.h"
 
 namespace lockstep {
 namespace {
@@ -34,8 +35,8 @@ void add_notes(ordered_json& j, const std::map<std::string, std::string>& notes)
   for (const auto& [name, text] : notes) {
     const auto dot = name.find('.');
     const std::string kind = name.substr(0, dot), subject = dot == name.npos ? "" : name.substr(dot + 1);
-    if (name == "digest") {
-      j["digest"] = text;
+    if (name == "digest" || name == "source") {
+      j[name] = text;
     } else if (kind == "golden") {
       j["golden"][subject] = text;
     } else if (kind == "table") {
@@ -85,6 +86,7 @@ std::string passport_json(const RunReport& report) {
   const Tally sum = total(report.suites);
   ordered_json j;
   j["schema"] = kPassportSchema;
+  j["version"] = LOCKSTEP_VERSION;
   j["created"] = report.created;
   j["commit"] = report.commit;
   j["modified"] = report.modified;
@@ -98,6 +100,7 @@ std::string passport_json(const RunReport& report) {
   }
   j["driver"] = {{"version", report.driver_version}, {"module_version", report.driver_module}};
   j["green"] = report.problems().empty();
+  if (!report.partial.empty()) j["partial"] = {{"why", report.partial}, {"not_begun", report.not_begun}};
   j["counts"] = counts(sum);
   j["budget"] = number(sum.budget);
   j["seconds"] = number(report.seconds);

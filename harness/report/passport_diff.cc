@@ -104,9 +104,18 @@ void compare_timings(const PassportProperty& a, const PassportProperty& b, bool 
 
 std::string entry(const Passport& p, const char* key) { return p.device.contains(key) ? p.device.at(key) : ""; }
 
+// What of it was run, where that was less than all properties of its suites; else empty.
+std::string part_of(const Passport& run) {
+  if (run.options.contains("pattern"))
+    return fmt::format("of properties with {} in their names", run.options.at("pattern"));
+  if (run.options.contains("last_failed")) return "of what had failed before";
+  return run.partial;
+}
+
 // Why the run cannot have had the suite, though the other had it; empty when it should.
 std::string not_for(const Passport& run, const std::string& family) {
   if (run.options.contains("suites")) return fmt::format("the second run was of {} alone", run.options.at("suites"));
+  if (const std::string part = part_of(run); !part.empty()) return "the second run was " + part;
   // What measures a GPU is named so (bazel/kernel_test.bzl), and left out where there is nothing to measure.
   if (!family.ends_with("_timing")) return "";
   if (entry(run, "simulated") == "true") return "it measures a GPU, and the second run was on the simulated one";
@@ -143,7 +152,7 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
 
   const bool one_gpu = entry(before, "name") == entry(after, "name") && entry(before, "simulated") == "false" &&
                        entry(after, "simulated") == "false";
-  std::size_t other_cases = 0;
+  std::size_t other_cases = 0, not_run_again = 0;
   // A suite that the second run did not have at all was not asked for; a property that its suite lost is missing.
   std::set<std::string> suites_after, suites_before;
   for (const PassportSuite& s : after.suites) suites_after.insert(s.family);
@@ -161,6 +170,10 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
     for (const std::string& name : s.order) {
       const PassportProperty& a = s.properties.at(name);
       const PassportProperty* const b = after.find(name);
+      if (b == nullptr && !part_of(after).empty()) {
+        ++not_run_again;
+        continue;
+      }
       if (b == nullptr) {
         d.verdicts_worse.push_back(fmt::format("{}: {} -> gone", name, lockstep::name(a.verdict)));
         continue;
@@ -187,6 +200,8 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
     none.not_comparable.push_back("they have no property in common");
     return none;
   }
+  if (not_run_again > 0)
+    d.not_compared.push_back(fmt::format("{} properties: the second run was {}", not_run_again, part_of(after)));
   if (other_cases > 0) {
     d.not_compared.push_back(
         fmt::format("outputs of {} properties: they ran other cases (seed or number)", other_cases));

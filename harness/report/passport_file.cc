@@ -44,6 +44,7 @@ PassportProperty property_from(const json& j) {
   p.budget = number(j.at("budget"));
   p.seconds = number(j.at("seconds"));
   p.seed = j.at("seed").get<std::string>();
+  p.source = j.value("source", "");
   p.digest = j.value("digest", "");
   p.golden = texts(j, "golden");
   p.tables = texts(j, "tables");
@@ -106,6 +107,10 @@ bool parse_passport(std::string_view text, Passport& out, std::string& error) {
     p.seconds = number(j.at("seconds"));
     p.problems = j.at("problems").get<std::vector<std::string>>();
     for (const json& s : j.at("suites")) p.suites.push_back(suite_from(s));
+    if (j.contains("partial")) {
+      p.partial = j.at("partial").at("why").get<std::string>();
+      p.not_begun = j.at("partial").at("not_begun").get<std::vector<std::string>>();
+    }
     out = std::move(p);
     return true;
   } catch (const std::exception& e) {

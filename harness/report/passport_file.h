@@ -34,6 +34,7 @@ struct PassportProperty {
   std::uint64_t cases = 0;
   double budget = 0, seconds = 0;  // a budget may be infinite or NaN
   std::string seed;
+  std::string source;                         // "properties/stencil.cc:88"; empty in older passports
   std::string digest;                         // of all outputs; empty where none was kept
   std::map<std::string, std::string> golden;  // scene, and "same" or how it differs
   std::map<std::string, std::string> tables;  // title, and lines of cells between tabs, the first their heads
@@ -57,6 +58,8 @@ struct Passport {
   double budget = 0, seconds = 0;
   std::vector<std::string> problems;
   std::vector<PassportSuite> suites;
+  std::string partial;                 // why the run ended before its end; empty: it did not
+  std::vector<std::string> not_begun;  // the suites that it did not come to
 
   // For people: "NVIDIA H100 80GB HBM3, 9.0".
   std::string device_text() const;

@@ -4,10 +4,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "command/command_line.h"
+#include "command/save_file.h"
 #include "harness/report/passport_diff.h"
 #include "harness/report/passport_file.h"
 #include "harness/report/report_html.h"
@@ -18,14 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kSame = 0, kWorse = 1, kNotComparable = 2;
-
-constexpr char kHelp[] =
-    "usage: diff BEFORE AFTER      what changed between two passports (files, or folders with a passport.json)\n"
-    "       report FOLDER          writes FOLDER/report.html from what a run left there\n"
-    "\n"
-    "Exit status of diff: 0 the second is not worse; 1 worse: a verdict, other bits, more of an error bound, slower; 2 "
-    "the\n"
-    "two cannot be compared, or wrong usage. Of report: 0, or 2 when there is nothing to make it from.\n";
 
 int refuse(const std::string& sentence) {
   fmt::print(stderr, "lockstep: {}\n", sentence);
@@ -48,28 +42,33 @@ int diff(const std::string& before_path, const std::string& after_path) {
   return !d.not_comparable.empty() ? kNotComparable : d.worse() ? kWorse : kSame;
 }
 
-int report(const std::string& folder) {
+int report(const command::PassportArguments& a) {
+  const std::string& folder = a.folder;
   Passport passport;
   std::string error;
   if (!read_passport(from_user(folder), passport, error)) return refuse(error);
   ReportAssets assets;
   if (error = read_assets(assets); !error.empty()) return refuse(error);
-  const fs::path out = from_user(folder);
-  const std::string path = (fs::is_directory(out) ? out / "report.html" : out.parent_path() / "report.html").string();
-  std::ofstream file(path, std::ios::binary);
-  file << report_html(passport, read_pictures(fs::path(path).parent_path().string()), assets);
-  file.close();
-  if (!file) return refuse(path + " cannot be written");
+  const fs::path given = from_user(folder);
+  const fs::path out = fs::is_directory(given) ? given : given.parent_path();
+  ReportContext context = read_context(out.string());
+  if (!a.compared_with.empty()) {
+    Passport earlier;
+    if (!read_passport(from_user(a.compared_with), earlier, error)) return refuse(error);
+    context.earlier = std::move(earlier);
+  }
+  const std::string path = (out / "report.html").string();
+  if (error = command::save_file(path, report_html(passport, context, assets)); !error.empty()) return refuse(error);
   fmt::print("{}\n", path);
   return kSame;
 }
 
-int main(const std::vector<std::string>& arguments) {
-  if (arguments.size() == 3 && arguments[0] == "diff") return diff(arguments[1], arguments[2]);
-  if (arguments.size() == 2 && arguments[0] == "report") return report(arguments[1]);
-  const bool help = arguments.size() == 1 && (arguments[0] == "help" || arguments[0] == "--help");
-  fmt::print(help ? stdout : stderr, "{}", kHelp);
-  return help ? kSame : kNotComparable;
+int main(const std::vector<std::string>& words) {
+  const command::Offer offer = {{command::Command::kDiff, command::Command::kReport}};
+  const command::CommandLine line = command::parse(offer, words);
+  if (line.status) return *line.status;
+  return line.command == command::Command::kDiff ? diff(line.passport.before, line.passport.after)
+                                                 : report(line.passport);
 }
 
 }  // namespace

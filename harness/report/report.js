@@ -96,6 +96,58 @@
         .attr('x1', function (d) { return x(d.low); }).attr('x2', function (d) { return x(d.high); });
   }
 
+  // ---- The ledger's tables: by any column, and of those properties alone that one asks for ----
+
+  function each(list, f) { Array.prototype.forEach.call(list, f); }
+
+  function sortable(table) {
+    var heads = table.querySelectorAll('th');
+    each(heads, function (head, column) {
+      head.classList.add('sorts');
+      head.addEventListener('click', function () {
+        var down = head.classList.contains('up');
+        each(heads, function (other) { other.classList.remove('up', 'down'); });
+        head.classList.add(down ? 'down' : 'up');
+        var body = table.tBodies[0], rows = [], last = [];
+        each(body.rows, function (r) { (r.classList.contains('sum') ? last : rows).push(r); });
+        rows.sort(function (a, b) {
+          var x = a.cells[column].textContent, y = b.cells[column].textContent, numbers = !isNaN(parseFloat(x)) && !isNaN(parseFloat(y));
+          return (numbers ? parseFloat(x) - parseFloat(y) : x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
+        });
+        rows.concat(last).forEach(function (r) { body.appendChild(r); });
+      });
+    });
+  }
+  each(document.querySelectorAll('table.sortable'), sortable);
+
+  function filtered(filter) {
+    var text = filter.querySelector('input[type=search]'), red = filter.querySelector('input[type=checkbox]');
+    var told = filter.querySelector('.soft'), details = filter.parentNode.querySelectorAll('details'), was = null;
+    function show() {
+      var wanted = text.value.toLowerCase(), all = !wanted && !red.checked, count = 0;
+      // What was open before is open again afterwards.
+      if (was === null) was = Array.prototype.map.call(details, function (d) { return d.open; });
+      each(details, function (d, n) {
+        var here = 0;
+        each(d.querySelectorAll('tr.property'), function (row) {
+          var fits = row.textContent.toLowerCase().indexOf(wanted) >= 0 &&
+              (!red.checked || row.querySelector('.fail, .not-run, .waived'));
+          row.hidden = !fits;
+          here += fits ? 1 : 0;
+        });
+        count += here;
+        d.hidden = !all && here === 0;
+        d.open = all ? was[n] : here > 0;
+      });
+      if (all) was = null;
+      told.textContent = all ? '' : count + (count === 1 ? ' property' : ' properties');
+    }
+    text.addEventListener('input', show);
+    red.addEventListener('change', show);
+    filter.hidden = false;
+  }
+  each(document.querySelectorAll('.filter'), filtered);
+
   var kinds = {budget: budget, ratio: ratio, duration: duration};
   function draw() {
     Array.prototype.forEach.call(document.querySelectorAll('figure.chart'), function (figure) {

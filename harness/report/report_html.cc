@@ -8,17 +8,29 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "harness/ledger/runfiles.h"
+#include "harness/report/cause.h"
 #include "harness/report/html.h"
+#include "harness/report/report_sections.h"
+#include "harness/report/sentence.h"
 
 namespace lockstep {
 namespace {
 
 namespace fs = std::filesystem;
 using html::escape;
+using html::section;
 using html::Table;
 using nlohmann::ordered_json;
+
+constexpr double kTouches = 0.95;  // of a bound
+
+// Shown by report.js, which it is for.
+constexpr char kFilter[] =
+    "<p class=\"filter\" hidden><label>Show <input type=\"search\" placeholder=\"part of a name or sentence\"></label> "
+    "<label><input type=\"checkbox\"> only what is not green</label> <span class=\"soft\"></span></p>\n";
 
 std::string css_class(Verdict v) {
   std::string text = name(v);
@@ -29,10 +41,6 @@ std::string css_class(Verdict v) {
 std::string badge(Verdict v) { return fmt::format("<span class=\"{}\">{}</span>", css_class(v), name(v)); }
 
 bool is_red(Verdict v) { return v == Verdict::kFail || v == Verdict::kNotRun; }
-
-std::string section(const char* id, const std::string& title, const std::string& body) {
-  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, escape(title), body);
-}
 
 std::string pre(const std::string& label, const std::string& text) {
   return text.empty() ? "" : fmt::format("<p class=\"label\">{}</p>\n<pre>{}</pre>\n", label, escape(text));
@@ -67,7 +75,10 @@ std::string summary(const Passport& p) {
   tile(fmt::format("{:.3f}", p.budget), "budget used", p.budget > 1 ? "bad" : "");
   tile(fmt::format("{:.1f} s", p.seconds), "time", "");
   std::string body = "<div class=\"tiles\">\n" + tiles + "</div>\n";
-  if (p.problems.empty()) {
+  if (const std::string kind = kind_of_run(p); !kind.empty()) body += "<p class=\"kind\">" + kind + "</p>\n";
+  if (p.problems.empty() && p.options.contains("case")) {
+    body += "<p>The case is green.</p>\n";
+  } else if (p.problems.empty()) {
     body += "<p>Every ledger closes and all is green.</p>\n";
   } else {
     body += fmt::format("<h3 class=\"fail\">{} problem{}</h3>\n<ul>\n", p.problems.size(),
@@ -78,42 +89,83 @@ std::string summary(const Passport& p) {
   return section("summary", "Summary", body);
 }
 
+// The failures after this one that have its cause, by name and replay line; they are told with it.
+std::string others_of_that_cause(const PassportSuite& s, const std::string& first, std::set<std::string>& told) {
+  const PassportProperty& r = s.properties.at(first);
+  const std::string cause = cause_of(r.reason, r.message);
+  std::string rows;
+  for (const std::string& name : s.order) {
+    const PassportProperty& other = s.properties.at(name);
+    const bool alike =
+        r.verdict == Verdict::kNotRun || (!cause.empty() && cause == cause_of(other.reason, other.message));
+    if (name == first || told.contains(name) || other.verdict != r.verdict || other.reason != r.reason || !alike)
+      continue;
+    told.insert(name);
+    rows += fmt::format("<li>{}{}</li>\n", escape(name),
+                        other.replay.empty() ? "" : "<br><code>" + escape(other.replay) + "</code>");
+  }
+  told.insert(first);
+  return rows.empty() ? "" : "<p class=\"label\">also, of the same cause</p>\n<ul>\n" + rows + "</ul>\n";
+}
+
 std::string failures(const Passport& p) {
   std::string body;
   for (const PassportSuite& s : p.suites) {
+    std::set<std::string> told;
     for (const std::string& name : s.order) {
       const PassportProperty& r = s.properties.at(name);
-      if (!is_red(r.verdict)) continue;
+      if (!is_red(r.verdict) || told.contains(name)) continue;
       body += fmt::format("<div class=\"failure\">\n<h3>{} {}</h3>\n<p>{}</p>\n", escape(name), badge(r.verdict),
                           escape(r.reason));
       body += pre("smallest case", r.minimal_case) + pre("what was seen", r.message) + pre("replay", r.replay);
       if (r.cases > 0)
         body +=
             fmt::format("<p class=\"soft\">{} case{}, seed {}</p>\n", r.cases, r.cases == 1 ? "" : "s", escape(r.seed));
+      body += others_of_that_cause(s, name, told);
       body += "</div>\n";
     }
   }
   return body.empty() ? "" : section("failures", "Failures", body);
 }
 
-std::string properties(const PassportSuite& s) {
-  Table t("llnnNL", {"property", "verdict", "cases", "budget", "seconds", "digest of outputs"});
+// A property's sentence, which leads to its source where that can be found.
+std::string sentence(const std::string& property, const PassportProperty& r, const std::string& sources) {
+  const std::string text = escape(sentence_of(property));
+  if (r.source.empty()) return text;
+  const std::string file = r.source.substr(0, r.source.rfind(':')),
+                    line = r.source.substr(file.size() + (file.size() < r.source.size()));
+  if (sources.empty()) return fmt::format("{} <span class=\"wide\">({})</span>", text, escape(r.source));
+  return fmt::format("<a href=\"{}#L{}\" title=\"{}\">{}</a>", escape(sources + file), escape(line), escape(r.source),
+                     text);
+}
+
+std::string properties(const PassportSuite& s, const std::string& sources) {
+  Table t("llnnNL", {"property", "verdict", "cases", "budget", "seconds", "digest of outputs"}, "sortable");
+  double inside = 0;
   for (const std::string& name : s.order) {
     const PassportProperty& r = s.properties.at(name);
     const auto dot = name.find('.');
     std::string verdict = badge(r.verdict);
     if (!r.reason.empty() && !is_red(r.verdict))
       verdict += fmt::format("<br><span class=\"soft\">{}</span>", escape(r.reason));
-    t.row({escape(name.substr(dot == name.npos ? 0 : dot + 1)), verdict, std::to_string(r.cases),
-           fmt::format("{:.3f}", r.budget), fmt::format("{:.2f}", r.seconds),
-           r.digest.empty() ? "" : "<code>" + escape(r.digest) + "</code>"});
+    inside += r.seconds;
+    t.row({escape(name.substr(dot == name.npos ? 0 : dot + 1)) + "<br><span class=\"soft\">" +
+               sentence(name, r, sources) + "</span>",
+           verdict, std::to_string(r.cases), fmt::format("{:.3f}", r.budget), fmt::format("{:.2f}", r.seconds),
+           r.digest.empty() ? "" : "<code>" + escape(r.digest) + "</code>"},
+          "property");
   }
+  // What a suite takes is more than what its properties do.
+  t.row({"<span class=\"soft\">starting, ending, and between properties</span>", "", "", "",
+         fmt::format("{:.2f}", std::max(0.0, s.seconds - inside)), ""},
+        "sum rest");
   return t.end();
 }
 
-std::string ledger(const Passport& p) {
-  Table t("lnnnNNnNNN",
-          {"family", "planned", "pass", "fail", "waived", "n/a", "not run", "cases", "budget", "seconds"});
+std::string ledger(const Passport& p, const std::string& sources) {
+  Table t("lnnnNNnNNN", {"family", "planned", "pass", "fail", "waived", "n/a", "not run", "cases", "budget", "seconds"},
+          "sortable");
+  double in_suites = 0;
   std::string details;
   const auto cells = [](std::map<Verdict, std::uint64_t>& n, const std::string& who, std::uint64_t planned,
                         std::uint64_t cases, double budget, double seconds) {
@@ -140,21 +192,39 @@ std::string ledger(const Passport& p) {
     }
     const bool red = !s.problems.empty();
     t.row(cells(n, s.family, s.properties.size(), cases, budget, s.seconds), red ? "bad" : "");
-    details +=
-        fmt::format("<details{}><summary>{}{}</summary>\n{}</details>\n", red ? " open" : "", escape(s.family),
-                    red ? fmt::format(" <span class=\"fail\">not green: {}</span>", escape(s.end)) : "", properties(s));
+    details += fmt::format("<details{}><summary>{}{}</summary>\n{}</details>\n", red ? " open" : "", escape(s.family),
+                           red ? fmt::format(" <span class=\"fail\">not green: {}</span>", escape(s.end)) : "",
+                           properties(s, sources));
+    in_suites += s.seconds;
   }
   std::map<Verdict, std::uint64_t> all = {{Verdict::kPass, count(p, "pass")},
                                           {Verdict::kFail, count(p, "fail")},
                                           {Verdict::kWaived, count(p, "waived")},
                                           {Verdict::kNotApplicable, count(p, "not_applicable")},
                                           {Verdict::kNotRun, count(p, "not_run")}};
-  t.row(cells(all, "all", count(p, "planned"), count(p, "cases"), p.budget, p.seconds), "sum");
+  t.row(cells(all, "all", count(p, "planned"), count(p, "cases"), p.budget, in_suites), "sum");
   return section(
       "ledger", "Ledger",
       "<p class=\"soft\">Every planned property has exactly one verdict. The budget is the largest error divided "
-      "by its bound.</p>\n" +
-          t.end() + details);
+      "by its bound. Seconds are those of the suites' processes, which ran at the same time: the run took " +
+          fmt::format("{:.1f} s.</p>\n", p.seconds) + t.end() + kFilter + details);
+}
+
+// In words, which budgets leave nothing or next to nothing: a bar's end does not say it.
+std::string at_the_limit(const Passport& p) {
+  std::string body;
+  for (const PassportSuite& s : p.suites) {
+    for (const std::string& name : s.order) {
+      const double used = s.properties.at(name).budget;
+      if (!(used >= kTouches)) continue;
+      const char* what = used > 1 ? "is beyond its bound"
+                         : used == 1
+                             ? "uses all of its bound: an error is as large as it may be, and anything more fails"
+                             : "touches its limit: a little more error, and it fails";
+      body += fmt::format("<li><b>{}</b> {} ({:.4f}).</li>\n", escape(name), what, used);
+    }
+  }
+  return body.empty() ? "" : "<ul class=\"limit\">\n" + body + "</ul>\n";
 }
 
 std::string goldens(const Passport& p, const std::vector<Picture>& pictures) {
@@ -208,7 +278,7 @@ std::string budgets(const Passport& p) {
       "budgets", "Error budgets",
       "<p class=\"soft\">The largest error of each property as a share of its derived bound; what passes stays "
       "left of the dashed line. Families that are not here are exact.</p>\n" +
-          body);
+          at_the_limit(p) + body);
 }
 
 // Whether a stands before b where numbers in them count as numbers: "256 bins" before "1024 bins".
@@ -347,22 +417,7 @@ std::string read_assets(ReportAssets& assets) {
   return "";
 }
 
-std::vector<Picture> read_pictures(const std::string& out) {
-  constexpr std::string_view kPrefix = "golden.", kSuffix = ".png";
-  std::vector<Picture> pictures;
-  std::error_code error;
-  for (const fs::directory_entry& e : fs::recursive_directory_iterator(fs::path(out) / "outputs", error)) {
-    const std::string file = e.path().filename().string();
-    if (!file.starts_with(kPrefix) || !file.ends_with(kSuffix)) continue;
-    Picture p;
-    p.scene = file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size());
-    if (read_all(e.path(), p.png)) pictures.push_back(std::move(p));
-  }
-  std::sort(pictures.begin(), pictures.end(), [](const Picture& a, const Picture& b) { return a.scene < b.scene; });
-  return pictures;
-}
-
-std::string report_html(const Passport& p, const std::vector<Picture>& pictures, const ReportAssets& assets) {
+std::string report_html(const Passport& p, const ReportContext& context, const ReportAssets& assets) {
   std::string body, links;
   const auto add = [&](const std::string& part, const char* id, const char* title) {
     if (part.empty()) return;
@@ -371,21 +426,25 @@ std::string report_html(const Passport& p, const std::vector<Picture>& pictures,
   };
   add(summary(p), "summary", "Summary");
   add(failures(p), "failures", "Failures");
-  add(ledger(p), "ledger", "Ledger");
+  add(ledger(p, context.sources), "ledger", "Ledger");
+  add(change_section(p, context), "change", "Change");
   add(budgets(p), "budgets", "Error budgets");
-  add(goldens(p, pictures), "goldens", "Golden images");
+  add(goldens(p, context.pictures), "goldens", "Golden images");
   add(timings(p), "timings", "Timings");
   add(tables(p), "tables", "Transactions");
+  add(judgement_section(context), "judgement", "How good the suites are");
   add(device_properties(p), "device", "Device");
+  const std::string mark = mark_of_run(p);
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\">\n<title>Lockstep: {0}, "
       "{1}</title>\n<style>\n{2}</style>\n</head>\n"
-      "<body>\n<header>\n<h1>Lockstep <span class=\"verdict {3}\">{1}</span></h1>\n<p class=\"soft\">{4}</p>\n"
+      "<body>\n<header>\n<h1>Lockstep <span class=\"verdict {3}\">{1}</span>{9}</h1>\n<p class=\"soft\">{4}</p>\n"
       "<nav>\n{5}</nav>\n</header>\n<main>\n{6}</main>\n<footer><p>Charts by d3.</p></footer>\n"
       "<script>\n{7}\n</script>\n<script>\n{8}</script>\n</body>\n</html>\n",
       escape(p.device.empty() ? "no device" : device_entry(p, "name")), p.green ? "GREEN" : "NOT GREEN", assets.css,
-      p.green ? "green" : "red", head_line(p), links, body, html::script(assets.d3), html::script(assets.js));
+      p.green ? "green" : "red", head_line(p), links, body, html::script(assets.d3), html::script(assets.js),
+      mark.empty() ? "" : " <span class=\"verdict part\">" + mark + "</span>");
 }
 
 }  // namespace lockstep

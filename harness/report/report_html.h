@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/report/passport_file.h"
+#include "harness/report/report_context.h"
 
 namespace lockstep {
 
@@ -17,13 +18,6 @@ struct ReportAssets {
 // From the runfiles; empty, or a sentence about what is missing.
 std::string read_assets(ReportAssets& assets);
 
-// A picture of golden, actual and difference side by side, as a PNG file's bytes.
-struct Picture {
-  std::string scene, png;
-};
-// Those that a run left in `out`/outputs, in alphabetical order.
-std::vector<Picture> read_pictures(const std::string& out);
-
-std::string report_html(const Passport& passport, const std::vector<Picture>& pictures, const ReportAssets& assets);
+std::string report_html(const Passport& passport, const ReportContext& context, const ReportAssets& assets);
 
 }  // namespace lockstep

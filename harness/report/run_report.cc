@@ -1,11 +1,15 @@
 #include "harness/report/run_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <set>
 #include <string_view>
+
+#include "harness/report/cause.h"
 
 namespace lockstep {
 namespace {
@@ -50,6 +54,14 @@ std::string one_reason(const SuiteResult& s) {
   return records.front().reason;
 }
 
+bool same_cause(const Record& a, const Record& b) {
+  if (a.verdict != b.verdict || a.reason != b.reason) return false;
+  // What did not run says all of why in its reason.
+  if (a.verdict == Verdict::kNotRun) return true;
+  const std::string cause = cause_of(a.reason, a.message);
+  return a.verdict == Verdict::kFail && !cause.empty() && cause == cause_of(b.reason, b.message);
+}
+
 // What the simulated GPU itself said about it: it explains on stderr what a CUDA error cannot.
 std::string explanation(const std::string& log) {
   constexpr std::string_view kSays = "lockstep: ";
@@ -64,7 +76,12 @@ std::string explanation(const std::string& log) {
 
 std::vector<std::string> RunReport::problems() const {
   std::vector<std::string> out;
-  if (suites.empty()) out.push_back("no suite was run");
+  if (suites.empty() && partial.empty()) out.push_back("no suite was run");
+  if (!partial.empty()) {
+    out.push_back(not_begun.empty()
+                      ? "the run was " + partial
+                      : fmt::format("the run was {}: {} did not begin", partial, fmt::join(not_begun, ", ")));
+  }
   for (const SuiteResult& s : suites) {
     for (const std::string& p : s.problems) out.push_back(fmt::format("{}: {}", s.suite.family, p));
   }
@@ -130,11 +147,11 @@ std::string table(const std::vector<SuiteSum>& sums) {
   return out;
 }
 
-std::string failures(const std::vector<SuiteResult>& suites) {
+std::string failures(const std::vector<SuiteResult>& suites, const Paint& paint) {
   std::string out, before;
   for (const SuiteResult& s : suites) {
     if (s.green()) continue;
-    out += fmt::format("\n{}: not green; its log is {}\n", s.suite.family, s.log);
+    out += fmt::format("\n{}: {}; its log is {}\n", s.suite.family, paint.bad("not green"), s.log);
     if (const std::string reason = one_reason(s); !reason.empty()) {
       const std::string why = explanation(s.log);
       std::string all = reason + (why.empty() ? "" : "\n    " + why);
@@ -143,12 +160,21 @@ std::string failures(const std::vector<SuiteResult>& suites) {
       before = std::move(all);
       continue;
     }
-    for (const Record& r : s.ledger.records()) {
-      if (problem_of(r).empty()) continue;
-      out += fmt::format("  {}\n", problem_of(r));
+    const auto& records = s.ledger.records();
+    std::set<std::string> told;
+    for (const Record& r : records) {
+      if (problem_of(r).empty() || told.contains(r.property)) continue;
+      out += fmt::format("  {}\n", paint.bad(problem_of(r)));
       out += indented(r.message);
       if (!r.minimal_case.empty()) out += fmt::format("    minimal case: {}\n", r.minimal_case);
       if (!r.replay.empty()) out += fmt::format("    replay: {}\n", r.replay);
+      for (const Record& other : records) {
+        if (other.property == r.property || told.contains(other.property) || !same_cause(r, other)) continue;
+        told.insert(other.property);
+        out += fmt::format("    also: {}\n", other.property);
+        if (!other.replay.empty()) out += fmt::format("      {}\n", other.replay);
+      }
+      told.insert(r.property);
     }
     for (const std::string& problem : s.problems) {
       const auto already_reported = [&](const Record& r) { return problem_of(r) == problem; };

@@ -22,6 +22,8 @@ struct RunReport {
       options;  // what the command line asked for: "cases", "seed", "device", "suites"; only what was given
   std::vector<SuiteResult> suites;
   double seconds = 0;
+  std::string partial;                 // why it ended before its end: "interrupted by SIGINT"; empty: it did not
+  std::vector<std::string> not_begun;  // suites that it did not come to, then
 
   // Of the suites, and of them together: none ran, or they ran on different devices. Empty means green.
   std::vector<std::string> problems() const;
@@ -43,9 +45,17 @@ Tally total(const std::vector<SuiteResult>& suites);
 std::string table(const std::vector<SuiteSum>& sums);
 std::string table(const std::vector<SuiteResult>& suites);
 
+// Words that stand out, where there is a terminal to show it.
+struct Paint {
+  bool on = false;
+  std::string good(const std::string& text) const { return on ? "\x1b[32m" + text + "\x1b[0m" : text; }
+  std::string bad(const std::string& text) const { return on ? "\x1b[1;31m" + text + "\x1b[0m" : text; }
+};
+
 // For every suite that is not green: its problems, and of each failure the message, the minimal case and the replay
-// line. A suite of which nothing ran for one reason has one line, with what the simulated GPU explained.
-std::string failures(const std::vector<SuiteResult>& suites);
+// line. Failures of one cause (cause.h) are one, and the others are named with their replay lines. A suite of which
+// nothing ran for one reason has one line, with what the simulated GPU explained.
+std::string failures(const std::vector<SuiteResult>& suites, const Paint& paint = {});
 
 std::string passport_json(const RunReport& report);
 std::string junit_xml(const RunReport& report);

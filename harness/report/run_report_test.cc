@@ -1,6 +1,7 @@
 // The table, the passport and the XML say of a run what its ledgers say, above all when it is not green.
 #include "harness/report/run_report.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -97,6 +98,47 @@ TEST(RunReport, FailuresCarryTheirCaseAndReplayLine) {
       AllOf(HasSubstr("scan: not green; its log is logs/scan.log"),
             HasSubstr("  Scan.B failed: mismatch\n      y[3] is 1 < 2"), HasSubstr("    minimal case: n=33 block=32\n"),
             HasSubstr("    replay: bazel test //tests:scan_test"), Not(HasSubstr("stencil"))));
+}
+
+TEST(RunReport, FiveFailuresOfOneCauseAreOneWithFourOthers) {
+  const auto race = [](const std::string& property, int thread, int line) {
+    Record r = record(property, Verdict::kFail, "finding:race");
+    r.message = fmt::format(
+        "race: st.shared.f32 of 4 bytes\n  by block (0,0,0) thread ({},0,0)\n  at kernels/scan.cu:{} (st.shared.f32)",
+        thread, line);
+    r.minimal_case = fmt::format("n={}", thread);
+    r.replay = "lockstep run --case=" + property;
+    return r;
+  };
+  std::vector<Record> records;
+  for (int i = 0; i < 5; ++i) records.push_back(race(fmt::format("Scan.Law{}", i), 32 * i, 36));
+  records.push_back(race("Scan.Elsewhere", 0, 40));
+  Record wrong = record("Scan.Wrong", Verdict::kFail, "mismatch"),
+         other = record("Scan.WrongToo", Verdict::kFail, "mismatch");
+  wrong.message = "properties/scan.cc:9: y: 3 of 64 elements wrong";
+  other.message = "properties/scan.cc:9: y: 4 of 64 elements wrong";
+  records.push_back(wrong);
+  records.push_back(other);
+  const std::string text = failures({suite("scan", records, 1)});
+  EXPECT_THAT(text, HasSubstr("  Scan.Law0 failed: finding:race\n"));
+  for (int i = 1; i < 5; ++i) {
+    EXPECT_THAT(text, HasSubstr(fmt::format("    also: Scan.Law{0}\n      lockstep run --case=Scan.Law{0}\n", i)));
+    EXPECT_THAT(text, Not(HasSubstr(fmt::format("Scan.Law{} failed", i))));
+  }
+  for (const char* alone : {"Scan.Elsewhere failed", "Scan.Wrong failed", "Scan.WrongToo failed"})
+    EXPECT_THAT(text, HasSubstr(alone)) << "causes of their own";
+}
+
+TEST(RunReport, ThatWasCutShortSaysSoAndIsNotGreen) {
+  RunReport r = green();
+  r.partial = "interrupted by SIGINT";
+  r.not_begun = {"sort"};
+  EXPECT_THAT(r.problems(), ElementsAre("the run was interrupted by SIGINT: sort did not begin"));
+  const auto passport = nlohmann::json::parse(passport_json(r));
+  EXPECT_EQ(passport["green"], false);
+  EXPECT_EQ(passport["partial"]["why"], "interrupted by SIGINT");
+  EXPECT_EQ(passport["partial"]["not_begun"][0], "sort");
+  EXPECT_FALSE(nlohmann::json::parse(passport_json(green())).contains("partial"));
 }
 
 TEST(RunReport, OneReasonForAllIsToldOnceWithTheExplanationInTheLog) {

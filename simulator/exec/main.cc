@@ -2,18 +2,15 @@
 // docs/coverage.md and docs/mutation.md are its manuals.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "command/command_line.h"
+#include "command/save_file.h"
 #include "simulator/exec/child.h"
 #include "simulator/exec/counter_table.h"
 #include "simulator/exec/mutate/mutate.h"
@@ -34,16 +31,8 @@ constexpr int kUsage = 2, kFindings = 86, kNoKernel = 87, kNoReport = 88, kRefus
 constexpr const char* kLibrary = "libcudart.so.13";
 constexpr const char* kAudit = "liblockstep_audit.so";  // leads statically linked runtimes to it (audit/)
 
-enum class Mode { kExec, kCounters, kCoverage };
-
-struct Options {
-  Environment set;  // LOCKSTEP_... by what the command line says
-  std::vector<std::string> reports;
-  bool require_kernels = false, quiet = false, stop = false;
-  std::string tracefile = "coverage.info", text;  // of coverage
-  CoverageFiles files;
-  std::vector<std::string> command;
-};
+using command::Command;
+using Options = command::ExecArguments;
 
 int fail(int status, const std::string& sentence) {
   std::fprintf(stderr, "lockstep: %s\n", sentence.c_str());
@@ -61,37 +50,6 @@ std::string library_folder(const char* self) {
     }
   }
   return {};
-}
-
-void add_settings(CLI::App& app, Options& options) {
-  const auto setting = [&](const char* flag, const char* variable, const char* help) {
-    app.add_option_function<std::string>(
-        flag, [&options, variable](const std::string& value) { options.set[variable] = value; }, help);
-  };
-  setting("--check", "LOCKSTEP_CHECKS",
-          "which checks run: all, none, or some of bounds, initialisation, races, synchronisation, leaks; -races: all but races; all,leaks: all, and leaks");
-  setting("--device", "LOCKSTEP_DEVICE", "which device is simulated: sm_75, sm_80, sm_90, sm_100, sm_120");
-  setting("--devices", "LOCKSTEP_DEVICES", "how many of them");
-  setting("--memory", "LOCKSTEP_MEMORY", "GiB of memory of each device");
-  setting("--schedule", "LOCKSTEP_SCHEDULE", "seed of the schedule; 0 is the deterministic order");
-  setting("--threads", "LOCKSTEP_HOST_THREADS", "host threads that run blocks; 0: as many as the machine has");
-  setting("--instruction-limit", "LOCKSTEP_INSTRUCTION_LIMIT", "warp instructions a block may run before a time-limit finding");
-  setting("--suppressions", "LOCKSTEP_SUPPRESSIONS", "file of findings to keep quiet about: lines of KIND KERNEL");
-  app.add_flag("--quiet", options.quiet, "no findings and no summary on stderr");
-}
-
-void add_report_options(CLI::App& app, Options& options) {
-  app.add_option("--report", options.reports, "write the findings to FILE: .json, .sarif, else text; may be repeated")->allow_extra_args(false);
-  app.add_flag("--stop", options.stop, "end a launch at its first finding; else a kernel goes on where it can, and each place is told once");
-  app.add_flag("--require-kernels", options.require_kernels, "exit with 87 when no kernel was launched");
-}
-
-void add_coverage_options(CLI::App& app, Options& options) {
-  app.add_option("--out", options.tracefile, "the tracefile, in lcov's format")->capture_default_str();
-  app.add_option("--text", options.text, "write what was not executed, for people, to FILE; -: stdout");
-  app.add_option("--only", options.files.only, "tell of files whose names in the program begin with PREFIX alone; may be repeated")->allow_extra_args(false);
-  app.add_flag("--toolkit", options.files.toolkit, "tell of the CUDA toolkit's headers too");
-  app.add_option("--source-root", options.files.root, "folder that relative names of source files begin in; default: this one");
 }
 
 // A temporary file that is removed at the end.
@@ -145,10 +103,9 @@ int get_ready(Environment& set, std::vector<std::string>& command, const char* s
 
 bool write_file(const std::string& path, const std::string& text) {
   if (path == "-") return std::fputs(text.c_str(), stdout) >= 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text << std::flush;
-  if (!file) fail(0, path + " cannot be written: " + std::strerror(errno));
-  return static_cast<bool>(file);
+  const std::string error = command::save_file(path, text);
+  if (!error.empty()) fail(0, error);
+  return error.empty();
 }
 
 // Writes tracefile and text, and prints the table; false, with a sentence, when there is nothing to write or it cannot be written.
@@ -167,7 +124,7 @@ bool tell_coverage(const Options& options, const RunRecord& record) {
     fail(0, std::to_string(all.without_lines.size()) + " kernels have no line information (nvcc -lineinfo) and are left out, such as " +
                 all.without_lines.front());
   }
-  const SourceCoverage told = select(all, options.files);
+  const SourceCoverage told = select(all, {options.only, options.toolkit, options.root});
   if (told.files.empty()) {
     fail(0, "no file is left to tell of: none of the " + std::to_string(all.files.size()) + " begins as --only says");
     return false;
@@ -179,17 +136,17 @@ bool tell_coverage(const Options& options, const RunRecord& record) {
   return true;
 }
 
-int run(Options options, Mode mode, const char* self) {
-  if (mode == Mode::kCounters) options.set.try_emplace("LOCKSTEP_COUNT", "1");
-  if (mode == Mode::kCoverage) options.set["LOCKSTEP_COVERAGE"] = "1";
-  if (mode != Mode::kExec && std::getenv("LOCKSTEP_CHECKS") == nullptr) options.set.try_emplace("LOCKSTEP_CHECKS", "none");
+int run(Options options, const std::vector<std::string>& program, Command mode, const char* self) {
+  if (mode == Command::kCounters) options.set.try_emplace("LOCKSTEP_COUNT", "1");
+  if (mode == Command::kCoverage) options.set["LOCKSTEP_COVERAGE"] = "1";
+  if (mode != Command::kExec && std::getenv("LOCKSTEP_CHECKS") == nullptr) options.set.try_emplace("LOCKSTEP_CHECKS", "none");
   if (options.quiet) options.set["LOCKSTEP_QUIET"] = "1";
   for (const char* variable : {"LOCKSTEP_GO_ON", "LOCKSTEP_API_ERRORS"}) {
     // Coverage looks on: the program's findings and errors are what they are without it.
-    if (mode != Mode::kCoverage && std::getenv(variable) == nullptr) options.set[variable] = "1";
+    if (mode != Command::kCoverage && std::getenv(variable) == nullptr) options.set[variable] = "1";
   }
   if (options.stop) options.set["LOCKSTEP_GO_ON"] = "0";
-  std::vector<std::string> command = options.command;
+  std::vector<std::string> command = program;
   if (const int status = get_ready(options.set, command, self); status != 0) return status;
 
   const Scratch scratch;
@@ -198,8 +155,8 @@ int run(Options options, Mode mode, const char* self) {
   std::fflush(nullptr);
   const int status = run_child(command, options.set);
 
-  ProgramRun done{options.command, 0, read_run_record(scratch.path())};
-  if (mode == Mode::kCoverage) {
+  ProgramRun done{program, 0, read_run_record(scratch.path())};
+  if (mode == Command::kCoverage) {
     const bool told = tell_coverage(options, done.record);
     return status == 0 && !told ? kNoReport : status;
   }
@@ -208,67 +165,28 @@ int run(Options options, Mode mode, const char* self) {
   for (const std::string& path : options.reports) {
     std::string error;
     if (!write_report(done, path, &error)) {
-      fail(0, "the report cannot be written: " + error);
+      fail(0, error);
       reported = false;
     }
   }
   if (done.exit_status == kNoKernel) fail(0, "no kernel was launched on the simulated GPU, so nothing was checked");
   if (!options.quiet) fail(0, summary(done.record));
-  if (mode == Mode::kCounters) {
+  if (mode == Command::kCounters) {
     std::fputs(counter_table(done.record).c_str(), stdout);
     if (done.record.unfinished > 0) fail(0, "a process did not end normally: the counters of its kernels are missing");
   }
   return done.exit_status == 0 && !reported ? kNoReport : done.exit_status;
 }
 
-void add_mutate_options(CLI::App& app, MutateOptions& o) {
-  app.add_option("--mutants", o.sample, "judge so many mutants, chosen by chance; 0: all")->check(CLI::NonNegativeNumber);
-  app.add_option("--seed", o.seed, "seed of that choice");
-  app.add_option("--operators", o.operators, "only these kinds of change, by name, or kernels, or calls; several between commas")->delimiter(',');
-  app.add_option("--jobs", o.jobs, "mutants that run at the same time; 0: as many as the machine has processors")->check(CLI::NonNegativeNumber);
-  app.add_option("--out", o.out, "folder of the reports")->capture_default_str();
-  app.add_option("--fail-under", o.fail_under, "exit with 1 when fewer per cent of the mutants are killed")->check(CLI::Range(0, 100));
-  app.add_option("--files", o.files, "only kernels from source files whose path this regular expression fits");
-  app.add_option("--callers", o.callers, "only calls of the runtime from functions whose name this regular expression fits");
-  app.add_option("--equivalents", o.equivalents, "file of mutants that nothing can tell from the original: FILE: SOURCE LINE ~ OPERATOR ~ CHANGE ~ REASON");
-  app.add_option("--first", o.first, "argument that makes the program do less, for a first round; may be repeated")->allow_extra_args(false);
-  app.add_option("--sources", o.sources, "folder in which source files are looked for; may be repeated")->allow_extra_args(false);
-  app.add_flag("--resume", o.resume, "go on with what an interrupted command has left in --out");
-}
-
 int main(int argc, char** argv) {
-  CLI::App app("Runs a CUDA program on Lockstep's simulated GPU.");
-  app.name("lockstep");
-  app.require_subcommand(1);
-  Options options;
-  CLI::App* exec = app.add_subcommand("exec", "run PROGRAM with all checks and report what they find");
-  CLI::App* counters = app.add_subcommand("counters", "run PROGRAM and print its kernels' counters; no checks unless --check asks for some");
-  CLI::App* coverage = app.add_subcommand("coverage", "run PROGRAM and write which lines and branches of its kernels were executed, for genhtml and editors");
-  CLI::App* mutate_command = app.add_subcommand("mutate", "judge the tests that PROGRAM is by mutants of its kernels and of its calls of the runtime");
-  MutateOptions mutation;
-  add_mutate_options(*mutate_command, mutation);
-  add_coverage_options(*coverage, options);
-  for (CLI::App* command : {exec, counters}) add_report_options(*command, options);
-  for (CLI::App* command : {exec, counters, coverage}) add_settings(*command, options);
-  for (CLI::App* command : {exec, counters, coverage, mutate_command}) {
-    command->footer("Write -- and then the program: [OPTION...] -- PROGRAM [ARGUMENT...]");
-  }
-  // What follows the first "--" is the program's alone.
-  const auto dashes = std::find(argv + 1, argv + argc, std::string("--"));
-  try {
-    app.parse(static_cast<int>(dashes - argv), argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
-  }
-  if (argv + argc - dashes < 2) return fail(kUsage, "no program: write -- PROGRAM [ARGUMENT...] after the options");
-  options.command.assign(dashes + 1, argv + argc);
-  if (mutate_command->parsed()) {
-    Environment set;
-    std::vector<std::string> command = options.command;
-    if (const int status = get_ready(set, command, argv[0]); status != 0) return status;
-    return mutate(mutation, command, set);
-  }
-  return run(std::move(options), coverage->parsed() ? Mode::kCoverage : counters->parsed() ? Mode::kCounters : Mode::kExec, argv[0]);
+  const command::Offer offer = {{Command::kExec, Command::kCounters, Command::kCoverage, Command::kMutate}};
+  const command::CommandLine line = command::parse(offer, {argv + 1, argv + argc});
+  if (line.status) return *line.status;
+  if (line.command != Command::kMutate) return run(line.exec, line.program, line.command, argv[0]);
+  Environment set;
+  std::vector<std::string> program = line.program;
+  if (const int status = get_ready(set, program, argv[0]); status != 0) return status;
+  return mutate(line.mutate, program, set);
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 #include "simulator/exec/report.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <string_view>
+
+#include "command/save_file.h"
 
 namespace lockstep::exec {
 namespace {
@@ -174,11 +173,8 @@ json sarif_report(const ProgramRun& run) {
 
 bool write_report(const ProgramRun& run, const std::string& path, std::string* error) {
   const std::string text = ends_with(path, ".sarif") ? dump(sarif_report(run)) : ends_with(path, ".json") ? dump(json_report(run)) : text_report(run);
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text << std::flush;
-  if (file) return true;
-  *error = path + ": " + std::strerror(errno);
-  return false;
+  *error = command::save_file(path, text);
+  return error->empty();
 }
 
 }  // namespace lockstep::exec

@@ -168,6 +168,9 @@ TEST(Files, AreOfTheKindThatTheirNamesSay) {
   std::string error;
   EXPECT_FALSE(write_report(sample(), "/nonexistent/a.txt", &error));
   EXPECT_NE(error.find("/nonexistent/a.txt"), error.npos);
+  // A disk that is full.
+  EXPECT_FALSE(write_report(sample(), "/dev/full", &error));
+  EXPECT_NE(error.find("No space left"), error.npos) << error;
 }
 
 }  // namespace report_test

@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "command/save_file.h"
 #include "simulator/exec/mutate/mutation_html.h"
 #include "simulator/exec/mutate/mutation_json.h"
 #include "simulator/exec/mutate/mutation_score.h"
@@ -134,12 +135,9 @@ class Progress {
 // ---- Files ----------------------------------------------------------------------------------------------------------
 
 bool write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (file) return true;
-  std::fprintf(stderr, "lockstep: %s cannot be written\n", path.c_str());
-  return false;
+  const std::string error = command::save_file(path, text);
+  if (!error.empty()) std::fprintf(stderr, "lockstep: %s\n", error.c_str());
+  return error.empty();
 }
 
 // What an earlier command left can be gone on with when it was the same in all that decides which mutants there are.

@@ -1,0 +1,97 @@
+// lockstep: the command that people type. It reads the whole command line, and becomes the tool that does the work.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "command/command_line.h"
+
+namespace lockstep::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kIncomplete = 3;
+
+struct Tool {
+  const char* file;      // in libexec/lockstep
+  const char* variable;  // with its path, in a checkout
+};
+
+Tool tool_of(Command c) {
+  switch (c) {
+    case Command::kRun:
+    case Command::kList:
+      return {"conform", "LOCKSTEP_TOOL_CONFORM"};
+    case Command::kDiff:
+    case Command::kReport:
+      return {"passport_tool", "LOCKSTEP_TOOL_PASSPORT"};
+    case Command::kInspect:
+      return {"inspect", "LOCKSTEP_TOOL_INSPECT"};
+    case Command::kNew:
+      return {"new", "LOCKSTEP_TOOL_NEW"};
+    default:
+      return {"lockstep-exec", "LOCKSTEP_TOOL_EXEC"};
+  }
+}
+
+// The folder above bin/, where lib/ and libexec/ are too; of what a link leads to, as package managers make them.
+fs::path prefix() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+}
+
+int become(Command command, std::vector<std::string> words) {
+  const Tool tool = tool_of(command);
+  const char* named = std::getenv(tool.variable);
+  const std::string path = named != nullptr ? named : (prefix() / "libexec/lockstep" / tool.file).string();
+  if (access(path.c_str(), X_OK) != 0) {
+    std::fprintf(stderr, "lockstep: this installation has no %s (%s), which '%s' needs\n", tool.file, path.c_str(),
+                 words.front().c_str());
+    return kIncomplete;
+  }
+  setenv("LOCKSTEP_COMMAND", "lockstep run", 0);  // what replay lines begin with
+  std::error_code error;
+  if (const fs::path files = prefix() / "lib/lockstep/runfiles"; fs::is_directory(files, error))
+    setenv("RUNFILES_DIR", files.c_str(), 1);  // the tools' own, whoever the caller is
+  // These two are tools of one command, whose name they need not be told.
+  const bool one_command = command == Command::kInspect || command == Command::kNew;
+  std::vector<char*> argv = {const_cast<char*>(path.c_str())};
+  for (std::size_t i = one_command ? 1 : 0; i < words.size(); ++i) argv.push_back(words[i].data());
+  argv.push_back(nullptr);
+  execv(path.c_str(), argv.data());
+  std::fprintf(stderr, "lockstep: %s cannot be started: %s\n", path.c_str(), std::strerror(errno));
+  return kIncomplete;
+}
+
+int main(const std::vector<std::string>& words) {
+  const char* checkout = std::getenv("LOCKSTEP_CHECKOUT");  // set by its script
+  const Offer offer = whole_offer(checkout != nullptr);
+  const CommandLine line = parse(offer, words);
+  if (line.status) return *line.status;
+  if (std::getenv("LOCKSTEP_PARSE_ONLY") != nullptr)
+    return 0;  // the script wants to know whether it is worth building anything
+  switch (line.command) {
+    case Command::kCompletion:
+      return std::fputs(completion(offer, line.shell).c_str(), stdout) < 0;
+    case Command::kTest:
+    case Command::kFormat:
+    case Command::kBundle:
+    case Command::kPackage:
+    case Command::kSelfMutate:
+      std::fprintf(stderr, "lockstep: ./lockstep of a checkout does this\n");
+      return kIncomplete;
+    default:
+      return become(line.command, words);
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::command
+
+int main(int argc, char** argv) { return lockstep::command::main({argv + 1, argv + argc}); }

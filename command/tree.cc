@@ -1,0 +1,370 @@
+#include "command/tree.h"
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+#include "lockstep_version.h"
+
+namespace lockstep::command {
+namespace {
+
+struct Named {
+  Command command;
+  const char* name;
+  const char* summary;
+  bool checkout = false;
+};
+
+constexpr Named kCommands[] = {
+    {Command::kRun, "run",
+     "hold kernels to their laws: run the conformance suites, print a table, and write passport, report and JUnit "
+     "files"},
+    {Command::kList, "list", "list the suites and their properties"},
+    {Command::kExec, "exec",
+     "run any CUDA program that nvcc built on the simulated GPU with all checks, and report what they find"},
+    {Command::kCounters, "counters", "run a program without checks, and print the counters of its kernels"},
+    {Command::kCoverage, "coverage",
+     "tell which lines and branches of kernels a program executes: an lcov tracefile, for genhtml and editors"},
+    {Command::kMutate, "mutate",
+     "tell how many mutants of its kernels, and of its calls of the runtime, a test program notices"},
+    {Command::kInspect, "inspect",
+     "tell whether the simulated GPU can run programs, and what to change where it cannot"},
+    {Command::kDiff, "diff", "tell what changed between two passports"},
+    {Command::kReport, "report", "write report.html from a passport; run does so itself"},
+    {Command::kNew, "new", "add a kernel family, to be filled in"},
+    {Command::kCompletion, "completion", "print the completions of this command for a shell"},
+    {Command::kTest, "test", "run every test of the project: bazel test //...", true},
+    {Command::kFormat, "format", "lay out all C++ and CUDA sources as .clang-format says", true},
+    {Command::kBundle, "bundle",
+     "pack the suites for machines that have neither Bazel nor a CUDA toolkit, into "
+     "lockstep-out/lockstep-bundle.tar.xz",
+     true},
+    {Command::kPackage, "package", "make the packages that users install, in lockstep-out", true},
+    {Command::kSelfMutate, "self-mutate",
+     "plant mistakes into the harness, the references and the checks, and tell which of them the tests notice", true},
+};
+
+// Help that fits a terminal of 110 columns.
+class Layout : public CLI::Formatter {
+ public:
+  Layout() { column_width(kColumn); }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped(CLI::Formatter::make_option_desc(option));
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_size() == 0 ? "" : option->get_type_name().empty() ? "" : " " + option->get_type_name();
+  }
+  std::string make_subcommand(const CLI::App* sub) const override {
+    std::stringstream out;
+    CLI::detail::format_help(out, "  " + sub->get_name(), wrapped(sub->get_description()), kCommandColumn);
+    return out.str();
+  }
+
+ private:
+  static constexpr std::size_t kColumn = 28, kCommandColumn = 16, kText = 80;
+
+  static std::string wrapped(const std::string& text) {
+    std::istringstream in(text);
+    std::string out, line;
+    for (std::string word; in >> word;) {
+      if (!line.empty() && line.size() + 1 + word.size() > kText) {
+        out += line + "\n";
+        line.clear();
+      }
+      line += (line.empty() ? "" : " ") + word;
+    }
+    return out + line;
+  }
+};
+
+// Adds options to one command. A list takes one value each time that it is given: what follows may be something else.
+class Options {
+ public:
+  Options(Tree& tree, CLI::App& app) : tree_(tree), app_(app) {}
+
+  Options& group(const char* name) {
+    group_ = name;
+    return *this;
+  }
+  template <class T>
+  CLI::Option* value(const char* flags, T& into, const char* type, const char* help,
+                     std::vector<std::string> choices = {}) {
+    CLI::Option* option = app_.add_option(flags, into, help)->type_name(type)->group(group_);
+    if (!choices.empty()) tree_.choices[option] = std::move(choices);
+    return option;
+  }
+  CLI::Option* list(const char* flags, std::vector<std::string>& into, const char* type, const char* help) {
+    return value(flags, into, type, help)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+  CLI::Option* flag(const char* flags, bool& into, const char* help) {
+    return app_.add_flag(flags, into, help)->group(group_);
+  }
+  CLI::Option* setting(const char* flag, const char* variable, std::map<std::string, std::string>& set,
+                       const char* type, const char* help, std::vector<std::string> choices = {}) {
+    CLI::Option* option = app_.add_option_function<std::string>(
+                                  flag, [&set, variable](const std::string& v) { set[variable] = v; }, help)
+                              ->type_name(type)
+                              ->group(group_);
+    if (!choices.empty()) tree_.choices[option] = std::move(choices);
+    return option;
+  }
+
+ private:
+  Tree& tree_;
+  CLI::App& app_;
+  std::string group_ = "Options";
+};
+
+const CLI::Validator kNotNegative(
+    [](std::string& text) { return text.starts_with('-') ? text + " is below 0" : std::string(); }, "", "not negative");
+
+const std::vector<std::string> kDevices = {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"};
+
+void add_selection(Options& o, RunArguments& a) {
+  o.group("What runs");
+  o.list("--suite", a.suites, "NAME", "only this suite, such as stencil; several between commas; may be repeated");
+  o.value("-k", a.pattern, "PATTERN",
+          "only properties whose name has this in it, upper or lower case; * and ? stand for any characters");
+}
+
+void add_amounts(Options& o, RunArguments& a) {
+  o.group("How much of it");
+  o.flag("--quick", a.quick, "a tenth of the cases: the same as --scale=0.1");
+  o.value("--scale", a.scale, "X", "X times each property's own number of cases, such as 0.1 or 10; one at least");
+  o.value("--cases", a.cases, "N", "cases of each property that has more than one, in place of its own number");
+  o.value("--seed", a.seed, "N", "seed of the generators, in place of one from each property's name");
+  o.value("--random-seed", a.random_seed, "N", "mixed with each property's name into a seed of its own");
+}
+
+void add_run(Options& o, RunArguments& a) {
+  add_selection(o, a);
+  o.flag("--lf,--last-failed", a.last_failed,
+         "only what failed, or did not run, when --out was last written; all, if nothing did");
+  o.value("--case", a.replay, "CASE",
+          "this case alone, 'Suite.Name: field=value ...', as a failure prints it; needs --suite, and writes to "
+          "lockstep-out/replay unless --out is given");
+  o.flag("-x,--stop", a.stop, "stop at the first failure");
+  add_amounts(o, a);
+  o.value("--repeat", a.repeat, "N",
+          "everything N times, each time with other random seeds; stops at the first failure");
+  o.group("Where");
+  std::vector<std::string> devices = kDevices;
+  devices.insert(devices.end(), {"simulator", "gpu", "all", "0"});
+  o.value("--device", a.device, "WHERE",
+          "simulator (the default); sm_75, sm_80, sm_90, sm_100, ... (the simulated GPU as that one); gpu (this "
+          "machine's first GPU), all, or numbers of "
+          "GPUs such as 0 or 0,1",
+          devices);
+  o.value("--sanitizer", a.sanitizer, "TOOL",
+          "on a GPU: under that tool of NVIDIA's compute-sanitizer (memcheck, racecheck, initcheck or synccheck), once "
+          "it has found a planted fault",
+          {"memcheck", "racecheck", "initcheck", "synccheck"});
+  o.value("--jobs", a.jobs, "N",
+          "suites that run at the same time; without it as many as there are processors on the simulated GPU, and 1 on "
+          "a GPU");
+  o.value("--time-limit", a.time_limit, "SECONDS", "that a suite's process may take (900)");
+  o.value("--property-limit", a.property_limit, "SECONDS", "that one property may take (300)");
+  o.value(
+      "--out", a.out, "FOLDER",
+      "for passport.json, report.html, junit.xml, ledgers and logs (lockstep-out); with several GPUs, FOLDER/gpu-N");
+  o.value("--manifest", a.manifest, "FILE",
+          "list of suites in place of the built-in one: lines of name, program and label between tabs");
+}
+
+void add_settings(Options& o, ExecArguments& a) {
+  o.group("The simulated GPU");
+  o.setting("--check", "LOCKSTEP_CHECKS", a.set, "LIST",
+            "which checks run: all, none, or some of bounds, initialisation, races, synchronisation, leaks, with "
+            "commas; -races: all but races; all,leaks: "
+            "all, and leaks",
+            {"all", "none", "bounds", "initialisation", "races", "synchronisation", "leaks"});
+  o.setting("--device", "LOCKSTEP_DEVICE", a.set, "sm_NN",
+            "which device is simulated: sm_75, sm_80, sm_90, sm_100, sm_120", kDevices);
+  o.setting("--devices", "LOCKSTEP_DEVICES", a.set, "N", "how many of them");
+  o.setting("--memory", "LOCKSTEP_MEMORY", a.set, "GIB", "memory of each device");
+  o.setting("--schedule", "LOCKSTEP_SCHEDULE", a.set, "SEED", "seed of the schedule; 0 is the deterministic order");
+  o.setting("--threads", "LOCKSTEP_HOST_THREADS", a.set, "N",
+            "host threads that run blocks; 0: as many as the machine has");
+  o.setting("--instruction-limit", "LOCKSTEP_INSTRUCTION_LIMIT", a.set, "N",
+            "warp instructions a block may run before a time-limit finding");
+  o.setting("--suppressions", "LOCKSTEP_SUPPRESSIONS", a.set, "FILE",
+            "findings to keep quiet about: lines of KIND KERNEL");
+}
+
+void add_reports(Options& o, ExecArguments& a) {
+  o.list("--report", a.reports, "FILE", "write the findings to FILE: .json, .sarif, else text; may be repeated");
+  o.flag("--quiet", a.quiet, "no findings and no summary on stderr");
+  o.flag("--stop", a.stop,
+         "end a launch at its first finding; else a kernel goes on where it can, and each place is told once");
+  o.flag("--require-kernels", a.require_kernels, "exit with 87 when no kernel was launched");
+}
+
+void add_coverage(Options& o, ExecArguments& a) {
+  o.value("--out", a.tracefile, "FILE", "the tracefile, in lcov's format (coverage.info)");
+  o.value("--text", a.text, "FILE", "write what was not executed, for people, to FILE; -: stdout");
+  o.list("--only", a.only, "PREFIX",
+         "tell of files whose names in the program begin with PREFIX alone; may be repeated");
+  o.flag("--toolkit", a.toolkit, "tell of the CUDA toolkit's headers too");
+  o.value("--source-root", a.root, "FOLDER", "where relative names of source files begin; default: the working folder");
+  o.flag("--quiet", a.quiet, "no findings and no summary on stderr");
+}
+
+void add_mutate(Options& o, MutateArguments& a) {
+  o.value("--mutants", a.sample, "N", "judge so many mutants, chosen by chance; 0: all")->check(kNotNegative);
+  o.value("--seed", a.seed, "N", "seed of that choice");
+  o.value("--operators", a.operators, "LIST",
+          "only these kinds of change, by name, or kernels, or calls; several between commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  o.value("--jobs", a.jobs, "N", "mutants that run at the same time; 0: as many as the machine has processors")
+      ->check(kNotNegative);
+  o.value("--out", a.out, "FOLDER", "of the reports (lockstep-mutation)");
+  o.value("--fail-under", a.fail_under, "PERCENT", "exit with 1 when fewer of the mutants are killed")
+      ->check(CLI::Range(0, 100));
+  o.value("--files", a.files, "REGEX", "only kernels from source files whose path this fits");
+  o.value("--callers", a.callers, "REGEX", "only calls of the runtime from functions whose name this fits");
+  o.value("--equivalents", a.equivalents, "FILE",
+          "mutants that nothing can tell from the original: lines of FILE: SOURCE LINE ~ OPERATOR ~ CHANGE ~ REASON");
+  o.list("--first", a.first, "ARGUMENT", "that makes the program do less, for a first round; may be repeated");
+  o.list("--sources", a.sources, "FOLDER", "in which source files are looked for; may be repeated");
+  o.flag("--resume", a.resume, "go on with what an interrupted command has left in --out");
+}
+
+void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer, CommandLine& line) {
+  Options o(tree, app);
+  switch (command) {
+    case Command::kRun:
+      add_run(o, line.run);
+      app.footer(
+          "Exit status: 0 all green; 1 not; 2 wrong usage, nothing was run; 3 set-up incomplete; 5 the GPU that was "
+          "asked for is not there; 6 the\n"
+          "sanitizer that was asked for is not there or blind; 130 and 143 interrupted.");
+      break;
+    case Command::kList:
+      add_selection(o, line.run);
+      o.flag("--names", line.run.names_only, "the suites alone");
+      o.value("--manifest", line.run.manifest, "FILE", "list of suites in place of the built-in one");
+      break;
+    case Command::kExec:
+    case Command::kCounters:
+      add_reports(o, line.exec);
+      add_settings(o, line.exec);
+      break;
+    case Command::kCoverage:
+      add_coverage(o, line.exec);
+      add_settings(o, line.exec);
+      break;
+    case Command::kMutate:
+      add_mutate(o, line.mutate);
+      break;
+    case Command::kInspect:
+      app.add_option("PROGRAM", line.program, "programs, or libraries")->required()->type_name("")->group("What");
+      app.footer(
+          "LOCKSTEP_DEVICE=sm_NN says for which device. Exit status: 0 all can run; 1 some cannot; 2 wrong usage.");
+      break;
+    case Command::kDiff:
+      app.add_option("BEFORE", line.passport.before, "a passport, or a folder with a passport.json")
+          ->required()
+          ->type_name("")
+          ->group("What");
+      app.add_option("AFTER", line.passport.after, "likewise")->required()->type_name("")->group("What");
+      app.footer(
+          "Exit status: 0 the second is not worse; 1 worse: a verdict, other bits, more of an error bound, slower; 2 "
+          "the two cannot be compared.");
+      break;
+    case Command::kReport:
+      app.add_option("FOLDER", line.passport.folder, "what a run wrote, or its passport.json")
+          ->required()
+          ->type_name("")
+          ->group("What");
+      o.value("--since", line.passport.compared_with, "PASSPORT", "show the change against this earlier one too");
+      app.footer("Exit status: 0; 2 when there is nothing to make it from.");
+      break;
+    case Command::kNew:
+      app.add_option("NAME", line.program, "of the family, such as dot_product")
+          ->required()
+          ->type_name("")
+          ->group("What");
+      break;
+    case Command::kCompletion:
+      tree.choices[app.add_option("SHELL", line.shell, "bash or zsh")
+                       ->required()
+                       ->type_name("")
+                       ->check(CLI::IsMember({"bash", "zsh"}))
+                       ->group("What")] = {"bash", "zsh"};
+      app.footer(
+          "  source <(lockstep completion bash)                    in ~/.bashrc\n"
+          "  lockstep completion zsh > FOLDER/_lockstep            FOLDER among zsh's fpath");
+      break;
+    case Command::kTest:
+      app.footer(
+          "Options are Bazel's:\n"
+          "  ./lockstep test //tests:stencil_test --test_arg=--cases=100\n"
+          "  ./lockstep test --config=gpu         on the GPUs of this machine too; without any, their tests fail");
+      break;
+    case Command::kFormat:
+      o.flag("--check", line.check, "change nothing, and fail if something would change");
+      break;
+    case Command::kBundle:
+      break;
+    case Command::kPackage:
+    case Command::kSelfMutate:
+      break;
+  }
+  if (takes_program(command)) {
+    // The checkout's script runs the suites where no program is given.
+    if (offer.checkout && (command == Command::kCoverage || command == Command::kMutate)) {
+      o.group("Without a program, of the suites");
+      o.list("--suite", line.run.suites, "NAME", "only this suite; several between commas");
+      if (command == Command::kCoverage) add_amounts(o, line.run);
+      app.footer(
+          "[OPTION...] -- PROGRAM [ARGUMENT...], or without a program the suites themselves. docs/coverage.md, "
+          "docs/mutation.md");
+    } else {
+      app.footer("Write -- and then the program: [OPTION...] -- PROGRAM [ARGUMENT...]");
+    }
+  }
+}
+
+}  // namespace
+
+bool takes_program(Command c) {
+  return c == Command::kExec || c == Command::kCounters || c == Command::kCoverage || c == Command::kMutate;
+}
+
+Offer whole_offer(bool checkout) {
+  Offer offer;
+  offer.checkout = checkout;
+  for (const Named& n : kCommands) {
+    if (checkout || !n.checkout) offer.commands.push_back(n.command);
+  }
+  return offer;
+}
+
+Tree make_tree(const Offer& offer, CommandLine& line) {
+  Tree tree;
+  const std::string program = offer.checkout ? "./lockstep" : "lockstep";
+  tree.app = std::make_unique<CLI::App>(
+      "Correctness of CUDA kernels, on any machine: runs them on a simulated GPU that checks every access.", program);
+  CLI::App& app = *tree.app;
+  app.formatter(std::make_shared<Layout>());
+  app.set_help_flag("-h,--help", "this text; of a command, its options");
+  app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION, "the version");
+  app.allow_extras();  // parse() says what is wrong with them
+  for (const Named& n : kCommands) {
+    if (std::find(offer.commands.begin(), offer.commands.end(), n.command) == offer.commands.end()) continue;
+    CLI::App* sub = app.add_subcommand(n.name, n.summary);
+    sub->group(n.checkout ? "Commands of this checkout" : "Commands");
+    sub->set_help_flag("-h,--help", "this text");
+    add_options(tree, *sub, n.command, offer, line);
+    sub->allow_extras();  // parse() says what is wrong with them
+    tree.commands[sub] = n.command;
+  }
+  return tree;
+}
+
+}  // namespace lockstep::command

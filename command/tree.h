@@ -1,0 +1,26 @@
+// The definitions: a CLI11 application with a subcommand for each command that is offered.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command/command_line.h"
+
+namespace lockstep::command {
+
+struct Tree {
+  std::unique_ptr<CLI::App> app;
+  std::map<const CLI::App*, Command> commands;
+  std::map<const CLI::Option*, std::vector<std::string>> choices;  // values worth offering, where they are known
+};
+
+// What is parsed goes into `line`, which must live as long as the tree.
+Tree make_tree(const Offer& offer, CommandLine& line);
+
+// Whether words after "--" are a program and its arguments.
+bool takes_program(Command command);
+
+}  // namespace lockstep::command

@@ -1,0 +1,38 @@
+// Which properties of the suites a run is about: -k, --lf, and what `list` shows.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/conform/suites.h"
+#include "harness/conform/target.h"
+#include "harness/report/passport_file.h"
+
+namespace lockstep {
+
+struct SuiteProperties {
+  std::vector<std::string> names;  // "Stencil.MatchesItsReference", in the program's order
+  std::string error;               // a sentence, when the program does not tell them
+};
+// Starts the suite's program, which runs none of them.
+SuiteProperties properties_of(const Suite& suite, const Target& target);
+
+// Whether a property's name has the pattern in it, in upper or lower case; * stands for any characters, ? for one.
+bool has_pattern(std::string_view property, std::string_view pattern);
+
+// The properties that failed or did not run, and the suites that a run which was cut short did not come to.
+struct LastFailed {
+  std::set<std::string> properties, suites;
+  bool none() const { return properties.empty() && suites.empty(); }
+};
+LastFailed last_failed(const Passport& passport);
+
+// The suites that have properties which `wanted` takes, each with a filter for these. On an error, or if there are
+// none, `suites` is empty and `error` a sentence; `why` begins it.
+Manifest choose_properties(const std::vector<Suite>& suites, const Target& target, const std::string& why,
+                           const std::function<bool(const Suite&, const std::string&)>& wanted);
+
+}  // namespace lockstep

@@ -1,0 +1,37 @@
+// What a run prints while its suites run: a line when one ends and, on a terminal, one that follows those that run.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "harness/conform/ledger_monitor.h"
+#include "harness/conform/suite_result.h"
+#include "harness/conform/target.h"
+#include "harness/report/run_report.h"
+
+namespace lockstep {
+
+// With colours where stdout is a terminal that has some, unless NO_COLOR is set (no-color.org).
+Paint paint_of_stdout();
+
+class Progress {
+ public:
+  Progress(std::size_t suites, bool several_targets);
+
+  void tick(const Target& target, const Suite& suite, const SuiteProgress& p);
+  // Of the suite with that number, from 1.
+  void end(const Target& target, std::size_t number, const SuiteResult& r);
+
+ private:
+  std::string label(const Target& target, const Suite& suite) const;
+
+  std::size_t suites_;
+  bool several_, live_;
+  Paint paint_;
+  std::mutex mutex_;
+  std::map<std::string, std::string> running_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,24 @@
+// One run at a time in a folder: two would mix their ledgers and overwrite each other's passports.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace lockstep {
+
+class RunLock {
+ public:
+  RunLock() = default;
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+  ~RunLock();
+
+  // Makes the folder if need be. Empty, or a sentence: who runs there, and what to do. The lock ends with the process,
+  // whatever ends it.
+  std::string take(const std::filesystem::path& folder);
+
+ private:
+  int file_ = -1;
+};
+
+}  // namespace lockstep

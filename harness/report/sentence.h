@@ -1,0 +1,12 @@
+// A property's name as the sentence that it is.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+// "Stencil.MatchesItsReference": "matches its reference".
+std::string sentence_of(std::string_view property);
+
+}  // namespace lockstep
