@@ -134,6 +134,9 @@ TEST(RunReport, ThatWasCutShortSaysSoAndIsNotGreen) {
   r.partial = "interrupted by SIGINT";
   r.not_begun = {"sort"};
   EXPECT_THAT(r.problems(), ElementsAre("the run was interrupted by SIGINT: sort did not begin"));
+  RunReport last = green();
+  last.partial = "interrupted by SIGINT";
+  EXPECT_THAT(last.problems(), ElementsAre("the run was interrupted by SIGINT")) << "though every suite had begun";
   const auto passport = nlohmann::json::parse(passport_json(r));
   EXPECT_EQ(passport["green"], false);
   EXPECT_EQ(passport["partial"]["why"], "interrupted by SIGINT");
