@@ -23,6 +23,7 @@
 #include "kernels/ray_tracer.h"
 #include "kernels/staging.h"
 #include "kernels/stencil.h"
+#include "kernels/tensor_matmul.h"
 #include "tests/timing/timing.h"
 
 namespace lockstep::benchmarks {
@@ -191,6 +192,40 @@ void matmul() {
   }
 }
 
+// f16 to f32, 8192 x 8192 x 8192. The ceiling is the matrix units' own at the highest clock: 4096 operations a cycle
+// and multiprocessor on compute capability 9.0.
+void tensor_matmul() {
+  constexpr std::int64_t kSide = 8192, kFactor = kSide * kSide * 2, kResult = kSide * kSide * 4;
+  const DeviceProperties& d = device_properties();
+  const double ceiling = 1e-9 * d.sms * 4096 * d.clock_khz;  // TFLOP/s
+  // Of magnitude 1/4 to 1/2, either sign.
+  std::vector<std::uint16_t> halves(kSide * kSide);
+  std::uint32_t state = 1;
+  for (auto& h : halves) {
+    state = state * 1664525u + 1013904223u;
+    h = static_cast<std::uint16_t>((state >> 16 & 0x83ff) | 0x3400);
+  }
+  DeviceMemory a(kFactor), b(kFactor), c(kResult), product(kResult);
+  a.write(halves.data(), kFactor);
+  b.write(halves.data(), kFactor);
+  c.write(timing::ordinary_floats(kSide * kSide).data(), kResult);
+  for (const auto& [name, path] : {std::pair{"mma", kernels::TensorMatmulPath::kMma},
+                                   {"wgmma, tiles of 64 x 64", kernels::TensorMatmulPath::kWgmma},
+                                   {"wgmma, clusters of two", kernels::TensorMatmulPath::kWgmmaCluster},
+                                   {"wgmma, tiles of 128 x 256", kernels::TensorMatmulPath::kWgmmaWide}}) {
+    const std::string what = fmt::format("tensor_matmul, f16, 8192 x 8192 x 8192, {}", name);
+    const Estimate us = timed(what, [&, v = path](cudaStream_t s) {
+      return text(kernels::tensor_matmul(v, kernels::MatrixElement::kF16, {a.as<void>(), kSide, kSide, kSide},
+                                         {b.as<void>(), kSide, kSide, kSide}, {c.as<void>(), kSide, kSide, kSide},
+                                         {product.as<void>(), kSide, kSide, kSide}, s));
+    });
+    const double rate = 2.0 * kSide * kSide * kSide / us.median * 1e-6;  // TFLOP/s
+    rows.push_back({what, fmt::format("{:.1f} TFLOP/s", rate),
+                    fmt::format("{:.3f} of {:.0f} TFLOP/s at {} MHz", rate / ceiling, ceiling, d.clock_khz / 1000),
+                    us});
+  }
+}
+
 int run() {
   if (const std::string error = device_error(); !error.empty()) {
     fmt::print(stderr, "no GPU answers: {}\n", error);
@@ -203,8 +238,12 @@ int run() {
   const DeviceProperties& d = device_properties();
   fmt::print("{}, compute capability {}.{}, {} SMs, {} MHz, driver API {}, runtime {}\n\n", d.name, d.major, d.minor,
              d.sms, d.clock_khz / 1000, d.driver_version, d.runtime_version);
-  for (const auto& [name, part] : std::vector<std::pair<std::string, std::function<void()>>>{
-           {"memory", memory_kernels}, {"histogram", histograms}, {"ray tracer", ray_tracer}, {"matmul", matmul}}) {
+  for (const auto& [name, part] :
+       std::vector<std::pair<std::string, std::function<void()>>>{{"memory", memory_kernels},
+                                                                  {"histogram", histograms},
+                                                                  {"ray tracer", ray_tracer},
+                                                                  {"matmul", matmul},
+                                                                  {"tensor_matmul", tensor_matmul}}) {
     try {
       part();
     } catch (const std::exception& e) {

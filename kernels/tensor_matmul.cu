@@ -103,6 +103,7 @@ const char* name_of(TensorMatmulPath path) {
       return "mma";
     case TensorMatmulPath::kWgmma:
     case TensorMatmulPath::kWgmmaCluster:
+    case TensorMatmulPath::kWgmmaWide:
       break;
   }
   return "wgmma";
@@ -125,6 +126,7 @@ TensorMatmulSupport tensor_matmul_support(TensorMatmulPath path, MatrixElement e
       return {true, element == MatrixElement::kE4m3 ? 89 : 80, kLast};
     case TensorMatmulPath::kWgmma:
     case TensorMatmulPath::kWgmmaCluster:
+    case TensorMatmulPath::kWgmmaWide:
       break;
   }
   const bool exists =
@@ -136,7 +138,7 @@ LaunchStatus check_tensor_matmul(TensorMatmulPath path, MatrixElement element, c
                                  const TensorView<const void>& b, const TensorView<const void>& c,
                                  const TensorView<void>& d) {
   ArgumentCheck check(kWho);
-  check.enumerator("path", path, TensorMatmulPath::kWgmmaCluster);
+  check.enumerator("path", path, TensorMatmulPath::kWgmmaWide);
   check.enumerator("element", element, MatrixElement::kE4m3);
   if (!check.ok()) return check.status();
   check.require(tensor_matmul_support(path, element).exists, std::string("there is no path by ") + name_of(path) +
@@ -188,9 +190,10 @@ LaunchStatus tensor_matmul(TensorMatmulPath path, MatrixElement element, const T
         return launch_mma(element, p, stream);
       case TensorMatmulPath::kWgmma:
       case TensorMatmulPath::kWgmmaCluster:
+      case TensorMatmulPath::kWgmmaWide:
         break;
     }
-    return launch_wgmma(path == TensorMatmulPath::kWgmmaCluster, element, p, stream);
+    return launch_wgmma(path, element, p, stream);
   };
   return status_of(launch(), kWho, std::string("launching the path by ") + name_of(path) + " for D of " + shape(d));
 }

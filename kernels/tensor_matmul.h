@@ -40,7 +40,8 @@ enum class TensorMatmulPath : std::uint8_t {
   kMma,           // mma.sync with ldmatrix and cp.async, tiles of 64 x 64; every element type. Compute capability 8.0
                   // and later, e4m3: 8.9
   kWgmma,         // wgmma with tensor copies, tiles of 64 x 64; f16, bf16, e4m3. Compute capability 9.0 alone
-  kWgmmaCluster,  // the same, tiles of 128 x 256 in clusters of two blocks that share their tile of B
+  kWgmmaCluster,  // the same in clusters of two blocks that share their tile of B
+  kWgmmaWide,     // the same without clusters, tiles of 128 x 256: the fast one
 };
 
 // A matrix in device memory: element (i, j) is element i * stride + j from `data`; the elements between columns and

@@ -72,6 +72,7 @@ inline std::int64_t tiles_of(const TensorMatmulArguments& p, int rows, int colum
 // m and n are not 0, and the device has the path. Each returns what CUDA said of the launch.
 cudaError_t launch_wmma(const TensorMatmulArguments& p, cudaStream_t stream);
 cudaError_t launch_mma(MatrixElement element, const TensorMatmulArguments& p, cudaStream_t stream);
-cudaError_t launch_wgmma(bool cluster, MatrixElement element, const TensorMatmulArguments& p, cudaStream_t stream);
+cudaError_t launch_wgmma(TensorMatmulPath path, MatrixElement element, const TensorMatmulArguments& p,
+                         cudaStream_t stream);
 
 }  // namespace lockstep::kernels

@@ -49,7 +49,8 @@ struct Shape {
       kRowBytes == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
 };
 using Small = Shape<1, 64, 64, 3, 1>;
-using Large = Shape<2, 256, 128, 4, 2>;
+using Pair = Shape<1, 64, 64, 3, 2>;
+using Wide = Shape<2, 256, 128, 4, 1>;
 
 __device__ inline unsigned shared_address(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 

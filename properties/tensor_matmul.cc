@@ -42,11 +42,11 @@ struct ByWgmma {
   static Domain<TensorMatmulPath> paths() {
     using enum TensorMatmulPath;
     return choice<TensorMatmulPath>({{"wgmma", kWgmma},
+                                     {"wgmma_cluster", kWgmmaCluster},
                                      {"wgmma", kWgmma},
+                                     {"wgmma_cluster", kWgmmaCluster},
                                      {"wgmma", kWgmma},
-                                     {"wgmma", kWgmma},
-                                     {"wgmma", kWgmma},
-                                     {"wgmma_cluster", kWgmmaCluster}});
+                                     {"wgmma_wide", kWgmmaWide}});
   }
   static Domain<MatrixElement> elements() {
     using enum MatrixElement;
@@ -212,6 +212,7 @@ void covers_more_tiles_than_blocks(const TensorMatmul& matmul, const TensorMatmu
       break;
     case TensorMatmulPath::kWgmma:
     case TensorMatmulPath::kWgmmaCluster:
+    case TensorMatmulPath::kWgmmaWide:
       tall.path = TensorMatmulPath::kWgmma, tall.element = MatrixElement::kF16;
       tall.m = device_properties().sms * 2 * 64 + 3;
       break;

@@ -18,6 +18,6 @@ using TensorMatmul = std::function<decltype(kernels::tensor_matmul)>;
 Laws<TensorMatmul> tensor_matmul_wmma_laws();   // f16
 Laws<TensorMatmul> tensor_matmul_mma_laws();    // f16, bf16, tf32, f64, s8; compute capability 8.0
 Laws<TensorMatmul> tensor_matmul_fp8_laws();    // e4m3 by mma; compute capability 8.9
-Laws<TensorMatmul> tensor_matmul_wgmma_laws();  // f16, bf16, e4m3, both shapes of tiles; compute capability 9.0 alone
+Laws<TensorMatmul> tensor_matmul_wgmma_laws();  // f16, bf16, e4m3, all shapes of tiles; compute capability 9.0 alone
 
 }  // namespace lockstep::properties

@@ -127,7 +127,7 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
   const auto only = [](std::uint8_t last, auto value) {
     return Range{.least = 0, .most = last, .here = {static_cast<Whole>(value)}};
   };
-  call.integer("path", only(3, c.path), reinterpret_cast<std::uint8_t&>(path));
+  call.integer("path", only(4, c.path), reinterpret_cast<std::uint8_t&>(path));
   call.integer("element", only(5, c.element), reinterpret_cast<std::uint8_t&>(element));
   call.integer("m",
                {0, std::min({rows(c.k, c.a_stride(), factor), rows(c.n, c.c_stride(), result),
@@ -309,7 +309,7 @@ void require_product(const TensorMatmulCase& c, const Elements& d, const Element
     REQUIRE_WITHIN_BOUND(product, reference::exactly(reference::tensor_matmul_f64_chain(ma, mb, mc)));
   } else {
     const DeviceProperties& device = device_properties();
-    const bool warpgroup = c.path == TensorMatmulPath::kWgmma || c.path == TensorMatmulPath::kWgmmaCluster;
+    const bool warpgroup = c.path != TensorMatmulPath::kWmma && c.path != TensorMatmulPath::kMma;
     const auto unit = reference::matrix_unit(factor_of(c.element), 10 * device.major + device.minor, warpgroup);
     const auto product = typed<float>(d);
     REQUIRE_WITHIN_BOUND(product, reference::tensor_matmul(ma, mb, mc, unit));

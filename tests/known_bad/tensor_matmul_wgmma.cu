@@ -12,6 +12,7 @@ using kernels::MatrixElement;
 using kernels::TensorMatmulPath;
 using kernels::TensorView;
 using kernels::by_wgmma::kGroup;
+using kernels::by_wgmma::Pair;
 using kernels::by_wgmma::Shape;
 using kernels::by_wgmma::Small;
 using kernels::by_wgmma::Wgmma;
@@ -19,7 +20,6 @@ using In = TensorView<const void>;
 using Out = TensorView<void>;
 
 constexpr const char* kWho = "known-bad tensor_matmul";
-using SmallCluster = Shape<1, 64, 64, 3, 2>;
 // One stage: nothing that a warp does for the next one comes between its reading a stage and its being filled again.
 using OneStage = Shape<1, 64, 64, 1, 1>;
 
@@ -106,13 +106,6 @@ struct ExpectsTooManyBytes : Wgmma {
   __device__ static unsigned expected(unsigned bytes) { return bytes + 128; }
 };
 
-struct ElectedTakenForLaneZero : Wgmma {
-  __device__ static void copy_box(unsigned to, const CUtensorMap* map, int element, int row, unsigned barrier) {
-    // Whoever is lane 0 knows the row; the elected thread copies.
-    Wgmma::copy_box(to, map, element, threadIdx.x % 32 == 0 ? row : 0, barrier);
-  }
-};
-
 struct CoordinatesSwapped : Wgmma {
   __device__ static void copy_box(unsigned to, const CUtensorMap* map, int element, int row, unsigned barrier) {
     Wgmma::copy_box(to, map, row, element, barrier);
@@ -141,14 +134,6 @@ struct JoinsItsBlockAlone : Wgmma {
 
 struct LeavesAtOnce : Wgmma {
   __device__ static void leave_cluster() {}
-};
-
-struct ReleasesItsOwnBlockAlone : Wgmma {
-  template <class S>
-  __device__ static constexpr unsigned releasing_warps() {
-    return 4 * S::kConsumers;
-  }
-  __device__ static bool releases(int, unsigned block, unsigned own) { return block == own; }
 };
 
 struct CopiesToTheFirstBlockAlone : Wgmma {
@@ -265,38 +250,26 @@ Mutants<TensorMatmulLauncher> tensor_matmul_wgmma_mutants() {
        in_time},
       {"joins_its_block_alone",
        "copies to the other block's barrier before it is there",
-       with<JoinsItsBlockAlone, SmallCluster>,
+       with<JoinsItsBlockAlone, Pair>,
        {"finding:mbarrier-misuse", "finding:race"},
        {},
        in_time},
       {"leaves_at_once",
        "exits while the other block still arrives at its barriers",
-       with<LeavesAtOnce, SmallCluster>,
+       with<LeavesAtOnce, Pair>,
        {"finding:use-after-free"},
-       {},
-       in_time},
-      {"releases_its_own_block_alone",
-       "a stage counts as empty when the own warps are done, though both blocks fill it",
-       with<ReleasesItsOwnBlockAlone, SmallCluster>,
-       {"finding:race", "finding:mbarrier-misuse"},
        {},
        in_time},
       {"copies_to_the_first_block_alone",
        "a multicast's mask names one block of two",
-       with<CopiesToTheFirstBlockAlone, SmallCluster>,
+       with<CopiesToTheFirstBlockAlone, Pair>,
        {"finding:deadlock", "finding:mbarrier-misuse"},
        {},
        hangs},
-      {"elected_taken_for_lane_0",
-       "the elected thread copies, but lane 0 knows where",
-       with<ElectedTakenForLaneZero, Small>,
-       {"mismatch", "nondeterminism"},
-       {},
-       "GPUs so far elect lane 0"},
       // Negative controls.
       {"in_steps", "the unchanged steps from which the mutants are made", with<Wgmma, Small>},
       {"arms_after_the_copies", "two blocks share tiles of 64 x 64, and expect bytes after the copies",
-       with<ArmsAfterTheCopies, SmallCluster>},
+       with<ArmsAfterTheCopies, Pair>},
       {"one_stage", "a ring of one stage", with<Wgmma, OneStage>},
       {"wide_rows", "two stages of 128 bytes of each row", with<Wgmma, Shape<1, 64, 128, 2, 1>>},
   };
