@@ -10,4 +10,5 @@ FAMILIES = [
     "memory_spaces",
     "memory_access",
     "tensor_matmul",
+    "tensor_copy",
 ]

@@ -304,4 +304,211 @@ PAIR(tensor_source_overwritten, "race") {
   tensor_source_overwritten<faulty><<<1, 128>>>(map_of(x));
 }
 
+// What is not committed belongs to no group, and no wait waits for it.
+template <bool faulty>
+__global__ void tensor_store_not_committed(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  tile[threadIdx.x] = threadIdx.x;
+  PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    TENSOR_STORE(&map, 0, 0, tile);  // FAULT tensor_store_not_committed
+    if (!faulty) BULK_COMMIT();
+    BULK_WAIT();
+  }
+  __syncthreads();
+  tile[threadIdx.x] = -1;  // FAULT tensor_store_not_committed
+}
+PAIR(tensor_store_not_committed, "race") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  tensor_store_not_committed<faulty><<<1, 128>>>(map_of(x));
+}
+
+// Groups are a thread's own.
+template <bool faulty>
+__global__ void tensor_store_waited_for_by_another(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  tile[threadIdx.x] = threadIdx.x;
+  PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    TENSOR_STORE(&map, 0, 0, tile);  // FAULT tensor_store_waited_for_by_another
+    BULK_COMMIT();
+  }
+  if (threadIdx.x == (faulty ? 1 : 0)) BULK_WAIT();
+  __syncthreads();
+  tile[threadIdx.x] = -1;  // FAULT tensor_store_waited_for_by_another
+}
+PAIR(tensor_store_waited_for_by_another, "race") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  tensor_store_waited_for_by_another<faulty><<<1, 128>>>(map_of(x));
+}
+
+// Of two groups the first is done when one may be left.
+template <bool faulty>
+__global__ void tensor_store_of_two_groups_the_second(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[2][kBoxBytes / 4];
+  tile[0][threadIdx.x] = tile[1][threadIdx.x] = threadIdx.x;
+  PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    TENSOR_STORE(&map, 0, 0, tile[0]);
+    BULK_COMMIT();
+    TENSOR_STORE(&map, 0, 4, tile[1]);  // FAULT tensor_store_of_two_groups_the_second
+    BULK_COMMIT();
+    asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+  }
+  __syncthreads();
+  tile[faulty][threadIdx.x] = -1;  // FAULT tensor_store_of_two_groups_the_second
+  __syncthreads();
+  if (threadIdx.x == 0) BULK_WAIT();
+}
+PAIR(tensor_store_of_two_groups_the_second, "race") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  tensor_store_of_two_groups_the_second<faulty><<<1, 128>>>(map_of(x));
+}
+
+#define TENSOR_LOAD_OF_A_LINE(to, map, x, bar)                                                                                              \
+  asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2}], [%3];" ::"r"(shared_address(to)), \
+               "l"(map), "r"(x), "r"(shared_address(bar))                                                                                  \
+               : "memory")
+#define TENSOR_MULTICAST(to, map, x, y, bar, blocks)                                                                                                        \
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"( \
+                   shared_address(to)),                                                                                                                     \
+               "l"(map), "r"(x), "r"(y), "r"(shared_address(bar)), "h"(static_cast<unsigned short>(blocks))                                                 \
+               : "memory")
+#define TENSOR_REDUCE(op, map, x, y, from)                                                                                                                    \
+  asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta." op ".tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x), "r"(y), "r"(shared_address(from)) \
+               : "memory")
+
+template <bool faulty>
+__global__ void tensor_reduction_without_a_proxy_fence(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  tile[threadIdx.x] = threadIdx.x;  // FAULT tensor_reduction_without_a_proxy_fence
+  if (!faulty) PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    TENSOR_REDUCE("add", &map, 0, 0, tile);  // FAULT tensor_reduction_without_a_proxy_fence
+    BULK_COMMIT();
+    BULK_WAIT();
+  }
+}
+PAIR(tensor_reduction_without_a_proxy_fence, "missing-proxy-fence") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  tensor_reduction_without_a_proxy_fence<faulty><<<1, 128>>>(map_of(x));
+}
+
+// Plain stores of two blocks to one box; reductions are atomic.
+template <bool faulty>
+__global__ void tensor_stores_of_two_blocks(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  tile[threadIdx.x] = threadIdx.x;
+  PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (faulty) {
+      TENSOR_STORE(&map, 0, 0, tile);  // FAULT tensor_stores_of_two_blocks
+    } else {
+      TENSOR_REDUCE("add", &map, 0, 0, tile);
+    }
+    BULK_COMMIT();
+    BULK_WAIT();
+  }
+}
+PAIR(tensor_stores_of_two_blocks, "race") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  tensor_stores_of_two_blocks<faulty><<<2, 128>>>(map_of(x));
+}
+
+template <bool faulty>
+__global__ void tensor_of_another_rank(const __grid_constant__ CUtensorMap map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  INIT(&bar, 1);
+  EXPECT(&bar, kBoxBytes);
+  if (faulty) {
+    TENSOR_LOAD_OF_A_LINE(tile, &map, 0, &bar);  // FAULT tensor_of_another_rank
+  } else {
+    TENSOR_LOAD(tile, &map, 0, 0, &bar);
+  }
+  WAIT_PHASE(&bar, 0);
+  *y = tile[0];
+}
+PAIR(tensor_of_another_rank, "invalid-instruction") {
+  Buffer<int> x(kWidth * kHeight, 1), y(1);
+  tensor_of_another_rank<faulty><<<1, 1>>>(map_of(x), y);
+}
+
+// The parity of the phase before: it is over already.
+template <bool faulty>
+__global__ void tensor_wait_for_the_other_parity(const __grid_constant__ CUtensorMap map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    EXPECT(&bar, kBoxBytes);
+    TENSOR_LOAD(tile, &map, 0, 0, &bar);  // FAULT tensor_wait_for_the_other_parity
+  }
+  WAIT_PHASE(&bar, faulty ? 1 : 0);
+  y[threadIdx.x] = tile[threadIdx.x];  // FAULT tensor_wait_for_the_other_parity
+}
+PAIR(tensor_wait_for_the_other_parity, "race") {
+  Buffer<int> x(kWidth * kHeight, 1), y(128);
+  tensor_wait_for_the_other_parity<faulty><<<1, 128>>>(map_of(x), y);
+}
+
+// A box comes while slower threads still read the last one.
+template <bool faulty>
+__global__ void tensor_box_before_its_readers_are_done(const __grid_constant__ CUtensorMap map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  int sum = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    if (threadIdx.x == 0) {
+      EXPECT(&bar, kBoxBytes);
+      TENSOR_LOAD(tile, &map, 0, 4 * turn, &bar);  // FAULT tensor_box_before_its_readers_are_done
+    }
+    WAIT_PHASE(&bar, turn);
+    __syncthreads();
+    sum += tile[threadIdx.x];  // FAULT tensor_box_before_its_readers_are_done
+    if (!faulty) __syncthreads();
+  }
+  y[threadIdx.x] = sum;
+}
+PAIR(tensor_box_before_its_readers_are_done, "race") {
+  Buffer<int> x(kWidth * kHeight, 1), y(128);
+  tensor_box_before_its_readers_are_done<faulty><<<1, 128>>>(map_of(x), y);
+}
+
+// To a block that may not have a barrier yet.
+template <bool faulty>
+__global__ void __cluster_dims__(2) tensor_multicast_unasked(const __grid_constant__ CUtensorMap map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) {
+    INIT(&bar, 1);  // FAULT tensor_multicast_unasked
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    EXPECT(&bar, kBoxBytes);  // FAULT tensor_multicast_unasked
+  }
+  if (!faulty) {
+    __cluster_barrier_arrive();
+    __cluster_barrier_wait();
+  }
+  if (threadIdx.x == 0 && __clusterRelativeBlockRank() == 0) {
+    TENSOR_MULTICAST(tile, &map, 0, 0, &bar, 3);  // FAULT tensor_multicast_unasked
+  }
+  __syncthreads();
+  WAIT_PHASE(&bar, 0);
+  y[128 * __clusterRelativeBlockRank() + threadIdx.x] = tile[threadIdx.x];
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+}
+PAIR(tensor_multicast_unasked, "mbarrier-misuse, race") {
+  Buffer<int> x(kWidth * kHeight, 1), y(256);
+  tensor_multicast_unasked<faulty><<<2, 128>>>(map_of(x), y);
+}
+
 }  // namespace

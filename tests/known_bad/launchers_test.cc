@@ -11,6 +11,7 @@
 #include "properties/shuffle.h"
 #include "properties/staging.h"
 #include "properties/stencil.h"
+#include "properties/tensor_copy.h"
 #include "properties/tensor_matmul.h"
 #include "tests/known_bad/mutation_test.h"
 
@@ -127,6 +128,11 @@ struct MemoryAccessFamily
   static constexpr std::int64_t kLast = kMost / 16;
   static std::int64_t edge(const auto& a) { return std::get<4>(a); }  // x_count
 };
+struct TensorCopyFamily
+    : Member<kernels::TensorCopyLaunchers, &kernels::TensorCopyLaunchers::load, &kernels::tensor_load> {
+  static constexpr int kLast = 1024;
+  static int edge(const auto& a) { return std::get<0>(a).block; }
+};
 struct TensorMatmulFamily : One<&kernels::tensor_matmul> {
   static constexpr std::uint8_t kLast = 4;  // the last path
   static std::uint8_t edge(const auto& a) { return static_cast<std::uint8_t>(std::get<0>(a)); }
@@ -158,6 +164,8 @@ const bool added = [] {
                      batteries_first(properties::memory_space_laws()));
   add_mutation_tests("memory_access_launcher", mutants_of<MemoryAccessFamily>(),
                      batteries_first(properties::memory_access_laws()));
+  add_mutation_tests("tensor_copy_launcher", mutants_of<TensorCopyFamily>(),
+                     batteries_first(properties::tensor_copy_laws()));
   add_mutation_tests("tensor_matmul_launcher", mutants_of<TensorMatmulFamily>(),
                      batteries_first(properties::tensor_matmul_wmma_laws()));
   return true;

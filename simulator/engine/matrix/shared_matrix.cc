@@ -58,7 +58,7 @@ bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int colum
     if (r.unwritten != 0 && w.block->launch->check_initialisation) {
       check::Finding f = access_finding(w, r, isa::Space::kShared, r.unwritten, check::Kind::kUninitialised);
       f.where = "bytes of a matrix in shared memory that its descriptor names were never written";
-      if (!report_unless_suppressed(w, std::move(f))) return false;
+      if (report_unless_suppressed(w, std::move(f))) return false;
     }
     bool fenced = true;
     each(lanes, [&](int l) { fenced = fenced && check_proxy_fence(w, w.pc - 1, l, static_cast<std::uint32_t>(r.address[l]), kChunk); });

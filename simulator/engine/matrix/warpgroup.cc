@@ -1,5 +1,6 @@
 // wgmma: multiplications that four warps issue together and wait for (PTX ISA 9.7.15).
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "simulator/engine/matrix/shared_matrix.h"
 #include "simulator/engine/matrix/warpgroup_state.h"
 #include "simulator/engine/matrix/whole_warp.h"
+#include "simulator/engine/sync/parked.h"
 #include "simulator/matrix/unit.h"
 
 namespace lockstep::engine {
@@ -47,7 +49,16 @@ bool refuse(Warp& w, check::Kind kind, std::string where, std::string detail) {
   check::Finding f = finding_at(w, w.pc - 1, kAllLanes, kind);
   f.where = std::move(where);
   f.detail = std::move(detail);
-  return report_unless_suppressed(w, std::move(f));
+  return !report_unless_suppressed(w, std::move(f));
+}
+
+constexpr const char *kMultiply = "wgmma.mma_async", *kChange = "setmaxnreg";
+
+std::string all_four(const char* name) { return std::string("The four warps of a warpgroup must execute the same ") + name + " in the same order."; }
+
+bool refuse_lanes(Warp& w, int lane, const char* what) {
+  return refuse(w, check::Kind::kInvalidInstruction, std::string(what) + " of lane " + std::to_string(lane) + " differs from that of lane 0",
+                "All lanes of a warp must execute wgmma.mma_async with the same descriptors and the same predicate for the accumulator.");
 }
 
 // All four warps must execute the same operations in the same order. `sequence`: what the warpgroup has executed; `done`: how many of them this warp has.
@@ -61,22 +72,43 @@ bool in_step(Warp& w, std::vector<std::uint32_t> (&sequences)[8], std::uint32_t 
   std::vector<std::uint32_t>& sequence = sequences[w.index / kWarps];
   if (done == sequence.size()) {
     sequence.push_back(w.pc - 1);
+    for (std::uint32_t other = w.index / kWarps * kWarps; other < w.index / kWarps * kWarps + kWarps; ++other) {
+      if (living(b.warps[other]) != 0) continue;
+      const WarpgroupWarp& left = b.warpgroups->warps[other];
+      const std::uint32_t executed = &sequences == &b.warpgroups->multiplications ? left.issued : left.register_changes;
+      return refuse(w, check::Kind::kBarrierDivergence,
+                    "warp " + std::to_string(other) + " of its warpgroup has exited after " + std::to_string(executed) + " " + what + "s", all_four(name));
+    }
     return true;
   }
   if (sequence[done] == w.pc - 1) return true;
   return refuse(w, check::Kind::kBarrierDivergence,
                 "another warp of its warpgroup executes " + site_of(*b.program, sequence[done]).to_string() + " as " + what + " " + std::to_string(done + 1),
-                std::string("The four warps of a warpgroup must execute the same ") + name + " in the same order.");
+                all_four(name));
 }
 
-// Whether nothing has written these registers since the last fence but multiplications: their values were there then, or are results.
-bool fenced(Warp& w, const WarpgroupWarp& state, const MatrixRegisters& m, const char* what) {
+// All lanes of a warp must have the same operands; of a descriptor lane 0's is taken.
+bool uniform(Warp& w, Slot descriptor, const char* what) {
+  if (descriptor == kNoSlot || is_constant(descriptor)) return true;
+  const auto* values = source<std::uint64_t>(w, descriptor);
+  const auto other = std::find_if(values, values + kWarpSize, [&](std::uint64_t v) { return v != values[0]; });
+  return other == values + kWarpSize || refuse_lanes(w, static_cast<int>(other - values), what);
+}
+
+// Of the result of a multiplication with `n` columns: those of another shape need a fence before they use it.
+std::uint64_t digest_of_result(const std::byte* values, int n) { return digest(values) ^ static_cast<std::uint64_t>(n) << 1; }
+
+// Whether nothing has written these registers since the last fence but multiplications of this shape: their values were there then, or are results.
+bool fenced(Warp& w, const WarpgroupWarp& state, const MatrixRegisters& m, int n, const char* what) {
   if (!w.block->launch->check_synchronisation) return true;
   const Slot* slots = w.block->program->slots.data() + m.first;
   for (int r = 0; r < m.registers; ++r) {
-    if (slots[r] == kNoSlot || is_constant(slots[r]) || state.ordered.contains(digest(source<std::byte>(w, slots[r])))) continue;
-    return refuse(w, check::Kind::kAsyncOrder, std::string("register ") + std::to_string(r + 1) + " of " + what + " was written after the last wgmma.fence",
-                  "wgmma.fence must stand between ordinary accesses to the registers of a multiplication and the multiplication.");
+    if (slots[r] == kNoSlot || is_constant(slots[r])) continue;
+    const auto* const values = source<std::byte>(w, slots[r]);
+    if (state.ordered.contains(digest(values)) || state.ordered.contains(digest_of_result(values, n))) continue;
+    return refuse(
+        w, check::Kind::kAsyncOrder, std::string("register ") + std::to_string(r + 1) + " of " + what + " was written after the last wgmma.fence",
+        "wgmma.fence must stand between ordinary accesses to the registers of a multiplication, or multiplications of another shape, and the multiplication.");
   }
   return true;
 }
@@ -117,7 +149,8 @@ bool check_read_kept(Warp& w, const PendingMultiplication& p) {
     f.where = "its operand has been overwritten before the multiplication was waited for";
     f.other = last_write_to_shared(w, m.offset + at);
     f.detail = "wgmma.wait_group says when shared memory may be used again.";
-    return report_unless_suppressed(w, std::move(f));
+    if (report_unless_suppressed(w, std::move(f))) return false;
+    break;
   }
   return true;
 }
@@ -167,16 +200,20 @@ void run_warpgroup_multiply(Warp& w, const Op& op, LaneMask mask) {
   const Matrix& m = w.block->program->matrices[static_cast<std::size_t>(op.immediate)];
   const Matrix::Descriptors& d = m.descriptors;
   WarpgroupWarp& state = state_of(w);
-  if (!in_step(w, w.block->warpgroups->multiplications, state.issued, "multiplication", "wgmma.mma_async")) return;
+  if (!in_step(w, w.block->warpgroups->multiplications, state.issued, "multiplication", kMultiply)) return;
+  if (!uniform(w, d.a, "the descriptor of A") || !uniform(w, d.b, "the descriptor of B")) return;
   const LaneMask accumulates = predicate(w, d.accumulates);
+  if (accumulates != 0 && accumulates != kAllLanes &&
+      !refuse_lanes(w, std::countr_zero((accumulates & 1) != 0 ? ~accumulates : accumulates), "the predicate for the accumulator"))
+    return;
   if (!state.fenced) {
     if (!refuse(w, check::Kind::kAsyncOrder, "no wgmma.fence came before the first multiplication",
                 "wgmma.fence must stand before the first wgmma.mma_async of a kernel."))
       return;
     state.fenced = true;
   } else {
-    if (d.a == kNoSlot && !fenced(w, state, m.a, "A")) return;
-    if (accumulates != 0 && !fenced(w, state, m.c, "the accumulator")) return;
+    if (d.a == kNoSlot && !fenced(w, state, m.a, m.operation.shape.n, "A")) return;
+    if (accumulates != 0 && !fenced(w, state, m.c, m.operation.shape.n, "the accumulator")) return;
   }
   const isa::Shape& s = m.operation.shape;
   const std::size_t stored = m.operation.sparse ? s.k / 2 : s.k;
@@ -206,7 +243,7 @@ void run_warpgroup_multiply(Warp& w, const Op& op, LaneMask mask) {
   if (w.block->launch->check_synchronisation) {
     for (int r = 0; r < m.d.registers; ++r) {
       const Slot slot = w.block->program->slots[m.d.first + static_cast<std::uint32_t>(r)];
-      if (slot != kNoSlot) state.ordered.insert(digest(source<std::byte>(w, slot)));
+      if (slot != kNoSlot) state.ordered.insert(digest_of_result(source<std::byte>(w, slot), s.n));
     }
     mark_pending(w, m, p);
   }
@@ -217,7 +254,35 @@ void run_warpgroup_multiply(Warp& w, const Op& op, LaneMask mask) {
 void run_warpgroup_registers(Warp& w, const Op& op, LaneMask mask) {
   if (!whole_warp(w, op, mask)) return;
   WarpgroupWarp& state = state_of(w);
-  if (in_step(w, w.block->warpgroups->register_changes, state.register_changes, "change", "setmaxnreg")) ++state.register_changes;
+  if (in_step(w, w.block->warpgroups->register_changes, state.register_changes, "change", kChange)) ++state.register_changes;
+}
+
+namespace {
+
+// A warp exits that has executed `done` of what its warpgroup has. False: a finding ends the launch.
+bool check_whole_at_exit(Warp& w, const std::vector<std::uint32_t>& sequence, std::uint32_t done, const char* what, const char* name) {
+  if (done >= sequence.size()) return true;
+  const std::uint32_t pc = sequence[done];
+  if (already_reported(w, check::Kind::kBarrierDivergence, pc)) return true;
+  first_time(w, check::Kind::kBarrierDivergence, pc);
+  check::Finding f = finding_at(w, pc, kAllLanes, check::Kind::kBarrierDivergence);
+  f.where = "it exits after " + std::to_string(done) + " " + what + "s; another warp of its warpgroup has executed this one, too";
+  f.detail = all_four(name);
+  return !report_unless_suppressed(w, std::move(f));
+}
+
+}  // namespace
+
+void check_warpgroup_at_exit(Warp& w) {
+  Block& b = *w.block;
+  if (!b.warpgroups) return;
+  const WarpgroupWarp& state = b.warpgroups->warps[w.index];
+  for (const PendingMultiplication& p : state.pending) {
+    if (!check_read_kept(w, p)) return;
+  }
+  if (!b.launch->check_synchronisation) return;
+  if (check_whole_at_exit(w, b.warpgroups->multiplications[w.index / kWarps], state.issued, "multiplication", kMultiply))
+    check_whole_at_exit(w, b.warpgroups->register_changes[w.index / kWarps], state.register_changes, "change", kChange);
 }
 
 void run_warpgroup_commit(Warp& w, const Op& op, LaneMask mask) {

@@ -32,7 +32,7 @@ struct WarpgroupWarp {
   std::uint32_t register_changes = 0;  // setmaxnreg so far
   std::uint32_t groups = 0;            // committed
   bool fenced = false;                 // since the kernel began
-  // Digests of the values that registers held at the last wgmma.fence, and of the results since.
+  // Digests of the values that registers held at the last wgmma.fence, and of the results since with their shape.
   std::unordered_set<std::uint64_t> ordered;
 };
 

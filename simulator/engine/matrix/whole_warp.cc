@@ -26,7 +26,7 @@ bool whole_warp(Warp& w, const Op&, LaneMask mask) {
   f.where = "executed by " + std::to_string(std::popcount(mask)) + " of 32 lanes; lane " + std::to_string(std::countr_zero(missing)) +
             ((w.exists >> std::countr_zero(missing) & 1) != 0 ? " has exited" : " does not exist: the block's size is no multiple of 32");
   f.detail = "All lanes of a warp hold a matrix together, and all of them must execute what is done with it.";
-  return report_unless_suppressed(w, std::move(f));
+  return !report_unless_suppressed(w, std::move(f));
 }
 
 }  // namespace lockstep::engine

@@ -25,5 +25,7 @@ void run_warpgroup_commit(Warp& w, const Op& op, LaneMask mask);
 void run_warpgroup_wait(Warp& w, const Op& op, LaneMask mask);
 // Action::kWarpgroupRegisters: setmaxnreg (PTX ISA 9.7.19).
 void run_warpgroup_registers(Warp& w, const Op& op, LaneMask mask);
+// Before a warp's last lanes exit: it has executed as many of these as the others of its warpgroup, and what it has not waited for is still there.
+void check_warpgroup_at_exit(Warp& w);
 
 }  // namespace lockstep::engine

@@ -26,6 +26,9 @@ void run_bulk_copy(Warp& w, const Op& op, LaneMask mask);
 void run_bulk_commit(Warp& w, const Op& op, LaneMask mask);
 void run_bulk_wait(Warp& w, const Op& op, LaneMask mask);
 
+// Before a warp's last lanes exit: what bulk copies to global memory read that it has not waited for must still be there.
+void check_sources_at_exit(Warp& w);
+
 void run_discard(Warp& w, const Op& op, LaneMask mask);
 
 // applypriority, cp.async.bulk.prefetch: hints about global memory at src[0] + immediate, of which nothing is read. width: what the address must be a

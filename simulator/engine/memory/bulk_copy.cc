@@ -244,4 +244,11 @@ void run_bulk_wait(Warp& w, const Op& op, LaneMask mask) {
   std::erase_if(state.bulk_stores, due);
 }
 
+void check_sources_at_exit(Warp& w) {
+  if (!w.block->async) return;
+  for (const BulkStore& s : w.block->async->warps[w.index].bulk_stores) {
+    if (!check_source_kept(w, s)) return;
+  }
+}
+
 }  // namespace lockstep::engine

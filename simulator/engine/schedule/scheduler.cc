@@ -10,6 +10,8 @@
 #include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
+#include "simulator/engine/matrix/whole_warp.h"
+#include "simulator/engine/memory/async_copy.h"
 #include "simulator/engine/schedule/block.h"
 #include "simulator/engine/schedule/deadlock.h"
 #include "simulator/engine/schedule/livelock.h"
@@ -330,6 +332,11 @@ void let_others_come(Warp& w) {
 
 void exit_lanes(Warp& w, LaneMask lanes) {
   WarpControl& c = *w.control;
+  if ((c.exited | lanes) == w.exists) {
+    check_sources_at_exit(w);
+    if (w.event != Event::kAbort) check_warpgroup_at_exit(w);
+    if (w.event == Event::kAbort) return;
+  }
   if (w.block->cluster != nullptr) leave_cluster(w, lanes);
   for (std::int32_t f = c.frame; f >= 0; f = c.frames[f].caller) {
     c.frames[f].live &= ~lanes;

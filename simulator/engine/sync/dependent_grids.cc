@@ -93,7 +93,7 @@ bool check_running_grids(Warp& w, const Request& r, LaneMask lanes) {
               (r.writes ? "accessed by " : "written by ") + grid->kernel + ", which may still run: it has let its dependents start";
     f.detail = grid->until_wait ? "griddepcontrol.wait, cudaGridDependencySynchronize(), before the access would order the two kernels."
                                 : "griddepcontrol.wait waits for the kernel before this one alone, and that one has ended without waiting for its own.";
-    return report_unless_suppressed(w, std::move(f));
+    return !report_unless_suppressed(w, std::move(f));
   }
   return true;
 }

@@ -1,0 +1,471 @@
+// Matrices that a warp holds together: ldmatrix, stmatrix, movmatrix, mma and wmma with lanes that are missing, rows that are wrong, and values that are
+// nobody's.
+#include "tests/checker/checker.h"
+#include "tests/checker/matrix.cuh"
+
+namespace {
+
+using lockstep::checker::Buffer;
+using Half = unsigned short;
+
+constexpr int kRow = 8;  // halves of a row of ldmatrix
+
+// ---- ldmatrix.
+
+template <bool faulty>
+__global__ void ldmatrix_misaligned(unsigned* y) {
+  __shared__ __align__(16) Half tile[9 * kRow];
+  for (int i = threadIdx.x; i < 9 * kRow; i += 32) tile[i] = i;
+  __syncwarp();
+  unsigned r;
+  LDMATRIX(r, tile + threadIdx.x % 8 * kRow + (faulty ? 4 : 0));  // FAULT ldmatrix_misaligned
+  y[threadIdx.x] = r;
+}
+PAIR(ldmatrix_misaligned, "misaligned") {
+  Buffer<unsigned> y(32);
+  ldmatrix_misaligned<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void ldmatrix_past_its_array(unsigned* y) {
+  __shared__ __align__(16) Half tile[(faulty ? 24 : 32) * kRow];
+  for (int i = threadIdx.x; i < static_cast<int>(sizeof tile / 2); i += 32) tile[i] = i;
+  __syncwarp();
+  unsigned r[4];
+  LDMATRIX_X4(r, tile + threadIdx.x * kRow);  // FAULT ldmatrix_past_its_array
+  y[threadIdx.x] = r[0] + r[1] + r[2] + r[3];
+}
+PAIR(ldmatrix_past_its_array, "out-of-bounds") {
+  Buffer<unsigned> y(32);
+  ldmatrix_past_its_array<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void ldmatrix_of_global_memory(const Half* x, unsigned* y) {
+  __shared__ __align__(16) Half tile[8 * kRow];
+  for (int i = threadIdx.x; i < 8 * kRow; i += 32) tile[i] = x[i];
+  __syncwarp();
+  unsigned r;
+  LDMATRIX_GENERIC(r, (faulty ? x : tile) + threadIdx.x % 8 * kRow);  // FAULT ldmatrix_of_global_memory
+  y[threadIdx.x] = r;
+}
+PAIR(ldmatrix_of_global_memory, "invalid-instruction") {
+  Buffer<Half> x(64, 1);
+  Buffer<unsigned> y(32);
+  ldmatrix_of_global_memory<faulty><<<1, 32>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void ldmatrix_of_rows_that_nobody_wrote(unsigned* y) {
+  __shared__ __align__(16) Half tile[8 * kRow];
+  for (int i = threadIdx.x; i < (faulty ? 7 : 8) * kRow; i += 32) tile[i] = i;
+  __syncwarp();
+  unsigned r;
+  LDMATRIX(r, tile + threadIdx.x % 8 * kRow);  // FAULT ldmatrix_of_rows_that_nobody_wrote
+  y[threadIdx.x] = r + 1;                      // FAULT ldmatrix_of_rows_that_nobody_wrote
+}
+PAIR(ldmatrix_of_rows_that_nobody_wrote, "uninitialised") {
+  Buffer<unsigned> y(32);
+  ldmatrix_of_rows_that_nobody_wrote<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void ldmatrix_before_the_barrier(unsigned* y) {
+  __shared__ __align__(16) Half tile[2][8 * kRow];
+  const int warp = threadIdx.x / 32;
+  for (int i = threadIdx.x % 32; i < 8 * kRow; i += 32) tile[warp][i] = i;  // FAULT ldmatrix_before_the_barrier
+  if (!faulty) __syncthreads();
+  unsigned r;
+  LDMATRIX(r, tile[warp ^ 1] + threadIdx.x % 8 * kRow);  // FAULT ldmatrix_before_the_barrier
+  y[threadIdx.x] = r + 1;                                // FAULT ldmatrix_before_the_barrier
+}
+PAIR(ldmatrix_before_the_barrier, "uninitialised, race") {
+  Buffer<unsigned> y(64);
+  ldmatrix_before_the_barrier<faulty><<<1, 64>>>(y);
+}
+
+// The lanes of its own warp have not met, either.
+template <bool faulty>
+__global__ void ldmatrix_before_the_warp_has_met(unsigned* y) {
+  __shared__ __align__(16) Half tile[8 * kRow];
+  for (int i = threadIdx.x; i < 8 * kRow; i += 32) tile[i] = i;  // FAULT ldmatrix_before_the_warp_has_met
+  if (!faulty) __syncwarp();
+  unsigned r;
+  LDMATRIX(r, tile + threadIdx.x % 8 * kRow);  // FAULT ldmatrix_before_the_warp_has_met
+  y[threadIdx.x] = r;
+}
+PAIR(ldmatrix_before_the_warp_has_met, "race") {
+  Buffer<unsigned> y(32);
+  ldmatrix_before_the_warp_has_met<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void ldmatrix_by_half_a_warp(unsigned* y, int lanes) {
+  __shared__ __align__(16) Half tile[8 * kRow];
+  for (int i = threadIdx.x; i < 8 * kRow; i += 32) tile[i] = i;
+  __syncwarp();
+  if (threadIdx.x >= lanes) return;
+  unsigned r;
+  LDMATRIX(r, tile + threadIdx.x % 8 * kRow);  // FAULT ldmatrix_by_half_a_warp
+  y[threadIdx.x] = r;
+}
+PAIR(ldmatrix_by_half_a_warp, "invalid-mask") {
+  Buffer<unsigned> y(32);
+  ldmatrix_by_half_a_warp<faulty><<<1, 32>>>(y, faulty ? 16 : 32);
+}
+
+// What has been loaded is overwritten by the next tile while another warp still loads this one.
+template <bool faulty>
+__global__ void ldmatrix_while_the_next_tile_comes(unsigned* y) {
+  __shared__ __align__(16) Half tile[8 * kRow];
+  unsigned sum = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    tile[threadIdx.x] = threadIdx.x + turn;  // FAULT ldmatrix_while_the_next_tile_comes
+    __syncthreads();
+    unsigned r;
+    LDMATRIX(r, tile + threadIdx.x % 8 * kRow);  // FAULT ldmatrix_while_the_next_tile_comes
+    sum += r;
+    if (!faulty) __syncthreads();
+  }
+  y[threadIdx.x] = sum;
+}
+PAIR(ldmatrix_while_the_next_tile_comes, "race") {
+  Buffer<unsigned> y(64);
+  ldmatrix_while_the_next_tile_comes<faulty><<<1, 64>>>(y);
+}
+
+// ---- stmatrix, movmatrix.
+
+template <bool faulty>
+__global__ void stmatrix_misaligned(unsigned* y) {
+  __shared__ __align__(16) Half tile[9 * kRow];
+  STMATRIX(tile + threadIdx.x % 8 * kRow + (faulty ? 2 : 0), threadIdx.x);  // FAULT stmatrix_misaligned
+  __syncwarp();
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+PAIR(stmatrix_misaligned, "misaligned") {
+  Buffer<unsigned> y(32);
+  stmatrix_misaligned<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void stmatrix_past_its_array(unsigned* y) {
+  __shared__ __align__(16) Half tile[(faulty ? 7 : 8) * kRow];
+  STMATRIX(tile + threadIdx.x % 8 * kRow, threadIdx.x);  // FAULT stmatrix_past_its_array
+  __syncwarp();
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+PAIR(stmatrix_past_its_array, "out-of-bounds") {
+  Buffer<unsigned> y(32);
+  stmatrix_past_its_array<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void stmatrix_of_what_nobody_wrote(const unsigned* x, unsigned* y) {
+  __shared__ __align__(16) Half tile[8 * kRow];
+  STMATRIX(tile + threadIdx.x % 8 * kRow, x[threadIdx.x]);  // FAULT stmatrix_of_what_nobody_wrote
+  __syncwarp();
+  y[threadIdx.x] = tile[threadIdx.x] + 1;  // FAULT stmatrix_of_what_nobody_wrote
+}
+PAIR(stmatrix_of_what_nobody_wrote, "uninitialised") {
+  Buffer<unsigned> x(32), y(32);
+  if (!faulty) cudaMemset(x, 1, 128);
+  stmatrix_of_what_nobody_wrote<faulty><<<1, 32>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void stmatrix_while_others_read(unsigned* y) {
+  __shared__ __align__(16) Half tile[8 * kRow];
+  tile[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  y[threadIdx.x] = tile[63 - threadIdx.x];  // FAULT stmatrix_while_others_read
+  if (!faulty) __syncthreads();
+  if (threadIdx.x < 32) STMATRIX(tile + threadIdx.x % 8 * kRow, threadIdx.x);  // FAULT stmatrix_while_others_read
+}
+PAIR(stmatrix_while_others_read, "race") {
+  Buffer<unsigned> y(64);
+  stmatrix_while_others_read<faulty><<<1, 64>>>(y);
+}
+
+template <bool faulty>
+__global__ void stmatrix_read_without_a_barrier(unsigned* y) {
+  __shared__ __align__(16) Half tile[8 * kRow];
+  STMATRIX(tile + threadIdx.x % 8 * kRow, threadIdx.x);  // FAULT stmatrix_read_without_a_barrier
+  if (!faulty) __syncwarp();
+  y[threadIdx.x] = tile[63 - threadIdx.x];  // FAULT stmatrix_read_without_a_barrier
+}
+PAIR(stmatrix_read_without_a_barrier, "race") {
+  Buffer<unsigned> y(32);
+  stmatrix_read_without_a_barrier<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void stmatrix_by_half_a_warp(unsigned* y, int lanes) {
+  __shared__ __align__(16) Half tile[8 * kRow];
+  if (threadIdx.x >= lanes) return;
+  STMATRIX(tile + threadIdx.x % 8 * kRow, threadIdx.x);  // FAULT stmatrix_by_half_a_warp
+  __syncwarp((1ull << lanes) - 1);
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+PAIR(stmatrix_by_half_a_warp, "invalid-mask") {
+  Buffer<unsigned> y(32);
+  stmatrix_by_half_a_warp<faulty><<<1, 32>>>(y, faulty ? 16 : 32);
+}
+
+// Two rows of a matrix in one place.
+template <bool faulty>
+__global__ void stmatrix_rows_in_one_place(unsigned* y) {
+  __shared__ __align__(16) Half tile[8 * kRow];
+  STMATRIX(tile + threadIdx.x % (faulty ? 4 : 8) * kRow, threadIdx.x);  // FAULT stmatrix_rows_in_one_place
+  __syncwarp();
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+PAIR(stmatrix_rows_in_one_place, "race") {
+  Buffer<unsigned> y(32);
+  stmatrix_rows_in_one_place<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void movmatrix_by_half_a_warp(unsigned* y, int lanes) {
+  if (threadIdx.x >= lanes) return;
+  unsigned r;
+  MOVMATRIX(r, threadIdx.x);  // FAULT movmatrix_by_half_a_warp
+  y[threadIdx.x] = r;
+}
+PAIR(movmatrix_by_half_a_warp, "invalid-mask") {
+  Buffer<unsigned> y(32);
+  movmatrix_by_half_a_warp<faulty><<<1, 32>>>(y, faulty ? 24 : 32);
+}
+
+// Another lane's element is nobody's.
+template <bool faulty>
+__global__ void movmatrix_of_what_nobody_wrote(const unsigned* x, unsigned* y) {
+  unsigned r;
+  MOVMATRIX(r, x[threadIdx.x]);
+  y[threadIdx.x] = r + 1;  // FAULT movmatrix_of_what_nobody_wrote
+}
+PAIR(movmatrix_of_what_nobody_wrote, "uninitialised") {
+  Buffer<unsigned> x(32), y(32);
+  cudaMemset(x, 1, faulty ? 124 : 128);
+  movmatrix_of_what_nobody_wrote<faulty><<<1, 32>>>(x, y);
+}
+
+// ---- mma.
+
+__device__ __forceinline__ void ones(unsigned* a, int n) {
+  for (int i = 0; i < n; ++i) a[i] = 0x3c003c00;
+}
+
+template <bool faulty>
+__global__ void mma_after_an_exit(float* y, int lanes) {
+  if (threadIdx.x >= lanes) return;
+  unsigned a[4], b[2];
+  float d[4] = {};
+  ones(a, 4), ones(b, 2);
+  MMA(d, a, b);  // FAULT mma_after_an_exit
+  y[threadIdx.x] = d[0];
+}
+PAIR(mma_after_an_exit, "invalid-mask") {
+  Buffer<float> y(32);
+  mma_after_an_exit<faulty><<<1, 32>>>(y, faulty ? 31 : 32);
+}
+
+template <bool faulty>
+__global__ void mma_of_a_warp_that_is_not_whole(float* y) {
+  unsigned a[4], b[2];
+  float d[4] = {};
+  ones(a, 4), ones(b, 2);
+  MMA(d, a, b);  // FAULT mma_of_a_warp_that_is_not_whole
+  y[threadIdx.x] = d[0];
+}
+PAIR(mma_of_a_warp_that_is_not_whole, "invalid-mask") {
+  Buffer<float> y(64);
+  mma_of_a_warp_that_is_not_whole<faulty><<<1, faulty ? 48 : 64>>>(y);
+}
+
+// The tile's border, lane by lane.
+template <bool faulty>
+__global__ void mma_in_a_branch(float* y, int n) {
+  unsigned a[4], b[2];
+  float d[4] = {};
+  ones(a, 4), ones(b, 2);
+  if (threadIdx.x < n) MMA(d, a, b);  // FAULT mma_in_a_branch
+  y[threadIdx.x] = d[0];
+}
+PAIR(mma_in_a_branch, "invalid-mask") {
+  Buffer<float> y(32);
+  mma_in_a_branch<faulty><<<1, 32>>>(y, faulty ? 20 : 32);
+}
+
+template <bool faulty>
+__global__ void mma_of_a_factor_that_nobody_wrote(const unsigned* x, float* y) {
+  unsigned a[4], b[2];
+  float d[4] = {};
+  ones(a, 3), ones(b, 2);
+  a[3] = x[threadIdx.x];
+  MMA(d, a, b);
+  y[threadIdx.x] = d[0];
+  y[32 + threadIdx.x] = d[3];  // FAULT mma_of_a_factor_that_nobody_wrote
+}
+PAIR(mma_of_a_factor_that_nobody_wrote, "uninitialised") {
+  Buffer<unsigned> x(32);
+  Buffer<float> y(64);
+  cudaMemset(x, 1, faulty ? 64 : 128);
+  mma_of_a_factor_that_nobody_wrote<faulty><<<1, 32>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void mma_of_an_accumulator_that_nobody_wrote(const float* x, float* y) {
+  unsigned a[4], b[2];
+  float d[4] = {0, 0, 0, x[threadIdx.x]};
+  ones(a, 4), ones(b, 2);
+  MMA(d, a, b);
+  y[threadIdx.x] = d[3];  // FAULT mma_of_an_accumulator_that_nobody_wrote
+}
+PAIR(mma_of_an_accumulator_that_nobody_wrote, "uninitialised") {
+  Buffer<float> x(32), y(32);
+  if (!faulty) cudaMemset(x, 0, 128);
+  mma_of_an_accumulator_that_nobody_wrote<faulty><<<1, 32>>>(x, y);
+}
+
+// ---- wmma.
+
+__device__ __forceinline__ void fill_tile(Half* tile, int n) {
+  for (int i = threadIdx.x % 32; i < n; i += 32) tile[i] = 0x3c00;
+}
+
+template <bool faulty>
+__global__ void wmma_stride_not_aligned(unsigned* y, int stride) {
+  __shared__ __align__(32) Half tile[16 * 24];
+  fill_tile(tile, 16 * 24);
+  __syncwarp();
+  unsigned a[8];
+  WMMA_LOAD_A(a, tile, stride);  // FAULT wmma_stride_not_aligned
+  y[threadIdx.x] = a[0];
+}
+PAIR(wmma_stride_not_aligned, "misaligned") {
+  Buffer<unsigned> y(32);
+  wmma_stride_not_aligned<faulty><<<1, 32>>>(y, faulty ? 20 : 24);
+}
+
+template <bool faulty>
+__global__ void wmma_matrix_not_aligned(unsigned* y) {
+  __shared__ __align__(32) Half tile[17 * 16];
+  fill_tile(tile, 17 * 16);
+  __syncwarp();
+  unsigned a[8];
+  WMMA_LOAD_A(a, tile + (faulty ? 8 : 16), 16);  // FAULT wmma_matrix_not_aligned
+  y[threadIdx.x] = a[0];
+}
+PAIR(wmma_matrix_not_aligned, "misaligned") {
+  Buffer<unsigned> y(32);
+  wmma_matrix_not_aligned<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void wmma_strides_that_differ(unsigned* y) {
+  __shared__ __align__(32) Half tile[16 * 32];
+  fill_tile(tile, 16 * 32);
+  __syncwarp();
+  unsigned a[8];
+  WMMA_LOAD_A(a, tile, faulty && threadIdx.x == 9 ? 32 : 16);  // FAULT wmma_strides_that_differ
+  y[threadIdx.x] = a[0];
+}
+PAIR(wmma_strides_that_differ, "invalid-instruction") {
+  Buffer<unsigned> y(32);
+  wmma_strides_that_differ<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void wmma_matrices_that_differ(unsigned* y) {
+  __shared__ __align__(32) Half tile[2][16 * 16];
+  fill_tile(tile[0], 2 * 16 * 16);
+  __syncwarp();
+  unsigned a[8];
+  WMMA_LOAD_A(a, tile[faulty ? threadIdx.x / 16 : 0], 16);  // FAULT wmma_matrices_that_differ
+  y[threadIdx.x] = a[0];
+}
+PAIR(wmma_matrices_that_differ, "invalid-instruction") {
+  Buffer<unsigned> y(32);
+  wmma_matrices_that_differ<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void wmma_load_past_its_array(unsigned* y) {
+  __shared__ __align__(32) Half tile[(faulty ? 15 : 16) * 16];
+  fill_tile(tile, sizeof tile / 2);
+  __syncwarp();
+  unsigned a[8];
+  WMMA_LOAD_A(a, tile, 16);  // FAULT wmma_load_past_its_array
+  y[threadIdx.x] = a[7];
+}
+PAIR(wmma_load_past_its_array, "out-of-bounds") {
+  Buffer<unsigned> y(32);
+  wmma_load_past_its_array<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void wmma_store_past_its_array(float* y) {
+  float d[8] = {};
+  WMMA_STORE(y, d, 16);  // FAULT wmma_store_past_its_array
+}
+PAIR(wmma_store_past_its_array, "out-of-bounds") {
+  Buffer<float> y(faulty ? 15 * 16 : 16 * 16);
+  wmma_store_past_its_array<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
+__global__ void wmma_accumulator_not_filled(const float* x, float* y) {
+  __shared__ __align__(32) Half tile[16 * 16];
+  fill_tile(tile, 16 * 16);
+  __syncwarp();
+  unsigned a[8];
+  float d[8] = {};
+  if (faulty) d[5] = x[threadIdx.x];
+  WMMA_LOAD_A(a, tile, 16);
+  WMMA(d, a, a);
+  WMMA_STORE(y, d, 16);  // FAULT wmma_accumulator_not_filled
+}
+PAIR(wmma_accumulator_not_filled, "uninitialised") {
+  Buffer<float> x(32), y(256);
+  wmma_accumulator_not_filled<faulty><<<1, 32>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void wmma_load_before_the_barrier(unsigned* y) {
+  __shared__ __align__(32) Half tile[2][16 * 16];
+  const int warp = threadIdx.x / 32;
+  fill_tile(tile[warp], 16 * 16);  // FAULT wmma_load_before_the_barrier
+  if (!faulty) __syncthreads();
+  unsigned a[8];
+  WMMA_LOAD_A(a, tile[warp ^ 1], 16);  // FAULT wmma_load_before_the_barrier
+  y[threadIdx.x] = a[0] + 1;           // FAULT wmma_load_before_the_barrier
+}
+PAIR(wmma_load_before_the_barrier, "uninitialised, race") {
+  Buffer<unsigned> y(64);
+  wmma_load_before_the_barrier<faulty><<<1, 64>>>(y);
+}
+
+template <bool faulty>
+__global__ void wmma_stores_of_two_warps(float* y) {
+  float d[8] = {};
+  const int warp = threadIdx.x / 32;
+  WMMA_STORE(y + (faulty ? 8 : 16) * 16 * warp, d, 16);  // FAULT wmma_stores_of_two_warps
+}
+PAIR(wmma_stores_of_two_warps, "race") {
+  Buffer<float> y(512);
+  wmma_stores_of_two_warps<faulty><<<1, 64>>>(y);
+}
+
+template <bool faulty>
+__global__ void wmma_after_an_exit(float* y, int lanes) {
+  if (threadIdx.x >= lanes) return;
+  float d[8] = {};
+  WMMA_STORE(y, d, 16);  // FAULT wmma_after_an_exit
+}
+PAIR(wmma_after_an_exit, "invalid-mask") {
+  Buffer<float> y(256);
+  wmma_after_an_exit<faulty><<<1, 32>>>(y, faulty ? 8 : 32);
+}
+
+}  // namespace

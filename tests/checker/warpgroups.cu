@@ -1,0 +1,531 @@
+// wgmma: multiplications of four warps whose fences, groups and waits are missing, whose operands change under them, or which not all four execute.
+#include "tests/checker/checker.h"
+#include "tests/checker/matrix.cuh"
+
+namespace {
+
+using lockstep::checker::Buffer;
+using Half = unsigned short;
+
+// A: 64 by 16, B: 8 by 16, in core matrices of 8 by 8 halves that lie one after the other: two along k, then the next eight rows.
+constexpr int kA = 64 * 16, kB = 8 * 16;
+__device__ __forceinline__ unsigned long long matrix(const Half* p) { return descriptor_of(p, 128, 256); }
+
+// Both factors, seen by the multiplications of the whole block.
+__device__ __forceinline__ void fill(Half* a, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) a[i] = 0x3c00;
+  PROXY_FENCE();
+  __syncthreads();
+}
+
+#define FACTORS()                                \
+  __shared__ __align__(128) Half tile[kA + kB];  \
+  fill(tile, kA + kB);                           \
+  const unsigned long long a = matrix(tile), b = matrix(tile + kA); \
+  float d[4] = {}
+
+template <bool faulty>
+__global__ void wgmma_without_a_fence(float* y) {
+  FACTORS();
+  if (!faulty) WGMMA_FENCE();
+  WGMMA(d, a, b, false);  // FAULT wgmma_without_a_fence
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_without_a_fence, "async-order") {
+  Buffer<float> y(128);
+  wgmma_without_a_fence<faulty><<<1, 128>>>(y);
+}
+
+template <bool faulty>
+__global__ void wgmma_accumulator_after_the_fence(const float* x, float* y) {
+  FACTORS();
+  if (!faulty) d[1] = x[threadIdx.x];
+  WRITTEN(d);
+  WGMMA_FENCE();
+  if (faulty) d[1] = x[threadIdx.x];
+  WGMMA(d, a, b, true);  // FAULT wgmma_accumulator_after_the_fence
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[1];
+}
+PAIR(wgmma_accumulator_after_the_fence, "async-order") {
+  Buffer<float> x(128, 1), y(128);
+  wgmma_accumulator_after_the_fence<faulty><<<1, 128>>>(x, y);
+}
+
+template <bool faulty>
+__global__ void wgmma_factor_after_the_fence(const unsigned* x, float* y) {
+  FACTORS();
+  unsigned r[4] = {x[threadIdx.x], 0, 0, 0};
+  if (!faulty) r[2] = x[128 + threadIdx.x];
+  WGMMA_FENCE();
+  if (faulty) r[2] = x[128 + threadIdx.x];
+  WGMMA_OF_REGISTERS(d, r, b);  // FAULT wgmma_factor_after_the_fence
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0] + static_cast<float>(a);
+}
+PAIR(wgmma_factor_after_the_fence, "async-order") {
+  Buffer<unsigned> x(256);
+  Buffer<float> y(128);
+  cudaMemset(x, 0, 512);
+  cudaMemset(x + 128, 2, 512);
+  wgmma_factor_after_the_fence<faulty><<<1, 128>>>(x, y);
+}
+
+// Between two multiplications, too: the accumulator is scaled, as softmax does it.
+template <bool faulty>
+__global__ void wgmma_accumulator_scaled_between(float* y) {
+  FACTORS();
+  WGMMA_FENCE();
+  WGMMA(d, a, b, false);
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  for (float& v : d) v *= 0.25f;
+  WRITTEN(d);
+  if (!faulty) WGMMA_FENCE();
+  WGMMA(d, a, b, true);  // FAULT wgmma_accumulator_scaled_between
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_accumulator_scaled_between, "async-order") {
+  Buffer<float> y(128);
+  wgmma_accumulator_scaled_between<faulty><<<1, 128>>>(y);
+}
+
+template <bool faulty>
+__global__ void wgmma_result_before_the_wait(float* y) {
+  FACTORS();
+  WGMMA_FENCE();
+  WGMMA(d, a, b, false);  // FAULT wgmma_result_before_the_wait
+  WGMMA_COMMIT();
+  if (!faulty) WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];  // FAULT wgmma_result_before_the_wait
+  WGMMA_WAIT(0);
+}
+PAIR(wgmma_result_before_the_wait, "async-order") {
+  Buffer<float> y(128);
+  wgmma_result_before_the_wait<faulty><<<1, 128>>>(y);
+}
+
+template <bool faulty>
+__global__ void wgmma_one_group_may_be_left(float* y) {
+  FACTORS();
+  WGMMA_FENCE();
+  WGMMA(d, a, b, false);  // FAULT wgmma_one_group_may_be_left
+  WGMMA_COMMIT();
+  WGMMA_WAIT(faulty ? 1 : 0);
+  y[threadIdx.x] = d[0];  // FAULT wgmma_one_group_may_be_left
+}
+PAIR(wgmma_one_group_may_be_left, "async-order") {
+  Buffer<float> y(128);
+  wgmma_one_group_may_be_left<faulty><<<1, 128>>>(y);
+}
+
+// The first of two groups is done when one may be left, the second is not.
+template <bool faulty>
+__global__ void wgmma_of_two_groups_the_second(float* y) {
+  FACTORS();
+  float e[4] = {};
+  WGMMA_FENCE();
+  WGMMA(d, a, b, false);
+  WGMMA_COMMIT();
+  WGMMA(e, a, b, false);  // FAULT wgmma_of_two_groups_the_second
+  WGMMA_COMMIT();
+  WGMMA_WAIT(1);
+  y[threadIdx.x] = (faulty ? e : d)[0];  // FAULT wgmma_of_two_groups_the_second
+  WGMMA_WAIT(0);
+}
+PAIR(wgmma_of_two_groups_the_second, "async-order") {
+  Buffer<float> y(128);
+  wgmma_of_two_groups_the_second<faulty><<<1, 128>>>(y);
+}
+
+template <bool faulty>
+__global__ void wgmma_without_a_commit(float* y) {
+  FACTORS();
+  WGMMA_FENCE();
+  WGMMA(d, a, b, false);  // FAULT wgmma_without_a_commit
+  if (!faulty) WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];  // FAULT wgmma_without_a_commit
+}
+PAIR(wgmma_without_a_commit, "async-order") {
+  Buffer<float> y(128);
+  wgmma_without_a_commit<faulty><<<1, 128>>>(y);
+}
+
+// A wait is a warp's own.
+template <bool faulty>
+__global__ void wgmma_where_one_warp_does_not_wait(float* y) {
+  FACTORS();
+  WGMMA_FENCE();
+  WGMMA(d, a, b, false);  // FAULT wgmma_where_one_warp_does_not_wait
+  WGMMA_COMMIT();
+  if (!faulty || threadIdx.x / 32 != 2) WGMMA_WAIT(0);
+  __syncthreads();
+  y[threadIdx.x] = d[0];  // FAULT wgmma_where_one_warp_does_not_wait
+}
+PAIR(wgmma_where_one_warp_does_not_wait, "async-order") {
+  Buffer<float> y(128);
+  wgmma_where_one_warp_does_not_wait<faulty><<<1, 128>>>(y);
+}
+
+// What is kept by copying is not waited for.
+template <bool faulty>
+__global__ void wgmma_result_through_shared_memory(float* y) {
+  FACTORS();
+  __shared__ float out[128];
+  WGMMA_FENCE();
+  WGMMA(d, a, b, false);  // FAULT wgmma_result_through_shared_memory
+  WGMMA_COMMIT();
+  if (!faulty) WGMMA_WAIT(0);
+  out[threadIdx.x] = d[2];  // FAULT wgmma_result_through_shared_memory
+  if (faulty) WGMMA_WAIT(0);
+  __syncthreads();
+  y[threadIdx.x] = out[127 - threadIdx.x];
+}
+PAIR(wgmma_result_through_shared_memory, "async-order") {
+  Buffer<float> y(128);
+  wgmma_result_through_shared_memory<faulty><<<1, 128>>>(y);
+}
+
+// ---- Shared memory.
+
+template <bool faulty>
+__global__ void wgmma_a_overwritten(float* y) {
+  FACTORS();
+  WGMMA_FENCE();
+  WGMMA(d, a, b, false);  // FAULT wgmma_a_overwritten
+  WGMMA_COMMIT();
+  if (!faulty) WGMMA_WAIT(0);
+  if (!faulty) __syncthreads();
+  tile[threadIdx.x] = 0x4000;  // FAULT wgmma_a_overwritten
+  if (faulty) WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_a_overwritten, "race") {
+  Buffer<float> y(128);
+  wgmma_a_overwritten<faulty><<<1, 128>>>(y);
+}
+
+template <bool faulty>
+__global__ void wgmma_b_overwritten_by_another_warpgroup(float* y) {
+  FACTORS();
+  if (threadIdx.x < 128) {
+    WGMMA_FENCE();
+    WGMMA(d, a, b, false);  // FAULT wgmma_b_overwritten_by_another_warpgroup
+    WGMMA_COMMIT();
+    if (!faulty) WGMMA_WAIT(0);
+  }
+  __syncthreads();
+  if (threadIdx.x >= 128) tile[kA + threadIdx.x - 128] = 0x4000;  // FAULT wgmma_b_overwritten_by_another_warpgroup
+  __syncthreads();
+  if (threadIdx.x >= 128) return;
+  if (faulty) WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_b_overwritten_by_another_warpgroup, "race") {
+  Buffer<float> y(128);
+  wgmma_b_overwritten_by_another_warpgroup<faulty><<<1, 256>>>(y);
+}
+
+// Nobody asks for the result, and so nobody waits.
+template <bool faulty>
+__global__ void wgmma_never_waited_for(float* y) {
+  FACTORS();
+  WGMMA_FENCE();
+  WGMMA(d, a, b, false);  // FAULT wgmma_never_waited_for
+  WGMMA_COMMIT();
+  if (!faulty) WGMMA_WAIT(0);
+  __syncthreads();
+  tile[kA + threadIdx.x] = 0x4000;  // FAULT wgmma_never_waited_for
+  __syncthreads();
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+PAIR(wgmma_never_waited_for, "race") {
+  Buffer<float> y(128);
+  wgmma_never_waited_for<faulty><<<1, 128>>>(y);
+}
+
+template <bool faulty>
+__global__ void wgmma_without_a_proxy_fence(float* y) {
+  __shared__ __align__(128) Half tile[kA + kB];
+  for (int i = threadIdx.x; i < kA + kB; i += 128) tile[i] = 0x3c00;  // FAULT wgmma_without_a_proxy_fence
+  if (!faulty) PROXY_FENCE();
+  __syncthreads();
+  float d[4] = {};
+  WGMMA_FENCE();
+  WGMMA(d, matrix(tile), matrix(tile + kA), false);  // FAULT wgmma_without_a_proxy_fence
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_without_a_proxy_fence, "missing-proxy-fence") {
+  Buffer<float> y(128);
+  wgmma_without_a_proxy_fence<faulty><<<1, 128>>>(y);
+}
+
+template <bool faulty>
+__global__ void wgmma_before_the_barrier(float* y) {
+  __shared__ __align__(128) Half tile[kA + kB];
+  for (int i = threadIdx.x; i < kA + kB; i += 128) tile[i] = 0x3c00;  // FAULT wgmma_before_the_barrier
+  PROXY_FENCE();
+  if (!faulty) __syncthreads();
+  float d[4] = {};
+  WGMMA_FENCE();
+  WGMMA(d, matrix(tile), matrix(tile + kA), false);  // FAULT wgmma_before_the_barrier
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_before_the_barrier, "uninitialised, race, missing-proxy-fence") {
+  Buffer<float> y(128);
+  wgmma_before_the_barrier<faulty><<<1, 128>>>(y);
+}
+
+template <bool faulty>
+__global__ void wgmma_past_shared_memory(float* y) {
+  __shared__ __align__(128) Half tile[kA + kB];
+  fill(tile, kA + kB);
+  float d[4] = {};
+  WGMMA_FENCE();
+  WGMMA(d, descriptor_of(tile, 128, faulty ? 512 : 256), matrix(tile + kA), false);  // FAULT wgmma_past_shared_memory
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_past_shared_memory, "out-of-bounds") {
+  Buffer<float> y(128);
+  wgmma_past_shared_memory<faulty><<<1, 128>>>(y);
+}
+
+// The leading dimension of a tile that lies otherwise: there is memory, but nobody's.
+template <bool faulty>
+__global__ void wgmma_of_another_leading_dimension(float* y) {
+  __shared__ __align__(128) Half tile[2 * kA];
+  fill(tile, kA + kB);
+  float d[4] = {};
+  WGMMA_FENCE();
+  WGMMA(d, matrix(tile), descriptor_of(tile + kA, faulty ? 256 : 128, 256), false);  // FAULT wgmma_of_another_leading_dimension
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_of_another_leading_dimension, "uninitialised") {
+  Buffer<float> y(128);
+  wgmma_of_another_leading_dimension<faulty><<<1, 128>>>(y);
+}
+
+// ---- A tile that a bulk copy brings.
+
+template <bool faulty>
+__global__ void wgmma_before_its_tile_has_come(const Half* x, float* y) {
+  __shared__ __align__(128) Half tile[kA + kB];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) {
+    INIT(&bar, 1);
+    EXPECT(&bar, 2 * (kA + kB));
+    BULK_LOAD(tile, x, 2 * (kA + kB), &bar);  // FAULT wgmma_before_its_tile_has_come
+  }
+  __syncthreads();
+  if (!faulty) WAIT_PHASE(&bar, 0);
+  float d[4] = {};
+  WGMMA_FENCE();
+  WGMMA(d, matrix(tile), matrix(tile + kA), false);  // FAULT wgmma_before_its_tile_has_come
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_before_its_tile_has_come, "race") {
+  Buffer<Half> x(kA + kB, 1);
+  Buffer<float> y(128);
+  wgmma_before_its_tile_has_come<faulty><<<1, 128>>>(x, y);
+}
+
+// The next tile comes into the place of this one while it is still multiplied.
+template <bool faulty>
+__global__ void wgmma_while_the_next_tile_comes(const Half* x, float* y) {
+  __shared__ __align__(128) Half tile[kA + kB];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  float d[4] = {};
+  for (int turn = 0; turn < 2; ++turn) {
+    if (threadIdx.x == 0) {
+      EXPECT(&bar, 2 * (kA + kB));
+      BULK_LOAD(tile, x + turn * (kA + kB), 2 * (kA + kB), &bar);  // FAULT wgmma_while_the_next_tile_comes
+    }
+    WAIT_PHASE(&bar, turn);
+    WGMMA_FENCE();
+    WGMMA(d, matrix(tile), matrix(tile + kA), turn != 0);  // FAULT wgmma_while_the_next_tile_comes
+    WGMMA_COMMIT();
+    if (!faulty) WGMMA_WAIT(0);
+    __syncthreads();
+  }
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_while_the_next_tile_comes, "race") {
+  Buffer<Half> x(2 * (kA + kB), 1);
+  Buffer<float> y(128);
+  cudaMemset(x + kA + kB, 2, 2 * (kA + kB));
+  wgmma_while_the_next_tile_comes<faulty><<<1, 128>>>(x, y);
+}
+
+// ---- Who executes it.
+
+template <bool faulty>
+__global__ void wgmma_by_three_warps(float* y) {
+  FACTORS();
+  WGMMA_FENCE();
+  WGMMA(d, a, b, false);  // FAULT wgmma_by_three_warps
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_by_three_warps, "invalid-instruction") {
+  Buffer<float> y(128);
+  wgmma_by_three_warps<faulty><<<1, faulty ? 96 : 128>>>(y);
+}
+
+template <bool faulty>
+__global__ void wgmma_after_an_exit(float* y, int threads) {
+  FACTORS();
+  if (threadIdx.x >= threads) return;
+  WGMMA_FENCE();  // FAULT wgmma_after_an_exit
+  WGMMA(d, a, b, false);
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_after_an_exit, "invalid-mask") {
+  Buffer<float> y(128);
+  wgmma_after_an_exit<faulty><<<1, 128>>>(y, faulty ? 120 : 128);
+}
+
+template <bool faulty>
+__global__ void wgmma_of_warps_at_two_places(float* y) {
+  FACTORS();
+  WGMMA_FENCE();
+  if (!faulty || threadIdx.x < 96) {
+    WGMMA(d, a, b, false);  // FAULT wgmma_of_warps_at_two_places
+  } else {
+    WGMMA(d, a, b, false);  // FAULT wgmma_of_warps_at_two_places
+  }
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_of_warps_at_two_places, "barrier-divergence") {
+  Buffer<float> y(128);
+  wgmma_of_warps_at_two_places<faulty><<<1, 128>>>(y);
+}
+
+// One of the four never comes.
+template <bool faulty>
+__global__ void wgmma_without_the_last_warp(float* y) {
+  FACTORS();
+  WGMMA_FENCE();
+  if (!faulty || threadIdx.x < 96) WGMMA(d, a, b, false);  // FAULT wgmma_without_the_last_warp
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_without_the_last_warp, "barrier-divergence") {
+  Buffer<float> y(128);
+  wgmma_without_the_last_warp<faulty><<<1, 128>>>(y);
+}
+
+// It has nothing to do, as it believes, and leaves.
+template <bool faulty>
+__global__ void wgmma_after_a_warp_has_left(float* y, int idle) {
+  FACTORS();
+  if (threadIdx.x / 32 == idle) return;
+  WGMMA_FENCE();
+  WGMMA(d, a, b, false);  // FAULT wgmma_after_a_warp_has_left
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+
+PAIR(wgmma_after_a_warp_has_left, "barrier-divergence") {
+  Buffer<float> y(128);
+  wgmma_after_a_warp_has_left<faulty><<<1, 128>>>(y, faulty ? 0 : 4);
+}
+
+template <bool faulty>
+__global__ void wgmma_once_more_in_one_warp(float* y) {
+  FACTORS();
+  WGMMA_FENCE();
+  const int turns = faulty && threadIdx.x / 32 == 1 ? 3 : 2;
+  for (int i = 0; i < turns; ++i) WGMMA(d, a, b, i != 0);  // FAULT wgmma_once_more_in_one_warp
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_once_more_in_one_warp, "barrier-divergence") {
+  Buffer<float> y(128);
+  wgmma_once_more_in_one_warp<faulty><<<1, 128>>>(y);
+}
+
+template <bool faulty>
+__global__ void wgmma_descriptors_that_differ(float* y) {
+  FACTORS();
+  WGMMA_FENCE();
+  WGMMA(d, a, faulty && threadIdx.x % 32 == 7 ? a : b, false);  // FAULT wgmma_descriptors_that_differ
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_descriptors_that_differ, "invalid-instruction") {
+  Buffer<float> y(128);
+  wgmma_descriptors_that_differ<faulty><<<1, 128>>>(y);
+}
+
+template <bool faulty>
+__global__ void wgmma_predicates_that_differ(float* y) {
+  FACTORS();
+  WRITTEN(d);
+  WGMMA_FENCE();
+  WGMMA(d, a, b, faulty ? threadIdx.x % 2 : 1);  // FAULT wgmma_predicates_that_differ
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_predicates_that_differ, "invalid-instruction") {
+  Buffer<float> y(128);
+  wgmma_predicates_that_differ<faulty><<<1, 128>>>(y);
+}
+
+// A chain of one shape needs no fence between; of two shapes on the same registers it does.
+template <bool faulty>
+__global__ void wgmma_two_shapes_on_one_accumulator(float* y) {
+  __shared__ __align__(128) Half tile[kA + kB];
+  fill(tile, kA + kB);
+  const unsigned long long a = matrix(tile), b = matrix(tile + kA);
+  float e[8] = {};
+  float* const upper = e + 4;
+  WRITTEN(e);
+  WRITTEN(upper);
+  WGMMA_FENCE();
+  WGMMA(e, a, b, true);
+  if (!faulty) {
+    WGMMA_COMMIT();
+    WGMMA_WAIT(0);
+    WGMMA_FENCE();
+  }
+  WGMMA_OF_16(e, a, a);  // FAULT wgmma_two_shapes_on_one_accumulator
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = e[0] + e[7];
+}
+PAIR(wgmma_two_shapes_on_one_accumulator, "async-order") {
+  Buffer<float> y(128);
+  wgmma_two_shapes_on_one_accumulator<faulty><<<1, 128>>>(y);
+}
+
+}  // namespace

@@ -1,0 +1,12 @@
+// The tensor copies against every law of properties/tensor_copy.h.
+#include "properties/tensor_copy.h"
+
+#include "tests/law_coverage.h"
+
+namespace lockstep::properties {
+namespace {
+
+const bool proved = prove("TensorCopy", tensor_copy_laws(), TensorCopy());
+
+}  // namespace
+}  // namespace lockstep::properties
