@@ -12,9 +12,9 @@ bool prove_since(int capability) {
                matrix_forms(needs, forms_since(capability, kernels::mma_forms())));
 }
 
-const bool proved = prove_since(75) && prove_since(80) && prove_since(89) && prove_since(90) &&
-                    prove("MatrixUnitSm90a", matrix_unit_laws(),
-                          matrix_forms({Capability::kWgmma}, kernels::wgmma_forms()));
+const bool proved =
+    prove_since(75) && prove_since(80) && prove_since(89) && prove_since(90) &&
+    prove("MatrixUnitSm90a", matrix_unit_laws(), matrix_forms({Capability::kWgmma}, kernels::wgmma_forms()));
 
 }  // namespace
 }  // namespace lockstep::properties

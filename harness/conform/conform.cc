@@ -135,9 +135,9 @@ SuiteOptions suite_options(const Arguments& a, const Target& target) {
                     .seed = a.seed,
                     .replay = a.replay,
                     .target = target,
-                     .replay_command = replay_command(a),
-                     .scale = scale_of(a),
-                     .fail_fast = a.stop,
+                    .replay_command = replay_command(a),
+                    .scale = scale_of(a),
+                    .fail_fast = a.stop,
                     .time_limit = a.time_limit,
                     .property_limit = a.property_limit};
   if (!a.sanitizer.empty()) o.prefix = find_sanitizer(a.sanitizer).prefix();
