@@ -86,7 +86,7 @@ expect_match "its passport tells the version" "$(cat "$TEST_TMPDIR/cmake_family/
 expect_match "and the suite" "$(cat "$TEST_TMPDIR/cmake_family/conformance/passport.json")" '"family": "cube"'
 "$prefix/bin/lockstep" diff "$TEST_TMPDIR"/cmake_family/conformance{,} > "$log" 2>&1
 expect "diff of it with itself" $? 0
-expect "lockstep run without suites" "$("$prefix/bin/lockstep" run 2>&1; echo $?)" "conform: there is no list of suites: --manifest=FILE names one
+expect "lockstep run without suites" "$("$prefix/bin/lockstep" run 2>&1; echo $?)" "lockstep: there is no list of suites: --manifest=FILE names one
 2"
 
 # A family in a project of somebody's own.

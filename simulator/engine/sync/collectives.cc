@@ -215,7 +215,9 @@ void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
       match(w, kind, parts, n, lanes);
       break;
     case SyncKind::kElect: {
-      const int leader = std::countr_zero(lanes);
+      // Any of them may be elected, though of the same mask always the same: under other schedules it is the last.
+      const bool first = w.block->launch->config->schedule_seed == 0;
+      const int leader = first ? std::countr_zero(lanes) : 31 - std::countl_zero(lanes);
       for (int i = 0; i < n; ++i) {
         if (parts[i].op->dst != kNoSlot) {
           std::uint32_t* d = result<std::uint32_t>(parts[i], parts[i].op->dst);
