@@ -30,6 +30,14 @@ struct Measured {
 // A B, B A, A B, ...: whichever is second finds the GPU as the other left it, so each is second equally often.
 Measured measure_pairs(const Work& a, const Work& b, const StopwatchRules& rules = {});
 
+// The pairs, judged. A difference is told when a second measurement, with the two exchanged, finds it too.
+struct MeasuredSpeed {
+  SpeedComparison comparison;
+  std::string error;  // a sentence; then the comparison says nothing
+};
+MeasuredSpeed measure_speed(const Work& a, const Work& b, const TimingRules& rules = {},
+                            const StopwatchRules& stopwatch = {});
+
 // One piece of work by itself: microseconds a run, of each sample whose clock held.
 struct MeasuredAlone {
   std::vector<double> us;

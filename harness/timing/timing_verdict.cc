@@ -115,6 +115,16 @@ SpeedComparison compare_speed(const std::vector<Pair>& pairs, const TimingRules&
   return c;
 }
 
+SpeedComparison confirmed(SpeedComparison c, const SpeedComparison& exchanged) {
+  if ((c.speed == Speed::kFaster && exchanged.speed == Speed::kSlower) ||
+      (c.speed == Speed::kSlower && exchanged.speed == Speed::kFaster))
+    return c;
+  c.why = fmt::format("it was {}, and measured again with the two exchanged {} x{:.3f} [{:.3f}, {:.3f}]", name(c.speed),
+                      name(exchanged.speed), exchanged.ratio.median, exchanged.ratio.low, exchanged.ratio.high);
+  c.speed = Speed::kInconclusive;
+  return c;
+}
+
 std::string to_text(const SpeedComparison& c) {
   return fmt::format("{} x{:.3f} [{:.3f}, {:.3f}]: {:.2f} us, {:.2f} us; {} pairs, {} throttled{}{}", name(c.speed),
                      c.ratio.median, c.ratio.low, c.ratio.high, c.a_us.median, c.b_us.median, c.pairs, c.throttled,

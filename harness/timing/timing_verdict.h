@@ -54,6 +54,10 @@ Estimate median_of(std::vector<double> values, double alpha);
 
 SpeedComparison compare_speed(const std::vector<Pair>& pairs, const TimingRules& rules = {});
 
+// What a comparison comes to when another, of a against b instead, followed it: `c`, unless that does not find the same
+// difference; then it is inconclusive.
+SpeedComparison confirmed(SpeedComparison c, const SpeedComparison& exchanged);
+
 // "SLOWER x1.312 [1.309, 1.315]: 50.1 us, 65.7 us; 60 pairs, 2 throttled"
 std::string to_text(const SpeedComparison& c);
 

@@ -142,6 +142,21 @@ TEST(TimingVerdict, LeavesThrottledPairsOut) {
   EXPECT_EQ(compare_speed(pairs).speed, Speed::kInconclusive) << to_text(compare_speed(pairs));
 }
 
+TEST(TimingVerdict, ADifferenceIsToldWhenItIsFoundAgainTheOtherWayRound) {
+  SpeedComparison slower, faster, same;
+  slower.speed = Speed::kSlower, faster.speed = Speed::kFaster, same.speed = Speed::kSame;
+  EXPECT_EQ(confirmed(slower, faster).speed, Speed::kSlower);
+  EXPECT_EQ(confirmed(faster, slower).speed, Speed::kFaster);
+  // Whatever comes second is slower here, whichever it is; or the difference is gone.
+  for (const SpeedComparison& first : {slower, faster}) {
+    for (const SpeedComparison& second : {first, same}) {
+      const SpeedComparison c = confirmed(first, second);
+      EXPECT_EQ(c.speed, Speed::kInconclusive);
+      EXPECT_NE(c.why.find(std::string("it was ") + name(first.speed)), std::string::npos) << c.why;
+    }
+  }
+}
+
 TEST(TimingVerdict, BIsAsMuchSlowerThanAAsAIsFasterThanB) {
   Random r(11);
   for (int run = 0; run < 50; ++run) {

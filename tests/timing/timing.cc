@@ -64,12 +64,12 @@ std::vector<int> scattered_integers(std::size_t count, int below) {
 
 SpeedComparison compare(const std::string& where, const Contestant& a, const Contestant& b, const TimingRules& rules,
                         const StopwatchRules& stopwatch) {
-  const Measured m = measure_pairs(a.work, b.work, stopwatch);
+  const MeasuredSpeed m = measure_speed(a.work, b.work, rules, stopwatch);
   if (!m.error.empty()) {
     ADD_FAILURE() << where << ": " << m.error;
     return {};
   }
-  const SpeedComparison c = compare_speed(m.pairs, rules);
+  const SpeedComparison& c = m.comparison;
   fmt::print("{}: {} against {}: {}\n", where, b.name, a.name, to_text(c));
   note_duration(fmt::format("{}: {}", where, a.name), c.a_us, c.pairs);
   note_duration(fmt::format("{}: {}", where, b.name), c.b_us, c.pairs);
