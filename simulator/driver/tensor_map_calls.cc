@@ -1,15 +1,15 @@
 // cuTensorMapEncodeTiled, ...Im2col, ...Im2colWide, cuTensorMapReplaceAddress. They refuse what a driver refuses, with its error (golden/tensor_maps), and say
-// why on stderr.
+// why on stderr. Encoding needs a current context, as an H100's driver demands: a thread that has done no work has none.
 #include <cuda.h>
 
 #include <cstddef>
 #include <string>
 
+#include "simulator/driver/call.h"
 #include "simulator/memory/tensor_map.h"
-#include "simulator/runtime/state/runtime.h"
 
+using namespace lockstep::driver;
 using lockstep::memory::TensorMap;
-using lockstep::runtime::Runtime;
 namespace memory = lockstep::memory;
 
 namespace {
@@ -52,28 +52,32 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
                                 const cuuint32_t* box, const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
   constexpr const char* kName = "cuTensorMapEncodeTiled";
-  if (map == nullptr || sizes == nullptr || (strides == nullptr && rank > 1) || box == nullptr || steps == nullptr) return refuse(kName, "a pointer is null");
-  TensorMap m = tensor(type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill);
-  for (cuuint32_t d = 0; d < rank && d < TensorMap::kMostDimensions; ++d) m.box[d] = box[d];
-  return finish(kName, m, map);
+  return call(kName, Needs::kContext, [&] {
+    if (map == nullptr || sizes == nullptr || (strides == nullptr && rank > 1) || box == nullptr || steps == nullptr) return refuse(kName, "a pointer is null");
+    TensorMap m = tensor(type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill);
+    for (cuuint32_t d = 0; d < rank && d < TensorMap::kMostDimensions; ++d) m.box[d] = box[d];
+    return finish(kName, m, map);
+  });
 }
 
 CUresult cuTensorMapEncodeIm2col(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
                                  const int* lower, const int* upper, cuuint32_t channels, cuuint32_t pixels, const cuuint32_t* steps,
                                  CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
   constexpr const char* kName = "cuTensorMapEncodeIm2col";
-  if (map == nullptr || sizes == nullptr || strides == nullptr || lower == nullptr || upper == nullptr || steps == nullptr) {
-    return refuse(kName, "a pointer is null");
-  }
-  TensorMap m = tensor(type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill);
-  m.im2col = true;
-  m.channels = channels;
-  m.pixels = pixels;
-  for (cuuint32_t d = 0; d + 2 < rank && d < 3; ++d) {
-    m.lower[d] = lower[d];
-    m.upper[d] = upper[d];
-  }
-  return finish(kName, m, map);
+  return call(kName, Needs::kContext, [&] {
+    if (map == nullptr || sizes == nullptr || strides == nullptr || lower == nullptr || upper == nullptr || steps == nullptr) {
+      return refuse(kName, "a pointer is null");
+    }
+    TensorMap m = tensor(type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill);
+    m.im2col = true;
+    m.channels = channels;
+    m.pixels = pixels;
+    for (cuuint32_t d = 0; d + 2 < rank && d < 3; ++d) {
+      m.lower[d] = lower[d];
+      m.upper[d] = upper[d];
+    }
+    return finish(kName, m, map);
+  });
 }
 
 CUresult cuTensorMapEncodeIm2colWide(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, int, int, cuuint32_t,

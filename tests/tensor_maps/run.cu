@@ -405,6 +405,9 @@ std::vector<T> padded(std::vector<T> v, T with) {
 }
 
 CUresult encode(const Case& c, void* address, CUtensorMap* map) {
+  // Maps are made in a context, which each process makes for itself.
+  static const bool in_a_context = cudaFree(nullptr) == cudaSuccess;
+  if (!in_a_context) std::exit(1);
   static const auto tiled = reinterpret_cast<Tiled>(entry_point("cuTensorMapEncodeTiled"));
   static const auto im2col = reinterpret_cast<Im2col>(entry_point("cuTensorMapEncodeIm2col"));
   const auto sizes = padded<std::uint64_t>(c.sizes, 1), strides = padded<std::uint64_t>(c.strides, 1 << 20);

@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstring>
+#include <thread>
 
 #include "simulator/driver/tests/driver_test.h"
 
@@ -160,6 +161,25 @@ CUDA_TEST(DriverContext, MixesWithTheRuntime) {
   GOOD(cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, nullptr, wrong, nullptr));
   EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
   EXPECT_CUDA(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+}
+
+// An H100's driver answered so in a host thread that had done nothing but look the function up.
+CUDA_TEST(DriverContext, ATensorMapIsMadeInAContext) {
+  void* data = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaMalloc(&data, 4096));
+  const auto encode = [&] {
+    CUtensorMap map;
+    const cuuint64_t sizes[] = {32, 8}, strides[] = {128};
+    const cuuint32_t box[] = {32, 4}, steps[] = {1, 1};
+    return cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, data, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                  CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  EXPECT_CU(CUDA_SUCCESS, encode());
+  std::thread([&] {
+    EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, encode());
+    ASSERT_CUDA(cudaSuccess, cudaFree(nullptr));
+    EXPECT_CU(CUDA_SUCCESS, encode());
+  }).join();
 }
 
 }  // namespace
