@@ -58,7 +58,9 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   exhausted_ = false;
 }
 
-bool GlobalRaces::is_recorded_in(RaceCell cell, std::uint32_t bytes, bool writes, std::uint32_t first, std::uint32_t end) {
+bool GlobalRaces::is_recorded_in(RaceCell cell, std::uint32_t bytes, bool writes, std::uint32_t first, std::uint32_t end) const {
+  // When the numbers began anew since, what has them now are records of this launch.
+  if (end > base_) return false;
   const auto is_in = [&](std::uint32_t half) { return number_of(half) >= first && number_of(half) < end && (kMaskOf[bytes_of(half)] & bytes) != 0; };
   return !is_split(cell) && (is_in(static_cast<std::uint32_t>(cell >> 32)) || (writes && is_in(static_cast<std::uint32_t>(cell))));
 }

@@ -80,7 +80,7 @@ class GlobalRaces {
   std::uint32_t first_number() const { return base_; }
   // Whether the last write to some of `bytes` (a bit each) of the granule, or, when it is to be written, a read since, is one of the records
   // [first, end) of an earlier launch. Of a granule whose bytes were told apart then, nothing is known.
-  static bool is_recorded_in(RaceCell cell, std::uint32_t bytes, bool writes, std::uint32_t first, std::uint32_t end);
+  bool is_recorded_in(RaceCell cell, std::uint32_t bytes, bool writes, std::uint32_t first, std::uint32_t end) const;
   // Whether what `lane` of `r`'s warp did is ordered before what `my_lane` of `side` does, or the same thread's.
   bool is_ordered(const Record& r, std::uint32_t lane, std::uint32_t my_lane, const Side& side) const {
     return relate(r, lane, my_lane, side) != Relation::kUnordered;

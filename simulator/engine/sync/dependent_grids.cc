@@ -39,7 +39,7 @@ const RunningGrid* conflicting_grid(Warp& w, const Request& r, std::uint64_t add
     const std::uint64_t from = std::max(granule, address) - granule, to = std::min(granule + 3, last) - granule;
     const auto bytes = static_cast<std::uint32_t>(((2u << to) - 1) & ~((1u << from) - 1));
     for (const RunningGrid& grid : w.block->launch->config->running_grids) {
-      if (!(waited && grid.until_wait) && GlobalRaces::is_recorded_in(*cell, bytes, r.writes, grid.first_record, grid.end_of_records)) return &grid;
+      if (!(waited && grid.until_wait) && w.block->worker->races->is_recorded_in(*cell, bytes, r.writes, grid.first_record, grid.end_of_records)) return &grid;
     }
   }
   return nullptr;

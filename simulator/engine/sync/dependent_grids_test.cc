@@ -101,6 +101,12 @@ TEST_F(DependentLaunch, AThreadThatWaitsWaitsForThoseOrderedAfterIt) {
   expect_race(after(first_waits + "bar.warp.sync 0xffffffff;\n" + kCopy), "128 bytes into 'data'");
 }
 
+// When the numbers of records begin anew, those of an earlier grid are this one's own.
+TEST_F(DependentLaunch, RecordsOfAnEarlierGridEndBeforeThisOnes) {
+  const RunningGrid forgotten{"before", 1, 1u << 22, true};
+  expect_clean(run(kWrite + kCopy, {forgotten}));
+}
+
 TEST_F(DependentLaunch, AtomicsOfTwoGridsDoNotRace) {
   const std::string add = "red.global.add.u32 [%rd3], 1;\n";
   expect_clean(after(add, kStart + add));
