@@ -69,6 +69,20 @@ def _join(joined, srcs, testonly = False):
         "//conditions:default": sources,
     })
 
+def _join_folders(name, srcs, testonly):
+    """As _join, with one source for each folder of srcs: "<name>_<folder>_joined.cc"."""
+    folders = {}
+    for src in srcs:
+        if src.endswith(".cc"):
+            folders.setdefault(src.rpartition("/")[0], []).append(src)
+    own = [src for src in srcs if not src.endswith(".cc")]
+    textual = []
+    for folder, sources in folders.items():
+        more_own, more_textual = _join("%s_%s_joined.cc" % (name, folder.replace("/", "_")), sources, testonly)
+        own = own + more_own
+        textual = textual + more_textual
+    return own, textual
+
 def cc_library(name, srcs = [], copts = [], deps = [], precompiled = "standard", joined = False, **kwargs):
     """A cc_library.
 
@@ -78,12 +92,16 @@ def cc_library(name, srcs = [], copts = [], deps = [], precompiled = "standard",
       copts: its compiler options. With others than those of its header in VARIANTS it opens with none.
       deps: what it depends on.
       precompiled: the header of //bazel/precompiled that its sources open with, or None.
-      joined: compile the sources as one (joined.bzl). Where one of them is changed, all are compiled again.
+      joined: compile the sources as one (joined.bzl), or with "folders" those of each folder. Where one of them is
+        changed, all that it is joined with are compiled again.
       **kwargs: whatever else a cc_library takes.
     """
     opening = _opening(srcs, copts, deps, precompiled)
-    if joined:
-        opening["srcs"], opening["textual_hdrs"] = _join(name + "_joined.cc", srcs, kwargs.get("testonly", False))
+    testonly = kwargs.get("testonly", False)
+    if joined == "folders":
+        opening["srcs"], opening["textual_hdrs"] = _join_folders(name, srcs, testonly)
+    elif joined:
+        opening["srcs"], opening["textual_hdrs"] = _join(name + "_joined.cc", srcs, testonly)
     _cc_library(name = name, linkstatic = True, **dict(kwargs, **opening))
 
 def cc_tests(name, srcs, deps = [], data = [], **kwargs):

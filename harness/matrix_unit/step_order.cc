@@ -6,7 +6,7 @@
 namespace lockstep::matrix_unit {
 namespace {
 
-constexpr int kC = -1;
+constexpr int kAccumulator = -1;
 
 // after[p][r]: r was seen to come after p.
 using Relation = std::vector<std::vector<bool>>;
@@ -20,7 +20,7 @@ Relation beside_c(int k, const Survives& survives) {
   std::vector<Triple> triples;
   for (int p = 0; p < k; ++p) {
     for (int r = 0; r < k; ++r) {
-      if (r != p) triples.push_back({p, kC, r});
+      if (r != p) triples.push_back({p, kAccumulator, r});
     }
   }
   const std::vector<bool> left = survives(triples);
@@ -58,8 +58,8 @@ Relation beside_products(int k, bool all_pairs, const Survives& survives) {
 std::vector<bool> c_after(int k, const Survives& survives) {
   std::vector<Triple> triples;
   for (int p = 0; p < k; ++p) {
-    triples.push_back({p, (p + 1) % k, kC});
-    if (p > 1) triples.push_back({0, p, kC});
+    triples.push_back({p, (p + 1) % k, kAccumulator});
+    if (p > 1) triples.push_back({0, p, kAccumulator});
   }
   return survives(triples);
 }

@@ -61,6 +61,12 @@ CUresult call(const char* function, Needs needs, Body&& body, Loads loads = Load
   return end_call(function, result, loads);
 }
 
+// Asks the runtime's function that does the same.
+template <class Ask>
+CUresult forward(const char* function, Ask&& ask) {
+  return call(function, Needs::kDriver, std::forward<Ask>(ask));
+}
+
 // Runs `body(runtime, device)` under the device lock; `device` is the current one.
 template <class Body>
 CUresult locked(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode) {

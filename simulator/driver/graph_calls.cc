@@ -11,11 +11,6 @@ const cudaGraphEdgeData* same(const CUgraphEdgeData* data) {
 }
 cudaGraphEdgeData* same(CUgraphEdgeData* data) { return reinterpret_cast<cudaGraphEdgeData*>(data); }
 
-template <class Ask>
-CUresult forward(const char* function, Ask&& ask) {
-  return call(function, Needs::kDriver, std::forward<Ask>(ask));
-}
-
 }  // namespace
 
 // Variants of one name, before edges had data.

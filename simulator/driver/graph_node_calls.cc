@@ -78,11 +78,6 @@ CUresult with_host(const char* function, const CUDA_HOST_NODE_PARAMS* p, Body&& 
   });
 }
 
-template <class Ask>
-CUresult forward(const char* function, Ask&& ask) {
-  return call(function, Needs::kDriver, std::forward<Ask>(ask));
-}
-
 // Runs `body(parameters in the runtime's words)` for nodes of any type.
 template <class Body>
 CUresult with_any(const char* function, CUgraphNodeParams* p, Body&& body) {

@@ -27,7 +27,7 @@ std::map<CUlinkState, std::unique_ptr<Linker>>& linkers() {
   return *all;
 }
 
-CUresult about(const char* function, CUlinkState state, const auto& body) {
+CUresult about_link(const char* function, CUlinkState state, const auto& body) {
   const JitLog* log = nullptr;
   const CUresult result = locked(
       function, Needs::kContext,
@@ -95,14 +95,14 @@ CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUli
 }
 
 CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, std::size_t size, const char* name, unsigned, CUjit_option*, void**) {
-  return about("cuLinkAddData", state, [&](Runtime& r, Device&, Linker& linker) {
+  return about_link("cuLinkAddData", state, [&](Runtime& r, Device&, Linker& linker) {
     if (data == nullptr || size == 0) return CUDA_ERROR_INVALID_VALUE;
     return add(r, "cuLinkAddData", linker, type, std::string(static_cast<const char*>(data), size), name == nullptr ? "" : name);
   });
 }
 
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned, CUjit_option*, void**) {
-  return about("cuLinkAddFile", state, [&](Runtime& r, Device&, Linker& linker) {
+  return about_link("cuLinkAddFile", state, [&](Runtime& r, Device&, Linker& linker) {
     std::string bytes;
     if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (!read_file(path, &bytes)) return CUDA_ERROR_FILE_NOT_FOUND;
@@ -112,7 +112,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
 
 // Loads what was linked once, to tell now what cannot be.
 CUresult cuLinkComplete(CUlinkState state, void** code, std::size_t* size) {
-  return about("cuLinkComplete", state, [&](Runtime& r, Device& d, Linker& linker) {
+  return about_link("cuLinkComplete", state, [&](Runtime& r, Device& d, Linker& linker) {
     if (code == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (linker.texts.empty()) return CUDA_ERROR_INVALID_IMAGE;
     auto* const binary = r.modules.add_texts(linker.texts);

@@ -1,11 +1,17 @@
 // The edits, by subject: each function appends those of its operators.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "simulator/mutation/edit.h"
 
 namespace lockstep::mutation {
+
+// A word of an opcode, such as ".rn", and what stands in its place; empty where it is left out.
+struct Words {
+  std::string_view from, to;
+};
 
 void add_thread_edits(const Site& site, std::vector<Edit>& edits);      // barriers, fences, waits, scopes and orders, atomics, shuffles, votes
 void add_memory_edits(const Site& site, std::vector<Edit>& edits);      // indices, addresses, stores

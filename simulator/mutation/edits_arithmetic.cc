@@ -20,10 +20,6 @@ using isa::Rounding;
 using isa::Type;
 using ptx::Operand;
 
-struct Words {
-  std::string_view from, to;
-};
-
 // Replaces the first of the words that the opcode has, if what comes of it is PTX.
 template <std::size_t n>
 void add_replaced(const Site& site, Operator op, const std::array<Words, n>& table, std::vector<Edit>& edits) {

@@ -98,9 +98,6 @@ void add_wait_edits(const Site& site, std::vector<Edit>& edits) {
   }
 }
 
-struct Words {
-  std::string_view from, to;
-};
 constexpr std::array<Words, 4> kScopes = {{{".sys", ".gpu"}, {".gpu", ".cta"}, {".cluster", ".cta"}, {".gl", ".cta"}}};
 constexpr std::array<Words, 5> kOrders = {
     {{".acq_rel", ".relaxed"}, {".acquire", ".relaxed"}, {".release", ".relaxed"}, {".sc", ".acq_rel"}, {".volatile", ""}}};

@@ -18,7 +18,7 @@ using Role = OperandRule::Role;
 
 std::string text(int n) { return std::to_string(n); }
 // The register of example_module() for element `n` of an operand of `type`.
-std::string register_name(Type type, int n) { return (isa::size_of(type) == 8 ? "d" : "r") + text(n); }
+std::string word_name(Type type, int n) { return (isa::size_of(type) == 8 ? "d" : "r") + text(n); }
 
 int words_of(const std::vector<Section>& sections, int lanes) {
   return lanes * std::accumulate(sections.begin(), sections.end(), 0, [](int sum, const Section& s) { return sum + s.words; });
@@ -96,7 +96,7 @@ class Writer {
     inputs_.push_back({element, count * isa::size_of(type) / 4, use});
     address(inputs_, "x0", true);
     for (int i = 0; i < count; ++i) {
-      line("ld.global.b" + text(8 * isa::size_of(type)) + " " + register_name(type, first(n) + i) + ", [x2+" + text(i * isa::size_of(type)) + "];");
+      line("ld.global.b" + text(8 * isa::size_of(type)) + " " + word_name(type, first(n) + i) + ", [x2+" + text(i * isa::size_of(type)) + "];");
     }
   }
   void drain(std::size_t n) {
@@ -105,7 +105,7 @@ class Writer {
     outputs_.push_back({type, count * isa::size_of(type) / 4, Section::Use::kAny});
     address(outputs_, "x1", true);
     for (int i = 0; i < count; ++i) {
-      line("st.global.b" + text(8 * isa::size_of(type)) + " [x2+" + text(i * isa::size_of(type)) + "], " + register_name(type, first(n) + i) + ";");
+      line("st.global.b" + text(8 * isa::size_of(type)) + " [x2+" + text(i * isa::size_of(type)) + "], " + word_name(type, first(n) + i) + ";");
     }
   }
 
@@ -181,7 +181,7 @@ class Writer {
       const auto n = static_cast<std::size_t>(which);
       const Type type = isa::operand_type(rules()[n], m_);
       std::string list;
-      for (int i = 0; i < rules()[n].count; ++i) list += (i ? ", " : "") + register_name(type, first(n) + i);
+      for (int i = 0; i < rules()[n].count; ++i) list += (i ? ", " : "") + word_name(type, first(n) + i);
       line("mov.u32 y4, " + text(m.stride) + ";");
       line("wmma.load." + std::string(names[which]) + ".sync.aligned." + (by_columns ? "col" : "row") + ".m" + text(m_.shape.m) + "n" + text(m_.shape.n) + "k" +
            text(m_.shape.k) + ".global." + std::string(isa::type_name(m.type)) + " {" + list + "}, [x2], y4;");
@@ -281,7 +281,7 @@ bool is_chosen_shape(const isa::Example& e) {
   return m.shape.n == 8 || m.shape.n == 24 || m.shape.n == 64 || (m.shape.n == 256 && !m.sat);
 }
 
-bool belongs(const isa::Example& e) {
+bool is_recorded(const isa::Example& e) {
   const Opcode op = e.spelling.form->row->opcode;
   if (op == Opcode::k_wgmma_mma_async || op == Opcode::k_wgmma_mma_async_sp) return is_chosen_shape(e);
   const isa::Category category = isa::category_of(op);
@@ -320,7 +320,7 @@ std::vector<MatrixForm> matrix_forms() {
     Writer(e, layout, f.lanes).write(f);
   };
   for (const isa::Example& example : isa::all_examples()) {
-    if (!belongs(example)) continue;
+    if (!is_recorded(example)) continue;
     for (const Layout& layout : layouts_of(example)) {
       isa::Example e = example;
       std::string name = e.text;

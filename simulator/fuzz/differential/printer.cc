@@ -16,7 +16,7 @@ using Kind = Statement::Kind;
 using Space = isa::Space;
 
 std::string number(std::uint64_t n) { return std::to_string(n); }
-std::string name(Register r) { return std::string(1, kLetter[static_cast<int>(r.cls)]) + number(r.index); }
+std::string register_name(Register r) { return std::string(1, kLetter[static_cast<int>(r.cls)]) + number(r.index); }
 std::string r(int n) { return "r" + number(static_cast<std::uint64_t>(n)); }
 std::string p(int n) { return "p" + number(static_cast<std::uint64_t>(n)); }
 
@@ -112,7 +112,7 @@ class Printer {
       for (int i = 0; i < n; ++i)
         if (kept(c, i))
           line(std::string("st.global.") + type + " [x3+" + number(static_cast<std::uint64_t>(at + i * bytes)) + "], " +
-               name({c, static_cast<std::uint8_t>(i)}) + ";");
+               register_name({c, static_cast<std::uint8_t>(i)}) + ";");
     };
     store(Class::k32, 8, "b32", 0, 4), store(Class::k64, 4, "b64", 32, 8), store(Class::k16, 4, "b16", 64, 2);
     bool any = false;
@@ -235,16 +235,16 @@ class Printer {
     for (std::size_t n = 0; n < i.operands.size(); ++n) {
       const Operand& o = i.operands[n];
       switch (o.kind) {
-        case Operand::Kind::kRegister: operands.push_back(name(o.reg)); break;
-        case Operand::Kind::kNegated: operands.push_back("!" + name(o.reg)); break;
+        case Operand::Kind::kRegister: operands.push_back(register_name(o.reg)); break;
+        case Operand::Kind::kNegated: operands.push_back("!" + register_name(o.reg)); break;
         case Operand::Kind::kImmediate: operands.push_back(o.text); break;
         case Operand::Kind::kVector: {
           std::string v = "{";
-          for (std::size_t k = 0; k < o.elements.size(); ++k) v += (k ? ", " : "") + name(o.elements[k]);
+          for (std::size_t k = 0; k < o.elements.size(); ++k) v += (k ? ", " : "") + register_name(o.elements[k]);
           operands.push_back(v + "}");
           break;
         }
-        case Operand::Kind::kPair: operands.push_back(name(o.elements[0]) + "|" + name(o.elements[1])); break;
+        case Operand::Kind::kPair: operands.push_back(register_name(o.elements[0]) + "|" + register_name(o.elements[1])); break;
         case Operand::Kind::kAddress: operands.push_back(address(o.address, e.spelling.modifiers, static_cast<int>(n))); break;
         case Operand::Kind::kMask: operands.push_back(mask); break;
         case Operand::Kind::kPolicy:

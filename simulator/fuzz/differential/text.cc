@@ -17,7 +17,7 @@ using isa::Space;
 using Role = isa::OperandRule::Role;
 using Value = Assignment::Value;
 
-std::string name(Register r) { return std::string(1, kLetter[static_cast<int>(r.cls)]) + std::to_string(r.index); }
+std::string name_of(Register r) { return std::string(1, kLetter[static_cast<int>(r.cls)]) + std::to_string(r.index); }
 
 class Text {
  public:
@@ -45,7 +45,7 @@ class Text {
   }
   static std::string vector(const std::vector<Register>& v) {
     std::string s = "{";
-    for (std::size_t i = 0; i < v.size(); ++i) s += (i ? ", " : "") + name(v[i]);
+    for (std::size_t i = 0; i < v.size(); ++i) s += (i ? ", " : "") + name_of(v[i]);
     return s + "}";
   }
   void constant(Register to, std::uint64_t bits) { s_.effects.push_back({to, Value::kConstant, bits, {}, 0}); }
@@ -222,7 +222,7 @@ void Text::mbarrier() {
       const Register p = pool(Class::kPredicate);
       line(arrive);
       line("mbarrier.arrive.shared.b64 a1, [b_mbarrier];");
-      line(opcode() + " " + name(p) + ", [" + where + "], " + (m_.parity ? "t2" : "a0") + (takes("f") ? ", t1" : "") + ";");
+      line(opcode() + " " + name_of(p) + ", [" + where + "], " + (m_.parity ? "t2" : "a0") + (takes("f") ? ", t1" : "") + ";");
       constant(p, 1);
       break;
     }
@@ -231,7 +231,7 @@ void Text::mbarrier() {
       line(arrive);
       line(opcode() + " t4, a0;");
       // How many are pending in the state that an arrival gives is known to the simulated GPU; silicon may count the arrival itself.
-      line("min.u32 t4, t4, 0;\nmov.b32 " + name(r) + ", t4;");
+      line("min.u32 t4, t4, 0;\nmov.b32 " + name_of(r) + ", t4;");
       constant(r, 0);
       line(arrive);
       break;
@@ -268,7 +268,7 @@ bool Text::address() {
       line("cvta." + space + ".u64 a1, " + from + ";");
       line("cvta.to." + space + ".u64 a2, a1;");
       line("setp.eq.u64 s0, a2, " + from + ";");
-      line("selp.b32 " + name(r) + ", " + name(other) + ", 0, s0;");
+      line("selp.b32 " + name_of(r) + ", " + name_of(other) + ", 0, s0;");
       copy(r, other);
       return true;
     }
@@ -287,7 +287,7 @@ bool Text::address() {
                           : of_address == Space::kParam  ? "param"
                                                          : "shared";
       line(std::string("cvta.") + space + ".u64 a1, " + from + ";");
-      line(opcode() + " " + name(p) + ", a1;");
+      line(opcode() + " " + name_of(p) + ", a1;");
       constant(p, same);
       return true;
     }
@@ -298,20 +298,20 @@ bool Text::address() {
         line("cvta.shared.u64 a0, b_stage;");
       else
         line(narrow ? "cvt.u32.u64 t0, b_stage;" : "mov.u64 a0, b_stage;");
-      line(opcode() + " " + name(r) + ", " + (narrow ? "t0" : "a0") + ";");
+      line(opcode() + " " + name_of(r) + ", " + (narrow ? "t0" : "a0") + ";");
       constant(r, 0);
       return true;
     }
     default: {  // mapa
       const bool narrow = m_.type == isa::Type::kU32, generic = m_.space == Space::kNone;
       if (narrow && generic) return false;
-      line("st.shared.b32 [b_stage], " + name(other) + ";\nmov.u32 t1, 0;");
+      line("st.shared.b32 [b_stage], " + name_of(other) + ";\nmov.u32 t1, 0;");
       if (generic)
         line("cvta.shared.u64 a0, b_stage;");
       else
         line(narrow ? "cvt.u32.u64 t0, b_stage;" : "mov.u64 a0, b_stage;");
       line(opcode() + (narrow ? " t2, t0, t1;" : " a1, a0, t1;"));
-      line(std::string(generic ? "ld.b32 " : "ld.shared::cluster.b32 ") + name(r) + (narrow ? ", [t2];" : ", [a1];"));
+      line(std::string(generic ? "ld.b32 " : "ld.shared::cluster.b32 ") + name_of(r) + (narrow ? ", [t2];" : ", [a1];"));
       copy(r, other);
       return true;
     }
@@ -325,7 +325,7 @@ void Text::wide_atomic() {
   const Register a = pool(Class::k64), b = pool(Class::k64), x = pool(Class::k64);
   const Register y{Class::k64, static_cast<std::uint8_t>((x.index + 1) % 4)};
   line("ld" + space + ".v2.b64 {a4, a5}, [" + where + "];");
-  line("mov.b128 q0, {" + name(a) + ", " + name(b) + "};");
+  line("mov.b128 q0, {" + name_of(a) + ", " + name_of(b) + "};");
   std::string more;
   if (m_.atom == isa::AtomOp::kCas) {
     line("mov.b128 q2, {a4, a5};");
@@ -336,9 +336,9 @@ void Text::wide_atomic() {
   }
   line("mov.b128 {a2, a3}, q1;");
   line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;");  // zero, for the old value is what was there
-  line("ld" + space + ".v2.b64 {" + name(x) + ", " + name(y) + "}, [" + where + "];");
+  line("ld" + space + ".v2.b64 {" + name_of(x) + ", " + name_of(y) + "}, [" + where + "];");
   line("st" + space + ".v2.b64 [" + where + "], {a4, a5};");
-  line("xor.b64 " + name(x) + ", " + name(x) + ", a2;");
+  line("xor.b64 " + name_of(x) + ", " + name_of(x) + ", a2;");
   copy(x, a);
   copy(y, b);
 }
@@ -365,15 +365,15 @@ bool Text::wide_access() {
   if (stores) {
     if (where == "b_stage") line("st.shared.v4.b32 [b_stage], {0, 0, 0, 0};");
     line("ld" + space + ".v2.b64 {a4, a5}, [" + where + "];");
-    line("mov.b128 q0, {" + name(a) + ", " + name(b) + "};\n" + opcode() + " [" + where + "], q0;");
-    line("ld" + space + ".v2.b64 {" + name(x) + ", " + name(y) + "}, [" + where + "];");
+    line("mov.b128 q0, {" + name_of(a) + ", " + name_of(b) + "};\n" + opcode() + " [" + where + "], q0;");
+    line("ld" + space + ".v2.b64 {" + name_of(x) + ", " + name_of(y) + "}, [" + where + "];");
     line("st" + space + ".v2.b64 [" + where + "], {a4, a5};");
     copy(x, a), copy(y, b);
     return true;
   }
-  if (where == "b_stage") line("st.shared.v2.b64 [b_stage], {" + name(a) + ", " + name(a) + "};");
+  if (where == "b_stage") line("st.shared.v2.b64 [b_stage], {" + name_of(a) + ", " + name_of(a) + "};");
   line(opcode() + " q0, [" + where + "];\nmov.b128 {a2, a3}, q0;\nld" + space + ".v2.b64 {a4, a5}, [" + where + "];");
-  line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;\nxor.b64 " + name(x) + ", " + name(a) + ", a2;");  // zero, for both are the same
+  line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;\nxor.b64 " + name_of(x) + ", " + name_of(a) + ", a2;");  // zero, for both are the same
   copy(x, a);
   return true;
 }
@@ -385,8 +385,8 @@ void Text::stack() {
   line("stacksave." + type + " " + saved + ";");
   line((narrow ? "mov.u32 " : "mov.u64 ") + size + ", 32;");
   line("alloca." + type + " " + pointer + ", " + size + (op_ == Opcode::k_alloca && takes("imm16") ? ", 16" : "") + ";");
-  line("st.local.b32 [" + pointer + "+12], " + name(other) + ";");
-  line("ld.local.b32 " + name(r) + ", [" + pointer + "+12];");
+  line("st.local.b32 [" + pointer + "+12], " + name_of(other) + ";");
+  line("ld.local.b32 " + name_of(r) + ", [" + pointer + "+12];");
   line("stackrestore." + type + " " + saved + ";");
   copy(r, other);
 }
@@ -395,7 +395,7 @@ bool Text::write(const Context& at) {
   switch (op_) {
     case Opcode::k_mov: {
       const Register a = pool(Class::k64), b = pool(Class::k64), x = pool(Class::k64), y{Class::k64, static_cast<std::uint8_t>((x.index + 1) % 4)};
-      line("mov.b128 q0, {" + name(a) + ", " + name(b) + "};\nmov.b128 {" + name(x) + ", " + name(y) + "}, q0;");
+      line("mov.b128 q0, {" + name_of(a) + ", " + name_of(b) + "};\nmov.b128 {" + name_of(x) + ", " + name_of(y) + "}, q0;");
       copy(x, a), copy(y, b);
       return true;
     }
@@ -404,7 +404,7 @@ bool Text::write(const Context& at) {
     case Opcode::k_st: return wide_access();
     case Opcode::k_activemask: {
       const Register r = pool(Class::k32);
-      line("activemask.b32 t0;\nmov.u32 t1, %lanemask_eq;\nand.b32 " + name(r) + ", t0, t1;");
+      line("activemask.b32 t0;\nmov.u32 t1, %lanemask_eq;\nand.b32 " + name_of(r) + ", t0, t1;");
       s_.effects.push_back({r, Value::kLaneMask, 0, {}, 0});
       return true;
     }
@@ -448,7 +448,7 @@ bool Text::write(const Context& at) {
     case Opcode::k_cp_async_bulk_prefetch: bulk_copy(); return true;
     case Opcode::k_createpolicy: {
       const Register r = pool(Class::k32);
-      line(opcode() + " a7" + (takes("e") ? ", 0f3f000000" : "") + ";\nld.global.L2::cache_hint.b32 " + name(r) + ", [b_in+8], a7;");
+      line(opcode() + " a7" + (takes("e") ? ", 0f3f000000" : "") + ";\nld.global.L2::cache_hint.b32 " + name_of(r) + ", [b_in+8], a7;");
       input(r, 8);
       return true;
     }

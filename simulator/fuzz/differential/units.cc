@@ -15,7 +15,7 @@ using Role = OperandRule::Role;
 
 Type half_of(Type t) { return isa::size_of(t) == 4 ? Type::kB16 : isa::size_of(t) == 8 ? Type::kB32 : Type::kB64; }
 
-bool is_integer(Type t) {
+bool is_wide_integer(Type t) {
   switch (t) {
     case Type::kB16:
     case Type::kB32:
@@ -31,11 +31,11 @@ bool is_integer(Type t) {
 }
 
 // Constants that compilers like to do something about.
-constexpr std::uint64_t kIntegers[] = {0,      1,      2,       3,          4,          5,          7,          8,          10,         15,        16,   24,
-                                       31,     32,     33,      63,         64,         100,        127,        128,        255,        256,       1000, 0x7fff,
-                                       0x8000, 0xffff, 0x10000, 0x00ff00ff, 0x55555555, 0x80000000, 0x7fffffff, 0xffffffff, 0xfffffffe, 0xffffff00};
-constexpr std::uint32_t kSingles[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x40000000, 0x3f000000, 0x7f800000, 0x7fffffff, 0x00000001,
-                                      0x007fffff, 0x00800000, 0x7f7fffff, 0x3eaaaaab, 0x42280000, 0x4b800000, 0xcf000000, 0x40490fdb};
+constexpr std::uint64_t kTellingIntegers[] = {
+    0,   1,   2,   3,   4,   5,    7,      8,      10,     15,      16,         24,         31,         32,         33,         63,         64,
+    100, 127, 128, 255, 256, 1000, 0x7fff, 0x8000, 0xffff, 0x10000, 0x00ff00ff, 0x55555555, 0x80000000, 0x7fffffff, 0xffffffff, 0xfffffffe, 0xffffff00};
+constexpr std::uint32_t kTellingSingles[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x40000000, 0x3f000000, 0x7f800000, 0x7fffffff, 0x00000001,
+                                             0x007fffff, 0x00800000, 0x7f7fffff, 0x3eaaaaab, 0x42280000, 0x4b800000, 0xcf000000, 0x40490fdb};
 constexpr std::uint64_t kDoubles[] = {0,
                                       0x8000000000000000,
                                       0x3ff0000000000000,
@@ -57,16 +57,16 @@ Operand constant(Choices& choose, Type type) {
     return s;
   };
   if (type == Type::kF32) {
-    const std::uint32_t v = choose.of(kSingles);
+    const std::uint32_t v = choose.of(kTellingSingles);
     return immediate(v, "0f" + hex(v, 8));
   }
   if (type == Type::kF64) {
     const std::uint64_t v = choose.of(kDoubles);
     return immediate(v, "0d" + hex(v, 16));
   }
-  std::uint64_t v = choose.of(kIntegers);
+  std::uint64_t v = choose.of(kTellingIntegers);
   const int bytes = isa::size_of(type);
-  if (bytes == 8 && choose.percent(40)) v = v << 32 | choose.of(kIntegers);
+  if (bytes == 8 && choose.percent(40)) v = v << 32 | choose.of(kTellingIntegers);
   if (bytes < 8) v &= (std::uint64_t{1} << (8 * bytes)) - 1;
   return immediate(v, "0x" + hex(v, 2 * bytes));
 }
@@ -156,7 +156,7 @@ Operand Writer::operand(const OperandRule& rule, const isa::Modifiers& m, std::v
       return o;
     case Role::kInteger: return immediate(choose_.below(256));
     default:
-      if ((is_integer(type) || type == Type::kF32 || type == Type::kF64) && constants_ && choose_.percent(15)) return constant(choose_, type);
+      if ((is_wide_integer(type) || type == Type::kF32 || type == Type::kF64) && constants_ && choose_.percent(15)) return constant(choose_, type);
       return of(source(type));
   }
 }
@@ -210,7 +210,7 @@ void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& befo
     case Opcode::k_cvt:
       // Which integer a NaN becomes differs among GPUs; what tf32 makes of one, the manual does not say.
       if (Operand& o = i.operands[1]; o.kind == Operand::Kind::kImmediate && (o.text == "0f7fffffff")) o = immediate(0x3f800000, "0f3f800000");
-      if (is_float(m.source_type) && (is_integer(m.type) || isa::size_of(m.type) == 1 || m.type == Type::kTF32) && i.operands.size() == 2 &&
+      if (is_float(m.source_type) && (is_wide_integer(m.type) || isa::size_of(m.type) == 1 || m.type == Type::kTF32) && i.operands.size() == 2 &&
           i.operands[1].kind == Operand::Kind::kRegister) {
         const Register p{Class::kPredicate, 4};
         const Register from = i.operands[1].reg;
