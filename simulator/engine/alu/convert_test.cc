@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "simulator/coverage/judged.h"
-#include "simulator/engine/alu/alu_test_support.h"
-#include "simulator/engine/alu/exact_reference.h"
+#include "simulator/engine/alu/alu_test_values.h"
 
 namespace lockstep::engine::alu_test {
 namespace {
@@ -11,27 +10,9 @@ namespace {
 using exact::Direction;
 using exact::Number;
 
-struct IntegerType {
-  std::string name;
-  int bytes;
-  bool is_signed;
-  __int128 value(Bits b) const {
-    const int spare = 64 - 8 * bytes;
-    return is_signed ? static_cast<__int128>(static_cast<std::int64_t>(b << spare) >> spare) : static_cast<__int128>(b << spare >> spare);
-  }
-  __int128 lowest() const { return is_signed ? -(__int128{1} << (8 * bytes - 1)) : 0; }
-  __int128 highest() const { return (__int128{1} << (8 * bytes - (is_signed ? 1 : 0))) - 1; }
-  // The register's bits for a value of this type: wrapped to it, then extended by its own sign.
-  Bits in_register(__int128 v) const { return static_cast<Bits>(value(static_cast<Bits>(v))); }
-};
 const std::vector<IntegerType> kIntegers = {{"u8", 1, false},  {"s8", 1, true},  {"u16", 2, false}, {"s16", 2, true},
                                             {"u32", 4, false}, {"s32", 4, true}, {"u64", 8, false}, {"s64", 8, true}};
 
-struct Mode {
-  std::string word;
-  Direction direction;
-};
-const std::vector<Mode> kRoundings = {{".rn", Direction::kNearestEven}, {".rz", Direction::kZero}, {".rm", Direction::kDown}, {".rp", Direction::kUp}};
 const std::vector<Mode> kIntegerRoundings = {
     {".rni", Direction::kNearestEven}, {".rzi", Direction::kZero}, {".rmi", Direction::kDown}, {".rpi", Direction::kUp}};
 
@@ -43,12 +24,6 @@ std::vector<int> registers_for(int bytes) {
   std::vector<int> r;
   for (int n = bytes; n <= 8; n *= 2) r.push_back(n);
   return r;
-}
-
-Bits saturated(Bits r, const exact::Format& f) {
-  const Bits one = static_cast<Bits>(f.bias()) << (f.precision - 1);
-  if (exact::is_nan_bits(r, f) || (r & f.sign_bit())) return 0;
-  return r > one ? one : r;
 }
 
 JUDGES(Convert, IntegersChopAndExtend, "cvt.s32.s8", "cvt.sat.s16.s32", "cvt.sat.s32.s64", "cvt.sat.s64.u64", "cvt.sat.s8.s32", "cvt.sat.u16.s32",

@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "simulator/coverage/judged.h"
-#include "simulator/engine/alu/alu_test_support.h"
-#include "simulator/engine/alu/exact_reference.h"
+#include "simulator/engine/alu/alu_test_values.h"
 
 namespace lockstep::engine::alu_test {
 namespace {
@@ -21,21 +20,9 @@ struct FloatType {
 FloatType f32() { return {"f32", 4, exact::kF32, special_f32()}; }
 FloatType f64() { return {"f64", 8, exact::kF64, special_f64()}; }
 
-struct Mode {
-  std::string word;
-  Direction direction;
-};
-const std::vector<Mode> kModes = {{".rn", Direction::kNearestEven}, {".rz", Direction::kZero}, {".rm", Direction::kDown}, {".rp", Direction::kUp}};
-
-Bits saturated(Bits r, const Format& f) {
-  const Bits one = static_cast<Bits>(f.bias()) << (f.precision - 1);
-  if (exact::is_nan_bits(r, f) || (r & f.sign_bit())) return 0;
-  return r > one ? one : r;
-}
-
 // Every modifier combination of an operation; `exactly` computes on decoded operands.
 void check_operation(const std::string& op, int sources, const FloatType& t, bool bare, bool saturates, Number (*exactly)(const Number* operands, Direction)) {
-  std::vector<Mode> modes = kModes;
+  std::vector<Mode> modes = kRoundings;
   if (bare) modes.push_back({"", Direction::kNearestEven});
   for (const Mode& mode : modes) {
     for (bool ftz : {false, true}) {

@@ -5,8 +5,7 @@
 #include <cmath>
 
 #include "simulator/coverage/judged.h"
-#include "simulator/engine/alu/alu_test_support.h"
-#include "simulator/engine/alu/exact_reference.h"
+#include "simulator/engine/alu/alu_test_values.h"
 
 namespace lockstep::engine::alu_test {
 namespace {
@@ -45,10 +44,6 @@ void check_both(const std::string& opcode, const HalfType& t, int sources, const
       few);
 }
 
-Bits saturated(Bits r, const Format& f) {
-  const Bits one = static_cast<Bits>(f.bias()) << (f.precision - 1);
-  return exact::is_nan_bits(r, f) || (r & f.sign_bit()) ? 0 : std::min(r, one);
-}
 Bits rectified(Bits r, const Format& f) { return exact::is_nan_bits(r, f) ? f.canonical_nan : r & f.sign_bit() ? 0 : r; }
 Bits finite(Bits r, const Format& f) { return (r & ~f.sign_bit()) == f.infinity() ? r - 1 : r; }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "simulator/coverage/judged.h"
-#include "simulator/engine/alu/alu_test_support.h"
+#include "simulator/engine/alu/alu_test_values.h"
 
 namespace lockstep::engine::alu_test {
 namespace {
@@ -12,17 +12,6 @@ namespace {
 using Wide = __int128;
 using UWide = unsigned __int128;
 
-struct IntegerType {
-  std::string name;
-  int bytes;
-  bool is_signed;
-  Wide value(Bits b) const {
-    const int spare = 64 - 8 * bytes;
-    return is_signed ? static_cast<Wide>(static_cast<std::int64_t>(b << spare) >> spare) : static_cast<Wide>(b << spare >> spare);
-  }
-  Wide lowest() const { return is_signed ? -(Wide{1} << (8 * bytes - 1)) : 0; }
-  Wide highest() const { return (Wide{1} << (8 * bytes - (is_signed ? 1 : 0))) - 1; }
-};
 const std::vector<IntegerType> kTypes = {{"u16", 2, false}, {"s16", 2, true}, {"u32", 4, false}, {"s32", 4, true}, {"u64", 8, false}, {"s64", 8, true}};
 
 std::vector<std::vector<Bits>> sources(int n, int bytes) { return std::vector<std::vector<Bits>>(n, special_int(bytes)); }

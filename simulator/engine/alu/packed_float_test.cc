@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "simulator/coverage/judged.h"
-#include "simulator/engine/alu/alu_test_support.h"
-#include "simulator/engine/alu/exact_reference.h"
+#include "simulator/engine/alu/alu_test_values.h"
 
 namespace lockstep::engine::alu_test {
 namespace {
@@ -12,17 +11,11 @@ using exact::Direction;
 using exact::Format;
 using exact::Number;
 
-struct Mode {
-  std::string word;
-  Direction direction;
-};
-const std::vector<Mode> kModes = {{".rn", Direction::kNearestEven}, {".rz", Direction::kZero}, {".rm", Direction::kDown}, {".rp", Direction::kUp}};
-
 using Exactly = std::function<Number(const std::vector<Number>&, Direction)>;
-Number sum(const std::vector<Number>& n, Direction d) { return exact::add(n[0], n[1], d); }
-Number difference(const std::vector<Number>& n, Direction d) { return exact::add(n[0], n[1].is_nan() ? n[1] : exact::negate(n[1]), d); }
-Number product(const std::vector<Number>& n, Direction) { return exact::multiply(n[0], n[1]); }
-Number fused(const std::vector<Number>& n, Direction d) { return exact::add(exact::multiply(n[0], n[1]), n[2], d); }
+Number sum_of(const std::vector<Number>& n, Direction d) { return exact::add(n[0], n[1], d); }
+Number difference_of(const std::vector<Number>& n, Direction d) { return exact::add(n[0], n[1].is_nan() ? n[1] : exact::negate(n[1]), d); }
+Number product_of(const std::vector<Number>& n, Direction) { return exact::multiply(n[0], n[1]); }
+Number fused_of(const std::vector<Number>& n, Direction d) { return exact::add(exact::multiply(n[0], n[1]), n[2], d); }
 
 // Every third special value: these operations are f32's own, which float_test crosses in full.
 std::vector<Bits> some(const std::vector<Bits>& all) {
@@ -41,7 +34,7 @@ std::vector<Bits> pairs() {
 
 void check_packed(const std::string& op, int sources, bool bare, const Exactly& exactly) {
   const auto specials = pairs();
-  std::vector<Mode> modes = kModes;
+  std::vector<Mode> modes = kRoundings;
   if (bare) modes.push_back({"", Direction::kNearestEven});
   for (const Mode& mode : modes) {
     for (const bool ftz : {false, true}) {
@@ -65,13 +58,11 @@ void check_packed(const std::string& op, int sources, bool bare, const Exactly& 
 
 JUDGES(PackedFloat, EachHalfIsRoundedByItself, "add.f32x2", "fma.rm.f32x2", "mul.f32x2", "sub.f32x2");
 TEST(PackedFloat, EachHalfIsRoundedByItself) {
-  check_packed("add", 2, true, sum);
-  check_packed("sub", 2, true, difference);
-  check_packed("mul", 2, true, product);
-  check_packed("fma", 3, false, fused);
+  check_packed("add", 2, true, sum_of);
+  check_packed("sub", 2, true, difference_of);
+  check_packed("mul", 2, true, product_of);
+  check_packed("fma", 3, false, fused_of);
 }
-
-Bits saturated(Bits r) { return exact::is_nan_bits(r, exact::kF32) || (r >> 31) ? 0 : r > 0x3f800000 ? 0x3f800000 : r; }
 
 JUDGES(MixedFloat, HalvesAreWidenedExactly, "add.rm.f32.f16", "fma.rm.f32.f16", "sub.rm.f32.f16");
 TEST(MixedFloat, HalvesAreWidenedExactly) {
@@ -84,11 +75,11 @@ TEST(MixedFloat, HalvesAreWidenedExactly) {
   Options few;
   few.random = 1000;
   for (const Half& h : {Half{"f16", exact::kF16, some(special_f16())}, Half{"bf16", exact::kBF16, some(special_bf16())}}) {
-    for (const Mode& mode : kModes) {
+    for (const Mode& mode : kRoundings) {
       for (const bool sat : {false, true}) {
         const auto finish = [&, sat](const Number& n) {
           const Bits r = exact::encode(n, exact::kF32, mode.direction);
-          return sat ? saturated(r) : r;
+          return sat ? saturated(r, exact::kF32) : r;
         };
         const std::string words = mode.word + (sat ? ".sat" : "") + ".f32." + h.name;
         const auto narrow = [&](Bits b) { return exact::decode(b, h.format); };
@@ -96,19 +87,19 @@ TEST(MixedFloat, HalvesAreWidenedExactly) {
         check(
             {"add" + words, {4, 2, 4}}, {h.specials, wide_specials},
             [&](const Bits* in) {
-              return finish(sum({narrow(in[0]), wide(in[1])}, mode.direction));
+              return finish(sum_of({narrow(in[0]), wide(in[1])}, mode.direction));
             },
             few);
         check(
             {"sub" + words, {4, 2, 4}}, {h.specials, wide_specials},
             [&](const Bits* in) {
-              return finish(difference({narrow(in[0]), wide(in[1])}, mode.direction));
+              return finish(difference_of({narrow(in[0]), wide(in[1])}, mode.direction));
             },
             few);
         check(
             {"fma" + words, {4, 2, 2, 4}}, {h.specials, h.specials, wide_specials},
             [&](const Bits* in) {
-              return finish(fused({narrow(in[0]), narrow(in[1]), wide(in[2])}, mode.direction));
+              return finish(fused_of({narrow(in[0]), narrow(in[1]), wide(in[2])}, mode.direction));
             },
             few);
       }
