@@ -5,12 +5,12 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 
+#include "command/options.h"
 #include "golden/image.h"
 #include "golden/manifest.h"
 #include "kernels/ray_tracer.h"
@@ -95,13 +95,14 @@ int update(const std::string& folder, const std::string& reason) {
 }  // namespace lockstep
 
 int main(int argc, char** argv) {
-  CLI::App app{"Makes the golden images of the ray tracer anew."};
+  lockstep::command::Options options("Makes the golden images of the ray tracer anew.");
   std::string reason, folder;
   if (const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY"))
     folder = std::string(workspace) + "/golden/ray_tracer";
-  app.add_option("--reason", reason, "why they change; kept in the manifest")->required();
-  app.add_option("--folder", folder, "where to write (default: golden/ray_tracer of the workspace that bazel runs in)");
-  CLI11_PARSE(app, argc, argv);
+  options.value("--reason", reason, "why they change; kept in the manifest");
+  options.require("--reason");
+  options.value("--folder", folder, "where to write (default: golden/ray_tracer of the workspace that bazel runs in)");
+  if (const auto status = options.parse(argc, argv)) return *status;
   try {
     if (reason.find_first_not_of(" \t") == std::string::npos)
       throw std::runtime_error("--reason is empty: say why the goldens change");

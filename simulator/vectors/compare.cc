@@ -5,7 +5,6 @@
 // Every PART names the forms whose instruction contains it; without any, the forms that programs use most. Ends with 1 when a tile differs.
 #include <cuda_runtime_api.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -17,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "command/options.h"
 #include "simulator/engine/testing/testing.h"
 #include "simulator/vectors/compiled.h"
 #include "simulator/vectors/matrix_forms.h"
@@ -117,18 +117,18 @@ long compare(const MatrixForm& form, long tiles, std::uint64_t seed, int threads
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Matrix instructions on random tiles, on the GPU of this machine and on the simulated one.", "compare"};
+  lockstep::command::Options options("Matrix instructions on random tiles, on the GPU of this machine and on the simulated one.");
   long tiles = 10'000'000;
   std::uint64_t seed = 1;
   int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::string ptxas;
   std::vector<std::string> parts;
-  app.add_option("--tiles", tiles, "Tiles of each form")->check(CLI::PositiveNumber);
-  app.add_option("--seed", seed, "Of the random numbers");
-  app.add_option("--threads", threads, "Host threads")->check(CLI::PositiveNumber);
-  app.add_option("--ptxas", ptxas, "The assembler; without it the driver compiles");
-  app.add_option("parts", parts, "Parts of instructions");
-  CLI11_PARSE(app, argc, argv);
+  options.count("--tiles", tiles, "Tiles of each form");
+  options.value("--seed", seed, "Of the random numbers");
+  options.count("--threads", threads, "Host threads");
+  options.value("--ptxas", ptxas, "The assembler; without it the driver compiles");
+  options.value("parts", parts, "Parts of instructions");
+  if (const auto status = options.parse(argc, argv)) return *status;
   if (parts.empty()) {
     parts = {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 ",   "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 ",
              "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 ", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 ",

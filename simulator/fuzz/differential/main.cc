@@ -1,11 +1,11 @@
 // Random programs against each other here: by a reference, and run in all the ways that must make no difference. docs/fuzzing.md has its use.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "command/options.h"
 #include "simulator/fuzz/differential/campaign.h"
 #include "simulator/fuzz/differential/catalogue.h"
 #include "simulator/fuzz/differential/printer.h"
@@ -64,22 +64,22 @@ void table(const Tally& t, bool silicon, bool all_rows) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Random programs, judged by a reference and by runs that must not differ."};
+  lockstep::command::Options options("Random programs, judged by a reference and by runs that must not differ.");
   double minutes = 0;
   Plan plan;
   std::string again;
   bool print = false, all_rows = false, raw = false;
-  app.add_option("--minutes", minutes, "how long");
-  app.add_option("--programs", plan.programs, "how many");
-  app.add_option("--seed", plan.seed, "another seed, other programs");
-  app.add_option("--jobs", plan.jobs, "host threads");
-  app.add_option("--most", plan.most_mismatches, "ends after so many mismatches");
-  app.add_option("--replay", again, "one program, by its number");
-  app.add_flag("--silicon", plan.silicon, "only programs that a GPU of compute capability 9.0 must compute alike");
-  app.add_flag("--print", print, "with --replay: its PTX");
-  app.add_flag("--raw", raw, "with --replay: does not make it small");
-  app.add_flag("--rows", all_rows, "all rows of the table and how often they stood in a program");
-  CLI11_PARSE(app, argc, argv);
+  options.value("--minutes", minutes, "how long");
+  options.value("--programs", plan.programs, "how many");
+  options.value("--seed", plan.seed, "another seed, other programs");
+  options.count("--jobs", plan.jobs, "host threads");
+  options.value("--most", plan.most_mismatches, "ends after so many mismatches");
+  options.value("--replay", again, "one program, by its number");
+  options.flag("--silicon", plan.silicon, "only programs that a GPU of compute capability 9.0 must compute alike");
+  options.flag("--print", print, "with --replay: its PTX");
+  options.flag("--raw", raw, "with --replay: does not make it small");
+  options.flag("--rows", all_rows, "all rows of the table and how often they stood in a program");
+  if (const auto status = options.parse(argc, argv)) return *status;
   if (!again.empty()) return replay(std::strtoull(again.c_str(), nullptr, 16), print, !raw);
   if (minutes > 0)
     plan.time = std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(60 * minutes));
