@@ -41,14 +41,14 @@ constexpr int kDevice = 0;
 
 // One form: m rows (n is 8), k elements of `bits` bits. A lane's parts of A and B are words, of 64 bits for f64 and of
 // 32 else; so are its parts of C and D, of which each holds `kEach` elements.
-template <int kRows, int kColumnsOfA, MatrixElement kFactor, MatrixElement kResult, int kCapability>
+template <int kRows, int kColumnsOfA, UnitElement kFactor, UnitElement kResult, int kCapability>
 struct Shape {
-  using Word = std::conditional_t<kFactor == MatrixElement::kF64, std::uint64_t, std::uint32_t>;
+  using Word = std::conditional_t<kFactor == UnitElement::kF64, std::uint64_t, std::uint32_t>;
   static constexpr int kWordBits = 8 * sizeof(Word), kNeeds = kCapability;
   static constexpr int kHalves = kRows / 8;
   static constexpr int kRowWords = kColumnsOfA * bits_of(kFactor) / kWordBits;  // of A's row and B's column
   static constexpr int kA = kHalves * kRowWords / 4, kB = kRowWords / 4;
-  static constexpr int kPair = kResult == MatrixElement::kF16 ? 1 : 2;  // words of two adjacent elements of D
+  static constexpr int kPair = kResult == UnitElement::kF16 ? 1 : 2;  // words of two adjacent elements of D
   static constexpr int kD = kHalves * kPair;
 };
 
@@ -134,19 +134,19 @@ LaunchStatus launch(const MatrixForm& form, const void* a, const void* b, const 
   LOCKSTEP_FORM(16, 256, s32, b1, b1, 4_4_2, 80, And, .and.popc)
 
 // The types by the names that PTX has for them, and what holds their parts of D in an asm statement.
-constexpr auto f16 = MatrixElement::kF16;
-constexpr auto bf16 = MatrixElement::kBF16;
-constexpr auto tf32 = MatrixElement::kTF32;
-constexpr auto f32 = MatrixElement::kF32;
-constexpr auto f64 = MatrixElement::kF64;
-constexpr auto e4m3 = MatrixElement::kE4M3;
-constexpr auto e5m2 = MatrixElement::kE5M2;
-constexpr auto s8 = MatrixElement::kS8;
-constexpr auto u8 = MatrixElement::kU8;
-constexpr auto s4 = MatrixElement::kS4;
-constexpr auto u4 = MatrixElement::kU4;
-constexpr auto b1 = MatrixElement::kB1;
-constexpr auto s32 = MatrixElement::kS32;
+constexpr auto f16 = UnitElement::kF16;
+constexpr auto bf16 = UnitElement::kBF16;
+constexpr auto tf32 = UnitElement::kTF32;
+constexpr auto f32 = UnitElement::kF32;
+constexpr auto f64 = UnitElement::kF64;
+constexpr auto e4m3 = UnitElement::kE4M3;
+constexpr auto e5m2 = UnitElement::kE5M2;
+constexpr auto s8 = UnitElement::kS8;
+constexpr auto u8 = UnitElement::kU8;
+constexpr auto s4 = UnitElement::kS4;
+constexpr auto u4 = UnitElement::kU4;
+constexpr auto b1 = UnitElement::kB1;
+constexpr auto s32 = UnitElement::kS32;
 #define LOCKSTEP_REGISTER_f16 "r"
 #define LOCKSTEP_REGISTER_f32 "r"
 #define LOCKSTEP_REGISTER_f64 "l"

@@ -16,24 +16,24 @@
 
 namespace lockstep::kernels {
 
-enum class MatrixElement : std::uint8_t { kF16, kBF16, kTF32, kE4M3, kE5M2, kF32, kF64, kS8, kU8, kS4, kU4, kB1, kS32 };
+enum class UnitElement : std::uint8_t { kF16, kBF16, kTF32, kE4M3, kE5M2, kF32, kF64, kS8, kU8, kS4, kU4, kB1, kS32 };
 
 // Bits that an element takes in memory.
-constexpr int bits_of(MatrixElement e) {
+constexpr int bits_of(UnitElement e) {
   switch (e) {
-    case MatrixElement::kF64:
+    case UnitElement::kF64:
       return 64;
-    case MatrixElement::kTF32:
-    case MatrixElement::kF32:
-    case MatrixElement::kS32:
+    case UnitElement::kTF32:
+    case UnitElement::kF32:
+    case UnitElement::kS32:
       return 32;
-    case MatrixElement::kF16:
-    case MatrixElement::kBF16:
+    case UnitElement::kF16:
+    case UnitElement::kBF16:
       return 16;
-    case MatrixElement::kS4:
-    case MatrixElement::kU4:
+    case UnitElement::kS4:
+    case UnitElement::kU4:
       return 4;
-    case MatrixElement::kB1:
+    case UnitElement::kB1:
       return 1;
     default:
       return 8;
@@ -54,7 +54,7 @@ struct MatrixForm {
                                   int tiles, cudaStream_t stream);
 
   const char* name;  // "mma m16n8k16 f16 x f16 to f32"
-  MatrixElement a, b, d;
+  UnitElement a, b, d;
   int m, n, k;
   int capability;  // the lowest compute capability that has it, times ten
   IntegerProducts integers = IntegerProducts::kMultiply;

@@ -83,16 +83,16 @@ LaunchStatus launch(const MatrixForm& form, const void* a, const void* b, const 
   LOCKSTEP_FORM(256, s32, b1, b1, 4, And, .and.popc, "")
 
 // The types by the names that PTX has for them.
-constexpr auto f16 = MatrixElement::kF16;
-constexpr auto bf16 = MatrixElement::kBF16;
-constexpr auto tf32 = MatrixElement::kTF32;
-constexpr auto f32 = MatrixElement::kF32;
-constexpr auto e4m3 = MatrixElement::kE4M3;
-constexpr auto e5m2 = MatrixElement::kE5M2;
-constexpr auto s8 = MatrixElement::kS8;
-constexpr auto u8 = MatrixElement::kU8;
-constexpr auto b1 = MatrixElement::kB1;
-constexpr auto s32 = MatrixElement::kS32;
+constexpr auto f16 = UnitElement::kF16;
+constexpr auto bf16 = UnitElement::kBF16;
+constexpr auto tf32 = UnitElement::kTF32;
+constexpr auto f32 = UnitElement::kF32;
+constexpr auto e4m3 = UnitElement::kE4M3;
+constexpr auto e5m2 = UnitElement::kE5M2;
+constexpr auto s8 = UnitElement::kS8;
+constexpr auto u8 = UnitElement::kU8;
+constexpr auto b1 = UnitElement::kB1;
+constexpr auto s32 = UnitElement::kS32;
 
 #define LOCKSTEP_WGMMA_2(text, after)                                                                      \
   asm volatile("{\n\t.reg .pred p;\n\tsetp.eq.u32 p, 0, 0;\n\t" text " {%0, %1}, %2, %3, p" after ";\n\t}" \

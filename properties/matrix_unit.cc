@@ -19,8 +19,8 @@
 namespace lockstep::properties {
 
 using kernels::IntegerProducts;
-using kernels::MatrixElement;
 using kernels::MatrixForm;
+using kernels::UnitElement;
 using matrix_unit::Dot;
 using matrix_unit::NumberRange;
 
@@ -33,21 +33,21 @@ namespace {
 
 // ---- Tiles ----
 
-bool is_integer(const MatrixForm& form) { return form.d == MatrixElement::kS32; }
+bool is_integer(const MatrixForm& form) { return form.d == UnitElement::kS32; }
 
-matrix_unit::NumberFormat format_of(MatrixElement e) {
+matrix_unit::NumberFormat format_of(UnitElement e) {
   switch (e) {
-    case MatrixElement::kF16:
+    case UnitElement::kF16:
       return matrix_unit::kF16;
-    case MatrixElement::kBF16:
+    case UnitElement::kBF16:
       return matrix_unit::kBF16;
-    case MatrixElement::kTF32:
+    case UnitElement::kTF32:
       return matrix_unit::kTF32;
-    case MatrixElement::kE4M3:
+    case UnitElement::kE4M3:
       return matrix_unit::kE4M3;
-    case MatrixElement::kE5M2:
+    case UnitElement::kE5M2:
       return matrix_unit::kE5M2;
-    case MatrixElement::kF64:
+    case UnitElement::kF64:
       return matrix_unit::kF64;
     default:
       return matrix_unit::kF32;
@@ -59,9 +59,9 @@ matrix_unit::IntegerFormats integers_of(const MatrixForm& f) { return {kernels::
 // Elements of a matrix, packed into words, the first into the lower bits.
 class Packed {
  public:
-  Packed(MatrixElement type, std::size_t elements)
+  Packed(UnitElement type, std::size_t elements)
       : bits_(static_cast<std::size_t>(kernels::bits_of(type))), words_((elements * bits_ + 31) / 32) {}
-  Packed(MatrixElement type, std::vector<std::uint32_t> words)
+  Packed(UnitElement type, std::vector<std::uint32_t> words)
       : bits_(static_cast<std::size_t>(kernels::bits_of(type))), words_(std::move(words)) {}
 
   void set(std::size_t at, std::uint64_t value) {
@@ -133,7 +133,7 @@ struct Tiles {
   Packed a, b, c;
 };
 
-std::string hex(std::uint64_t bits, MatrixElement type) {
+std::string hex(std::uint64_t bits, UnitElement type) {
   return fmt::format("{:#0{}x}", bits, 2 + std::max(1, kernels::bits_of(type) / 4));
 }
 
@@ -191,20 +191,20 @@ struct TileCase {
 
   // A number of a type, of random bits. C is zero in a quarter of the tiles, and integers are at the ends of their
   // range where floats are huge.
-  std::uint64_t number(MatrixElement type, std::uint64_t random) const {
+  std::uint64_t number(UnitElement type, std::uint64_t random) const {
     const int bits = kernels::bits_of(type);
     switch (type) {
-      case MatrixElement::kS8:
-      case MatrixElement::kU8:
-      case MatrixElement::kS4:
-      case MatrixElement::kU4:
-      case MatrixElement::kB1: {
+      case UnitElement::kS8:
+      case UnitElement::kU8:
+      case UnitElement::kS4:
+      case UnitElement::kU4:
+      case UnitElement::kB1: {
         const std::uint64_t top = std::uint64_t{1} << (bits - 1);
         if (range == NumberRange::kHuge && bits > 1) return ((random & 1) != 0 ? top : top - 1) + (random >> 1 & 1);
         if (range == NumberRange::kTiny) return random >> 8 & 1;
         return random >> 8 & (2 * top - 1);
       }
-      case MatrixElement::kS32:
+      case UnitElement::kS32:
         if (range == NumberRange::kHuge) return 0x7fffff00 + (random >> 8 & 0x1ff);
         return random >> 32 >> (range == NumberRange::kTiny ? 24 : 0);
       default:
