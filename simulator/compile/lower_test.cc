@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
 #include <set>
 
 #include "simulator/compile/frame.h"
@@ -215,56 +216,84 @@ std::set<std::uint32_t> not_looked_at(const ptx::Instruction& i) {
   return all;
 }
 
-// What the operations of an instruction read and write is what the table of forms says that it reads and writes: two lists, made apart.
-TEST(Lower, EveryExampleUsesTheRegistersThatTheTableNames) {
-  for (const isa::Example& e : isa::pairwise_examples()) {
-    const isa::FormRow& row = *e.spelling.form->row;
-    const isa::Category category = isa::category_of(row.opcode);
-    // A branch's predicate is its guard; a call's operands are in Call; hints read nothing here, whatever their operands.
-    if (isa::flow_of(row.opcode) != isa::Flow::kNext || category == isa::Category::kHint || category == isa::Category::kCacheHint) continue;
-    const std::string target = "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : "");
-    auto parsed = ptx::parse(isa::example_module({&e, 1}, "9.0", target));
-    ASSERT_TRUE(std::holds_alternative<ptx::Module>(parsed)) << e.text;
-    const ptx::Module module = std::get<ptx::Module>(std::move(parsed));
-    const auto at = std::ranges::find_if(module.functions, [](const ptx::Function& f) { return f.is_kernel; });
-    ASSERT_NE(at, module.functions.end());
-    memory::DeviceMemory memory;
-    static const FakeHandlers handlers;
-    const auto compiled = compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kSeparate, handlers);
-    ASSERT_TRUE(std::holds_alternative<std::unique_ptr<program::Program>>(compiled)) << e.text << ": " << std::get<program::LoadError>(compiled).message;
-    const program::Program& p = *std::get<std::unique_ptr<program::Program>>(compiled);
-    const auto kernel = std::ranges::find_if(p.functions, [](const program::Function& f) { return f.is_kernel; });
-    // Registers lie after the .param variables.
-    program::Function layout;
-    layout.parameter_offsets = ptx::parameter_offsets(*at);
-    const program::Slot after = Frame(*at, layout).file_bytes();
-    RegisterAllocation places = allocate_registers(*at, program::RegisterPlaces::kSeparate);
-    for (program::Slot& slot : places.slots) slot += slot == program::kNoSlot ? 0 : after;
+// Whether the operands of an instruction are read and written by an operation: a branch's predicate is its guard; a call's operands are in Call; hints read
+// nothing here, whatever their operands.
+bool reads_its_operands(const isa::FormRow& row) {
+  const isa::Category category = isa::category_of(row.opcode);
+  return isa::flow_of(row.opcode) == isa::Flow::kNext && category != isa::Category::kHint && category != isa::Category::kCacheHint;
+}
 
-    std::set<program::Slot> read, written, of_registers;
-    for (const auto slot : places.slots) of_registers.insert(slot);
-    for (std::uint32_t pc = kernel->entry; pc < kernel->end; ++pc) {
-      if (p.origins[p.ops[pc].origin].text != at->body.front().text) break;
-      for (std::uint32_t u = p.use_begin[pc]; u < p.use_begin[pc + 1]; ++u) {
-        if (!of_registers.contains(p.uses[u].slot)) continue;  // a place of the instruction's own
-        (p.uses[u].role == OperandUse::Role::kWrite ? written : read).insert(p.uses[u].slot);
-      }
+// Holds what the operations of a kernel's instructions read and write against what the table of forms says of them.
+void expect_registers_of_the_table(const ptx::Function& function, const program::Program& p, const program::Function& kernel) {
+  // Registers lie after the .param variables.
+  program::Function layout;
+  layout.parameter_offsets = ptx::parameter_offsets(function);
+  const program::Slot after = Frame(function, layout).file_bytes();
+  RegisterAllocation places = allocate_registers(function, program::RegisterPlaces::kSeparate);
+  std::set<program::Slot> of_registers;
+  for (program::Slot& slot : places.slots) {
+    slot += slot == program::kNoSlot ? 0 : after;
+    of_registers.insert(slot);
+  }
+  struct Slots {
+    std::set<program::Slot> read, written;
+  };
+  std::vector<Slots> used(function.body.size() + 1);
+  for (std::uint32_t pc = kernel.entry; pc < kernel.end; ++pc) {
+    Slots& of_instruction = used[p.origin(pc).instruction];
+    for (std::uint32_t u = p.use_begin[pc]; u < p.use_begin[pc + 1]; ++u) {
+      if (!of_registers.contains(p.uses[u].slot)) continue;  // a place of the instruction's own
+      (p.uses[u].role == OperandUse::Role::kWrite ? of_instruction.written : of_instruction.read).insert(p.uses[u].slot);
     }
+  }
+  for (std::size_t n = 0; n < function.body.size(); ++n) {
+    const ptx::Instruction& i = function.body[n];
+    if (i.row == nullptr || !reads_its_operands(*i.row)) continue;
     std::set<program::Slot> must_read, must_write;
-    const std::set<std::uint32_t> ignored = not_looked_at(at->body.front());
-    for (const ptx::RegisterAccess& a : ptx::register_accesses(at->body.front())) {
+    const std::set<std::uint32_t> ignored = not_looked_at(i);
+    for (const ptx::RegisterAccess& a : ptx::register_accesses(i)) {
       if (a.writes) {
         must_write.insert(places.slots[a.index]);
       } else if (!ignored.contains(a.index)) {
         must_read.insert(places.slots[a.index]);
       }
     }
-    EXPECT_EQ(read, must_read) << "what is read: " << e.text;
+    EXPECT_EQ(used[n].read, must_read) << "what is read: " << i.text << ", PTX line " << i.ptx_line;
     // An atomic whose result nobody reads has none.
-    if (category != isa::Category::kAtomic) {
-      EXPECT_EQ(written, must_write) << "what is written: " << e.text;
+    if (isa::category_of(i.opcode) != isa::Category::kAtomic) {
+      EXPECT_EQ(used[n].written, must_write) << "what is written: " << i.text << ", PTX line " << i.ptx_line;
     }
   }
+}
+
+// What the operations of an instruction read and write is what the table of forms says that it reads and writes: two lists, made apart.
+TEST(Lower, EveryExampleUsesTheRegistersThatTheTableNames) {
+  std::map<std::string, std::vector<isa::Example>> by_target;
+  for (isa::Example& e : isa::pairwise_examples()) {
+    const isa::FormRow& row = *e.spelling.form->row;
+    if (!reads_its_operands(row)) continue;
+    by_target["sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : "")].push_back(std::move(e));
+  }
+  std::size_t instructions = 0;
+  for (const auto& [target, examples] : by_target) {
+    auto parsed = ptx::parse(isa::example_module(examples, "9.0", target));
+    ASSERT_TRUE(std::holds_alternative<ptx::Module>(parsed)) << target;
+    const ptx::Module module = std::get<ptx::Module>(std::move(parsed));
+    memory::DeviceMemory memory;
+    static const FakeHandlers handlers;
+    const auto compiled = compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kSeparate, handlers);
+    ASSERT_TRUE(std::holds_alternative<std::unique_ptr<program::Program>>(compiled)) << target << ": " << std::get<program::LoadError>(compiled).message;
+    const program::Program& p = *std::get<std::unique_ptr<program::Program>>(compiled);
+    auto kernel = p.functions.begin();
+    for (const ptx::Function& f : module.functions) {
+      if (!f.is_kernel) continue;
+      kernel = std::find_if(kernel, p.functions.end(), [](const program::Function& function) { return function.is_kernel; });
+      ASSERT_NE(kernel, p.functions.end());
+      expect_registers_of_the_table(f, p, *kernel++);
+      instructions += f.body.size();
+    }
+  }
+  EXPECT_GT(instructions, 20000u);
 }
 
 }  // namespace lower_test
