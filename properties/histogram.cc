@@ -54,6 +54,15 @@ struct HistogramCase {
   void normalise() {
     if (n > 1 << 13) max_blocks = 1 << 16;  // one block and ten thousand elements show nothing that a thousand do not
     if (n > 1 << 13 && block < 32) block = 32;
+    if (path == HistogramPath::kGlobal || steps() <= kMaxSteps) return;
+    block = std::max(block, 33);  // alone, a thread clears and hands over thousands of bins one by one
+    if (steps() > kMaxSteps) max_blocks = std::min(max_blocks, 5);
+  }
+  // Rounds of a block's threads over its bins, of all blocks: each clears them once, and hands them over at least once.
+  std::int64_t steps() const {
+    const std::int64_t blocks = std::clamp<std::int64_t>((n - 1) / block + 1, 1, max_blocks),
+                       handed_over = n / blocks / std::max<std::int64_t>(flush_after, block) + 1;
+    return blocks * (bins / block + 1) * (1 + handed_over);
   }
 
   std::vector<int> values() const {
@@ -96,6 +105,7 @@ struct HistogramCase {
   std::vector<Count> launch(const Histogram& histogram) const { return launch(histogram, values()); }
 
   static constexpr std::int64_t kMax = 70000;  // past what 16 bits count
+  static constexpr std::int64_t kMaxSteps = 1 << 14;
   using Paths = std::initializer_list<Named<HistogramPath>>;
   static void fields_of(HistogramCase& c, FieldVisitor& field, const Paths& paths, std::int64_t most_bins,
                         std::int64_t most) {

@@ -105,7 +105,7 @@ void ScheduledStencilCase::fields(ScheduledStencilCase& c, FieldVisitor& field) 
 void StencilCase::normalise() {
   // A million elements in one block would be most of a run's time and show nothing that a thousand do not.
   if (n > 1 << 14) max_blocks = kUnlimited;
-  if (n > 1 << 14 && block < 32) block = 32;
+  if (n > 1 << 12 && block < 32) block = 33;
 }
 
 std::vector<float> StencilCase::x() const { return make_values<float>(values, n + 2 * halo(), kX); }

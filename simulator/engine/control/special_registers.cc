@@ -1,6 +1,7 @@
 #include "simulator/engine/control/special_registers.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/launch_state.h"
@@ -8,6 +9,17 @@
 
 namespace lockstep::engine {
 namespace {
+
+// Thread numbers along x and y of a block whose side along x is a power of two, as blocks of more than a row nearly always have.
+bool run_thread_number(Warp& w, const Op& op, LaneMask mask, bool along_y) {
+  const Dim3& block = w.block->launch->config->block;
+  if (!std::has_single_bit(block.x) || block.z != 1) return false;
+  const int shift = along_y ? std::countr_zero(block.x) : 0;
+  const std::uint32_t first = w.index * kWarpSize, low = along_y ? ~0u : block.x - 1;
+  auto* d = destination<std::uint32_t>(w, op.dst);
+  for (std::uint32_t i = 0; i < kWarpSize; ++i) d[i] = mask >> i & 1 ? (first + i) >> shift & low : d[i];
+  return true;
+}
 
 // The registers that nearly every kernel begins with, into 32 bits. False for the others.
 bool run_common(Warp& w, const Op& op, LaneMask mask, isa::SpecialRegister special) {
@@ -17,16 +29,18 @@ bool run_common(Warp& w, const Op& op, LaneMask mask, isa::SpecialRegister speci
   std::uint32_t value = 0, step = 0;
   switch (special) {
     case S::kTidX:
-      if (block.y != 1 || block.z != 1) return false;
+      if (block.y != 1 || block.z != 1) return run_thread_number(w, op, mask, /*along_y=*/false);
       value = w.index * kWarpSize;
       step = 1;
       break;
+    case S::kTidY: return run_thread_number(w, op, mask, /*along_y=*/true);
     case S::kLaneid: step = 1; break;
     case S::kNtidX: value = block.x; break;
     case S::kNtidY: value = block.y; break;
     case S::kCtaidX: value = b.ctaid.x; break;
     case S::kCtaidY: value = b.ctaid.y; break;
     case S::kNctaidX: value = grid.x; break;
+    case S::kNctaidY: value = grid.y; break;
     default: return false;
   }
   auto* d = destination<std::uint32_t>(w, op.dst);
