@@ -20,7 +20,15 @@ std::string recording_path;
 constexpr std::size_t kPerModule = 100;
 constexpr std::size_t kDigest = 4;  // bytes a tile
 
-std::uint64_t digest_of(const std::vector<std::uint32_t>& inputs) { return digest(std::vector<std::uint64_t>(inputs.begin(), inputs.end())); }
+// Of most forms' inputs another form has the same, and often the next one: they are made once for both.
+const std::vector<std::uint32_t>& inputs_of(const MatrixForm& form) {
+  static MatrixForm of;
+  static std::vector<std::uint32_t> inputs;
+  const auto same = [](const Section& a, const Section& b) { return a.type == b.type && a.words == b.words && a.use == b.use; };
+  if (inputs.empty() || of.lanes != form.lanes || of.tiles != form.tiles || !std::ranges::equal(of.inputs, form.inputs, same)) inputs = matrix_inputs(form);
+  of = form;
+  return inputs;
+}
 
 std::vector<std::uint32_t> execute(engine::testing::Machine& gpu, const MatrixForm& form, const std::vector<std::uint32_t>& inputs) {
   const auto in = gpu.buffer<std::uint32_t>(inputs);
@@ -43,13 +51,12 @@ std::vector<int> differences(std::span<const std::uint8_t> recorded, std::span<c
   return tiles;
 }
 
-TEST(MatrixReplay, EveryFormIsRecordedOnTheTilesItHasNow) {
+TEST(MatrixReplay, EveryFormIsRecordedOnAllItsTiles) {
   const Recording recording = read_recording(recording_path);
   const std::vector<MatrixForm> forms = matrix_forms();
   for (const MatrixForm& form : forms) {
     const auto it = recording.forms.find(form.name);
     ASSERT_NE(it, recording.forms.end()) << form.name << " is not recorded: run //simulator/vectors:record --matrices on a GPU";
-    EXPECT_EQ(it->second.inputs, digest_of(matrix_inputs(form))) << form.name << " is recorded on other tiles";
     EXPECT_EQ(it->second.results.size(), static_cast<std::size_t>(form.tiles) * kDigest) << form.name;
   }
   EXPECT_EQ(recording.forms.size(), forms.size()) << "forms are recorded that the table no longer has";
@@ -77,7 +84,9 @@ TEST(MatrixReplay, EveryTileIsWhatSiliconGave) {
     for (const MatrixForm& form : part) {
       const auto it = recording.forms.find(form.name);
       if (it == recording.forms.end()) continue;  // the other test says so
-      const auto tiles = differences(it->second.results, tile_digests(form, execute(gpu, form, matrix_inputs(form))));
+      const std::vector<std::uint32_t>& inputs = inputs_of(form);
+      EXPECT_EQ(it->second.inputs, digest(std::span<const std::uint32_t>(inputs))) << form.name << " is recorded on other tiles";
+      const auto tiles = differences(it->second.results, tile_digests(form, execute(gpu, form, inputs)));
       EXPECT_TRUE(tiles.empty()) << form.name << ": " << tiles.size() << " of " << form.tiles << " tiles differ, the first is " << tiles.front();
       ++compared;
     }

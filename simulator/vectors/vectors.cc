@@ -300,6 +300,16 @@ std::uint64_t digest(std::span<const std::uint64_t> words) {
   return h;
 }
 
+std::uint64_t digest(std::span<const std::uint32_t> words) {
+  constexpr std::uint64_t kPrime = 0x100000001b3, kOfFourZeroBytes = kPrime * kPrime * kPrime * kPrime;
+  std::uint64_t h = 0xcbf29ce484222325;
+  for (const std::uint32_t w : words) {
+    for (int i = 0; i < 32; i += 8) h = (h ^ (w >> i & 0xff)) * kPrime;
+    h *= kOfFourZeroBytes;
+  }
+  return h;
+}
+
 std::vector<std::uint8_t> pack(const VectorForm& form, std::span<const std::uint64_t> words) {
   std::vector<std::uint8_t> bytes;
   for (std::size_t c = 0; c < form.outputs.size(); ++c) {

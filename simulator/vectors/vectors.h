@@ -54,6 +54,8 @@ std::string module_text(std::span<const VectorForm> forms);
 
 // FNV-1a over the words.
 std::uint64_t digest(std::span<const std::uint64_t> words);
+// Of the same numbers.
+std::uint64_t digest(std::span<const std::uint32_t> words);
 
 // The meaningful bytes of kThreads * outputs.size() words, word by word over all threads (predicates as bits), and back.
 std::vector<std::uint8_t> pack(const VectorForm& form, std::span<const std::uint64_t> words);

@@ -73,7 +73,7 @@ class Writer {
     loads_ = 0;
     line(".visible .entry row" + std::to_string(number) +
          "(.param .u64 input, .param .u64 data, .param .u64 output, .param .u64 unwritten, .param .align 16 .b8 argument[64])\n{");
-    line(".reg .pred p<256>; .reg .b16 h<64>; .reg .b32 r<256>; .reg .b64 d<256>; .reg .b128 q<64>;");
+    registers(e);
     line(".reg .pred again, tp; .reg .b16 th<4>; .reg .b32 tr<4>, id, turn; .reg .b64 td<4>, in, own, out, offset; .reg .b128 tq;");
     line(".shared .align 256 .b8 tile[" + std::to_string(kRowThreads * kRowStretch) + "];\n.shared .align 8 .b64 objects[" + std::to_string(kRowThreads) +
          "];");
@@ -109,6 +109,15 @@ class Writer {
 
  private:
   void line(const std::string& s) { (text += s) += '\n'; }
+
+  // Those of the example and no others: hundreds of names a kernel would be most of what there is to compile.
+  void registers(const isa::Example& e) {
+    const std::vector<std::string> names = registers_in(e.text);
+    for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
+      const std::string_view type = name[0] == 'p' ? ".pred " : name[0] == 'h' ? ".b16 " : name[0] == 'r' ? ".b32 " : name[0] == 'd' ? ".b64 " : ".b128 ";
+      line(".reg " + std::string(type) + name + ";");
+    }
+  }
 
   // A number that differs between threads and registers.
   void load(const std::string& name) {
