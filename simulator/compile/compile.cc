@@ -47,7 +47,8 @@ std::uint32_t stack_of(const program::Program& program, const Linker& linker, st
 
 std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
                                                                             const program::ManagedVariables& managed, program::RegisterPlaces places,
-                                                                            const program::Handlers& handlers, const program::PlacedVariables& placed) {
+                                                                            const program::Handlers& handlers, const program::PlacedVariables& placed,
+                                                                            std::string_view kernel) {
   auto program = std::make_unique<program::Program>();
   const auto fail = [&](std::string message) {
     for (const memory::Allocation* allocation : program->placed) {
@@ -73,7 +74,10 @@ std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std:
   ConstantFile constants;
   std::uint32_t i = 0;
   try {
-    for (; i < count; ++i) lower_function(linker, i, handlers, constants, *program, places);
+    for (; i < count; ++i) {
+      const ptx::Function& f = *linker.functions()[i].function;
+      if (kernel.empty() || !f.is_kernel || f.name == kernel) lower_function(linker, i, handlers, constants, *program, places);
+    }
   } catch (const CompileError& r) {
     program::LoadError error = fail(r.message);
     const FunctionRef& ref = linker.functions()[i];

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 #include <variant>
 
 #include "simulator/memory/device_memory.h"
@@ -18,9 +19,10 @@
 namespace lockstep::compile {
 
 // `managed`: the managed variables of an earlier load of the same texts, which this one takes as they are; empty: it makes them. `placed`: likewise all
-// variables of an earlier load on this device; on an error they stay.
+// variables of an earlier load on this device; on an error they stay. `kernel`: of all kernels only this one gets operations, by name; empty: all do.
 std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
                                                                             const program::ManagedVariables& managed, program::RegisterPlaces places,
-                                                                            const program::Handlers& handlers, const program::PlacedVariables& placed = {});
+                                                                            const program::Handlers& handlers, const program::PlacedVariables& placed = {},
+                                                                            std::string_view kernel = {});
 
 }  // namespace lockstep::compile

@@ -181,6 +181,7 @@ const Allocation* DeviceMemory::allocate(std::uint64_t size, std::uint64_t align
   if (kind != Kind::kPinned) in_use_[device] += size;
   const Allocation* result = &a;
   records_.emplace(a.base, std::move(record));
+  live_.emplace(a.base, result);
   generation_.fetch_add(1, std::memory_order_relaxed);
   return result;
 }
@@ -274,6 +275,7 @@ const Allocation* DeviceMemory::register_host(void* base, std::uint64_t size) {
   a.id = ++ids_;
   const Allocation* result = &a;
   records_.emplace(begin, std::move(record));
+  live_.emplace(begin, result);
   generation_.fetch_add(1, std::memory_order_relaxed);
   return result;
 }
@@ -285,6 +287,7 @@ DeviceMemory::FreeResult DeviceMemory::release(Address base) {
   Allocation& a = it->second->allocation;
   if (a.freed) return FreeResult::kAlreadyFreed;
   generation_.fetch_add(1, std::memory_order_relaxed);
+  live_.erase(base);
   if (a.kind == Kind::kRegistered) {
     records_.erase(it);
     return FreeResult::kOk;
@@ -344,9 +347,7 @@ bool DeviceMemory::name_buffer(Address begin, std::uint64_t size, std::string na
 std::vector<const Allocation*> DeviceMemory::live() const {
   std::lock_guard lock(mutex_);
   std::vector<const Allocation*> result;
-  for (const auto& [base, record] : records_) {
-    if (!record->allocation.freed && record->allocation.size != 0) result.push_back(&record->allocation);
-  }
+  for (const auto& [base, allocation] : live_) result.push_back(allocation);
   return result;
 }
 

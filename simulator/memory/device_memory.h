@@ -192,6 +192,7 @@ class DeviceMemory {
   mutable std::mutex mutex_;
   Records records_;                  // by base, freed ones included; of a reserved range, one without bytes where its room begins
   std::map<Address, Range> ranges_;  // reserved, by the record's base
+  std::map<Address, const Allocation*> live_;  // those of records_ that hold bytes
   int holds_ = 0;
   std::vector<std::unique_ptr<Record>> forgotten_;  // while there are holds
   std::map<int, std::uint64_t> capacity_;

@@ -46,6 +46,7 @@ const DeviceMemory::Range* DeviceMemory::range_of(Address address, std::uint64_t
 }
 
 void DeviceMemory::forget(Records::iterator record) {
+  live_.erase(record->first);
   if (holds_ > 0) forgotten_.push_back(std::move(record->second));
   records_.erase(record);
 }
@@ -76,6 +77,7 @@ void DeviceMemory::put_backed(Address begin, Address end, int device, bool freed
   a.id = ++ids_;
   a.alias_delta = delta_;
   a.freed = freed;
+  if (!freed) live_[begin] = &a;
   records_[begin] = std::move(record);
 }
 

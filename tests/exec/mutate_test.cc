@@ -34,6 +34,24 @@ struct Outcome {
       for (const auto& m : file.at("mutants")) ++count[m.at("status")];
     return count;
   }
+  // What became of each mutant, by what it is.
+  std::map<std::string, std::string> verdicts() const {
+    std::map<std::string, std::string> verdicts;
+    const json all = report();
+    for (const auto& [name, file] : all.at("files").items())
+      for (const auto& m : file.at("mutants"))
+        verdicts[m.at("id").get<std::string>() + " " + m.at("description").get<std::string>()] = m.at("status");
+    return verdicts;
+  }
+  // How many processes went on as a mutant that nobody noticed.
+  int processes() const {
+    int count = 0;
+    for (const char* round : {"whole", "checks"}) {
+      std::ifstream lines(folder + "/" + round + ".jsonl");
+      for (std::string line; std::getline(lines, line);) count += has(line, "\"died\":0") && has(line, "seconds");
+    }
+    return count;
+  }
   // Killed of those that were executed, in per cent.
   double score() const {
     std::map<std::string, int> n = statuses();
@@ -155,6 +173,22 @@ TEST(Mutate, LeavesOutPartsThatDoNotComeToTheMutant) {
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   EXPECT_EQ(o.statuses()["Survived"], 1) << o.out;
   EXPECT_EQ(o.statuses()["Killed"], 1) << o.out;  // the second part's own
+}
+
+// A mutant of which no launch leaves anything else is not run to its end: what is said of it is what such a run says.
+TEST(Mutate, JudgesByWhatLaunchesLeaveAsByWholeRuns) {
+  for (const std::string name : {"compared", "weakly_tested"}) {
+    const std::string words = "--operators=kernels " + program(name);
+    const Outcome compared = mutate("compared-" + name, words),
+                  whole = mutate("whole-" + name, "--whole-runs " + words);
+    ASSERT_EQ(compared.status, 0) << compared.out << compared.err;
+    ASSERT_EQ(whole.status, 0) << whole.out << whole.err;
+    EXPECT_EQ(compared.verdicts(), whole.verdicts());
+    EXPECT_GT(whole.statuses()["Survived"], 5) << whole.out;
+    EXPECT_GT(whole.statuses()["Killed"], 20) << whole.out;
+    EXPECT_EQ(whole.statuses()["Pending"], 0) << whole.out;
+    EXPECT_LT(compared.processes(), whole.processes() / 2) << name;  // and that is what it is for
+  }
 }
 
 TEST(Mutate, SaysWhatIsWrong) {

@@ -48,6 +48,7 @@ class LoadedModule final : public Module {
   const Program& program() const { return *program_; }
   // Puts another program in its place, of the same functions and variables. No launch may be under way.
   void replace(Program program) { *program_ = std::move(program); }
+  void exchange(Program& program) { std::swap(*program_, program); }
 
  private:
   std::unique_ptr<Program> program_;

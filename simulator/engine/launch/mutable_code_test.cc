@@ -131,6 +131,101 @@ TEST_F(Shift, EveryMutantIsCodeThatRuns) {
   EXPECT_GT(told, all.size() / 2);
 }
 
+// A mutant beside the module: launches between two exchanges are its own, those after them the module's.
+TEST_F(Shift, StandsBesideTheModuleAndTakesItsPlaceForALaunch) {
+  std::string why;
+  const auto mutant =
+      code->prepare(place(mutation::Operator::kStoreRemoved, "the store is left out"), *gpu.module, gpu.memory, 0, RegisterPlaces::kShared, &why);
+  ASSERT_NE(mutant, nullptr) << why;
+  const Kernel& kernel = *gpu.module->find_kernel("shift");
+  EXPECT_TRUE(mutant->is_of(kernel));
+  mutant->exchange();
+  EXPECT_EQ(run(), (Words{0, 0, 0, 0}));
+  mutant->exchange();
+  EXPECT_EQ(run(), (Words{15, 25, 35, 45}));
+  mutant->exchange();
+  EXPECT_EQ(run(), (Words{15, 25, 35, 45}));  // nothing is stored again
+  EXPECT_EQ(counted(), 12u);
+  EXPECT_EQ(code->prepare({0, 0, 1000, 0}, *gpu.module, gpu.memory, 0, RegisterPlaces::kShared, &why), nullptr);
+  EXPECT_EQ(why, "the function has no such instruction");
+}
+
+TEST_F(Shift, TellsWhichOperationsBelongToAPlace) {
+  const mutation::Place store = place(mutation::Operator::kStoreRemoved, "the store is left out"), nowhere{0, 0, 1000, 0};
+  const mutation::Place places[] = {store, nowhere};
+  const auto operations = code->operations(*gpu.module, places);
+  ASSERT_EQ(operations.size(), 2u);
+  EXPECT_EQ(operations[0].kernel, "shift");
+  EXPECT_TRUE(operations[1].pcs.empty());
+  std::vector<std::uint8_t> ran;
+  gpu.config.ran = &ran;
+  ASSERT_FALSE(operations[0].pcs.empty());
+  run(0);
+  for (const std::uint32_t pc : operations[0].pcs) EXPECT_EQ(ran[pc], 0);
+  run(4);
+  for (const std::uint32_t pc : operations[0].pcs) EXPECT_NE(ran[pc], 0);
+}
+
+// What other kernels use decides where shared variables lie, and only one kernel is compiled: every mutant there does what it does in a whole program.
+TEST(BesideAModule, DoesWhatTheChangedModuleDoes) {
+  // Two kernels with a variable each of their own and one together, whose addresses they tell; and one that has nothing.
+  const std::string text = testing::module_text(R"(
+.shared .align 4 .b8 both[400];
+.shared .align 4 .b8 mine[200];
+.visible .entry idle() { ret; }
+.visible .entry other(.param .u64 y)
+{
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  .shared .align 4 .b8 others[600];
+  ld.param.u64 %rd1, [y];
+  mov.u32 %r1, others;
+  mov.u32 %r2, both;
+  add.u32 %r3, %r1, %r2;
+  st.global.u32 [%rd1], %r3;
+  ret;
+}
+.visible .entry own(.param .u64 y)
+{
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [y];
+  mov.u32 %r1, mine;
+  mov.u32 %r2, both;
+  st.shared.u32 [mine+8], %r2;
+  ld.shared.u32 %r4, [mine+8];
+  add.u32 %r3, %r1, %r4;
+  st.global.u32 [%rd1], %r3;
+  st.global.u32 [%rd1+4], %r4;
+  ret;
+}
+)");
+  const std::string_view texts[] = {text};
+  const auto code = parse_again(texts);
+  std::size_t compared = 0;
+  for (const mutation::Mutant& m : code->mutants()) {
+    if (m.function != "own") continue;
+    Machine whole, beside;
+    whole.load_text(text);
+    beside.load_text(text);
+    const memory::Address y = whole.buffer<std::uint32_t>({0, 0}), z = beside.buffer<std::uint32_t>({0, 0});
+    ASSERT_EQ(code->mutate(m.place, *whole.module, whole.memory, 0, RegisterPlaces::kShared), "");
+    std::string why;
+    const auto mutant = code->prepare(m.place, *beside.module, beside.memory, 0, RegisterPlaces::kShared, &why);
+    ASSERT_EQ(why, "");
+    if (mutant == nullptr) continue;  // in its shared memory it shows
+    EXPECT_FALSE(mutant->is_of(*beside.module->find_kernel("other")));
+    mutant->exchange();
+    const Outcome a = whole.launch("own", 1, 32, y), b = beside.launch("own", 1, 32, z);
+    mutant->exchange();
+    EXPECT_EQ(a.failed(), b.failed()) << m.text << ": " << m.change;
+    EXPECT_EQ(whole.fetch<std::uint32_t>(y, 2), beside.fetch<std::uint32_t>(z, 2)) << m.text << ": " << m.change;
+    EXPECT_FALSE(beside.launch("other", 1, 1, z).failed());
+    ++compared;
+  }
+  EXPECT_GT(compared, 10u);
+}
+
 TEST_F(Shift, RefusesAPlaceThatIsNotThere) {
   EXPECT_EQ(mutate({0, 0, 1000, 0}), "the function has no such instruction");
   EXPECT_EQ(mutate({0, 7, 0, 0}), "the device code has no such function");

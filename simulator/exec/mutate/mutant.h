@@ -55,6 +55,7 @@ struct Survey {
   std::vector<std::uint64_t> at;   // of each
   std::vector<std::size_t> parts;  // of each: index into sets
   std::vector<std::string> sets;   // of parts of the program (runtime/mutation/parts.h)
+  std::string counters;            // those that look at the counters of launches
 };
 
 // Reads the file that a survey left (runtime/mutation/survey.h). False when there is none: no kernel was launched, or the program crashed.

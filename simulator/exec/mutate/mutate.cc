@@ -206,11 +206,12 @@ int mutate(const MutateOptions& options, const std::vector<std::string>& command
 
   Subject subject{command, set, fs::absolute(options.out).string(),
                   options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
+  subject.compare = !options.whole_runs;
   subject.set.try_emplace("GTEST_FAIL_FAST", "1");  // a test program of GoogleTest ends with its first failure
   // Without checks first, and little of the program: what its own laws see, they see soonest so.
   std::vector<Round> rounds;
   for (const bool checks : {false, true}) {
-    if (!options.first.empty()) rounds.push_back({checks ? "checks-first" : "first", options.first, checks});
+    if (!options.first.empty() && (!checks || options.whole_runs)) rounds.push_back({checks ? "checks-first" : "first", options.first, checks});
     rounds.push_back({checks ? "checks" : "whole", {}, checks});
   }
   std::string wrong;

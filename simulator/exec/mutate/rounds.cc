@@ -91,8 +91,19 @@ json plan_of(const Subject& subject, const Round& round, const Survey& survey, c
           {"outputs", subject.folder + "/outputs"},
           {"jobs", subject.jobs},
           {"sets", survey.sets},
+          {"compare", subject.compare},
+          {"status", survey.status},
+          {"counters", survey.counters},
           {"seconds", kAtLeast + kTimes * survey.seconds},
           {"instruction_limit", std::max(kLeastInstructions, kMoreInstructions * survey.instructions)}};
+}
+
+// The mutant whose launch a server was making when it ended; 0: none.
+int tried(const std::string& lines) {
+  std::ifstream file(lines + ".trying", std::ios::binary);
+  int id = 0;
+  file.read(reinterpret_cast<char*>(&id), sizeof id);
+  return file ? id : 0;
 }
 
 // Programs that cannot be forked run once a mutant.
@@ -165,8 +176,8 @@ void run_round(const Subject& subject, const Round& round, const Survey& survey,
         std::count_if(left.begin(), left.end(), [&](const auto& m) { return traces.contains(m.second->id) && traces.at(m.second->id).over(); }));
   };
   std::stable_sort(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.first.at < b.first.at; });
-  // A second run for those that a program which ended otherwise than before has left out.
-  for (int times = 0; times < 2 && !interrupted; ++times) {
+  // A second run for those that a program which ended otherwise than before has left out; and another whenever a mutant has ended it, which then runs alone.
+  for (int times = 0; times < 2 && !interrupted;) {
     const auto traces = read_traces(lines);
     json plan = plan_of(subject, round, survey, "serve");
     plan["mutants"] = json::array();
@@ -175,7 +186,14 @@ void run_round(const Subject& subject, const Round& round, const Survey& survey,
       if (known == traces.end() || !known->second.over()) plan["mutants"].push_back(planned(*m, when));
     }
     if (plan["mutants"].empty()) break;
-    run(subject, round, plan, "serve-" + round.name, [&] { done(count(), static_cast<int>(of)); });
+    fs::remove(lines + ".trying", ignored);
+    const int status = run(subject, round, plan, "serve-" + round.name, [&] { done(count(), static_cast<int>(of)); });
+    const int culprit = status == survey.status || interrupted ? 0 : tried(lines);
+    if (culprit == 0) {
+      ++times;
+    } else {
+      std::ofstream(lines, std::ios::app) << json{{"id", culprit}, {"skipped", "it ends the process that tries it"}}.dump() << "\n";
+    }
   }
   for (const auto& [when, m] : left) {
     const auto traces = read_traces(lines);

@@ -17,6 +17,7 @@ struct Subject {
   Environment set;                   // with the simulated runtime's library path
   std::string folder;                // of files that a run leaves
   int jobs = 2;
+  bool compare = true;  // a mutant runs only where a launch of it leaves something else than unchanged; false: from its first launch to the end
 };
 
 // One pass over the mutants that are left.

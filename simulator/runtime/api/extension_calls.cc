@@ -69,7 +69,8 @@ int lockstepResetCounters() {
 }
 
 int lockstepReadCounters(lockstepCounters* result) {
-  return with_device(-1, [&](Runtime&, Device& d) {
+  return with_device(-1, [&](Runtime& r, Device& d) {
+    if (r.interceptor) r.interceptor->counters_read();
     if (result == nullptr || result->size < sizeof(size_t) || result->size > sizeof(lockstepCounters)) return -1;
     const auto& c = d.counters;
     lockstepCounters all{};

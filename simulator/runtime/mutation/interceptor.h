@@ -24,6 +24,8 @@ class Interceptor {
   virtual bool begin_part() = 0;
   virtual void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) = 0;
   virtual void after_launch(FatBinary& binary, const engine::Kernel& kernel, const engine::Outcome& outcome) = 0;
+  // The program asks for the counters of its launches.
+  virtual void counters_read() = 0;
   // A call of the program puts work into a stream; false: it is left out.
   virtual bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) = 0;
   // A launch was answered with an error; what the program is to see of it.

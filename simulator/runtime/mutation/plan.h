@@ -11,6 +11,10 @@
 //   "seconds": 10        that a mutant may run
 //   "instruction_limit": N   warp instructions that a block of a mutant may run; 0: as set for the program
 //   "sets": ["2c01"]     of parts of the program (parts.h)
+//   "compare": true      a mutant of a kernel gets a process only where a launch of it leaves something else than unchanged (trial.h). Of serve; then
+//                        "at" says nothing of such mutants
+//   "status": 0          with which the program ends unchanged
+//   "counters": "2c01"   the parts that look at the counters of launches
 //   "mutants": [{"id": 7, "at": 12, "parts": 0, "code": "hash", "place": [module, function, instruction, edit]},
 //               {"id": 8, "at": 3, "parts": 0, "site": "key", "change": "grid-x+1"}]
 //                        in ascending order of "at": the launch, or for the second kind the call, before which it is forked, from 1;
@@ -47,6 +51,9 @@ struct Plan {
   int jobs = 1;
   double seconds = 0;
   std::uint64_t instruction_limit = 0;
+  bool compare = false;
+  int status = 0;
+  Parts counters;
   std::vector<Parts> sets;
   std::vector<PlannedMutant> mutants;
 };

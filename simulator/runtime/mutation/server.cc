@@ -1,6 +1,7 @@
 #include "simulator/runtime/mutation/server.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
@@ -54,22 +56,100 @@ MutationServer::MutationServer(Plan plan) : plan_(std::move(plan)) {
   process_ = getpid();
   for (const PlannedMutant& m : plan_.mutants) (m.of_call() ? calls_ : kernels_).push_back(m);
   if (plan_.mode == Plan::Mode::kBecome) self_ = &plan_.mutants.at(0);
+  if (plan_.mode != Plan::Mode::kServe || !plan_.compare) return;
+  kernels_.clear();
+  candidates_.emplace(plan_);
+  const std::string path = plan_.out + ".trying";
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  void* const shared =
+      file < 0 || ftruncate(file, sizeof(Shared)) != 0 ? MAP_FAILED : mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (file >= 0) close(file);
+  if (shared == MAP_FAILED) throw std::runtime_error("LOCKSTEP_MUTATION: '" + path + "': " + std::strerror(errno));
+  shared_ = new (shared) Shared();
 }
 
-// What does not come to the mutant's place is as it was. The parent goes through all of the program, since it does not know what else its mutants need.
+// What does not come to the mutant's place is as it was. The parent goes through all of the program that some mutant needs; while calls are still to be changed
+// that is all of it, for these are counted.
 bool MutationServer::begin_part() {
   ++parts_;
-  return self_ == nullptr || !self_->parts || plan_.sets[*self_->parts].contains(parts_);
+  if (self_ == nullptr) return !candidates_ || next_call_ < calls_.size() || candidates_->need(parts_);
+  if (until_part_ends_ && findings_ == 0) {
+    shared_->taken_back = self_->id;
+    _exit(0);
+  }
+  until_part_ends_ = false;  // the simulated GPU has found something: the end says what becomes of it
+  return !self_->parts || plan_.sets[*self_->parts].contains(parts_);
 }
 
-void MutationServer::before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel&, engine::LaunchConfig& config) {
+void MutationServer::before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) {
   ++launches_;
-  if (self_ == nullptr) {
+  if (self_ == nullptr && candidates_) {
+    config.host_threads = 1;  // as in a trial, and in a mutant
+    compare(runtime, binary, kernel, config);
+  } else if (self_ == nullptr) {
     if (const PlannedMutant* mutant = fork_those_at(runtime, kernels_, next_kernel_, launches_)) become(runtime, *mutant);
   }
   if (self_ == nullptr) return;
   limit(config);
-  if (!self_->of_call()) mutate_code(runtime, binary, runtime.current().ordinal);
+  if (self_->of_call()) return;
+  if (self_candidate_ != nullptr && !self_candidate_->whole) {
+    put_in_place(runtime, binary, kernel);
+  } else {
+    mutate_code(runtime, binary, runtime.current().ordinal);
+  }
+}
+
+void MutationServer::after_launch(FatBinary&, const engine::Kernel&, const engine::Outcome&) {
+  if (engine::Exchange* const mutant = std::exchange(in_place_, nullptr)) mutant->exchange();
+}
+
+void MutationServer::put_in_place(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel) {
+  const int device = runtime.current().ordinal;
+  engine::Exchange* const mutant = candidates_->beside(*self_candidate_, runtime, binary, device);
+  if (mutant == nullptr && self_candidate_->whole) return mutate_code(runtime, binary, device);
+  if (mutant == nullptr || !mutant->is_of(kernel)) return;
+  mutant->exchange();
+  in_place_ = mutant;
+}
+
+void MutationServer::compare(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, const engine::LaunchConfig& config) {
+  engine::LaunchConfig trial = config;
+  limit(trial);
+  candidates_->begin(runtime, binary, kernel, trial, parts_, &shared_->trying);
+  while (Candidate* const c = candidates_->next()) {
+    const int id = c->mutant->id;
+    if (!c->refused.empty()) {
+      put_line(lines_, {{"id", id}, {"refused", c->refused}});
+      put_line(lines_, {{"id", id}, {"died", 0}});
+      c->over = true;
+      continue;
+    }
+    // One that differs often gets a process that goes on to the end; one that seldom does, a process for the rest of the part at a time.
+    const bool to_the_end = parts_ == 0 || c->whole || 4 * c->parts_differed > c->parts_reached;
+    shared_->taken_back = 0;
+    if (fork_one(runtime, *c->mutant) != nullptr) {
+      until_part_ends_ = !to_the_end;
+      self_candidate_ = c;
+      return become(runtime, *c->mutant);
+    }
+    c->over = true;
+    if (to_the_end) {
+      reap(static_cast<std::size_t>(std::max(1, plan_.jobs)));  // this process is one of the jobs
+    } else {
+      reap(1);
+      c->over = shared_->taken_back != id;
+    }
+  }
+}
+
+// What never left anything else, nobody could notice.
+void MutationServer::end_candidates(int status) {
+  if (status != plan_.status) return;  // the program went otherwise than it should: its mutants are not judged
+  for (const Candidate& c : candidates_->all()) {
+    if (c.over || c.parts_reached == 0) continue;
+    put_line(lines_, {{"id", c.mutant->id}, {"end", status}});
+    put_line(lines_, {{"id", c.mutant->id}, {"died", status << 8}});
+  }
 }
 
 bool MutationServer::before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) {
@@ -104,6 +184,7 @@ void MutationServer::finish(int status) {
     put_line(lines_, {{"id", self_->id}, {"end", status}});
   } else {
     reap(1);
+    if (candidates_) end_candidates(status);
   }
 }
 
@@ -185,6 +266,10 @@ void MutationServer::reap(std::size_t fewer_than) {
         continue;
       }
       any = true;
+      if (shared_ != nullptr && shared_->taken_back == r.id) {
+        it = running_.erase(it);
+        continue;
+      }
       put_line(lines_, {{"id", r.id}, {"died", status}, {"seconds", std::chrono::duration<double>(now - r.begun).count()}, {"late", r.late}});
       it = running_.erase(it);
     }

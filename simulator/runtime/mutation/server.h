@@ -3,13 +3,16 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "simulator/runtime/mutation/candidates.h"
 #include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/mutation/plan.h"
 
@@ -21,7 +24,8 @@ class MutationServer final : public Interceptor {
   explicit MutationServer(Plan plan);
   bool begin_part() override;
   void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) override;
-  void after_launch(FatBinary&, const engine::Kernel&, const engine::Outcome&) override {}
+  void after_launch(FatBinary&, const engine::Kernel&, const engine::Outcome&) override;
+  void counters_read() override {}
   bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) override;
   cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) override;
   void found(const std::vector<check::Finding>& findings) override;
@@ -38,6 +42,10 @@ class MutationServer final : public Interceptor {
   // Forks the mutants that begin here, each when there is room. In such a process it returns that mutant, in the parent nullptr.
   const PlannedMutant* fork_those_at(Runtime& runtime, const std::vector<PlannedMutant>& planned, std::size_t& next, std::uint64_t now);
   const PlannedMutant* fork_one(Runtime& runtime, const PlannedMutant& mutant);
+  // The same for those of which this launch leaves something else than unchanged: the process is then the mutant, and the launch has not been made.
+  void compare(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, const engine::LaunchConfig& config);
+  void put_in_place(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel);
+  void end_candidates(int status);
   void become(Runtime& runtime, const PlannedMutant& mutant);
   void mutate_code(Runtime& runtime, FatBinary& binary, int device);
   void limit(engine::LaunchConfig& config) const;
@@ -52,6 +60,16 @@ class MutationServer final : public Interceptor {
   pid_t process_ = 0;  // that this is: children that the program itself forks are nobody's
   std::map<pid_t, Running> running_;
   const PlannedMutant* self_ = nullptr;  // in a mutant
+  // Where launches are compared.
+  std::optional<Candidates> candidates_;
+  Candidate* self_candidate_ = nullptr;  // in a mutant
+  bool until_part_ends_ = false;         // it is to judge the rest of a part, and is taken back when the part ends as it should
+  engine::Exchange* in_place_ = nullptr;
+  struct Shared {
+    std::atomic<int> trying;      // the mutant whose launch this process makes: should that end it, the command knows whose it was
+    std::atomic<int> taken_back;  // the mutant whose process has ended with its part
+  };
+  Shared* shared_ = nullptr;  // with the processes that are forked, and the command
   std::map<const FatBinary*, std::string> hashes_;
   int times_ = 0;  // the mutant's call was made
   int findings_ = 0;

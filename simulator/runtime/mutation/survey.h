@@ -24,6 +24,7 @@ class Survey final : public Interceptor {
   bool begin_part() override;
   void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) override;
   void after_launch(FatBinary& binary, const engine::Kernel& kernel, const engine::Outcome& outcome) override;
+  void counters_read() override { counters_.add(parts_); }
   bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) override;
   cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) override;
   void found(const std::vector<check::Finding>&) override {}
@@ -35,6 +36,7 @@ class Survey final : public Interceptor {
   //            what no launch executed
   //   "sites": [{"site": key, "api", "object", "offset", "kernel", "changes": [{"change", "words", "at", "parts"}]}]
   //   "sets": [text of Parts]: "parts" are indices of them
+  //   "counters": text of Parts: those that ask for counters
   //   "threads": whether the program had more than one at a launch
   void finish(int status);
 
@@ -64,6 +66,7 @@ class Survey final : public Interceptor {
   std::map<std::string, Code> codes_;
   std::map<std::string, Site> sites_;
   std::vector<std::uint8_t> ran_;
+  Parts counters_;
   std::uint64_t parts_ = 0, launches_ = 0, calls_ = 0, instructions_ = 0;
   bool threads_ = false;
   int process_ = getpid();

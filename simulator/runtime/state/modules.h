@@ -59,6 +59,7 @@ struct FatBinary {
     std::vector<std::string> texts;  // the PTX; modules may refer to it
     std::unique_ptr<engine::Module> module;
     bool seen_by_mutant = false;                 // it is the mutant's already, or not the module that is changed
+    bool seen_by_candidates = false;             // what they know of the device's module is of this one
     std::unique_ptr<engine::Coverage> coverage;  // where what its threads execute is counted
   };
   std::map<int, Loaded> loaded;  // by device
