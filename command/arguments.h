@@ -47,7 +47,8 @@ struct MutateArguments {
   std::vector<std::string> first;    // arguments that make the program do less, for a first round
   std::vector<std::string> sources;  // folders in which source files are looked for
   bool resume = false;
-  bool whole_runs = false;  // every mutant runs to its end
+  bool trust_equivalents = false;  // survivors among them are not run further
+  bool whole_runs = false;         // every mutant runs to its end
 };
 
 struct PassportArguments {

@@ -232,6 +232,8 @@ void add_mutate(Options& o, MutateArguments& a) {
   o.list("--first", a.first, "ARGUMENT", "that makes the program do less, for a first round; may be repeated");
   o.list("--sources", a.sources, "FOLDER", "in which source files are looked for; may be repeated");
   o.flag("--resume", a.resume, "go on with what an interrupted command has left in --out");
+  o.flag("--trust-equivalents", a.trust_equivalents,
+         "do not run those of --equivalents on that survive the first round; the report counts them");
   o.flag("--whole-runs", a.whole_runs,
          "run every mutant to its end, even where no launch of it leaves anything else than unchanged: much slower");
 }

@@ -67,7 +67,7 @@ std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std:
     program::Function& f = program->functions[i];
     const FunctionRef& ref = linker.functions()[i];
     f.name = ref.function->name;
-    f.demangled = demangled(f.name);
+    if (kernel.empty() || !ref.function->is_kernel || f.name == kernel) f.demangled = demangled(f.name);
     f.is_kernel = ref.function->is_kernel;
     if (f.is_kernel) describe_kernel(ref, linker, i, f);
   }

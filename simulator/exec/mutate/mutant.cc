@@ -68,6 +68,7 @@ bool read_survey(const std::string& path, Survey* survey) {
     survey->threads = json.at("threads");
     survey->instructions = json.at("instructions");
     survey->sets = json.at("sets");
+    survey->part_count = json.at("parts");
     survey->counters = json.at("counters");
     for (const auto& code : json.at("codes")) {
       for (const auto& m : code.at("mutants")) {

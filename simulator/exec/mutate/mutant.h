@@ -40,6 +40,7 @@ struct Mutant {
   Verdict verdict = Verdict::kNotJudged;
   std::string reason;      // what killed it, in a few words; why it could not be judged
   std::string equivalent;  // why nothing can tell it from the original, if somebody has said so
+  bool trusted = false;    // survived few cases, and the rest was not run, since it is said to be equivalent
   double seconds = 0;
   // The same in every survey of the same program: what a plan goes by.
   std::string key() const;
@@ -51,11 +52,13 @@ struct Survey {
   bool threads = false;
   std::uint64_t instructions = 0;
   double seconds = 0;
+  bool checks = false;  // the simulated GPU's checks ran
   std::vector<Mutant> mutants;
   std::vector<std::uint64_t> at;   // of each
   std::vector<std::size_t> parts;  // of each: index into sets
   std::vector<std::string> sets;   // of parts of the program (runtime/mutation/parts.h)
-  std::string counters;            // those that look at the counters of launches
+  std::uint64_t part_count = 0;
+  std::string counters;  // those that look at the counters of launches
 };
 
 // Reads the file that a survey left (runtime/mutation/survey.h). False when there is none: no kernel was launched, or the program crashed.

@@ -1,5 +1,6 @@
 #include "simulator/exec/mutate/mutate.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -132,6 +133,37 @@ class Progress {
   Clock::time_point begin_ = Clock::now();
 };
 
+// ---- Processor time -------------------------------------------------------------------------------------------------
+
+// Of the processes that have ended, by what they were for.
+class Costs {
+ public:
+  void add(const std::string& what) {
+    const double now = so_far();
+    if (what_.empty() || what_.back().first != what) what_.emplace_back(what, 0);
+    what_.back().second += now - std::exchange(counted_, now);
+  }
+  std::string text() const {
+    std::string text;
+    for (const auto& [what, seconds] : what_) {
+      char number[32];
+      std::snprintf(number, sizeof number, "%.1f", seconds);
+      text += (text.empty() ? "" : ", ") + what + " " + number;
+    }
+    return text;
+  }
+
+ private:
+  static double so_far() {
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  }
+  std::vector<std::pair<std::string, double>> what_;
+  double counted_ = so_far();
+};
+
 // ---- Files ----------------------------------------------------------------------------------------------------------
 
 bool write_file(const std::string& path, const std::string& text) {
@@ -160,16 +192,24 @@ bool prepare(const MutateOptions& options, const std::vector<std::string>& comma
   return write_file(path, now);
 }
 
-int report(const MutateOptions& options, std::vector<Mutant>& mutants, const std::vector<std::string>& command, double seconds) {
+Sources sources_of(const MutateOptions& options) {
   std::vector<std::string> folders = options.sources;
   folders.emplace_back(".");
-  Sources sources(std::move(folders));
-  if (!options.equivalents.empty()) {
-    if (const std::string wrong = read_equivalents(options.equivalents, mutants, sources); !wrong.empty()) return fail(wrong);
-  }
+  return Sources(std::move(folders));
+}
+
+// Empty, or what is wrong with the file.
+std::string name_equivalents(const MutateOptions& options, std::vector<Mutant>& mutants) {
+  Sources sources = sources_of(options);
+  return options.equivalents.empty() ? std::string() : read_equivalents(options.equivalents, mutants, sources);
+}
+
+int report(const MutateOptions& options, std::vector<Mutant>& mutants, const std::vector<std::string>& command, const Costs& costs, double seconds) {
+  Sources sources = sources_of(options);
+  if (const std::string wrong = name_equivalents(options, mutants); !wrong.empty()) return fail(wrong);
   std::string text = text_report(mutants, sources);
   char line[128];
-  std::snprintf(line, sizeof line, "%.0f s in all.\n", seconds);
+  std::snprintf(line, sizeof line, "%.0f s in all; processor seconds: %s.\n", seconds, costs.text().c_str());
   text += line;
   std::fputs(text.c_str(), stdout);
   const bool written =
@@ -188,6 +228,24 @@ int report(const MutateOptions& options, std::vector<Mutant>& mutants, const std
 }
 
 void interrupt(int) { interrupted = true; }
+
+// One round, with the survey of the whole program where that is one of this round. False with a sentence when the unchanged program fails.
+bool judge(const Subject& subject, const Round& round, const Survey& whole, std::vector<Mutant>& mutants, Costs& costs, std::string* wrong) {
+  const std::string name = round.checks ? "with the simulated GPU's checks" : round.arguments.empty() ? "the whole program" : "first round";
+  const auto run = [&](const Survey& survey) {
+    Progress progress(name);
+    const bool judged = run_round(subject, round, survey, mutants, [&](int done, int of) { progress(done, of); });
+    costs.add(name);
+    return judged;
+  };
+  // With checks the program goes as it does without, or else the round tells.
+  if (round.arguments.empty() && (!round.checks || subject.compare) && run(whole)) return true;
+  Survey survey;
+  if (!make_survey(subject, round, &survey, wrong)) return interrupted;
+  costs.add("the unchanged program");
+  run(survey);
+  return true;
+}
 
 }  // namespace
 
@@ -215,8 +273,10 @@ int mutate(const MutateOptions& options, const std::vector<std::string>& command
     rounds.push_back({checks ? "checks" : "whole", {}, checks});
   }
   std::string wrong;
+  Costs costs;
   Survey whole;
   if (!make_survey(subject, {"whole", {}, false}, &whole, &wrong)) return fail(wrong);
+  costs.add("the unchanged program");
   if (whole.threads) fail("the program has several threads when it launches kernels: each mutant is a run of its own, which takes longer");
   name_callers(whole.mutants, set);
   std::vector<Mutant> mutants = whole.mutants;
@@ -224,23 +284,19 @@ int mutate(const MutateOptions& options, const std::vector<std::string>& command
   if (mutants.empty()) return fail("no mutant is left to judge: see --operators, --files and --callers");
   if (!prepare(options, command, mutants, subject.folder)) return kUsage;
   for (const Round& round : rounds) {
-    Survey survey;
-    if (round.name == "whole") {
-      survey = whole;
-    } else if (!make_survey(subject, round, &survey, &wrong)) {
-      if (interrupted) break;
-      return fail(wrong);
-    }
-    Progress progress(round.checks ? "with the simulated GPU's checks" : round.arguments.empty() ? "the whole program" : "first round");
-    run_round(subject, round, survey, mutants, [&](int done, int of) { progress(done, of); });
+    if (!judge(subject, round, whole, mutants, costs, &wrong)) return fail(wrong);
     if (interrupted) break;
+    if (!options.trust_equivalents || round.checks) continue;
+    std::vector<Mutant> excused = mutants;
+    if (wrong = name_equivalents(options, excused); !wrong.empty()) return fail(wrong);
+    for (std::size_t i = 0; i < mutants.size(); ++i) mutants[i].trusted = mutants[i].verdict == Verdict::kSurvived && !excused[i].equivalent.empty();
   }
   std::set<std::string> covered;
   for (std::size_t i = 0; i < whole.mutants.size(); ++i)
     if (whole.at[i] != 0) covered.insert(whole.mutants[i].key());
   for (Mutant& m : mutants)
     if (m.verdict == Verdict::kNotJudged && !covered.contains(m.key())) m.verdict = Verdict::kNotCovered;
-  return report(options, mutants, command, std::chrono::duration<double>(Clock::now() - begin).count());
+  return report(options, mutants, command, costs, std::chrono::duration<double>(Clock::now() - begin).count());
 }
 
 }  // namespace lockstep::exec

@@ -129,6 +129,8 @@ std::string text_report(const std::vector<Mutant>& mutants, Sources& sources) {
   std::snprintf(line, sizeof line, "\n%zu of %zu mutants that the tests execute are killed: %.1f %%. %zu of them by the simulated GPU's checks alone.\n",
                 all.killed(), all.counted(), all.percent(), all.checks);
   text += line;
+  const auto trusted = std::count_if(mutants.begin(), mutants.end(), [](const Mutant& m) { return m.trusted; });
+  if (trusted > 0) text += std::to_string(trusted) + " of the equivalent ones were judged by a part of the rounds alone, their reasons being trusted.\n";
   if (all.not_judged > 0) text += std::to_string(all.not_judged) + " are not judged.\n";
   return text;
 }

@@ -28,6 +28,8 @@ constexpr auto kPoll = std::chrono::milliseconds(5);
 constexpr auto kLook = std::chrono::milliseconds(1000);
 // A mutant may run so many times as long as the whole unchanged program, and a little more.
 constexpr double kTimes = 4, kAtLeast = 3;
+// The survey may be of a run without checks: with them it takes at most so many times as long, and no mutant dies of being told so late.
+constexpr double kTimesOfChecks = 8;
 // And a block of it so many times as many instructions as the largest launch.
 constexpr std::uint64_t kMoreInstructions = 4, kLeastInstructions = 1'000'000;
 
@@ -85,6 +87,10 @@ json planned(const Mutant& m, const Reached& reached) {
   return j;
 }
 
+double seconds_of_mutant(const Round& round, const Survey& survey) {
+  return kAtLeast + kTimes * survey.seconds * (round.checks && !survey.checks ? kTimesOfChecks : 1);
+}
+
 json plan_of(const Subject& subject, const Round& round, const Survey& survey, const char* mode) {
   return {{"mode", mode},
           {"out", subject.folder + "/" + round.name + ".jsonl"},
@@ -93,9 +99,17 @@ json plan_of(const Subject& subject, const Round& round, const Survey& survey, c
           {"sets", survey.sets},
           {"compare", subject.compare},
           {"status", survey.status},
+          {"parts", survey.part_count},
           {"counters", survey.counters},
-          {"seconds", kAtLeast + kTimes * survey.seconds},
+          {"seconds", seconds_of_mutant(round, survey)},
           {"instruction_limit", std::max(kLeastInstructions, kMoreInstructions * survey.instructions)}};
+}
+
+bool went_otherwise(const std::string& lines) {
+  std::ifstream file(lines);
+  for (std::string line; std::getline(file, line);)
+    if (line.find("\"otherwise\":true") != line.npos) return true;
+  return false;
 }
 
 // The mutant whose launch a server was making when it ended; 0: none.
@@ -124,7 +138,7 @@ void run_alone(const Subject& subject, const Round& round, const Survey& survey,
         break;
       }
       if (interrupted) return;
-      late = seconds_since(begin) > kAtLeast + kTimes * survey.seconds;
+      late = seconds_since(begin) > seconds_of_mutant(round, survey);
       if (late) break;
       std::this_thread::sleep_for(kPoll);
     }
@@ -144,6 +158,7 @@ bool make_survey(const Subject& subject, const Round& round, Survey* survey, std
   const auto begin = Clock::now();
   const int status = run(subject, round, {{"mode", "survey"}, {"out", out}}, name, [] {});
   survey->seconds = seconds_since(begin);
+  survey->checks = round.checks;
   if (interrupted) {
     *error = "interrupted";
   } else if (status != 0) {
@@ -157,13 +172,13 @@ bool make_survey(const Subject& subject, const Round& round, Survey* survey, std
   return false;
 }
 
-void run_round(const Subject& subject, const Round& round, const Survey& survey, std::vector<Mutant>& mutants,
+bool run_round(const Subject& subject, const Round& round, const Survey& survey, std::vector<Mutant>& mutants,
                const std::function<void(int done, int of)>& done) {
   std::unordered_map<std::string, Reached> at;
   for (std::size_t i = 0; i < survey.mutants.size(); ++i) at[survey.mutants[i].key()] = {survey.at[i], survey.parts[i]};
   std::vector<std::pair<Reached, Mutant*>> left;
   for (Mutant& m : mutants) {
-    if (m.verdict != Verdict::kNotJudged && m.verdict != Verdict::kSurvived) continue;
+    if (m.trusted || (m.verdict != Verdict::kNotJudged && m.verdict != Verdict::kSurvived)) continue;
     if (const auto it = at.find(m.key()); it != at.end() && it->second.at != 0) left.emplace_back(it->second, &m);
   }
   const std::size_t of = left.size();
@@ -190,6 +205,10 @@ void run_round(const Subject& subject, const Round& round, const Survey& survey,
     const int status = run(subject, round, plan, "serve-" + round.name, [&] { done(count(), static_cast<int>(of)); });
     const int culprit = status == survey.status || interrupted ? 0 : tried(lines);
     if (culprit == 0) {
+      if (went_otherwise(lines)) {
+        fs::remove(lines, ignored);
+        return false;
+      }
       ++times;
     } else {
       std::ofstream(lines, std::ios::app) << json{{"id", culprit}, {"skipped", "it ends the process that tries it"}}.dump() << "\n";
@@ -216,6 +235,7 @@ void run_round(const Subject& subject, const Round& round, const Survey& survey,
     fs::remove(output, ignored);
   }
   done(static_cast<int>(of), static_cast<int>(of));
+  return true;
 }
 
 }  // namespace lockstep::exec

@@ -33,9 +33,10 @@ extern std::atomic<bool> interrupted;
 // Runs the program unchanged. False, with a sentence, when it fails or launches nothing.
 bool make_survey(const Subject& subject, const Round& round, Survey* survey, std::string* error);
 
-// Judges those of `mutants` that survived or were not judged so far, as far as the round's survey says that its run comes to them. `done(n, of)` is called
-// now and then. What an earlier, interrupted command has left of this round is taken over.
-void run_round(const Subject& subject, const Round& round, const Survey& survey, std::vector<Mutant>& mutants,
+// Judges those of `mutants` that survived or were not judged so far, as far as the survey says that a run comes to them. `done(n, of)` is called
+// now and then. What an earlier, interrupted command has left of this round is taken over. False, and nothing is judged, when the unchanged program went
+// otherwise than in the survey: that may be one of another round.
+bool run_round(const Subject& subject, const Round& round, const Survey& survey, std::vector<Mutant>& mutants,
                const std::function<void(int done, int of)>& done);
 
 }  // namespace lockstep::exec

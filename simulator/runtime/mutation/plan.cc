@@ -22,6 +22,7 @@ std::variant<Plan, std::string> read_plan(const std::string& path) {
     plan.instruction_limit = json.value("instruction_limit", std::uint64_t{0});
     plan.compare = json.value("compare", false);
     plan.status = json.value("status", 0);
+    plan.parts = json.value("parts", std::uint64_t{0});
     plan.counters = Parts::of(json.value("counters", ""));
     for (const auto& set : json.value("sets", nlohmann::json::array())) plan.sets.push_back(Parts::of(set.get_ref<const std::string&>()));
     for (const auto& m : json.value("mutants", nlohmann::json::array())) {

@@ -14,6 +14,7 @@
 //   "compare": true      a mutant of a kernel gets a process only where a launch of it leaves something else than unchanged (trial.h). Of serve; then
 //                        "at" says nothing of such mutants
 //   "status": 0          with which the program ends unchanged
+//   "parts": 12          that the program tells, unchanged
 //   "counters": "2c01"   the parts that look at the counters of launches
 //   "mutants": [{"id": 7, "at": 12, "parts": 0, "code": "hash", "place": [module, function, instruction, edit]},
 //               {"id": 8, "at": 3, "parts": 0, "site": "key", "change": "grid-x+1"}]
@@ -21,7 +22,8 @@
 //                        "parts": the index in "sets" of those parts that come to it, all when it is left out
 //
 // Lines of serve and become, each one JSON object with "id": {"end": exit status of the program's own}, {"finding": kind, "text": ...}, {"refused": why}, and
-// from the parent {"died": wait status, "seconds": s, "late": whether it was ended for its time}, {"skipped": why}.
+// from the parent {"died": wait status, "seconds": s, "late": whether it was ended for its time}, {"skipped": why}. {"id": 0, "otherwise": true}: the program,
+// unchanged, went otherwise than the plan says, so that what is said of mutants that nobody noticed says nothing.
 #pragma once
 
 #include <cstdint>
@@ -53,6 +55,7 @@ struct Plan {
   std::uint64_t instruction_limit = 0;
   bool compare = false;
   int status = 0;
+  std::uint64_t parts = 0;
   Parts counters;
   std::vector<Parts> sets;
   std::vector<PlannedMutant> mutants;

@@ -144,7 +144,10 @@ void MutationServer::compare(Runtime& runtime, FatBinary& binary, const engine::
 
 // What never left anything else, nobody could notice.
 void MutationServer::end_candidates(int status) {
-  if (status != plan_.status) return;  // the program went otherwise than it should: its mutants are not judged
+  if (status != plan_.status || parts_ != plan_.parts || otherwise_) {
+    put_line(lines_, {{"id", 0}, {"otherwise", true}});
+    return;
+  }
   for (const Candidate& c : candidates_->all()) {
     if (c.over || c.parts_reached == 0) continue;
     put_line(lines_, {{"id", c.mutant->id}, {"end", status}});
@@ -155,7 +158,7 @@ void MutationServer::end_candidates(int status) {
 bool MutationServer::before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) {
   ++puts_;
   if (self_ == nullptr) {
-    if (const PlannedMutant* mutant = fork_those_at(runtime, calls_, next_call_, puts_)) become(runtime, *mutant);
+    if (const PlannedMutant* mutant = fork_those_at(runtime, calls_, next_call_, puts_, api_name)) become(runtime, *mutant);
   }
   if (self_ == nullptr || !self_->of_call() || self_->change == "error-swallowed" || call_site(api_name).key(api_name) != self_->site) return true;
   return change_call(self_->change, ++times_, stream, work);
@@ -164,7 +167,7 @@ bool MutationServer::before_put(Runtime& runtime, const char* api_name, cudaStre
 cudaError_t MutationServer::launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) {
   ++puts_;
   if (self_ == nullptr) {
-    if (const PlannedMutant* mutant = fork_those_at(runtime, calls_, next_call_, puts_)) become(runtime, *mutant);
+    if (const PlannedMutant* mutant = fork_those_at(runtime, calls_, next_call_, puts_, api_name)) become(runtime, *mutant);
   }
   const bool swallowed = self_ != nullptr && self_->change == "error-swallowed" && call_site(api_name).key(api_name) == self_->site;
   return swallowed ? cudaSuccess : error;
@@ -188,9 +191,13 @@ void MutationServer::finish(int status) {
   }
 }
 
-const PlannedMutant* MutationServer::fork_those_at(Runtime& runtime, const std::vector<PlannedMutant>& planned, std::size_t& next, std::uint64_t now) {
+const PlannedMutant* MutationServer::fork_those_at(Runtime& runtime, const std::vector<PlannedMutant>& planned, std::size_t& next, std::uint64_t now,
+                                                   const char* api_name) {
   for (; next < planned.size() && planned[next].at <= now; ++next) {
-    if (planned[next].at < now) continue;  // its launch has passed: the plan is not of this run
+    if (planned[next].at < now || (api_name != nullptr && call_site(api_name).key(api_name) != planned[next].site)) {
+      otherwise_ = true;  // its launch or call has passed, or is another: the plan is not of this run
+      continue;
+    }
     if (const PlannedMutant* self = fork_one(runtime, planned[next])) return self;
   }
   return nullptr;

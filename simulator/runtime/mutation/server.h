@@ -40,7 +40,8 @@ class MutationServer final : public Interceptor {
     bool late = false;
   };
   // Forks the mutants that begin here, each when there is room. In such a process it returns that mutant, in the parent nullptr.
-  const PlannedMutant* fork_those_at(Runtime& runtime, const std::vector<PlannedMutant>& planned, std::size_t& next, std::uint64_t now);
+  const PlannedMutant* fork_those_at(Runtime& runtime, const std::vector<PlannedMutant>& planned, std::size_t& next, std::uint64_t now,
+                                     const char* api_name = nullptr);
   const PlannedMutant* fork_one(Runtime& runtime, const PlannedMutant& mutant);
   // The same for those of which this launch leaves something else than unchanged: the process is then the mutant, and the launch has not been made.
   void compare(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, const engine::LaunchConfig& config);
@@ -71,7 +72,8 @@ class MutationServer final : public Interceptor {
   };
   Shared* shared_ = nullptr;  // with the processes that are forked, and the command
   std::map<const FatBinary*, std::string> hashes_;
-  int times_ = 0;  // the mutant's call was made
+  bool otherwise_ = false;  // the program goes otherwise than the plan says
+  int times_ = 0;           // the mutant's call was made
   int findings_ = 0;
 };
 

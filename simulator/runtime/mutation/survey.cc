@@ -107,9 +107,8 @@ void Survey::finish(int status) {
     sites.push_back(
         {{"site", key}, {"api", site.api}, {"object", site.object}, {"offset", site.offset}, {"kernel", site.kernel}, {"changes", std::move(changes)}});
   }
-  const json all = {{"status", status},    {"launches", launches_},     {"calls", calls_},           {"instructions", instructions_},
-                    {"threads", threads_}, {"codes", std::move(codes)}, {"sites", std::move(sites)}, {"sets", std::move(sets)},
-                    {"counters", counters_.text()}};
+  const json all = {{"status", status},          {"launches", launches_},     {"calls", calls_},         {"instructions", instructions_}, {"threads", threads_},
+                    {"codes", std::move(codes)}, {"sites", std::move(sites)}, {"sets", std::move(sets)}, {"counters", counters_.text()},  {"parts", parts_}};
   // Whole or not at all: the file is renamed when it is there.
   const std::string part = plan_.out + "." + std::to_string(getpid());
   std::ofstream(part) << all.dump(-1, ' ', false, json::error_handler_t::replace);

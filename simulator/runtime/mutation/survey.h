@@ -36,6 +36,7 @@ class Survey final : public Interceptor {
   //            what no launch executed
   //   "sites": [{"site": key, "api", "object", "offset", "kernel", "changes": [{"change", "words", "at", "parts"}]}]
   //   "sets": [text of Parts]: "parts" are indices of them
+  //   "parts": how many there were
   //   "counters": text of Parts: those that ask for counters
   //   "threads": whether the program had more than one at a launch
   void finish(int status);
