@@ -122,7 +122,7 @@ class Options {
 const CLI::Validator kNotNegative(
     [](std::string& text) { return text.starts_with('-') ? text + " is below 0" : std::string(); }, "", "not negative");
 
-const std::vector<std::string> kDevices = {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"};
+const std::vector<std::string> kDevices = {"sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120"};
 
 void add_selection(Options& o, RunArguments& a) {
   o.group("What runs");
@@ -155,7 +155,7 @@ void add_run(Options& o, RunArguments& a) {
   std::vector<std::string> devices = kDevices;
   devices.insert(devices.end(), {"simulator", "gpu", "all", "0"});
   o.value("--device", a.device, "WHERE",
-          "simulator (the default); sm_75, sm_80, sm_90, sm_100, ... (the simulated GPU as that one); gpu (this "
+          "simulator (the default); sm_75, sm_80, sm_89, sm_90, sm_100, ... (the simulated GPU as that one); gpu (this "
           "machine's first GPU), all, or numbers of "
           "GPUs such as 0 or 0,1",
           devices);
@@ -183,7 +183,7 @@ void add_settings(Options& o, ExecArguments& a) {
             "all, and leaks",
             {"all", "none", "bounds", "initialisation", "races", "synchronisation", "leaks"});
   o.setting("--device", "LOCKSTEP_DEVICE", a.set, "sm_NN",
-            "which device is simulated: sm_75, sm_80, sm_90, sm_100, sm_120", kDevices);
+            "which device is simulated: sm_75, sm_80, sm_89, sm_90, sm_100, sm_120", kDevices);
   o.setting("--devices", "LOCKSTEP_DEVICES", a.set, "N", "how many of them");
   o.setting("--memory", "LOCKSTEP_MEMORY", a.set, "GIB", "memory of each device");
   o.setting("--schedule", "LOCKSTEP_SCHEDULE", a.set, "SEED", "seed of the schedule; 0 is the deterministic order");

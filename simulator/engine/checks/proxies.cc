@@ -64,6 +64,27 @@ bool fenced(const Block& b, const Writer& write, std::uint32_t thread) {
   return false;
 }
 
+bool fenced_by_any(const Block& b) {
+  if (!b.async) return false;
+  for (std::uint32_t warp = 0; warp < b.warps.size(); ++warp) {
+    if (!b.async->warps[warp].proxy_fences.empty()) return true;
+  }
+  return false;
+}
+
+// After one of its own threads wrote.
+bool fenced_by_owner(const Block& owner, const Writer& write) {
+  if (!owner.async) return false;
+  for (std::uint32_t warp = 0; warp < owner.warps.size(); ++warp) {
+    const AsyncWarp& state = owner.async->warps[warp];
+    if (state.forgot_proxy_fences) return true;
+    for (const ProxyFence& f : state.proxy_fences) {
+      if (is_before(write, f, warp)) return true;
+    }
+  }
+  return false;
+}
+
 // A number for who wrote the 128 bytes last; 0: nobody in this launch. `write`: one of them.
 std::uint64_t writers_of(Worker& k, std::uint64_t address, check::GlobalRaces::Conflict& write) {
   std::uint64_t all = 0;
@@ -105,11 +126,18 @@ void run_proxy_fence(Warp& w, const Op& op, LaneMask mask) {
 
 bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, std::uint32_t address, std::uint32_t size) {
   Block& b = *w.block;
-  if (!b.launch->check_races || rank_named(b, address) != b.cluster_rank) return true;
-  const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane), first = address & kOffsetMask;
+  return rank_named(b, address) != b.cluster_rank || check_proxy_fence(w, pc, lane, b, address & kOffsetMask, size);
+}
+
+bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, Block& owner, std::uint32_t first, std::uint32_t size) {
+  Block& b = *w.block;
+  if (!b.launch->check_races) return true;
+  const bool own = &owner == &b;
+  const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane);
   for (std::uint32_t offset = first; offset < first + size; offset += 4) {
-    const auto write = writer_of(b, offset);
-    if (!write || writes_asynchronously(b.program->ops[write->pc]) || fenced(b, *write, thread)) continue;
+    const auto write = writer_of(owner, offset);
+    if (!write || writes_asynchronously(b.program->ops[write->pc])) continue;
+    if (own ? fenced(b, *write, thread) : fenced_by_any(b) || fenced_by_owner(owner, *write)) continue;
     if (already_reported(w, check::Kind::kMissingProxyFence, pc)) return true;
     first_time(w, check::Kind::kMissingProxyFence, pc);
     check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMissingProxyFence);
@@ -117,7 +145,7 @@ bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, std::uint32_t addres
     f.access.address = offset;
     f.access.size = size;
     f.where = "an asynchronous copy reads what an ordinary store left, and no fence.proxy.async stands between";
-    f.other = last_write_to_shared(w, offset);
+    f.other = last_write_to_shared(w, owner, offset);
     f.detail = "fence.proxy.async.shared::cta by the threads that stored, before the barrier that lets the copy begin, makes the stores visible to it.";
     return !report_unless_suppressed(w, std::move(f));
   }

@@ -17,6 +17,9 @@ void run_tensor_map_fence(Warp& w, const Op& op, LaneMask mask);
 
 // Before a copy reads [address, address + size) of the block's own shared memory. False: a finding ends the launch.
 bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, std::uint32_t address, std::uint32_t size);
+// Before a reduction changes [offset, offset + size) of the shared memory of a block of the cluster. Where that is another block, and its own threads
+// stored there, any fence of theirs since, and any fence of this block, will do: clocks of two blocks are not compared.
+bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, Block& owner, std::uint32_t offset, std::uint32_t size);
 // Before a copy goes through the tensor map at an address in global memory.
 bool check_tensor_map_fence(Warp& w, std::uint32_t pc, int lane, std::uint64_t address);
 

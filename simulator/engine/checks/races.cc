@@ -328,10 +328,10 @@ bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
   });
 }
 
-check::Access last_write_to_shared(Warp& w, std::uint32_t offset) {
+check::Access last_write_to_shared(Warp& w, const Block& owner, std::uint32_t offset) {
   const Block& b = *w.block;
-  const Opponent o = b.launch->shared_cells ? opponent(b, w.index, b.worker->races->last_write(b.cells[offset >> 2], offset & 3))
-                                            : opponent(b, w.index, b.races.last_write(offset));
+  const Opponent o = b.launch->shared_cells ? opponent(b, w.index, b.worker->races->last_write(owner.cells[offset >> 2], offset & 3))
+                                            : opponent(b, w.index, owner.races.last_write(offset));
   return access_of(b, o, offset, 1);
 }
 

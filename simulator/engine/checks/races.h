@@ -11,8 +11,8 @@ bool check_shared_races(Warp& w, Request& r, LaneMask lanes);
 // Shared memory of `owner`, the warp's own block or another of its cluster, in a launch of clusters.
 bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes);
 bool check_global_races(Warp& w, Request& r, LaneMask lanes);
-// The last write to a byte of the block's own shared memory that has been written to.
-check::Access last_write_to_shared(Warp& w, std::uint32_t offset);
+// The last write to a byte of the shared memory of a block of the cluster that has been written to.
+check::Access last_write_to_shared(Warp& w, const Block& owner, std::uint32_t offset);
 
 // Release and acquire patterns between blocks. A strong write leaves at its addresses what its block has published: to be called before memory
 // changes. A strong read finds it: to be called after memory has been read. `addresses` are the operation's own, not resolved.

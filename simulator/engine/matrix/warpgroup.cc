@@ -147,7 +147,7 @@ bool check_read_kept(Warp& w, const PendingMultiplication& p) {
     f.access.address = m.offset + at;
     f.access.size = 1;
     f.where = "its operand has been overwritten before the multiplication was waited for";
-    f.other = last_write_to_shared(w, m.offset + at);
+    f.other = last_write_to_shared(w, *w.block, m.offset + at);
     f.detail = "wgmma.wait_group says when shared memory may be used again.";
     if (report_unless_suppressed(w, std::move(f))) return false;
     break;

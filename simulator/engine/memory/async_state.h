@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "simulator/engine/vocabulary.h"
+#include "simulator/isa/opcode.h"
 
 namespace lockstep::engine {
 
@@ -27,8 +28,10 @@ struct Delivery {
   Issue issue;
   std::uint32_t offset = 0;
   std::vector<std::byte> bytes;
-  std::vector<bool> unwritten;  // bytes whose source was never written; empty: none
-  std::vector<bool> absent;     // of each 16 bytes, whether they are none of the copy's; empty: all are
+  std::vector<bool> unwritten;                 // bytes whose source was never written; empty: none
+  std::vector<bool> absent;                    // of each 16 bytes, whether they are none of the copy's; empty: all are
+  isa::AtomOp reduction = isa::AtomOp::kNone;  // how they are combined with what is there; none: they replace it
+  isa::Type type = isa::Type::kNone;           // of the elements that are combined
 
   bool holds(std::uint64_t at, std::uint64_t size) const { return overlap(at, size, offset, bytes.size(), absent); }
   // Whether [at, at + size) meets what the copy moves of [begin, begin + length).

@@ -211,6 +211,12 @@ void reduce_element(Warp& w, const Op& op, const Request& r, int lane, const std
   update_element(w, op, 1u << lane, r, element);
 }
 
+std::uint64_t reduced_integer(AtomOp what, bool is_signed, std::uint32_t width, std::uint64_t old, std::uint64_t value) {
+  const AtomicType type = is_signed ? AtomicType::kSigned : AtomicType::kUnsigned;
+  if (width == 8) return updated<std::uint64_t, std::int64_t>(what, type, old, value, 0, false);
+  return updated<std::uint32_t, std::int32_t>(what, type, static_cast<std::uint32_t>(old), static_cast<std::uint32_t>(value), 0, false);
+}
+
 void run_atomic(Warp& w, const Op& op, LaneMask mask) {
   Request r;
   load_addresses(w, op, r.address);

@@ -127,16 +127,38 @@ class BulkLane {
 
   // To shared memory: the bytes come with the phase of an mbarrier there.
   void send(std::uint32_t to, std::uint32_t barrier) {
-    const Space space = Space::kSharedCluster;
-    const Op target = side(op_, space);
-    SharedPlace place;
+    const bool reduces = copy_.reduction != isa::AtomOp::kNone;
+    Op target = side(op_, Space::kSharedCluster);
+    if (reduces) target.flags |= kStrong;
     for (std::uint32_t at = 0; at < size_; at += kChunk) {
-      Request r = request(target, to + at);
-      r.writes = true;
-      if (!resolve(w_, r, space, 1u << lane_)) return;
+      if (!(reduces ? may_reduce(target, to, at) : may_overwrite(target, to + at))) return;
     }
-    if (!shared_place(w_, space, to, place)) return;
+    SharedPlace place;
+    if (!shared_place(w_, Space::kSharedCluster, to, place)) return;
+    delivery_.reduction = copy_.reduction;
+    delivery_.type = copy_.type;
     send_delivery(w_, target, lane_, place, barrier, delivery_, size_);
+  }
+
+  bool may_overwrite(const Op& target, std::uint32_t address) {
+    Request r = request(target, address);
+    r.writes = true;
+    return resolve(w_, r, Space::kSharedCluster, 1u << lane_);
+  }
+
+  // An element of which a byte was never written, on either side, gives one that was not.
+  bool may_reduce(const Op& target, std::uint32_t to, std::uint32_t at) {
+    std::uint16_t there = 0;
+    if (!check_reduced(w_, target, pc_, lane_, to + at, there)) return false;
+    if (there == 0 && delivery_.unwritten.empty()) return true;
+    delivery_.unwritten.resize(size_);
+    const auto element = static_cast<std::uint32_t>(isa::size_of(copy_.type));
+    for (std::uint32_t first = at; first < at + kChunk; first += element) {
+      bool any = false;
+      for (std::uint32_t i = first; i < first + element; ++i) any |= delivery_.unwritten[i] || (there >> (i - at) & 1);
+      std::fill_n(delivery_.unwritten.begin() + first, element, any);
+    }
+    return true;
   }
 
   // To global memory.
@@ -214,7 +236,7 @@ bool check_source_kept(Warp& w, const BulkStore& s) {
   f.access.address = s.offset + at;
   f.access.size = 1;
   f.where = "its source has been overwritten before the copy was waited for";
-  f.other = last_write_to_shared(w, static_cast<std::uint32_t>(s.offset + at));
+  f.other = last_write_to_shared(w, b, static_cast<std::uint32_t>(s.offset + at));
   f.detail = "cp.async.bulk.wait_group.read says when the source may be used again.";
   return !report_unless_suppressed(w, std::move(f));
 }

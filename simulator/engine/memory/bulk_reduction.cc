@@ -1,10 +1,14 @@
 #include "simulator/engine/memory/bulk_reduction.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "simulator/engine/checks/proxies.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/launch/worker.h"
 #include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/shared_memory.h"
+#include "simulator/engine/sync/mbarrier.h"
 #include "simulator/memory/describe.h"
 
 namespace lockstep::engine {
@@ -40,15 +44,26 @@ std::optional<Op> reduction(const Op& op, AtomOp what, Type type) {
 namespace {
 
 // False: a finding ends the launch.
-bool report_unwritten(Warp& w, const Request& r, int lane) {
+bool report_unwritten(Warp& w, const Request& r, int lane, Space space = Space::kGlobal) {
   if (already_reported(w, check::Kind::kUninitialised, r.pc)) return true;
   first_time(w, check::Kind::kUninitialised, r.pc);
-  check::Finding f = access_finding(w, r, Space::kGlobal, 1u << lane, check::Kind::kUninitialised);
+  check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kUninitialised);
   f.where = "the memory it changes was never written";
-  if (const memory::Allocation* a = w.block->worker->memory->find(f.access.address)) {
+  const memory::Allocation* a = space == Space::kGlobal ? w.block->worker->memory->find(f.access.address) : nullptr;
+  if (a != nullptr) {
     f.where += ": " + std::to_string(f.access.address - a->begin) + " bytes into " + memory::describe(*a);
   }
   return !report_unless_suppressed(w, std::move(f));
+}
+
+// Whether a reduction of kBulkChunk bytes at `offset` is under way.
+bool is_reduced(const Block& b, std::uint32_t offset) {
+  for (const auto& [place, m] : b.async->mbarriers) {
+    for (const Mbarrier::Arriving& a : m.arriving) {
+      if (a.delivery.reduction != AtomOp::kNone && a.delivery.holds(offset, kBulkChunk)) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -72,6 +87,54 @@ bool reduce_piece(Warp& w, const Op& reduction, std::uint32_t pc, int lane, std:
     reduce_element(w, reduction, r, lane, bytes + at, subnormals);
   }
   return true;
+}
+
+bool check_reduced(Warp& w, const Op& target, std::uint32_t pc, int lane, std::uint32_t address, std::uint16_t& unwritten) {
+  Request r;
+  r.op = &target;
+  r.pc = pc;
+  r.size = kBulkChunk;
+  std::fill(r.address, r.address + kWarpSize, address);
+  // What a copy has under way counts as never written, so neither of the two asks for that as a read would. After the second it is this copy that wrote last.
+  SharedPlace place;
+  std::uint32_t missing = 0;
+  const bool exists =
+      shared_place(w, Space::kSharedCluster, address, place) && shared_range(*w.block->launch, place.offset, place.offset + kBulkChunk) != nullptr;
+  if (exists && w.block->launch->check_initialisation) {
+    missing = missing_bytes(reinterpret_cast<const std::uint8_t*>(place.block->shared.written.get()), place.offset, kBulkChunk);
+  }
+  if (!resolve(w, r, Space::kSharedCluster, 1u << lane) || !check_proxy_fence(w, pc, lane, *place.block, place.offset, kBulkChunk)) return false;
+  r.writes = true;
+  if (!resolve(w, r, Space::kSharedCluster, 1u << lane)) return false;
+  if (missing == 0 || (place.block->async && is_reduced(*place.block, place.offset))) return true;
+  r.address[lane] = place.offset;
+  r.unwritten = 1u << lane;
+  r.missing[lane] = missing;
+  if (!check_not_under_way(w, r, *place.block, r.unwritten)) return false;
+  unwritten = static_cast<std::uint16_t>(missing);
+  return report_unwritten(w, r, lane, Space::kShared);
+}
+
+void combine(Block& b, const Delivery& d) {
+  const auto size = static_cast<std::uint32_t>(isa::size_of(d.type));
+  std::byte* to = b.shared.bytes.get() + d.offset;
+  for (std::size_t at = 0; at < d.bytes.size(); at += size) {
+    std::uint64_t old = 0, value = 0;
+    std::memcpy(&old, to + at, size);
+    std::memcpy(&value, d.bytes.data() + at, size);
+    const std::uint64_t now = reduced_integer(d.reduction, isa::is_signed(d.type), size, old, value);
+    std::memcpy(to + at, &now, size);
+  }
+}
+
+void hide_what_is_under_way(Block& b, const Delivery& arrived) {
+  for (const auto& [place, m] : b.async->mbarriers) {
+    for (const Mbarrier::Arriving& a : m.arriving) {
+      for (std::uint32_t at = 0; at < arrived.bytes.size(); at += kBulkChunk) {
+        if (a.delivery.holds(arrived.offset + at, kBulkChunk)) forget_written(b, arrived.offset + at, kBulkChunk);
+      }
+    }
+  }
 }
 
 }  // namespace lockstep::engine

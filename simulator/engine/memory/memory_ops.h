@@ -56,6 +56,9 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask);
 // addition keeps them, as the atomic does not.
 void reduce_element(Warp& w, const Op& op, const Request& r, int lane, const std::byte* value, bool subnormals);
 
+// What an atomic on an integer of `width` bytes, 4 or 8, leaves behind.
+std::uint64_t reduced_integer(isa::AtomOp what, bool is_signed, std::uint32_t width, std::uint64_t old, std::uint64_t value);
+
 // Reads for the built-in functions (format strings, their arguments), unchecked for races: nullptr when out of bounds.
 const std::byte* peek(Warp& w, int lane, std::uint64_t generic_address, std::uint32_t size);
 

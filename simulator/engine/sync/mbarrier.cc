@@ -10,6 +10,7 @@
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
 #include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/bulk_reduction.h"
 #include "simulator/engine/memory/lane_addresses.h"
 #include "simulator/engine/schedule/scheduler.h"
 #include "simulator/engine/sync/cluster.h"
@@ -81,10 +82,13 @@ bool phase_complete(const Op& op, const Mbarrier& m, std::uint64_t asked) {
 // Bytes that came with phases that are complete.
 void take_deliveries(Block& b, Mbarrier& m) {
   if (m.arriving.empty()) return;
-  for (const Mbarrier::Arriving& a : m.arriving) {
-    if (a.phase < m.phase) deliver(b, a.delivery);
+  std::vector<Mbarrier::Arriving> under_way, arrived;
+  for (Mbarrier::Arriving& a : m.arriving) (a.phase < m.phase ? arrived : under_way).push_back(std::move(a));
+  m.arriving = std::move(under_way);
+  for (const Mbarrier::Arriving& a : arrived) deliver(b, a.delivery);
+  for (const Mbarrier::Arriving& a : arrived) {
+    if (a.delivery.reduction != isa::AtomOp::kNone) hide_what_is_under_way(b, a.delivery);
   }
-  std::erase_if(m.arriving, [&](const Mbarrier::Arriving& a) { return a.phase < m.phase; });
 }
 
 std::uint64_t argument(const Warp& w, const Op& op, int lane) {
@@ -196,11 +200,12 @@ void forget_written(Block& b, std::uint32_t offset, std::uint32_t bytes) {
 void deliver(Block& b, const Delivery& d) {
   if (d.bytes.empty()) return;  // a copy of no bytes has no addresses either
   ++b.worker->changes;
+  if (d.reduction != isa::AtomOp::kNone) combine(b, d);
   auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
   const std::size_t step = d.absent.empty() ? d.bytes.size() : 16;
   for (std::size_t at = 0; at < d.bytes.size(); at += step) {
     if (!d.absent.empty() && d.absent[at / 16]) continue;
-    std::memcpy(b.shared.bytes.get() + d.offset + at, d.bytes.data() + at, step);
+    if (d.reduction == isa::AtomOp::kNone) std::memcpy(b.shared.bytes.get() + d.offset + at, d.bytes.data() + at, step);
     if (b.launch->check_initialisation) set_written(shadow, d.offset + at, static_cast<std::uint32_t>(step));
   }
   if (!b.launch->check_initialisation) return;

@@ -89,11 +89,11 @@ class Writer {
       line("st.shared.v2.b64 [td1+" + std::to_string(at) + "], {td3, td3}; st.local.v2.b64 [td2+" + std::to_string(at) + "], {td3, td3};");
     }
     const Opcode op = e.spelling.form->row->opcode;
-    if ((op == Opcode::k_cp_async_bulk || e.text.find("mbarrier") != std::string::npos) && op != Opcode::k_mbarrier_init && op != Opcode::k_mbarrier_inval) {
-      line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.init.shared.b64 [td0], " + std::to_string(op == Opcode::k_cp_async_bulk ? 1 : 100) +
-           ";");
+    const bool bulk = op == Opcode::k_cp_async_bulk || op == Opcode::k_cp_reduce_async_bulk;
+    if ((bulk || e.text.find("mbarrier") != std::string::npos) && op != Opcode::k_mbarrier_init && op != Opcode::k_mbarrier_inval) {
+      line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.init.shared.b64 [td0], " + std::to_string(bulk ? 1 : 100) + ";");
     }
-    if (op == Opcode::k_cp_async_bulk || op == Opcode::k_cp_reduce_async_bulk) line("fence.proxy.async;");
+    if (bulk) line("fence.proxy.async;");
     line("mov.b64 td3, 1; st.param.b64 [outgoing], td3;");
     sources(e);
     line("mov.u32 turn, 0;\nbra.uni $first;\n$next:\nadd.u32 turn, turn, 1;\n$first:");

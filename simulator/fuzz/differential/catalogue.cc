@@ -101,7 +101,7 @@ std::string_view never_because(const isa::FormRow& row) {
     case isa::Category::kMatrixLoadStore:
     case isa::Category::kWarpgroup: return "is of a whole warp or warpgroup, which lanes of random programs leave; matrix_replay_test judges it";
     case isa::Category::kAsyncCopy:
-      if (row.opcode == Opcode::k_cp_reduce_async_bulk) return "changes global memory, which bulk_reduction_test judges";
+      if (row.opcode == Opcode::k_cp_reduce_async_bulk) return "changes memory, which bulk_reduction_test judges";
       break;
     case isa::Category::kTensorCopy: return "needs a tensor map, which the host makes; tensor_copy_test judges it";
     default: break;

@@ -55,6 +55,8 @@ TEST(Occupancy, DependsOnTheDevice) {
   EXPECT_EQ(on("sm_75", 10, 0, 1024), 1);
   EXPECT_EQ(on("sm_75", 10, 0, 32), 16);
   EXPECT_EQ(on("sm_80", 10, 0, 32), 32);
+  EXPECT_EQ(on("sm_89", 10, 0, 256), 6);
+  EXPECT_EQ(on("sm_89", 10, 0, 32), 24);
   EXPECT_EQ(on("sm_120", 10, 0, 256), 6);
   EXPECT_EQ(on("sm_120", 10, 0, 32), 24);
 }

@@ -129,7 +129,7 @@ TEST(Environment, AMistypedSettingMakesEveryCallFail) {
   const Outcome o = run("PROGRAM", "malloc fine sync", "LOCKSTEP_DEVICE=sm90");
   EXPECT_TRUE(says(o, "malloc 3\n")) << o.out;
   EXPECT_TRUE(says(o, "sync 3\n")) << o.out;
-  EXPECT_TRUE(says(o, "sm_75, sm_80, sm_90")) << o.out;
+  EXPECT_TRUE(says(o, "sm_75, sm_80, sm_89, sm_90")) << o.out;
 }
 
 TEST(Output, OfKernelsComesInOrder) {
