@@ -340,12 +340,12 @@ TEST_F(ClusterReduction, GivesWhatAnH100Gave) {
 
 TEST_F(ClusterReduction, ComesWithItsPhase) {
   const std::string expect_only = "  @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], 4096;\n";
-  expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), expect_only), Kind::kRace, "asynchronous copy is on its way");
+  expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), expect_only), Kind::kRace, "cp.reduce.async.bulk");
   // An atomic goes by another proxy: nothing but the wait orders it after the reduction.
   expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), expect_only + "  red.shared.add.u32 [%r7], 1;\n"), Kind::kRace, "");
   std::string fewer = kReceive;
   fewer.replace(fewer.find("4096"), 4, "4080");
-  expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), fewer), Kind::kDeadlock, "bytes that never come");
+  expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), fewer), Kind::kDeadlock, "wait at an mbarrier");
 }
 
 TEST_F(ClusterReduction, SeveralMayBeUnderWayToOnePlace) {
@@ -370,11 +370,14 @@ TEST_F(ClusterReduction, SeveralMayBeUnderWayToOnePlace) {
   expect_finding(cluster_kernel(kFenceAsync, replaces + send("add.u32"), twice), Kind::kRace, "asynchronous copy is on its way");
 }
 
-TEST_F(ClusterReduction, BlocksAddToOneAnother) {
-  // Rank 1 sends its own sum to itself as well.
-  std::string twice = kReceive;
-  twice.replace(twice.find("4096"), 4, "8192");
-  expect_sum(cluster_kernel(kFenceAsync, send("add.u32"), "  @%p1 " + send("add.u32", "%r5", "%r3").substr(2) + twice), 3);
+TEST_F(ClusterReduction, BlocksAddToOnePlace) {
+  // Rank 1 sends itself what it has in its tile.
+  std::string twice =
+      "  mad.lo.u32 %r14, %r1, 16, %r2;\n  st.shared.v4.u32 [%r14], {%r10, %r11, %r12, %r13};\n  fence.proxy.async;\n  bar.sync 0;\n"
+      "  @!%p1 bra OVER;\n" +
+      send("add.u32", "%r3", "%r2", "4096", "%r4") + "OVER:\n" + kReceive;
+  twice.replace(twice.find("expect_tx.shared.b64 _, [%r4], 4096"), 35, "expect_tx.shared.b64 _, [%r4], 8192");
+  expect_sum(cluster_kernel(kFenceAsync, send("add.u32"), twice), 3);
 }
 
 TEST_F(ClusterReduction, WantsAFenceOnBothSides) {
@@ -401,16 +404,16 @@ TEST_F(ClusterReduction, IsCheckedAsACopy) {
   expect_finding(of(send("add.u32", "%r5+16")), Kind::kOutOfBounds, "'sum'");
   expect_finding(of(send("add.u32", "%r5", "%r2+16")), Kind::kOutOfBounds, "'tile'");
   expect_finding(of(send("add.u32", "%r5", "%r2", "4096", "%r4")), Kind::kMbarrierMisuse, "of another block than the destination");
-  expect_finding(of("  st.shared::cluster.u32 [%r5], 5;\n" + send("add.u32")), Kind::kRace, "");
-  const std::vector<std::uint8_t> ones(kSent, 1);
-  // Nobody wrote what it adds to, or what it adds.
-  const auto unwritten = [&](const std::string& who, const std::string& words) {
-    std::string k = of(send("add.u32"));
-    k.insert(k.find("st.shared.v4.u32"), who);
-    expect_finding(k, Kind::kUninitialised, words);
-  };
-  unwritten("@!%p2 ", "the memory it changes was never written");
-  unwritten("@%p2 ", "");
+  expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), "  st.shared.u32 [%r7], 5;\n" + std::string(kReceive)), Kind::kRace, "cp.reduce.async.bulk");
+  // Nobody wrote what it adds to, or three bytes of an element that it adds.
+  std::string k = of(send("add.u32"));
+  k.insert(k.find("st.shared.v4.u32"), "@!%p2 ");
+  expect_finding(k, Kind::kUninitialised, "the memory it changes was never written");
+  const std::string uses = "  ld.shared.u8 %r14, [%r7];\n  add.u32 %r14, %r14, 1;\n  st.global.u32 [%rd2], %r14;\n";
+  k = cluster_kernel(kFenceAsync, send("add.u32"), kReceive + uses);
+  k.replace(k.find("st.shared.v4.u32 [%r7], {%r10, %r11, %r12, %r13};"), 49,
+            "@%p2 st.shared.v4.u32 [%r7], {%r10, %r11, %r12, %r13};\n  @!%p2 st.shared.u8 [%r7], %r10;\n  @!%p2 st.shared.v2.u32 [%r7+8], {%r12, %r13};");
+  expect_finding(k, Kind::kUninitialised, "");
 }
 
 }  // namespace bulk_reduction_test
