@@ -36,7 +36,7 @@ FunctionBuilder::FunctionBuilder(const Linker& linker, std::uint32_t index, cons
   for (const std::uint32_t v : a.undefined) out_.undefined.push_back(slots_[v]);
   scratch_end_ = frame_.file_bytes() + std::min<std::uint32_t>((a.bytes + 63) & ~63u, kMaxFileBytes + 64);  // so that it does not wrap
   check_file_bytes(scratch_end_, out_);
-  out_.registers = a.live;
+  out_.registers = static_cast<int>(function_.max_registers == 0 ? a.live : std::min<std::uint32_t>(a.live, function_.max_registers));
 }
 
 void FunctionBuilder::refuse(const Instruction& i, const std::string& why) const {

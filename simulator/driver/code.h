@@ -34,20 +34,6 @@ cudaLaunchConfig_t config_of(const CUlaunchConfig& config);
 // Pointers to a kernel's arguments, of those that lie in one buffer (`extra`, CU_LAUNCH_PARAM_BUFFER_POINTER). Nothing where there is no `extra`.
 CUresult arguments_of(Runtime& r, Device& d, const runtime::KernelEntry& entry, void** parameters, void** extra, std::vector<void*>* result);
 
-// Where the options of a call want to be told what is wrong (CU_JIT_ERROR_LOG_BUFFER and its kin).
-class JitLog {
- public:
-  JitLog(unsigned count, const CUjit_option* options, void** values);
-  // After the call: the sentence that the simulated GPU has said, if the call failed.
-  void finish(CUresult result) const;
-
- private:
-  void** value(CUjit_option which) const;
-  unsigned count_;
-  const CUjit_option* options_;
-  void** values_;
-};
-
 // The contents of a file; false when it cannot be read.
 bool read_file(const char* path, std::string* bytes);
 

@@ -80,6 +80,12 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice dev
       *value = 1;
       return cudaSuccess;
     }
+    // What the runtime has no names for.
+    const bool of_streams = which == CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS || which == CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR;
+    if (of_streams && value != nullptr) {
+      *value = 1;
+      return cudaSuccess;
+    }
     // Both APIs number them alike.
     return cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(which), device);
   });

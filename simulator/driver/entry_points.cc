@@ -37,12 +37,15 @@ CUresult find(const char* name, void** function, int version, cuuint64_t flags, 
               : search == Search::kUnknownName ? CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
                                                : CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
   }
-  return search == Search::kFound ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+  return CUDA_SUCCESS;  // with a null pointer where there is none, as an H100's driver answers
 }
 
 }  // namespace
 
-CUresult proc_address_1(const char* name, void** function, int version, cuuint64_t flags) { return find(name, function, version, flags, nullptr); }
+CUresult proc_address_1(const char* name, void** function, int version, cuuint64_t flags) {
+  const CUresult result = find(name, function, version, flags, nullptr);
+  return result == CUDA_SUCCESS && *function == nullptr ? CUDA_ERROR_NOT_FOUND : result;  // it had no other way to say so
+}
 
 namespace {
 

@@ -29,7 +29,8 @@ CUresult cuEventSynchronize(CUevent event) {
   return call("cuEventSynchronize", Needs::kContext, [&] { return cudaEventSynchronize(event); });
 }
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
-  return call("cuEventElapsedTime", Needs::kContext, [&] { return cudaEventElapsedTime(milliseconds, start, end); });
+  return call("cuEventElapsedTime", Needs::kContext,
+              [&] { return start == nullptr || end == nullptr ? cudaErrorInvalidResourceHandle : cudaEventElapsedTime(milliseconds, start, end); });
 }
 
 }  // extern "C"

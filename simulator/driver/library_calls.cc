@@ -6,31 +6,28 @@ using lockstep::runtime::KernelEntry;
 
 namespace {
 
-CUresult load(const char* function, unsigned count, CUjit_option* options, void** values, const auto& body) {
-  const JitLog log(count, options, values);
-  const CUresult result = call(function, Needs::kDriver, body, Loads::kCode);
-  log.finish(result);
-  return result;
-}
+// The options of both APIs have the same numbers.
+cudaJitOption* jit(CUjit_option* options) { return static_cast<cudaJitOption*>(static_cast<void*>(options)); }
+cudaLibraryOption* own(CUlibraryOption* options) { return static_cast<cudaLibraryOption*>(static_cast<void*>(options)); }
 
 // The name that is not there is another error here than in the runtime's functions for kernels that nvcc has registered.
 CUresult found(cudaError_t error) { return error == cudaErrorSymbolNotFound ? CUDA_ERROR_NOT_FOUND : result_of(error); }
-
-void* jit(CUjit_option* options) { return options; }
 
 }  // namespace
 
 extern "C" {
 
-CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* options, void** values, unsigned count, CUlibraryOption* /*library_options*/,
-                           void** /*library_values*/, unsigned /*library_count*/) {
-  return load("cuLibraryLoadData", count, options, values,
-              [&] { return cudaLibraryLoadData(library, code, static_cast<cudaJitOption*>(jit(options)), values, count, nullptr, nullptr, 0); });
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* options, void** values, unsigned count, CUlibraryOption* library_options,
+                           void** library_values, unsigned library_count) {
+  return call(
+      "cuLibraryLoadData", Needs::kDriver,
+      [&] { return cudaLibraryLoadData(library, code, jit(options), values, count, own(library_options), library_values, library_count); }, Loads::kCode);
 }
-CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* options, void** values, unsigned count, CUlibraryOption* /*library_options*/,
-                               void** /*library_values*/, unsigned /*library_count*/) {
-  return load("cuLibraryLoadFromFile", count, options, values,
-              [&] { return cudaLibraryLoadFromFile(library, path, static_cast<cudaJitOption*>(jit(options)), values, count, nullptr, nullptr, 0); });
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* options, void** values, unsigned count, CUlibraryOption* library_options,
+                               void** library_values, unsigned library_count) {
+  return call(
+      "cuLibraryLoadFromFile", Needs::kDriver,
+      [&] { return cudaLibraryLoadFromFile(library, path, jit(options), values, count, own(library_options), library_values, library_count); }, Loads::kCode);
 }
 
 CUresult cuLibraryUnload(CUlibrary library) {

@@ -11,14 +11,15 @@
 #include "simulator/runtime/state/linked_code.h"
 
 using namespace lockstep::driver;
+using lockstep::runtime::JitOptions;
 namespace fatbin = lockstep::fatbin;
 
 namespace {
 
 struct Linker {
-  JitLog log;
+  JitOptions jit;
   std::vector<std::string> texts;
-  std::string linked;  // what cuLinkComplete has given the program
+  std::string linked;  // what cuLinkComplete has given the program: then it takes nothing more
 };
 
 // Guarded by the device lock.
@@ -28,17 +29,17 @@ std::map<CUlinkState, std::unique_ptr<Linker>>& linkers() {
 }
 
 CUresult about_link(const char* function, CUlinkState state, const auto& body) {
-  const JitLog* log = nullptr;
+  const JitOptions* jit = nullptr;
   const CUresult result = locked(
       function, Needs::kContext,
       [&](Runtime& r, Device& d) {
         const auto it = linkers().find(state);
         if (it == linkers().end()) return CUDA_ERROR_INVALID_HANDLE;
-        log = &it->second->log;
+        jit = &it->second->jit;
         return body(r, d, *it->second);
       },
       Loads::kCode);
-  if (log != nullptr && result != CUDA_SUCCESS) log->finish(result);
+  if (jit != nullptr && result != CUDA_SUCCESS) jit->finish(static_cast<cudaError_t>(result));
   return result;
 }
 
@@ -64,19 +65,19 @@ CUresult add(Runtime& r, const char* function, Linker& linker, CUjitInputType ty
   constexpr std::uint32_t kContainerMagic = 0xba55ed50;
   std::uint32_t magic = 0;
   if (bytes.size() >= sizeof magic) std::memcpy(&magic, bytes.data(), sizeof magic);
+  if (type < 0 || type >= CU_JIT_NUM_INPUT_TYPES) return CUDA_ERROR_INVALID_VALUE;
   if (type == CU_JIT_INPUT_PTX) {
     linker.texts.push_back(bytes.substr(0, bytes.find('\0')));
     return CUDA_SUCCESS;
   }
   if (magic == kContainerMagic) return add_fat_binary(r, function, bytes, linker);
+  // Linked code is machine code that nothing can be linked to, as cuLinkComplete gives it on a GPU.
   if (bytes.size() >= 32 && lockstep::runtime::is_linked(bytes.data())) {
-    std::vector<std::string> texts;
-    if (!lockstep::runtime::unpack_linked(bytes.data(), &texts)) return CUDA_ERROR_INVALID_IMAGE;
-    for (std::string& text : texts) linker.texts.push_back(std::move(text));
-    return CUDA_SUCCESS;
+    r.explain(function, "what cuLinkComplete has given cannot be linked again");
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   if (type == CU_JIT_INPUT_LIBRARY && name.find("cudadevrt") != name.npos) return CUDA_SUCCESS;
-  r.explain(function, "the simulated GPU's linker takes PTX, fat binaries with PTX, and what it has linked itself");
+  r.explain(function, "the simulated GPU's linker takes PTX and fat binaries with PTX");
   return type == CU_JIT_INPUT_CUBIN || type == CU_JIT_INPUT_OBJECT ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -85,9 +86,10 @@ CUresult add(Runtime& r, const char* function, Linker& linker, CUjitInputType ty
 extern "C" {
 
 CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
-  return locked("cuLinkCreate", Needs::kContext, [&](Runtime&, Device&) {
-    if (state == nullptr || (count != 0 && (options == nullptr || values == nullptr))) return CUDA_ERROR_INVALID_VALUE;
-    auto linker = std::make_unique<Linker>(Linker{JitLog(count, options, values), {}, {}});
+  return locked("cuLinkCreate", Needs::kContext, [&](Runtime& r, Device&) {
+    if (state == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    auto linker = std::make_unique<Linker>(Linker{JitOptions(count, options, values), {}, {}});
+    if (const cudaError_t error = linker->jit.check(r.settings.profile->compute_capability()); error != cudaSuccess) return result_of(error);
     *state = reinterpret_cast<CUlinkState>(linker.get());
     linkers().emplace(*state, std::move(linker));
     return CUDA_SUCCESS;
@@ -96,7 +98,7 @@ CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUli
 
 CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, std::size_t size, const char* name, unsigned, CUjit_option*, void**) {
   return about_link("cuLinkAddData", state, [&](Runtime& r, Device&, Linker& linker) {
-    if (data == nullptr || size == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (data == nullptr || size == 0 || !linker.linked.empty()) return CUDA_ERROR_INVALID_VALUE;
     return add(r, "cuLinkAddData", linker, type, std::string(static_cast<const char*>(data), size), name == nullptr ? "" : name);
   });
 }
@@ -104,25 +106,27 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, std::
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned, CUjit_option*, void**) {
   return about_link("cuLinkAddFile", state, [&](Runtime& r, Device&, Linker& linker) {
     std::string bytes;
-    if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (path == nullptr || !linker.linked.empty()) return CUDA_ERROR_INVALID_VALUE;
     if (!read_file(path, &bytes)) return CUDA_ERROR_FILE_NOT_FOUND;
     return add(r, "cuLinkAddFile", linker, type, bytes, path);
   });
 }
 
-// Loads what was linked once, to tell now what cannot be.
+// Loads what was linked once, to tell now what cannot be. Nothing at all can be linked.
 CUresult cuLinkComplete(CUlinkState state, void** code, std::size_t* size) {
   return about_link("cuLinkComplete", state, [&](Runtime& r, Device& d, Linker& linker) {
     if (code == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (linker.texts.empty()) return CUDA_ERROR_INVALID_IMAGE;
-    auto* const binary = r.modules.add_texts(linker.texts);
-    const cudaError_t error = r.modules.load(r, *binary, d.ordinal);
-    r.modules.remove(r, binary);
-    if (error != cudaSuccess) return result_of(error);
-    linker.linked = lockstep::runtime::pack_linked(linker.texts);
+    if (!linker.linked.empty()) return CUDA_ERROR_INVALID_HANDLE;
+    if (!linker.texts.empty()) {
+      auto* const binary = r.modules.add_texts(linker.texts);
+      const cudaError_t error = r.modules.load(r, *binary, d.ordinal);
+      r.modules.remove(r, binary);
+      if (error != cudaSuccess) return result_of(error);
+    }
+    linker.linked = lockstep::runtime::pack_linked(linker.texts, linker.jit.limits());
     *code = linker.linked.data();
     if (size != nullptr) *size = linker.linked.size();
-    linker.log.finish(CUDA_SUCCESS);
+    linker.jit.finish(cudaSuccess, /*linked=*/true);
     return CUDA_SUCCESS;
   });
 }

@@ -4,8 +4,10 @@
 #include "simulator/driver/code.h"
 
 using namespace lockstep::driver;
+using lockstep::runtime::CodeLimits;
 using lockstep::runtime::Contexts;
 using lockstep::runtime::FatBinary;
+using lockstep::runtime::JitOptions;
 using lockstep::runtime::KernelEntry;
 
 namespace lockstep::driver {
@@ -20,10 +22,10 @@ std::list<Module>& modules() {
 CUmodule handle_of(Module& module) { return reinterpret_cast<CUmodule>(&module); }
 
 // Loads code into the current context. `bytes`: a file's, which `code` lies in, or nullptr; they are taken.
-CUresult load(Runtime& r, Device& d, const char* function, const void* code, std::string* bytes, CUmodule* result) {
+CUresult load(Runtime& r, Device& d, const char* function, const void* code, std::string* bytes, const CodeLimits& limits, CUmodule* result) {
   cudaError_t error = cudaSuccess;
   std::string why;
-  FatBinary* const binary = r.modules.add_code(code, &error, &why);
+  FatBinary* const binary = r.modules.add_code(code, limits, &error, &why);
   if (binary == nullptr) {
     r.explain(function, why);
     return result_of(error);
@@ -43,12 +45,16 @@ CUresult load(Runtime& r, Device& d, const char* function, const void* code, std
 
 CUresult load_data(const char* function, CUmodule* module, const void* image, unsigned count = 0, const CUjit_option* options = nullptr,
                    void** values = nullptr) {
-  const JitLog log(count, options, values);
+  JitOptions jit(count, options, values);
   const CUresult result = locked(
       function, Needs::kContext,
-      [&](Runtime& r, Device& d) { return module == nullptr || image == nullptr ? CUDA_ERROR_INVALID_VALUE : load(r, d, function, image, nullptr, module); },
+      [&](Runtime& r, Device& d) {
+        if (module == nullptr || image == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        const cudaError_t checked = jit.check(r.settings.profile->compute_capability());
+        return checked != cudaSuccess ? result_of(checked) : load(r, d, function, image, nullptr, jit.limits(), module);
+      },
       Loads::kCode);
-  log.finish(result);
+  jit.finish(static_cast<cudaError_t>(result));
   return result;
 }
 
@@ -129,7 +135,7 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
         if (!read_file(path, &bytes)) return CUDA_ERROR_FILE_NOT_FOUND;
         if (bytes.size() < 16) return CUDA_ERROR_INVALID_IMAGE;
         const char* const code = bytes.data();  // stays when the strings are swapped: it is longer than any that lies in place
-        return load(r, d, "cuModuleLoad", code, &bytes, module);
+        return load(r, d, "cuModuleLoad", code, &bytes, {}, module);
       },
       Loads::kCode);
 }

@@ -44,13 +44,13 @@ CUDA_TEST(DriverModule, ComesFromAFile) {
 
 CUDA_TEST(DriverModule, ThatIsWrongSaysWhyInItsLog) {
   start();
-  const std::string wrong = std::string(kPtx) + "\n.visible .entry odd() { no.such.instruction; ret; }\n";
+  const std::string wrong = std::string(kPtx) + "\n.visible .entry odd() { nosuchinstruction; ret; }\n";
   char log[1024] = "";
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
   CUmodule module = nullptr;
   EXPECT_CU(CUDA_ERROR_INVALID_PTX, cuModuleLoadDataEx(&module, wrong.c_str(), 2, options, values));
-  EXPECT_NE(std::strstr(log, "no.such.instruction"), nullptr) << log;
+  EXPECT_NE(std::strstr(log, "nosuchinstruction"), nullptr) << log;
   EXPECT_GE(reinterpret_cast<std::size_t>(values[1]), std::strlen(log));
   values[1] = reinterpret_cast<void*>(sizeof log);
   GOOD(cuModuleLoadDataEx(&module, kPtx, 2, options, values));
@@ -141,15 +141,170 @@ CUDA_TEST(DriverLinker, JoinsPiecesThatNeedEachOther) {
   CUmodule module = nullptr;
   GOOD(cuModuleLoadData(&module, code.data()));
   EXPECT_EQ(scaled(function(module, "run"), 21), 42u);
-  // What was linked can be linked again.
+  // It is machine code now.
   CUlinkState state = nullptr;
   GOOD(cuLinkCreate(0, nullptr, nullptr, &state));
-  GOOD(cuLinkAddData(state, CU_JIT_INPUT_CUBIN, code.data(), code.size(), "linked", 0, nullptr, nullptr));
-  void* again = nullptr;
+  EXPECT_CU(CUDA_ERROR_NO_BINARY_FOR_GPU, cuLinkAddData(state, CU_JIT_INPUT_CUBIN, code.data(), code.size(), "linked", 0, nullptr, nullptr));
+}
+
+CUDA_TEST(DriverLinker, IsDoneOnce) {
+  start();
+  CUlinkState state = nullptr;
+  std::string text = kPtx;
+  const auto add = [&](CUjitInputType type, std::size_t size) { return cuLinkAddData(state, type, text.data(), size, "text", 0, nullptr, nullptr); };
+  GOOD(cuLinkCreate(0, nullptr, nullptr, &state));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, add(static_cast<CUjitInputType>(77), text.size() + 1));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, add(CU_JIT_INPUT_PTX, 0));
+  EXPECT_CU(CUDA_ERROR_FILE_NOT_FOUND, cuLinkAddFile(state, CU_JIT_INPUT_PTX, "/nonexistent", 0, nullptr, nullptr));
+  GOOD(add(CU_JIT_INPUT_PTX, text.size() + 1));
+  void* code = nullptr;
   std::size_t bytes = 0;
-  GOOD(cuLinkComplete(state, &again, &bytes));
-  GOOD(cuModuleLoadData(&module, again));
-  EXPECT_EQ(scaled(function(module, "run"), 4), 8u);
+  GOOD(cuLinkComplete(state, &code, &bytes));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, add(CU_JIT_INPUT_PTX, text.size() + 1));
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuLinkComplete(state, &code, &bytes));
+  GOOD(cuLinkDestroy(state));
+  GOOD(cuLinkCreate(0, nullptr, nullptr, &state));
+  GOOD(cuLinkComplete(state, &code, &bytes));
+  GOOD(cuLinkDestroy(state));
+}
+
+// A kernel that has 64 values in registers at once.
+std::string with_many_registers() {
+  std::string text = std::string(kPtx) + ".visible .entry many(.param .u64 out) {\n  .reg .u64 %rd<2>; .reg .f32 %f<64>;\n";
+  text += "  ld.param.u64 %rd0, [out];\n  cvta.to.global.u64 %rd1, %rd0;\n";
+  for (int i = 0; i < 64; ++i) text += "  ld.volatile.global.f32 %f" + std::to_string(i) + ", [%rd1+" + std::to_string(4 * i) + "];\n";
+  for (int i = 0; i < 64; ++i) text += "  st.volatile.global.f32 [%rd1+" + std::to_string(4 * i) + "], %f" + std::to_string(63 - i) + ";\n";
+  return text + "  ret;\n}\n";
+}
+
+int attribute(CUmodule module, CUfunction_attribute which) {
+  int value = -1;
+  EXPECT_CU(CUDA_SUCCESS, cuFuncGetAttribute(&value, which, function(module, "many")));
+  return value;
+}
+
+struct Jit {
+  CUresult result = CUDA_SUCCESS;
+  CUmodule module = nullptr;
+  std::size_t value = 0, information_bytes = 0, error_bytes = 0;  // what the call left
+  std::string information, error;
+};
+Jit load_with(const std::string& text, CUjit_option option, std::size_t value) {
+  char information[512] = "unset", error[512] = "unset";
+  CUjit_option options[] = {option, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {reinterpret_cast<void*>(value), information, reinterpret_cast<void*>(sizeof information), error, reinterpret_cast<void*>(sizeof error)};
+  Jit jit;
+  jit.result = cuModuleLoadDataEx(&jit.module, text.c_str(), 5, options, values);
+  jit.value = reinterpret_cast<std::size_t>(values[0]);
+  jit.information_bytes = reinterpret_cast<std::size_t>(values[2]);
+  jit.error_bytes = reinterpret_cast<std::size_t>(values[4]);
+  jit.information = information;
+  jit.error = error;
+  return jit;
+}
+
+CUDA_TEST(DriverJit, BoundsRegistersAndThreads) {
+  start();
+  const std::string text = with_many_registers();
+  const auto registers = [&](CUjit_option option, std::size_t most) { return attribute(load_with(text, option, most).module, CU_FUNC_ATTRIBUTE_NUM_REGS); };
+  const int free = registers(CU_JIT_LOG_VERBOSE, 0);
+  EXPECT_GT(free, 64);
+  EXPECT_EQ(registers(CU_JIT_MAX_REGISTERS, 40), 40);
+  EXPECT_EQ(registers(CU_JIT_MAX_REGISTERS, 24), 24);
+  EXPECT_EQ(registers(CU_JIT_MAX_REGISTERS, 200), free);
+  EXPECT_EQ(registers(CU_JIT_THREADS_PER_BLOCK, 1024), 64);
+  EXPECT_EQ(load_with(text, CU_JIT_THREADS_PER_BLOCK, 2048).value, 1024u);
+  const Jit few = load_with(text, CU_JIT_MAX_REGISTERS, 16), many = load_with(text, CU_JIT_MAX_REGISTERS, 300);
+  EXPECT_EQ(attribute(few.module, CU_FUNC_ATTRIBUTE_NUM_REGS), 24);
+  EXPECT_NE(few.information.find("24"), std::string::npos) << few.information;
+  EXPECT_EQ(few.information_bytes, few.information.size());
+  EXPECT_EQ(few.error, "");
+  EXPECT_EQ(attribute(many.module, CU_FUNC_ATTRIBUTE_NUM_REGS), free);
+  EXPECT_NE(many.information.find("300"), std::string::npos) << many.information;
+  const CUmodule narrow = load_with(text, CU_JIT_MAX_THREADS_PER_BLOCK, 256).module;
+  EXPECT_EQ(attribute(narrow, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 256);
+  CUdeviceptr room = 0;
+  GOOD(cuMemAlloc(&room, 256));
+  GOOD(cuMemsetD8(room, 0, 256));
+  void* arguments[] = {&room};
+  EXPECT_NE(cuLaunchKernel(function(narrow, "many"), 1, 1, 1, 512, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  GOOD(cuLaunchKernel(function(narrow, "many"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  GOOD(cuCtxSynchronize());
+  // A library's, and what is linked.
+  CUjit_option option = CU_JIT_MAX_REGISTERS;
+  void* value = reinterpret_cast<void*>(std::size_t{32});
+  CUlibrary library = nullptr;
+  CUkernel kernel = nullptr;
+  int found = 0;
+  GOOD(cuLibraryLoadData(&library, text.c_str(), &option, &value, 1, nullptr, nullptr, 0));
+  GOOD(cuLibraryGetKernel(&kernel, library, "many"));
+  GOOD(cuKernelGetAttribute(&found, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel, 0));
+  EXPECT_EQ(found, 32);
+  CUlinkState state = nullptr;
+  CUjit_option both[] = {CU_JIT_MAX_REGISTERS, CU_JIT_WALL_TIME};
+  void* values[] = {value, nullptr};
+  GOOD(cuLinkCreate(2, both, values, &state));
+  std::string copy = text;
+  GOOD(cuLinkAddData(state, CU_JIT_INPUT_PTX, copy.data(), copy.size() + 1, "text", 0, nullptr, nullptr));
+  void* code = nullptr;
+  std::size_t bytes = 0;
+  GOOD(cuLinkComplete(state, &code, &bytes));
+  float milliseconds = 0;
+  std::memcpy(&milliseconds, &values[1], sizeof milliseconds);
+  EXPECT_GT(milliseconds, 0);
+  CUmodule module = nullptr;
+  GOOD(cuModuleLoadData(&module, code));
+  EXPECT_EQ(attribute(module, CU_FUNC_ATTRIBUTE_NUM_REGS), 32);
+}
+
+// As an H100's driver answered.
+CUDA_TEST(DriverJit, RefusesOptionsThatCannotBe) {
+  start();
+  const auto refused = [](CUjit_option option, std::size_t value) {
+    const Jit jit = load_with(kPtx, option, value);
+    // Nothing was looked at.
+    EXPECT_EQ(jit.information, "unset");
+    EXPECT_EQ(jit.error_bytes, 512u);
+    return jit.result == CUDA_ERROR_INVALID_VALUE;
+  };
+  EXPECT_TRUE(refused(CU_JIT_MAX_REGISTERS, 0));
+  EXPECT_TRUE(refused(CU_JIT_CACHE_MODE, 9));
+  EXPECT_TRUE(refused(CU_JIT_TARGET, 91));
+  EXPECT_TRUE(refused(CU_JIT_GLOBAL_SYMBOL_COUNT, 1));
+  EXPECT_TRUE(refused(CU_JIT_NUM_OPTIONS, 0));
+  EXPECT_TRUE(refused(static_cast<CUjit_option>(1000), 0));
+  int major = 0, minor = 0;
+  GOOD(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+  GOOD(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0));
+  const auto capability = static_cast<std::size_t>(10 * major + minor);
+  EXPECT_CU(CUDA_SUCCESS, load_with(kPtx, CU_JIT_TARGET, capability).result);
+  EXPECT_CU(CUDA_ERROR_INVALID_SOURCE, load_with(kPtx, CU_JIT_TARGET, capability == 80 ? 90 : 80).result);
+  EXPECT_CU(CUDA_ERROR_INVALID_PTX, load_with(kPtx, CU_JIT_NEW_SM3X_OPT, 1).result);
+  for (const CUjit_option option : {CU_JIT_OPTIMIZATION_LEVEL, CU_JIT_FALLBACK_STRATEGY, CU_JIT_LOG_VERBOSE, CU_JIT_GENERATE_LINE_INFO, CU_JIT_CACHE_MODE,
+                                    CU_JIT_FAST_COMPILE, CU_JIT_LTO, CU_JIT_FMA, CU_JIT_POSITION_INDEPENDENT_CODE, CU_JIT_MIN_CTA_PER_SM}) {
+    const Jit jit = load_with(kPtx, option, 1);
+    EXPECT_CU(CUDA_SUCCESS, jit.result);
+    EXPECT_EQ(jit.information + jit.error, "");
+  }
+  CUmodule module = nullptr;
+  CUjit_option alone = CU_JIT_ERROR_LOG_BUFFER;
+  char log[16] = "";
+  void* value = log;
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuModuleLoadDataEx(&module, kPtx, 1, &alone, &value));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuModuleLoadDataEx(&module, kPtx, 1, nullptr, nullptr));
+  CUlinkState state = nullptr;
+  alone = static_cast<CUjit_option>(1000);
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuLinkCreate(1, &alone, &value, &state));
+  CUlibrary library = nullptr;
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuLibraryLoadData(&library, kPtx, &alone, &value, 1, nullptr, nullptr, 0));
+  CUlibraryOption unknown = static_cast<CUlibraryOption>(77);
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuLibraryLoadData(&library, kPtx, nullptr, nullptr, 0, &unknown, &value, 1));
+  // A log that is too small is filled, and ends with a zero.
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  EXPECT_CU(CUDA_ERROR_INVALID_PTX, cuModuleLoadDataEx(&module, (std::string(kPtx) + "nosuchdirective").c_str(), 2, options, values));
+  EXPECT_EQ(std::strlen(log), sizeof log - 1);
+  EXPECT_EQ(reinterpret_cast<std::size_t>(values[1]), sizeof log);
 }
 
 CUDA_TEST(DriverFunction, HasAttributesAndParameters) {

@@ -71,6 +71,8 @@ class Module {
   // A .global or .const variable placed in the device's memory; nullptr when there is none of that name.
   virtual const memory::Allocation* find_variable(std::string_view name) const = 0;
   virtual std::vector<const Kernel*> kernels() const = 0;
+  // Says of each kernel at most so many registers a thread and threads a block; 0: as many as before. No launch may be under way.
+  virtual void limit(int registers, std::uint32_t threads) = 0;
 };
 
 using program::LoadError;

@@ -9,6 +9,14 @@
 
 namespace lockstep::engine {
 
+void LoadedModule::limit(int registers, std::uint32_t threads) {
+  for (Function& f : program_->functions) {
+    if (registers != 0) f.registers = std::min(f.registers, registers);
+    // A kernel's own bound is stricter than an option.
+    if (threads != 0 && f.max_threads[0] == 0) f.max_threads[0] = threads;
+  }
+}
+
 std::uint32_t LoadedKernel::max_threads_per_block() const {
   std::uint64_t threads = 1024;
   const auto product = [](const std::uint32_t* d) { return std::uint64_t{d[0]} * std::max(d[1], 1u) * std::max(d[2], 1u); };

@@ -44,6 +44,7 @@ class LoadedModule final : public Module {
   const Kernel* find_kernel(std::string_view name) const override;
   const memory::Allocation* find_variable(std::string_view name) const override;
   std::vector<const Kernel*> kernels() const override;
+  void limit(int registers, std::uint32_t threads) override;
 
   const Program& program() const { return *program_; }
   // Puts another program in its place, of the same functions and variables. No launch may be under way.

@@ -69,6 +69,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     constexpr unsigned kKnown = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
     if (event == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
     if ((flags & cudaEventInterprocess) != 0) {
+      if ((flags & cudaEventDisableTiming) == 0) return cudaErrorInvalidValue;
       r.explain("cudaEventCreateWithFlags", "events between processes are not supported by the simulated GPU");
       return cudaErrorNotSupported;
     }

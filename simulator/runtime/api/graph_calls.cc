@@ -12,6 +12,7 @@ namespace {
 constexpr cudaGraphEdgeData kPlain{};
 
 const char* word_for(cudaGraphNodeType type) {
+  if (static_cast<CUgraphNodeType>(type) == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) return "memory operations";
   switch (type) {
     case cudaGraphNodeTypeKernel: return "kernel";
     case cudaGraphNodeTypeMemcpy: return "memcpy";

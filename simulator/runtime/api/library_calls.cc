@@ -37,11 +37,11 @@ cudaError_t about(const char* function, cudaLibrary_t handle, Body&& body) {
 }
 
 // Makes a library of code whose first bytes say what it is.
-cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, std::string&& bytes, cudaLibrary_t* result) {
+cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, std::string&& bytes, const CodeLimits& limits, cudaLibrary_t* result) {
   Library library;
   cudaError_t unknown = cudaSuccess;
   std::string why;
-  library.binary = r.modules.add_code(code, &unknown, &why);
+  library.binary = r.modules.add_code(code, limits, &unknown, &why);
   if (library.binary == nullptr) {
     r.explain(function, why);
     return unknown;
@@ -54,6 +54,18 @@ cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, 
   *result = reinterpret_cast<cudaLibrary_t>(library.binary);
   libraries().emplace(*result, std::move(library));
   return cudaSuccess;
+}
+
+// Both APIs number them alike.
+const CUjit_option* jit_options(const cudaJitOption* options) { return static_cast<const CUjit_option*>(static_cast<const void*>(options)); }
+
+// Of a library's own options none changes anything here; one that does not exist is refused.
+cudaError_t check(Runtime& r, JitOptions& jit, const cudaLibraryOption* options, unsigned count) {
+  if (count != 0 && options == nullptr) return cudaErrorInvalidValue;
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] < 0 || static_cast<int>(options[i]) >= CU_LIBRARY_NUM_OPTIONS) return cudaErrorInvalidValue;
+  }
+  return jit.check(r.settings.profile->compute_capability());
 }
 
 // The handle of a kernel of the library, made when first asked for.
@@ -79,24 +91,33 @@ cudaError_t find_variable(const char* function, cudaLibrary_t handle, const char
 
 extern "C" {
 
-// Options steer NVIDIA's compiler: there is none here.
-cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**, unsigned, cudaLibraryOption*, void**, unsigned) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* options, void** values, unsigned count,
+                                cudaLibraryOption* library_options, void** /*library_values*/, unsigned library_count) {
+  JitOptions jit(count, jit_options(options), values);
+  const cudaError_t result = api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
-    return load(r, d, "cudaLibraryLoadData", code, {}, library);
+    if (const cudaError_t error = check(r, jit, library_options, library_count); error != cudaSuccess) return error;
+    return load(r, d, "cudaLibraryLoadData", code, {}, jit.limits(), library);
   });
+  jit.finish(result);
+  return result;
 }
 
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path, cudaJitOption*, void**, unsigned, cudaLibraryOption*, void**, unsigned) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path, cudaJitOption* options, void** values, unsigned count,
+                                    cudaLibraryOption* library_options, void** /*library_values*/, unsigned library_count) {
+  JitOptions jit(count, jit_options(options), values);
+  const cudaError_t result = api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (library == nullptr || path == nullptr) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check(r, jit, library_options, library_count); error != cudaSuccess) return error;
     std::ifstream file(path, std::ios::binary);
     if (!file) return cudaErrorFileNotFound;
     std::string bytes{std::istreambuf_iterator<char>(file), {}};
     if (bytes.size() < 16) return cudaErrorInvalidKernelImage;
-    const char* code = bytes.data();  // stays when the string moves: it is longer than any that lies in place
-    return load(r, d, "cudaLibraryLoadFromFile", code, std::move(bytes), library);
+    const char* read = bytes.data();  // stays when the string moves: it is longer than any that lies in place
+    return load(r, d, "cudaLibraryLoadFromFile", read, std::move(bytes), jit.limits(), library);
   });
+  jit.finish(result);
+  return result;
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t handle) {

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include "simulator/runtime/state/memory_operations.h"
+
 namespace lockstep::runtime {
 namespace {
 
@@ -179,6 +181,8 @@ cudaError_t run_graph(const char* api_name, const GraphExec& exec) {
       error = run_graph(api_name, *step.child);
     } else if (const auto* host = std::get_if<HostWork>(&step.work)) {
       run_callback([&] { host->function(host->data); });
+    } else if (const auto* operations = std::get_if<MemoryOperationsWork>(&step.work)) {
+      error = run_operations(runtime, api_name, step.device, *operations);
     } else {
       std::lock_guard lock(runtime.lock);
       Device& device = runtime.devices[static_cast<std::size_t>(step.device)];

@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "simulator/runtime/state/jit_options.h"
+
 namespace lockstep::runtime {
 
-std::string pack_linked(const std::vector<std::string>& texts);
+std::string pack_linked(const std::vector<std::string>& texts, const CodeLimits& limits);
 bool is_linked(const void* code);
 // Of what is_linked(). False where its sizes do not fit.
-bool unpack_linked(const void* code, std::vector<std::string>* texts);
+bool unpack_linked(const void* code, std::vector<std::string>* texts, CodeLimits* limits);
 
 }  // namespace lockstep::runtime

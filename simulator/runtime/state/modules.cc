@@ -10,6 +10,7 @@
 #include "simulator/fatbin/fatbin.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/device_library.h"
 #include "simulator/runtime/state/linked_code.h"
 #include "simulator/runtime/state/runtime.h"
 
@@ -73,25 +74,30 @@ FatBinary* Modules::add_texts(std::vector<std::string> ptx) {
   return &binary;
 }
 
-FatBinary* Modules::add_code(const void* code, cudaError_t* error, std::string* why) {
+FatBinary* Modules::add_code(const void* code, const CodeLimits& limits, cudaError_t* error, std::string* why) {
   constexpr std::uint32_t kContainerMagic = 0xba55ed50;
+  const auto limited = [&](FatBinary* made, const CodeLimits& to) {
+    made->limits = to;
+    return made;
+  };
   std::uint32_t magic = 0;
   std::memcpy(&magic, code, sizeof magic);
-  if (magic == kWrapperMagic) return add(code);
-  if (magic == kContainerMagic) return add_container(code);
+  if (magic == kWrapperMagic) return limited(add(code), limits);
+  if (magic == kContainerMagic) return limited(add_container(code), limits);
   if (std::memcmp(code, "\177ELF", 4) == 0) {
     *why = "this is machine code alone; the simulated GPU needs PTX";
     *error = cudaErrorNoKernelImageForDevice;
     return nullptr;
   }
-  if (!is_linked(code)) return add_texts({static_cast<const char*>(code)});
+  if (!is_linked(code)) return limited(add_texts({static_cast<const char*>(code)}), limits);
   std::vector<std::string> texts;
-  if (!unpack_linked(code, &texts)) {
+  CodeLimits own;
+  if (!unpack_linked(code, &texts, &own)) {
     *why = "the linked code is cut off";
     *error = cudaErrorInvalidKernelImage;
     return nullptr;
   }
-  return add_texts(std::move(texts));
+  return limited(add_texts(std::move(texts)), own);  // what is linked is compiled: options come too late
 }
 
 bool Modules::known(const FatBinary* binary) const {
@@ -184,6 +190,7 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, F
     }
     loaded.texts.emplace_back(reinterpret_cast<const char*>(image->data.data()), image->data.size());
   }
+  if (const char* library = device_library_for(loaded.texts)) loaded.texts.emplace_back(library);
   const std::vector<std::string_view> texts(loaded.texts.begin(), loaded.texts.end());
   auto module = engine::load_module(texts, *runtime.memory, device, &binary.managed, runtime.settings.registers);
   if (const auto* error = std::get_if<engine::LoadError>(&module)) {
@@ -193,6 +200,7 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, F
     return cudaErrorInvalidPtx;
   }
   loaded.module = std::get<std::unique_ptr<engine::Module>>(std::move(module));
+  loaded.module->limit(binary.limits.registers, binary.limits.threads);
   if (runtime.settings.coverage) loaded.coverage = std::make_unique<engine::Coverage>();
   return cudaSuccess;
 }

@@ -16,6 +16,7 @@
 #include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/launch/launch.h"
 #include "simulator/memory/device_memory.h"
+#include "simulator/runtime/state/jit_options.h"
 #include "simulator/runtime/state/refusals.h"
 
 namespace lockstep::runtime {
@@ -50,6 +51,7 @@ struct VariableEntry {
 struct FatBinary {
   std::vector<const void*> containers;  // one; several after relocatable device code was linked
   std::vector<std::string> texts;       // in their place: PTX that the program loaded by itself; several are linked
+  CodeLimits limits;                    // of what is loaded of it
   bool registered = false;              // by nvcc's constructors: loading it is no call of the program's that could fail
   std::list<KernelEntry> kernels;
   std::list<VariableEntry> variables;
@@ -81,8 +83,8 @@ class Modules {
   FatBinary* add_container(const void* container);
   FatBinary* add_texts(std::vector<std::string> ptx);
   // Of code whose first bytes say what it is: a wrapper or container as nvcc makes them, which must live as long, what was linked (linked_code.h), or PTX
-  // that ends with a zero. nullptr when it is none of them; `error` and a sentence say why.
-  FatBinary* add_code(const void* code, cudaError_t* error, std::string* why);
+  // that ends with a zero; its options. nullptr when it is none of them; `error` and a sentence say why.
+  FatBinary* add_code(const void* code, const CodeLimits& limits, cudaError_t* error, std::string* why);
   void remove(Runtime& runtime, FatBinary* binary);
   bool known(const FatBinary* binary) const;
   // `host_function` may be nullptr: then the entry is the only handle.

@@ -110,9 +110,11 @@ int kind_of(const Work& work) {
 }  // namespace
 
 cudaGraphNodeType type_of(const Work& work) {
-  constexpr cudaGraphNodeType kTypes[] = {cudaGraphNodeTypeKernel,   cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset,    cudaGraphNodeTypeHost,
-                                          cudaGraphNodeTypeGraph,    cudaGraphNodeTypeEmpty,  cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord,
-                                          cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree};
+  constexpr cudaGraphNodeType kTypes[] = {cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset, cudaGraphNodeTypeHost,
+                                          cudaGraphNodeTypeGraph, cudaGraphNodeTypeEmpty, cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord,
+                                          cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree,
+                                          // The runtime has no name for it.
+                                          static_cast<cudaGraphNodeType>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)};
   static_assert(std::size(kTypes) == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }

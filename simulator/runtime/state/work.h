@@ -2,6 +2,7 @@
 // graph, or into a stream that is being captured, is kept as Work and done at every launch of the graph.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -49,9 +50,13 @@ struct AllocateWork {
 struct FreeWork {
   void* pointer = nullptr;
 };
+struct MemoryOperationsWork {
+  std::vector<CUstreamBatchMemOpParams> operations;  // as checked by check_operations (memory_operations.h)
+  CUcontext context = nullptr;                       // as the program named it
+};
 
 // In the order of cudaGraphNodeType up to kEmpty; type_of tells which.
-using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, EmptyWork, WaitWork, RecordWork, AllocateWork, FreeWork>;
+using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, EmptyWork, WaitWork, RecordWork, AllocateWork, FreeWork, MemoryOperationsWork>;
 
 cudaGraphNodeType type_of(const Work& work);
 
@@ -68,7 +73,8 @@ cudaError_t check_fill(Runtime& runtime, const char* api_name, const FillWork& f
 // Where `size` bytes at `offset` of a __device__, __constant__ or __managed__ variable are. (symbols.cc)
 cudaError_t locate_symbol(Runtime& runtime, Device& device, const char* api_name, const void* symbol, std::size_t size, std::size_t offset, void** at);
 
-// Does it, under the device lock. Host functions, and child graphs, which may hold some, are not done here but by run_graph (graph.h).
+// Does it, under the device lock. What must not hold it is not done here but by run_graph (graph.h): host functions, child graphs, which may hold some, and
+// operations that may wait for a value (memory_operations.h).
 cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, const Work& work);
 
 // Does the work, or, where the stream is being captured, makes it a node of the graph after what the stream had before.
