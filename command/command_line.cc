@@ -134,7 +134,7 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
     line.status = refuse(app, about(rest.front(), sub), sub.get_name());
   } else if (takes_program(line.command)) {
     // The script of a checkout takes the suites for the program of these two.
-    const bool suites = offer.checkout && (line.command == Command::kCoverage || line.command == Command::kMutate);
+    const bool suites = offer.checkout && line.command != Command::kExec;
     if (program.empty() && !suites) {
       line.status = refuse(app, "no program: write -- PROGRAM [ARGUMENT...] after the options", sub.get_name());
     }

@@ -321,13 +321,13 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
   }
   if (takes_program(command)) {
     // The checkout's script runs the suites where no program is given.
-    if (offer.checkout && (command == Command::kCoverage || command == Command::kMutate)) {
+    if (offer.checkout && command != Command::kExec) {
       o.group("Without a program, of the suites");
       o.list("--suite", line.run.suites, "NAME", "only this suite; several between commas");
-      if (command == Command::kCoverage) add_amounts(o, line.run);
+      if (command != Command::kMutate) add_amounts(o, line.run);
       app.footer(
-          "[OPTION...] -- PROGRAM [ARGUMENT...], or without a program the suites themselves. docs/coverage.md, "
-          "docs/mutation.md");
+          "[OPTION...] -- PROGRAM [ARGUMENT...], or without a program the suites themselves. docs/exec.md, "
+          "docs/coverage.md, docs/mutation.md");
     } else {
       app.footer("Write -- and then the program: [OPTION...] -- PROGRAM [ARGUMENT...]");
     }

@@ -102,11 +102,33 @@ std::vector<FileCoverage> read_coverage(const std::string& out) {
   return files;
 }
 
+std::uint64_t KernelCounters::at(const std::string& counter) const {
+  const auto it = counters.find(counter);
+  return it == counters.end() ? 0 : it->second;
+}
+
+std::vector<KernelCounters> read_counters(const std::string& out) {
+  std::vector<KernelCounters> kernels;
+  const auto json = nlohmann::json::parse(text_of(fs::path(out) / "counters" / "counters.json"), nullptr, false);
+  if (!json.is_object() || !json.contains("kernels")) return kernels;
+  for (const auto& kernel : json.at("kernels")) {
+    KernelCounters counted;
+    for (const auto& [key, value] : kernel.items()) {
+      if (value.is_number_unsigned()) counted.counters[key] = value;
+      if (key == "name" && value.is_string()) counted.kernel = value;
+    }
+    // One whose process crashed has a name alone.
+    if (counted.at("launches") > 0) kernels.push_back(std::move(counted));
+  }
+  return kernels;
+}
+
 ReportContext read_context(const std::string& out) {
   ReportContext c;
   c.pictures = read_pictures(out);
   c.mutations = read_mutation_scores(out);
   c.coverage = read_coverage(out);
+  c.counters = read_counters(out);
   Passport earlier;
   if (std::string none; read_passport((fs::path(out) / "earlier.json").string(), earlier, none))
     c.earlier = std::move(earlier);

@@ -1,7 +1,9 @@
-// What report.html can show besides the passport itself: an earlier run, scores of mutants, coverage, and where the
-// sources are.
+// What report.html can show besides the passport itself: an earlier run, scores of mutants, coverage, counters of
+// kernels, and where the sources are.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,10 +36,20 @@ struct FileCoverage {
 // From `out`/coverage/coverage.info; empty when there is none.
 std::vector<FileCoverage> read_coverage(const std::string& out);
 
+// What `lockstep counters` has counted of one kernel, over all its launches (docs/exec.md).
+struct KernelCounters {
+  std::string kernel;
+  std::map<std::string, std::uint64_t> counters;  // "launches" and those of the simulated GPU; what is not there is 0
+  std::uint64_t at(const std::string& counter) const;
+};
+// From `out`/counters/counters.json, in the order in which the kernels were first launched; empty when there is none.
+std::vector<KernelCounters> read_counters(const std::string& out);
+
 struct ReportContext {
   std::vector<Picture> pictures;
   std::vector<MutationScore> mutations;
   std::vector<FileCoverage> coverage;
+  std::vector<KernelCounters> counters;
   std::optional<Passport> earlier;
   std::string sources;  // "../": what a source's name is put behind to be found from the page; empty: no links
 };

@@ -435,6 +435,7 @@ std::string report_html(const Passport& p, const ReportContext& context, const R
   if (const std::string units = matrix_units_html(p); !units.empty())
     add(section("units", "Matrix units", units), "units", "Matrix units");
   add(tables(p), "tables", "Transactions");
+  add(kernel_section(context), "kernels", "Kernels");
   add(judgement_section(context), "judgement", "How good the suites are");
   add(device_properties(p), "device", "Device");
   const std::string mark = mark_of_run(p);

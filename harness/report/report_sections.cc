@@ -84,6 +84,30 @@ std::string change_section(const Passport& p, const ReportContext& context) {
   return html::section("change", "Change", body);
 }
 
+std::string kernel_section(const ReportContext& context) {
+  if (context.counters.empty()) return "";
+  // What a phone leaves out are products of others, or rarer.
+  Table t("lnnNnnnNN",
+          {"kernel", "launches", "warp instructions", "lanes in one", "sectors a load", "sectors a store",
+           "bank conflicts", "atomics", "barriers"},
+          "named");
+  const auto ratio = [](std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? "" : fmt::format("{:.2f}", static_cast<double>(part) / static_cast<double>(whole));
+  };
+  for (const KernelCounters& k : context.counters)
+    t.row({"<code>" + escape(k.kernel) + "</code>", std::to_string(k.at("launches")),
+           std::to_string(k.at("warp_instructions")), ratio(k.at("thread_instructions"), k.at("warp_instructions")),
+           ratio(k.at("global_load_sectors"), k.at("global_load_requests")),
+           ratio(k.at("global_store_sectors"), k.at("global_store_requests")),
+           std::to_string(k.at("shared_load_bank_conflicts") + k.at("shared_store_bank_conflicts")),
+           std::to_string(k.at("atomics")), std::to_string(k.at("barriers"))});
+  return html::section(
+      "kernels", "Kernels",
+      "<p class=\"soft\">Over all their launches on the simulated GPU: exact counts of the PTX, not of "
+      "machine code. 4 sectors a request are perfect for elements of 4 bytes.</p>\n" +
+          t.end());
+}
+
 std::string judgement_section(const ReportContext& context) {
   std::string body;
   if (!context.mutations.empty()) {

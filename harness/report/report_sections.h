@@ -15,6 +15,9 @@ std::string mark_of_run(const Passport& passport);
 // What changed since an earlier run; empty without one.
 std::string change_section(const Passport& passport, const ReportContext& context);
 
+// What each kernel did, as `lockstep counters` has counted it; empty without that.
+std::string kernel_section(const ReportContext& context);
+
 // How good the suites are: mutants that they notice, and what they execute of the kernels. Empty where neither is
 // known.
 std::string judgement_section(const ReportContext& context);
