@@ -1,7 +1,8 @@
 #!/bin/bash
 # Every BUILD and .bzl file loads the C++ and shell rules and providers that it uses. Bazel 4 has them built in and Bazel
-# 9 does not, so that a missing load breaks there alone. Looks at the checkout itself, not at declared inputs: it is
-# tagged to run every time. $1: the WORKSPACE file.
+# 9 does not, so that a missing load breaks there alone. And every repository that they name is one of MODULE.bazel's, which
+# Bazel 7 and later read and Bazel 4 does not. Looks at the checkout itself, not at declared inputs: it is tagged to run
+# every time. $1: the WORKSPACE file.
 set -u
 source bazel/tests/assert.sh
 
@@ -35,5 +36,23 @@ while read -r file; do
   expect "${file#"$root/"}: used and not loaded" "$(unloaded "$file" | xargs)" ""
 done < <(find "$root" -path "$root/bazel-*" -prune -o -path "$root/.git" -prune -o -type f \( -name BUILD -o -name BUILD.bazel -o -name '*.BUILD' -o -name '*.bzl' \) -print | sort)
 echo "$files files under $root"
+
+# The repositories that the module file $1 gives names to, and those that the files on stdin name in labels, one a line.
+of_module() {
+  grep -oE '^(module|bazel_dep)\($|^ *(bazel_dep\()?name = "[a-z0-9_]+"' "$1" | grep -oE '"[a-z0-9_]+"' | tr -d '"'
+  sed -nE 's/^use_repo\([a-z_]+, (.*)\)$/\1/p' "$1" | tr -d '",' | xargs -n1
+}
+in_labels() { xargs grep -hoE '"@[a-z0-9_]+(//|")' | grep -oE '[a-z0-9_]+' | sort -u; }
+
+printf 'module(\n    name = "own",\n)\nbazel_dep(name = "fmt", version = "9")\nuse_repo(machine, "cuda", "d3")\n' > "$sample"
+expect "names of a module file" "$(of_module "$sample" | xargs)" "own fmt cuda d3"
+printf 'deps = ["@fmt", "@cuda//:headers", "//own", "a@b.de"]\n' > "$sample"
+expect "names in labels" "$(echo "$sample" | in_labels | xargs)" "cuda fmt"
+given=" $(of_module "$root/MODULE.bazel" | xargs) bazel_tools lockstep_installed "
+named=$(find "$root" -path "$root/bazel-*" -prune -o -path "$root/.git" -prune -o -type f \( -name BUILD -o -name '*.BUILD' -o -name '*.bzl' \) -print | in_labels)
+for name in $named; do
+  expect "MODULE.bazel gives @$name" "$([[ $given == *" $name "* ]] && echo given)" given
+done
+expect "repositories are named" "$(($(wc -w <<< "$named") >= 10))" 1
 expect "the checkout was found, with its files" "$((files >= 15))" 1
 finish
