@@ -1,17 +1,62 @@
 #include "simulator/check/block_order.h"
 
-#include <algorithm>
-
 namespace lockstep::check {
+
+bool ThreadClocks::cover_apart(std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
+  return std::any_of(apart_.begin(), apart_.end(), [&](const Apart& a) { return a.warp == warp && clock < a.clock[lane]; });
+}
+
+ThreadClocks::Apart& ThreadClocks::apart(std::uint32_t warp) {
+  const auto it = std::find_if(apart_.begin(), apart_.end(), [&](const Apart& a) { return a.warp == warp; });
+  if (it != apart_.end()) return *it;
+  apart_.push_back({warp, {}});
+  return apart_.back();
+}
+
+void ThreadClocks::put_together() {
+  std::erase_if(apart_, [&](const Apart& a) {
+    warp_[a.warp] = std::max(warp_[a.warp], *std::min_element(a.clock, a.clock + 32));
+    return *std::max_element(a.clock, a.clock + 32) <= warp_[a.warp];
+  });
+}
+
+void ThreadClocks::clear() {
+  std::fill(warp_, warp_ + 32, 0);
+  apart_.clear();
+}
+
+void ThreadClocks::join(const ThreadClocks& other) {
+  for (int v = 0; v < 32; ++v) warp_[v] = std::max(warp_[v], other.warp_[v]);
+  for (const Apart& a : other.apart_) {
+    Apart& mine = apart(a.warp);
+    for (int l = 0; l < 32; ++l) mine.clock[l] = std::max(mine.clock[l], a.clock[l]);
+  }
+  if (!apart_.empty()) put_together();
+}
+
+void ThreadClocks::raise(std::uint32_t warp, std::uint32_t clock) {
+  warp_[warp] = std::max(warp_[warp], static_cast<std::uint16_t>(clock));
+  if (!apart_.empty()) put_together();
+}
+
+void ThreadClocks::raise(std::uint32_t warp, std::uint32_t lanes, std::uint32_t clock) {
+  if (clock <= warp_[warp]) return;
+  Apart& mine = apart(warp);
+  for (std::uint32_t l = 0; l < 32; ++l) {
+    if (lanes >> l & 1) mine.clock[l] = std::max(mine.clock[l], static_cast<std::uint16_t>(clock));
+  }
+  put_together();
+}
 
 void BlockOrder::next_epoch() {
   ++epoch_number_;
   std::fill(clock_, clock_ + 32, 0);
   std::fill(all_lanes_, all_lanes_ + 32, 0);
+  std::fill(as_one_, as_one_ + 32, 0);
   if (partial_) {
-    std::fill(warp_clock_.begin(), warp_clock_.end(), 0);
-    std::fill(barrier_clock_.begin(), barrier_clock_.end(), 0);
-    std::fill(fence_clock_, fence_clock_ + 32, 0);
+    for (ThreadClocks& known : known_) known.clear();
+    for (ThreadClocks& barrier : barrier_) barrier.clear();
+    published_.clear();
     partial_ = false;
   }
   if (lanes_used_) {
@@ -21,7 +66,7 @@ void BlockOrder::next_epoch() {
 }
 
 void BlockOrder::use_partial() {
-  if (warp_clock_.empty()) warp_clock_.assign(32 * 32, 0), barrier_clock_.assign(16 * 32, 0);
+  if (known_.empty()) known_.resize(32), barrier_.resize(16);
   partial_ = true;
 }
 
@@ -50,31 +95,45 @@ void BlockOrder::arrive(std::uint32_t warp, int barrier) {
   use_partial();
   const std::uint32_t now = std::min(clock_[warp] + 1, kClockMax);
   clock_[warp] = now;
-  std::uint32_t* joint = &barrier_clock_[barrier * 32];
-  for (int v = 0; v < 32; ++v) joint[v] = std::max(joint[v], warp_clock_[warp * 32 + v]);
-  joint[warp] = now;
+  barrier_[barrier].join(known_[warp]);
+  barrier_[barrier].raise(warp, now);
 }
 
 void BlockOrder::complete(int barrier, std::uint32_t waiting) {
   use_partial();
-  std::uint32_t* joint = &barrier_clock_[barrier * 32];
   for (std::uint32_t w = 0; w < 32; ++w) {
     if (!(waiting >> w & 1)) continue;
     all_lanes_[w] = clock_[w];  // nothing has happened to it since it arrived
-    for (int v = 0; v < 32; ++v) warp_clock_[w * 32 + v] = std::max(warp_clock_[w * 32 + v], joint[v]);
+    known_[w].join(barrier_[barrier]);
   }
-  std::fill(joint, joint + 32, 0);
+  barrier_[barrier].clear();
 }
 
-void BlockOrder::fence(std::uint32_t warp) {
-  use_partial();
-  const std::uint32_t now = std::min(clock_[warp] + 1, kClockMax);
-  clock_[warp] = all_lanes_[warp] = fence_clock_[warp] = now;
-  for (int v = 0; v < 32; ++v) {
-    // What this warp knows travels with its fence, and the other way round.
-    const std::uint32_t joint = std::max(warp_clock_[warp * 32 + v], fence_clock_[v]);
-    warp_clock_[warp * 32 + v] = fence_clock_[v] = joint;
+ThreadClocks BlockOrder::known_to(std::uint32_t w, std::uint32_t lanes, bool all) const {
+  ThreadClocks known;
+  if (partial_) known = known_[w];
+  if (all) {
+    known.raise(w, clock_[w]);
+    return known;
   }
+  known.raise(w, std::max(all_lanes_[w], std::min(as_one_[w], clock_[w])));
+  known.raise(w, lanes, clock_[w]);
+  for (std::uint32_t l = 0; lanes_used_ && l < 32; ++l) {
+    if (!(lanes >> l & 1)) continue;
+    for (std::uint32_t k = 0; k < 32; ++k) known.raise(w, 1u << k, lane_clock_[(w * 32 + l) * 32 + k]);
+  }
+  return known;
+}
+
+void BlockOrder::release(std::uint32_t warp, std::uint32_t lanes, bool all) {
+  use_partial();
+  clock_[warp] = std::min(clock_[warp] + 1, kClockMax);
+  published_.join(known_to(warp, lanes, all));
+}
+
+void BlockOrder::acquire(std::uint32_t warp) {
+  use_partial();
+  known_[warp].join(published_);
 }
 
 }  // namespace lockstep::check

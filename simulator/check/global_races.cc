@@ -195,11 +195,19 @@ GlobalRaces::Relation GlobalRaces::relate(const Record& r, std::uint32_t lane, s
     return side.order->ordered(r.warp * 32u + lane, r.clock, side.warp * 32 + my_lane) ? Relation::kOrdered : Relation::kUnordered;
   }
   if (side.block_clock->empty()) return Relation::kUnordered;
-  return side.block_clock->happens_before(grid_, side.warp, r.block, r.epoch, r.warp, r.clock) ? Relation::kOrdered : Relation::kUnordered;
+  return side.block_clock->happens_before(grid_, side.warp, r.block, r.epoch, r.warp, lane, r.clock) ? Relation::kOrdered : Relation::kUnordered;
 }
 
 bool GlobalRaces::now(const Record& r, const Side& side) const {
   return r.block == side.block && r.warp == side.warp && r.epoch == side.order->epoch() && r.clock == side.order->clock(side.warp);
+}
+
+bool GlobalRaces::lanes_apart(std::uint32_t h, const Side& side) const {
+  const auto apart = [&](const Record& r) {
+    if (r.block == side.block) return r.epoch == side.order->epoch() && side.order->knows_lanes_apart(side.warp, r.warp);
+    return !side.block_clock->empty() && side.block_clock->knows_lanes_apart(grid_, side.warp, r.block, r.warp);
+  };
+  return (!of_warp(h, side) && apart(at(number_of(h)))) || ((h & kMany) && apart(second(h).other));
 }
 
 bool GlobalRaces::unordered(std::uint32_t h, std::uint32_t lane, const Side& side, Conflict& conflict) const {
@@ -424,6 +432,8 @@ bool GlobalRaces::row_of(RaceCell* __restrict cells, std::uint32_t lane, std::ui
     return lane_of(h) != lane || ((h & kMany) && me.side().write && second(h).other.block == me.side().block && second(h).other.warp == me.side().warp);
   };
   if (shifted(first_wr) || shifted(first_rd)) return false;
+  // Nor where lanes of another warp have not released alike.
+  if ((has_wr && lanes_apart(first_wr, me.side())) || (has_rd && lanes_apart(first_rd, me.side()))) return false;
   const RaceCell step = (has_wr ? RaceCell{1} << (32 + kLaneShift) : 0) | (has_rd ? RaceCell{1} << kLaneShift : 0);
   RaceCell differ = 0;
   for (std::uint32_t i = 0; i < n; ++i) differ |= cells[i] ^ (first + (i / kWidth) * step);

@@ -236,6 +236,8 @@ class GlobalRaces {
   }
   const Record& at(std::uint32_t number) const { return numbered(number).record; }
   bool now(const Record& r, const Side& side) const;
+  // Whether `side` may be ordered after some of the lanes that made what `h` tells of, and not after others.
+  bool lanes_apart(std::uint32_t h, const Side& side) const;
   // access() to all bytes of which the cell tells, or of one that is empty. `bytes`: as a half has them.
   bool access_all(RaceCell& cell, std::uint32_t bytes, std::uint32_t lane, Access& access, Conflict& conflict);
   // access() to a split cell.

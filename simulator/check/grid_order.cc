@@ -8,7 +8,7 @@ void ReleaseClock::join(const ReleaseClock& other) {
   if (other.epoch > epoch) {
     *this = other;
   } else if (other.epoch == epoch) {
-    for (int v = 0; v < 32; ++v) clock[v] = std::max(clock[v], other.clock[v]);
+    clocks.join(other.clocks);
   }
 }
 
@@ -38,11 +38,19 @@ void VectorClock::join(const VectorClock& other, const GridOrder& order) {
   for (const ReleaseClock& p : other.exact_) join(p, order);
 }
 
-bool VectorClock::happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t clock) const {
+bool VectorClock::happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t lane,
+                                 std::uint32_t clock) const {
   for (const ReleaseClock& p : exact_) {
-    if (p.block == block && p.happens_before(epoch, warp, clock)) return true;
+    if (p.block == block && p.happens_before(epoch, warp, lane, clock)) return true;
   }
-  return until_ != 0 && order.released_by(until_, block, epoch, warp, clock);
+  return until_ != 0 && order.released_by(until_, block, epoch, warp, lane, clock);
+}
+
+bool VectorClock::is_apart(const GridOrder& order, std::uint32_t block, std::uint32_t warp) const {
+  for (const ReleaseClock& p : exact_) {
+    if (p.block == block && p.clocks.is_apart(warp)) return true;
+  }
+  return until_ != 0 && order.released_apart(until_, block, warp);
 }
 
 void BlockClock::start(std::uint32_t block) {
@@ -55,16 +63,12 @@ void BlockClock::start(std::uint32_t block) {
   pending_.clear();
 }
 
-ReleaseClock BlockClock::done(const BlockOrder& block, std::uint32_t warp) const {
-  ReleaseClock now;
-  now.block = mine_.block;
-  now.epoch = block.epoch();
-  for (std::uint32_t v = 0; v < 32; ++v) now.clock[v] = static_cast<std::uint16_t>(block.clock_known_to(warp, v));
-  return now;
+ReleaseClock BlockClock::done(const BlockOrder& block, std::uint32_t warp, std::uint32_t lanes, bool all) const {
+  return {mine_.block, block.epoch(), block.known_to(warp, lanes, all)};
 }
 
-void BlockClock::fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order) {
-  mine_.join(done(block, warp));
+void BlockClock::fence(const BlockOrder& block, std::uint32_t warp, std::uint32_t lanes, bool all, const GridOrder& order) {
+  mine_.join(done(block, warp, lanes, all));
   has_released_ = true;
   if (pending_.empty()) return;
   fresh_.join(pending_, order);
@@ -144,11 +148,18 @@ void GridOrder::find(std::uint64_t address, BlockClock& block, std::uint32_t war
   block.found(at, warp, acquires, *this);
 }
 
-bool GridOrder::released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t clock) const {
+bool GridOrder::released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
   const Part& part = parts_[block % kParts];
   std::lock_guard lock(part.mutex);
   const auto it = part.released.find(block);
-  return it != part.released.end() && it->second.time <= until && it->second.all.happens_before(epoch, warp, clock);
+  return it != part.released.end() && it->second.time <= until && it->second.all.happens_before(epoch, warp, lane, clock);
+}
+
+bool GridOrder::released_apart(std::uint64_t until, std::uint32_t block, std::uint32_t warp) const {
+  const Part& part = parts_[block % kParts];
+  std::lock_guard lock(part.mutex);
+  const auto it = part.released.find(block);
+  return it != part.released.end() && it->second.time <= until && it->second.all.clocks.is_apart(warp);
 }
 
 }  // namespace lockstep::check

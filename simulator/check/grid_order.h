@@ -23,14 +23,13 @@
 
 namespace lockstep::check {
 
-// The accesses of a block that are published: all of earlier epochs, and of the epoch itself those of each warp before a clock.
+// The accesses of a block that are published: all of earlier epochs, and of the epoch itself those of each thread before a clock.
 struct ReleaseClock {
   std::uint32_t block = 0;
   std::uint32_t epoch = 0;
-  std::uint16_t clock[32] = {};
-  bool happens_before(std::uint32_t at_epoch, std::uint32_t warp, std::uint32_t at_clock) const {
-    // A clock that is counted out is no longer told apart.
-    return at_epoch < epoch || (at_epoch == epoch && (at_clock < clock[warp] || at_clock >= BlockOrder::kClockMax));
+  ThreadClocks clocks;
+  bool happens_before(std::uint32_t at_epoch, std::uint32_t warp, std::uint32_t lane, std::uint32_t at_clock) const {
+    return at_epoch < epoch || (at_epoch == epoch && clocks.cover(warp, lane, at_clock));
   }
   void join(const ReleaseClock& other);
 };
@@ -44,7 +43,9 @@ class VectorClock {
   void clear();
   void join(const VectorClock& other, const GridOrder& order);
   void join(const ReleaseClock& other, const GridOrder& order);
-  bool happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t clock) const;
+  bool happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
+  // Whether some lanes of a warp may be meant where others are not.
+  bool is_apart(const GridOrder& order, std::uint32_t block, std::uint32_t warp) const;
 
  private:
   static constexpr std::size_t kExact = 32;
@@ -59,16 +60,21 @@ class BlockClock {
   void start(std::uint32_t block);
   bool empty() const { return known_.empty() && fresh_.empty(); }
   // Whether what `warp` does now is ordered after an access of another block.
-  bool happens_before(const GridOrder& order, std::uint32_t warp, std::uint32_t block, std::uint32_t epoch, std::uint32_t at_warp, std::uint32_t clock) const {
-    return known_.happens_before(order, block, epoch, at_warp, clock) ||
-           ((fresh_warps_ >> warp & 1) && fresh_.happens_before(order, block, epoch, at_warp, clock));
+  bool happens_before(const GridOrder& order, std::uint32_t warp, std::uint32_t block, std::uint32_t epoch, std::uint32_t at_warp, std::uint32_t at_lane,
+                      std::uint32_t clock) const {
+    return known_.happens_before(order, block, epoch, at_warp, at_lane, clock) ||
+           ((fresh_warps_ >> warp & 1) && fresh_.happens_before(order, block, epoch, at_warp, at_lane, clock));
+  }
+  // Whether that may hold of some lanes of a warp of another block and not of others.
+  bool knows_lanes_apart(const GridOrder& order, std::uint32_t warp, std::uint32_t block, std::uint32_t at_warp) const {
+    return known_.is_apart(order, block, at_warp) || ((fresh_warps_ >> warp & 1) && fresh_.is_apart(order, block, at_warp));
   }
 
-  // What a release by `warp` tells, after BlockOrder::fence. What it found before stays pending.
-  ReleaseClock done(const BlockOrder& block, std::uint32_t warp) const;
-  // A fence by `warp`, after BlockOrder::fence: a release at every place, and an acquire of what strong reads have found.
-  void fence(const BlockOrder& block, std::uint32_t warp, const GridOrder& order);
-  // A fence of any scope by `warp`: what other warps of its block have acquired may have been handed to it by one of theirs.
+  // What a release by `lanes` of a warp tells, after BlockOrder::release; `all` as there. What they found before stays pending.
+  ReleaseClock done(const BlockOrder& block, std::uint32_t warp, std::uint32_t lanes, bool all) const;
+  // A fence, after BlockOrder::fence: a release at every place, and an acquire of what strong reads have found.
+  void fence(const BlockOrder& block, std::uint32_t warp, std::uint32_t lanes, bool all, const GridOrder& order);
+  // An acquire of any scope by `warp`: what other warps of its block have acquired may have been handed to it by one of theirs.
   void pass_on(std::uint32_t warp) {
     if (!fresh_.empty()) fresh_warps_ |= 1u << warp;
   }
@@ -110,7 +116,9 @@ class GridOrder {
   void publish(const ReleaseClock& done);
   std::uint64_t now() const { return time_.load(std::memory_order_relaxed); }
   // Whether the block had published the access by now, provided that it had published anything by `until`.
-  bool released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t clock) const;
+  bool released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
+  // Whether that may hold of some lanes of the warp and not of others.
+  bool released_apart(std::uint64_t until, std::uint32_t block, std::uint32_t warp) const;
 
  private:
   struct Part {

@@ -65,9 +65,9 @@ TEST_F(InABlock, BarriersPassOnWhatWarpsKnow) {
 
 TEST_F(InABlock, AFenceOrdersAfterEarlierFencesOnly) {
   const std::uint32_t before = now(0);
-  order.fence(0);
+  order.fence(0, ~0u, true);
   EXPECT_FALSE(is_ordered(0, before, 40));
-  order.fence(1);
+  order.fence(1, ~0u, true);
   EXPECT_TRUE(is_ordered(0, before, 40));
   EXPECT_FALSE(is_ordered(0, now(0), 40)) << "what came after the fence";
   EXPECT_FALSE(is_ordered(32, now(32), 0));
@@ -78,15 +78,83 @@ TEST_F(InABlock, FencesPassOnWhatWarpsKnow) {
   order.arrive(0, 1);
   order.arrive(1, 1);
   order.complete(1, 0b10);
-  order.fence(1);
-  order.fence(2);
+  order.fence(1, ~0u, true);
+  order.fence(2, ~0u, true);
   EXPECT_TRUE(is_ordered(5, before, 70)) << "warp 0 told warp 1 at a barrier, and that told warp 2 by its fence";
   EXPECT_FALSE(is_ordered(5, before, 100)) << "warp 3 had no fence";
 }
 
+TEST_F(InABlock, ALanesReleaseIsItsOwn) {
+  const std::uint32_t before = now(0);
+  order.release(0, 0b1, false);
+  EXPECT_FALSE(is_ordered(0, before, 40)) << "nobody has acquired";
+  order.acquire(1);
+  EXPECT_TRUE(is_ordered(0, before, 40));
+  EXPECT_FALSE(is_ordered(1, before, 40)) << "a lane that has not met the one that released";
+  EXPECT_FALSE(is_ordered(0, now(0), 40)) << "what it does after that";
+  EXPECT_FALSE(is_ordered(0, before, 1)) << "its own warp has acquired nothing";
+  EXPECT_TRUE(order.knows_lanes_apart(1, 0));
+  order.acquire(0);
+  EXPECT_TRUE(is_ordered(0, before, 1));
+}
+
+TEST_F(InABlock, ALanesReleaseTellsOfThoseItHasMet) {
+  const std::uint32_t before = now(0);
+  order.warp_sync(0, 0b011, false);
+  order.release(0, 0b10, false);
+  order.acquire(1);
+  EXPECT_TRUE(is_ordered(0, before, 40)) << "lane 0 met lane 1, which released";
+  EXPECT_FALSE(is_ordered(2, before, 40));
+  const std::uint32_t later = now(0);
+  order.warp_sync(0, ~0u, true);
+  order.release(0, 0b1, false);
+  order.acquire(1);
+  EXPECT_TRUE(is_ordered(2, later, 40)) << "all lanes have met";
+}
+
+TEST_F(InABlock, WhatAWarpAccessesAsOneAnyLaneTellsOf) {
+  const std::uint32_t before = now(0);
+  order.accessed_as_one(0);
+  EXPECT_FALSE(is_ordered(1, before, 0)) << "the lanes have not met";
+  order.release(0, 0b1, false);
+  order.acquire(1);
+  EXPECT_TRUE(is_ordered(1, before, 40));
+  const std::uint32_t later = now(0);
+  order.release(0, 0b1, false);
+  order.acquire(1);
+  EXPECT_TRUE(is_ordered(0, later, 40));
+  EXPECT_FALSE(is_ordered(1, later, 40)) << "what came after that";
+}
+
+TEST_F(InABlock, ReleasesOfAllLanesOneByOneAreThatOfTheWarp) {
+  const std::uint32_t before = now(0);
+  for (std::uint32_t lane = 0; lane < 32; ++lane) order.release(0, 1u << lane, false);
+  order.acquire(1);
+  for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_TRUE(is_ordered(lane, before, 40)) << lane;
+  EXPECT_TRUE(order.knows_lanes_apart(1, 0)) << "what the last did before the first released";
+  EXPECT_TRUE(is_ordered(31, before + 31, 40));
+  EXPECT_FALSE(is_ordered(0, before + 31, 40));
+}
+
+TEST_F(InABlock, WhatALaneTellsIsHandedOn) {
+  const std::uint32_t before = now(0);
+  order.release(0, 0b1, false);
+  order.acquire(1);
+  order.arrive(1, 1);
+  order.arrive(2, 1);
+  order.complete(1, 0b100);
+  EXPECT_TRUE(is_ordered(0, before, 70)) << "by a barrier";
+  EXPECT_FALSE(is_ordered(1, before, 70));
+  order.release(2, 0b1, false);
+  order.acquire(3);
+  EXPECT_TRUE(is_ordered(0, before, 100)) << "by a release";
+  EXPECT_FALSE(is_ordered(1, before, 100));
+}
+
 TEST_F(InABlock, AnIntervalForgetsAllOfThis) {
   order.arrive(0, 1);
-  order.fence(0);
+  order.fence(0, ~0u, true);
+  order.release(2, 0b1, false);
   order.warp_sync(1, 0b11, false);
   const std::uint32_t epoch = order.epoch();
   order.block_barrier();
@@ -99,7 +167,7 @@ TEST_F(InABlock, AnIntervalForgetsAllOfThis) {
   EXPECT_FALSE(is_ordered(0, 0, 40)) << "an arrival from before";
   order.warp_sync(2, 0b11, false);
   EXPECT_FALSE(is_ordered(33, 0, 32)) << "lanes that met before";
-  order.fence(1);
+  order.fence(1, ~0u, true);
   EXPECT_FALSE(is_ordered(0, 0, 40)) << "a fence from before";
 }
 
@@ -139,16 +207,16 @@ class BetweenBlocks : public ::testing::Test {
   void SetUp() override { grid.start(); }
   // __threadfence by a warp.
   void fence(Side& s, std::uint32_t warp) {
-    s.order.fence(warp);
-    s.block_clock.fence(s.order, warp, grid);
+    s.order.fence(warp, ~0u, true);
+    s.block_clock.fence(s.order, warp, ~0u, true, grid);
   }
   void write(Side& s, std::uint64_t address) {
     if (s.block_clock.has_released()) grid.leave(address, s.block_clock);
   }
-  // A write by a warp that releases.
-  void release(Side& s, std::uint32_t warp, std::uint64_t address) {
-    s.order.fence(warp);
-    const ReleaseClock done = s.block_clock.done(s.order, warp);
+  // A write by some lanes of a warp that releases.
+  void release(Side& s, std::uint32_t warp, std::uint64_t address, std::uint32_t lanes = ~0u) {
+    s.order.release(warp, lanes, lanes == ~0u);
+    const ReleaseClock done = s.block_clock.done(s.order, warp, lanes, lanes == ~0u);
     grid.leave(address, s.block_clock, &done);
   }
   void read(Side& s, std::uint64_t address, std::uint32_t warp = 0, bool acquires = false) { grid.find(address, s.block_clock, warp, acquires); }
@@ -157,8 +225,9 @@ class BetweenBlocks : public ::testing::Test {
     s.block_clock.barrier(grid);
   }
   // Whether what `warp` of `reader` does now is ordered after an access that `writer` made at `clock` of its warp, in `epoch` counted from 0.
-  bool knows(const Side& reader, std::uint32_t warp, const Side& writer, std::uint32_t epoch, std::uint32_t at_warp, std::uint32_t clock) const {
-    return reader.block_clock.happens_before(grid, warp, writer.serial, writer.first + epoch, at_warp, clock);
+  bool knows(const Side& reader, std::uint32_t warp, const Side& writer, std::uint32_t epoch, std::uint32_t at_warp, std::uint32_t clock,
+             std::uint32_t lane = 0) const {
+    return reader.block_clock.happens_before(grid, warp, writer.serial, writer.first + epoch, at_warp, lane, clock);
   }
   bool knows(const Side& reader, const Side& writer) const { return knows(reader, 0, writer, 0, 0, 0); }
 
@@ -267,6 +336,34 @@ TEST_F(BetweenBlocks, AReleaseAcquiresNothing) {
   EXPECT_TRUE(knows(c, b));
   fence(b, 0);
   EXPECT_TRUE(knows(b, a)) << "a fence takes up what was read before the release";
+}
+
+TEST_F(BetweenBlocks, ALanesReleaseIsItsOwn) {
+  const std::uint32_t clock = a.order.clock(0);
+  release(a, 0, kFlag, 0b1);
+  read(b, kFlag, 0, true);
+  EXPECT_TRUE(knows(b, 0, a, 0, 0, clock, 0));
+  EXPECT_FALSE(knows(b, 0, a, 0, 0, clock, 1));
+  EXPECT_TRUE(b.block_clock.knows_lanes_apart(grid, 0, a.serial, 0));
+  EXPECT_FALSE(b.block_clock.knows_lanes_apart(grid, 0, a.serial, 1)) << "another warp";
+  a.order.warp_sync(0, ~0u, true);
+  release(a, 0, kFlag, 0b1);
+  read(b, kFlag, 0, true);
+  EXPECT_TRUE(knows(b, 0, a, 0, 0, clock, 1)) << "the lanes have met";
+}
+
+TEST_F(BetweenBlocks, OfManyBlocksALanesReleaseIsItsOwn) {
+  std::vector<std::unique_ptr<Side>> many;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    many.push_back(std::make_unique<Side>(10 + i));
+    release(*many.back(), 0, kFlag, 0b1);
+  }
+  read(b, kFlag, 0, true);
+  for (const auto& s : many) {
+    EXPECT_TRUE(knows(b, 0, *s, 0, 0, 0, 0)) << s->serial;
+    EXPECT_FALSE(knows(b, 0, *s, 0, 0, 0, 1)) << s->serial;
+    EXPECT_TRUE(b.block_clock.knows_lanes_apart(grid, 0, s->serial, 0)) << s->serial;
+  }
 }
 
 TEST_F(BetweenBlocks, AReleaseIsForItsOwnPlace) {

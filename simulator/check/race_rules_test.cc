@@ -59,8 +59,8 @@ class Races : public ::testing::Test {
     return races.row(memory.race_shadow(word + at), kCells, 0, 32, me);
   }
   void fence(std::uint32_t block, std::uint32_t warp) {
-    order[block].fence(warp);
-    block_clock[block].fence(order[block], warp, races.grid());
+    order[block].fence(warp, ~0u, true);
+    block_clock[block].fence(order[block], warp, ~0u, true, races.grid());
   }
 
   memory::DeviceMemory memory;
@@ -237,6 +237,26 @@ TEST_F(Races, AFlagWithFencesOrdersTwoBlocks) {
   fence(1, 0);
   EXPECT_FALSE(reads(1, 0));
   EXPECT_TRUE(reads(2, 0)) << "who has not looked at the flag";
+}
+
+TEST_F(Races, ARowOfWhichOneLaneHasReleasedIsLookedAtLaneByLane) {
+  constexpr std::uint64_t kFlag = 8192;
+  for (const bool meet : {false, true}) {
+    begin();
+    EXPECT_TRUE(row<1>(0, 0, true));
+    if (meet) order[0].warp_sync(0, ~0u, true);
+    order[0].release(0, 1, false);
+    const ReleaseClock done = block_clock[0].done(order[0], 0, 1, false);
+    races.grid().leave(word + kFlag, block_clock[0], &done);
+    races.grid().find(word + kFlag, block_clock[1], 0, true);
+    EXPECT_FALSE(row<1>(1, 0, false)) << "in another block: some lanes are told of apart";
+    EXPECT_FALSE(access(1, 0, false).has_value()) << "what the lane wrote that released";
+    EXPECT_EQ(access(1, 5, false, kWeak, 15, 20).has_value(), !meet);
+    order[0].acquire(1);
+    EXPECT_FALSE(row<1>(0, 1, false)) << "in another warp of its block";
+    EXPECT_FALSE(access(0, 32, false).has_value());
+    EXPECT_EQ(access(0, 37, false, kWeak, 15, 20).has_value(), !meet);
+  }
 }
 
 TEST_F(Races, LaunchesAreOrdered) {

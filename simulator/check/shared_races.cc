@@ -74,6 +74,17 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
     add(load(wr + i), thread);
     add(load(rd + i), unlike);
   }
+  // And readers of this warp at another clock: lanes that have not met since, or this one where another is known beside it.
+  const Vector same_warp_only = all_lanes(kWarp), clock = all_lanes(kClock), met = all_lanes(all_lanes_[warp] << kClockShift);
+  for (std::uint32_t i = 0; i < count && clock_[warp] != 0; i += 8) {
+    const Vector before = load(rd + i), differ = _mm256_xor_si256(before, consecutive(mine + i));
+    const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, kEpochShift)), below(count - i));
+    const Vector here =
+        _mm256_andnot_si256(is_zero(_mm256_and_si256(differ, clock)), _mm256_and_si256(recent, is_zero(_mm256_and_si256(differ, same_warp_only))));
+    const Vector self = is_zero(_mm256_and_si256(differ, thread)), many = _mm256_and_si256(before, all_lanes(strong ? 0 : kManyLanes));
+    const Vector unmet = _mm256_andnot_si256(_mm256_cmpgt_epi32(met, _mm256_and_si256(before, clock)), all_lanes(~0u));
+    suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(here, choose(self, many, unmet)));
+  }
   if (!_mm256_testz_si256(suspicious, suspicious)) return false;
   // Two readers of this warp at this clock are known, or of two warps where nothing orders warps: whoever writes, one of them races.
   const Vector of_lanes = all_lanes(~(kLane | kManyWarps)), by_lanes = all_lanes(read_by_lanes(warp, strong));
@@ -91,8 +102,10 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
     const Vector others = choose(same_warp, _mm256_and_si256(before, all_lanes(kManyWarps)), all_lanes(kManyWarps));
     Vector merged = _mm256_or_si256(_mm256_or_si256(fresh, others), _mm256_and_si256(before, all_lanes(kSeen)));
     merged = _mm256_or_si256(merged, _mm256_and_si256(together, all_lanes(kManyLanes)));
-    merged = choose(recent, choose(self, before, merged), fresh);
-    const Vector kept = _mm256_and_si256(recent, self), before_at = load(at + i);
+    const Vector later = strong ? _mm256_setzero_si256() : clock;  // reading again
+    const Vector again = _mm256_or_si256(_mm256_andnot_si256(later, before), _mm256_and_si256(fresh, later));
+    merged = choose(recent, choose(self, again, merged), fresh);
+    const Vector kept = _mm256_and_si256(_mm256_and_si256(recent, self), strong ? all_lanes(~0u) : together), before_at = load(at + i);
     const Vector of_others = _mm256_and_si256(_mm256_andnot_si256(self, recent), inside);
     if (!_mm256_testz_si256(of_others, of_others)) {
       const auto also_read = [&](std::uint32_t* word, std::uint32_t* word_at, Vector where, std::uint32_t many, std::uint32_t who) {

@@ -138,25 +138,35 @@ class SharedRaces : public BlockOrder {
     if (found) return found;
     const bool weaker = strong && !(rd & kStrong);  // than the reader who is named: that one stays
     if (other == thread && (weaker || strong || !(rd & kStrong))) {
-      if (weaker) rd |= kSeen;
+      if (weaker) {
+        rd |= kSeen;
+      } else if (!strong && clock_of(rd) != clock_of(mine)) {
+        // What ordered somebody after the reading before does not order it after this one. (Of strong ones the first is kept: who is ordered after
+        // that one has observed the write before it.)
+        if ((rd & kManyLanes) && ordered(thread_of(lane_read_[granule]), clock_of(lane_read_[granule]), thread)) rd &= ~kManyLanes;
+        rd = (rd & ~kClock) | (mine & kClock);
+        read_at_[granule] = pc;
+      }
       return found;
     }
-    const bool same_warp = (other >> 5) == (thread >> 5), same_clock = same_warp && clock_of(rd) == clock_of(mine);
+    // Lanes of a warp that have not met since may be told apart by who releases: both are kept, whatever their clocks.
+    const bool same_warp = (other >> 5) == (thread >> 5);
+    const bool unmet = same_warp && (clock_of(rd) == clock_of(mine) || (other != thread && !ordered(other, clock_of(rd), thread)));
     const std::uint32_t seen = rd & kStrong ? kSeen : rd & kSeen;
     if (!same_warp && ordered(other, clock_of(rd), thread)) {
       rd = mine | seen;
     } else if (weaker) {
-      rd |= kSeen | (same_clock ? kManyLanes : same_warp ? 0 : kManyWarps);
-      if (same_clock || !same_warp) also_read(granule, same_warp, mine, pc);
+      rd |= kSeen | (unmet ? kManyLanes : same_warp ? 0 : kManyWarps);
+      if (unmet || !same_warp) also_read(granule, same_warp, mine, pc);
       return found;
     } else {
       // A second reader stays as long as it is another one than this.
       if (!same_warp ? !(rd & kManyWarps) || (thread_of(warp_read_[granule]) >> 5) == (thread >> 5)
-                     : same_clock && other != thread && (!(rd & kManyLanes) || thread_of(lane_read_[granule]) == thread)) {
+                     : unmet && other != thread && (!(rd & kManyLanes) || thread_of(lane_read_[granule]) == thread)) {
         also_read(granule, same_warp, rd, read_at_[granule]);
       }
       std::uint32_t many = same_warp ? rd & kManyWarps : kManyWarps;
-      if (same_clock) many |= other == thread ? rd & kManyLanes : kManyLanes;
+      if (unmet) many |= other == thread ? rd & kManyLanes : kManyLanes;
       rd = (mine & (rd | ~kStrong)) | many | seen;
     }
     read_at_[granule] = pc;

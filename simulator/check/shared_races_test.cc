@@ -131,12 +131,53 @@ TEST_F(SharedRaceSearch, AWeakWriteIsNotHiddenByTheSameThreadsAtomic) {
 }
 TEST_F(SharedRaceSearch, FencesOnBothSidesOrder) {
   EXPECT_FALSE(write(0));
-  races.fence(0);
+  races.fence(0, ~0u, true);
   EXPECT_TRUE(read(40, 0));  // no fence here yet
   EXPECT_FALSE(write(0, 8));
-  races.fence(0);
-  races.fence(1);
+  races.fence(0, ~0u, true);
+  races.fence(1, ~0u, true);
   EXPECT_FALSE(read(40, 8));
+}
+TEST_F(SharedRaceSearch, WhatIsReadAgainAfterAReleaseIsNotReleased) {
+  const auto acquired_by_warp_1 = [&] {
+    races.release(0, 1u << 3, false);
+    races.acquire(1);
+  };
+  // One after the other, by rows, and with another reader beside it.
+  EXPECT_FALSE(read(3));
+  acquired_by_warp_1();
+  EXPECT_FALSE(read(3));
+  EXPECT_TRUE(write(40));
+  races.block_barrier();
+  EXPECT_TRUE(races.read_row(0, 0, 8, 0, 5, false));
+  acquired_by_warp_1();
+  EXPECT_TRUE(races.read_row(0, 0, 8, 0, 6, false));
+  EXPECT_TRUE(write(40, 12));
+  EXPECT_EQ(conflict.other_pc, 6u);
+  races.block_barrier();
+  EXPECT_FALSE(read(3));
+  EXPECT_FALSE(read(70));
+  acquired_by_warp_1();
+  races.release(2, 1u << 6, false);
+  races.acquire(1);
+  EXPECT_FALSE(read(3));
+  EXPECT_TRUE(write(40));
+  EXPECT_EQ(conflict.other_thread, 3u);
+}
+TEST_F(SharedRaceSearch, ALaneThatReadBeforeAnotherReleasedStaysKnown) {
+  for (const bool row : {false, true}) {
+    races.block_barrier();
+    EXPECT_FALSE(read(5));
+    races.release(0, 1u << 3, false);
+    if (row) {
+      EXPECT_FALSE(races.read_row(0, 3, 1, 0, 1, false)) << "the two have not met: to be looked at one by one";
+    }
+    EXPECT_FALSE(read(3));
+    races.release(0, 1u << 3, false);
+    races.acquire(1);
+    EXPECT_TRUE(write(40));
+    EXPECT_EQ(conflict.other_thread, 5u);
+  }
 }
 TEST_F(SharedRaceSearch, RowsSayTheSameAsSingleAccesses) {
   EXPECT_TRUE(races.write_row(0, 0, 32, 0, 5, false));

@@ -304,4 +304,87 @@ PAIR(fence_before_a_relaxed_arrival, "race") {
   fence_before_a_relaxed_arrival<faulty><<<2, 32>>>(y);
 }
 
+// One thread of a block arrives with release semantics, and speaks for itself alone.
+template <bool faulty>
+__global__ void __cluster_dims__(2) one_thread_arrives_for_its_block(int* y) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;  // FAULT one_thread_arrives_for_its_block
+  if (!faulty) __syncthreads();
+  if (threadIdx.x == 0) {
+    __cluster_barrier_arrive();
+  } else {
+    __cluster_barrier_arrive_relaxed();
+  }
+  __cluster_barrier_wait();
+  y[blockIdx.x * 64 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[63 - threadIdx.x];  // FAULT one_thread_arrives_for_its_block
+  cluster_sync();
+}
+PAIR(one_thread_arrives_for_its_block, "race") {
+  Buffer<int> y(128);
+  one_thread_arrives_for_its_block<faulty><<<2, 64>>>(y);
+}
+
+// The same among the threads of the block itself.
+template <bool faulty>
+__global__ void __cluster_dims__(2) relaxed_arrival_in_its_block(int* y) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;  // FAULT relaxed_arrival_in_its_block
+  if (faulty && threadIdx.x != 0) {
+    __cluster_barrier_arrive_relaxed();
+  } else {
+    __cluster_barrier_arrive();
+  }
+  __cluster_barrier_wait();
+  y[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];  // FAULT relaxed_arrival_in_its_block
+  cluster_sync();
+}
+PAIR(relaxed_arrival_in_its_block, "race") {
+  Buffer<int> y(128);
+  relaxed_arrival_in_its_block<faulty><<<2, 64>>>(y);
+}
+
+// A ring of two slots in each block, that both blocks fill with a half: who has read a slot gives it back to both, or only to its own block.
+template <bool faulty>
+__global__ void __cluster_dims__(2) slot_given_back_to_its_own_block(int* y) {
+  __shared__ int slot[2][64];
+  __shared__ unsigned long long full[2], empty[2];
+  const unsigned rank = __clusterRelativeBlockRank();
+  const int lane = threadIdx.x % 32;
+  if (threadIdx.x < 2) {
+    INIT(full + threadIdx.x, 64);
+    INIT(empty + threadIdx.x, faulty ? 32 : 64);
+  }
+  cluster_sync();
+  const auto arrive_at = [](unsigned long long* bar, unsigned there) {
+    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(bar)), "r"(there) : "memory");
+  };
+  const auto wait = [](unsigned long long* bar, unsigned parity) {
+    asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1; @!p bra WAIT; }" ::"r"(shared_address(bar)), "r"(parity) : "memory");
+  };
+  int sum = 0;
+  for (int t = 0; t < 6; ++t) {
+    const int k = t & 1;
+    const unsigned parity = t >> 1 & 1;
+    if (threadIdx.x < 32) {
+      wait(empty + k, parity ^ 1);
+      for (unsigned there = 0; there < 2; ++there) {
+        of_rank(&slot[k][0], there)[rank * 32 + lane] = t;  // FAULT slot_given_back_to_its_own_block
+        arrive_at(full + k, there);
+      }
+    } else {
+      wait(full + k, parity);
+      sum += slot[k][lane] + slot[k][32 + lane];  // FAULT slot_given_back_to_its_own_block
+      for (unsigned there = 0; there < 2; ++there) {
+        if (!faulty || there == rank) arrive_at(empty + k, there);
+      }
+    }
+  }
+  if (threadIdx.x >= 32) y[rank * 32 + lane] = sum;
+  cluster_sync();
+}
+PAIR(slot_given_back_to_its_own_block, "race") {
+  Buffer<int> y(64);
+  slot_given_back_to_its_own_block<faulty><<<2, 64>>>(y);
+}
+
 }  // namespace

@@ -41,15 +41,17 @@ std::optional<Writer> writer_of(const Block& b, std::uint32_t offset) {
 // Bytes that a copy put there never were in the other proxy.
 bool writes_asynchronously(const Op& op) { return op.run == &run_bulk_copy || op.run == &run_tensor_copy; }
 
-bool is_before(const Writer& write, const ProxyFence& fence, std::uint32_t warp) {
+bool is_before(const Writer& write, const ProxyFence& fence) {
   if (write.epoch != fence.epoch) return write.epoch < fence.epoch;
-  const std::uint32_t v = write.thread >> 5;
-  if (v == warp && (fence.lanes >> (write.thread & 31) & 1)) return write.clock < fence.clock;
-  return write.clock < fence.known[v];
+  return fence.known.cover(write.thread >> 5, write.thread & 31, write.clock);
 }
 
 bool is_after(const Block& b, const ProxyFence& fence, std::uint32_t warp, std::uint32_t thread) {
-  return fence.epoch != b.races.epoch() || warp == thread >> 5 || b.races.ordered(warp * 32, fence.clock - 1, thread);
+  if (fence.epoch != b.races.epoch() || warp == thread >> 5) return true;
+  for (LaneMask lanes = fence.lanes; lanes != 0; lanes &= lanes - 1) {
+    if (b.races.ordered(warp * kWarpSize + static_cast<std::uint32_t>(std::countr_zero(lanes)), fence.clock - 1, thread)) return true;
+  }
+  return false;
 }
 
 bool fenced(const Block& b, const Writer& write, std::uint32_t thread) {
@@ -58,7 +60,7 @@ bool fenced(const Block& b, const Writer& write, std::uint32_t thread) {
     const AsyncWarp& state = b.async->warps[warp];
     if (state.forgot_proxy_fences) return true;
     for (const ProxyFence& f : state.proxy_fences) {
-      if (is_before(write, f, warp) && is_after(b, f, warp, thread)) return true;
+      if (is_before(write, f) && is_after(b, f, warp, thread)) return true;
     }
   }
   return false;
@@ -110,12 +112,13 @@ std::uint64_t writers_of(Worker& k, std::uint64_t address, check::GlobalRaces::C
 void run_proxy_fence(Warp& w, const Op& op, LaneMask mask) {
   Block& b = *w.block;
   ProxyFence f;
-  for (std::uint32_t v = 0; v < b.warps.size(); ++v) f.known[v] = v == w.index ? b.races.clock_of_all_lanes(v) : b.races.clock_known_to(w.index, v);
-  fence(w, static_cast<check::Scope>(op.scope));
+  f.known = b.races.known_to(w.index, mask, mask == w.exists);
+  fence(w, static_cast<check::Scope>(op.scope), mask);
   if (!b.launch->check_races) return;
   f.epoch = b.races.epoch();
   f.clock = b.races.clock(w.index);
   f.lanes = mask;
+  f.known.raise(w.index, mask, f.clock);
   AsyncWarp& state = async_of(b).warps[w.index];
   if (state.proxy_fences.size() == kFencesKept) {
     state.proxy_fences.erase(state.proxy_fences.begin());
@@ -154,7 +157,7 @@ bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, Block& owner, std::u
 
 void run_tensor_map_fence(Warp& w, const Op& op, LaneMask mask) {
   Block& b = *w.block;
-  fence(w, static_cast<check::Scope>(op.scope));
+  fence(w, static_cast<check::Scope>(op.scope), mask);
   if (!b.launch->check_races || b.worker->races == nullptr) return;
   std::uint64_t address[kWarpSize];
   load_addresses(w, op, address);

@@ -13,6 +13,7 @@
 #include "simulator/engine/memory/lane_runs.h"
 #include "simulator/engine/sync/cluster.h"
 #include "simulator/engine/sync/dependent_grids.h"
+#include "simulator/engine/sync/parked.h"
 
 namespace lockstep::engine {
 namespace {
@@ -341,7 +342,7 @@ void before_strong_write(Warp& w, const Op& op, const std::uint64_t* addresses, 
   if (!b.worker->between_blocks || !(releases || b.block_clock.has_released()) || static_cast<check::Scope>(op.scope) == check::Scope::kBlock) return;
   check::GridOrder& grid = b.worker->races->grid();
   check::ReleaseClock done;
-  if (releases) done = b.block_clock.done(b.races, w.index);
+  if (releases) done = done_by(w, lanes);
   std::uint64_t last = 0;
   each(lanes, [&](int i) {
     const std::uint64_t place = place_name(w, op, addresses[i]);
@@ -382,40 +383,58 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
   });
 }
 
-namespace {
-
-// What any fence does for the threads of the block.
-void fence_in_block(Warp& w) {
-  Block& b = *w.block;
-  b.races.fence(w.index);
-  if (b.worker->between_blocks) b.block_clock.pass_on(w.index);
-}
-
-}  // namespace
-
-void fence(Warp& w, check::Scope scope) {
+void fence(Warp& w, check::Scope scope, LaneMask lanes) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   Block& b = *w.block;
   if (!b.launch->check_races) return;
-  fence_in_block(w);
-  if (b.worker->between_blocks && scope != check::Scope::kBlock) b.block_clock.fence(b.races, w.index, b.worker->races->grid());
+  // All that are left: PTX does not say that a fence orders lanes that execute it together, and a great many programs take it to.
+  const bool all = lanes == living(w);
+  b.races.fence(w.index, lanes, all);
+  if (!b.worker->between_blocks) return;
+  b.block_clock.pass_on(w.index);
+  if (scope != check::Scope::kBlock) b.block_clock.fence(b.races, w.index, lanes, all, b.worker->races->grid());
 }
 
-void release(Warp& w) {
+void release(Warp& w, LaneMask lanes) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (w.block->launch->check_races) fence_in_block(w);
+  if (w.block->launch->check_races) w.block->races.release(w.index, lanes, lanes == w.exists);
 }
 
 void acquire(Warp& w) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (w.block->launch->check_races) fence_in_block(w);
+  Block& b = *w.block;
+  if (!b.launch->check_races) return;
+  b.races.acquire(w.index);
+  if (b.worker->between_blocks) b.block_clock.pass_on(w.index);
 }
 
-void release_to(Warp& w, const Block& owner, std::uint32_t offset) {
+namespace {
+
+// Where arrivals at an mbarrier object leave what they release until the phase is complete: no access has this address.
+std::uint64_t open_phase(const Block& owner, std::uint32_t offset) { return shared_place_name(owner.serial, offset) + 1; }
+
+}  // namespace
+
+void accessed_as_one(Warp& w) {
+  if (w.block->launch->check_races) w.block->races.accessed_as_one(w.index);
+}
+
+check::ReleaseClock done_by(const Warp& w, LaneMask lanes) { return w.block->block_clock.done(w.block->races, w.index, lanes, lanes == w.exists); }
+
+void release_to(Warp& w, LaneMask lanes, const Block& owner, std::uint32_t offset) {
   const Block& b = *w.block;
   if (!b.launch->shared_cells) return;
-  const check::ReleaseClock done = b.block_clock.done(b.races, w.index);
-  b.worker->races->grid().leave(shared_place_name(owner.serial, offset), b.block_clock, &done);
+  const check::ReleaseClock done = done_by(w, lanes);
+  b.worker->races->grid().leave(open_phase(owner, offset), b.block_clock, &done);
+}
+
+void phase_completed(const Block& owner, std::uint32_t offset) {
+  if (!owner.launch->shared_cells || !owner.launch->check_races) return;
+  check::GridOrder& grid = owner.worker->races->grid();
+  check::BlockClock arrivals;
+  arrivals.start(owner.serial);
+  grid.find(open_phase(owner, offset), arrivals, 0, true);
+  if (!arrivals.empty()) grid.leave(shared_place_name(owner.serial, offset), arrivals);
 }
 
 void acquire_from(Warp& w, const Block& owner, std::uint32_t offset) {

@@ -21,14 +21,21 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
 // Whether the thread of an atomic learns what was there: red tells it nothing and acquires nothing (PTX ISA 8.8, 8.11.1), nor does an atom whose
 // result nobody reads.
 inline bool reads_value(const Op& op) { return op.dst != kNoSlot || op.elements != 1 || (op.flags & kAcquire) != 0; }
-// membar and fence.
-void fence(Warp& w, check::Scope scope);
-// What accesses with .release and .acquire do within the block; between blocks, before_strong_write() and after_strong_read() do it.
-void release(Warp& w);
+// membar and fence, by some lanes of a warp.
+void fence(Warp& w, check::Scope scope, LaneMask lanes);
+// What accesses with .release and .acquire do within the block; between blocks, before_strong_write() and after_strong_read() do it. Who acquires does
+// so for all lanes of its warp.
+void release(Warp& w, LaneMask lanes);
 void acquire(Warp& w);
-// Between the blocks of a cluster, at a place in the shared memory of one of them: an mbarrier object. After release() and acquire().
-void release_to(Warp& w, const Block& owner, std::uint32_t offset);
+// The warp has accessed a matrix together: see BlockOrder::accessed_as_one.
+void accessed_as_one(Warp& w);
+// What `lanes` of a warp have to tell another block, after release().
+check::ReleaseClock done_by(const Warp& w, LaneMask lanes);
+// Between the blocks of a cluster, at an mbarrier object in the shared memory of one of them. After release() and acquire(). Who waits for a phase finds
+// what the arrivals of that phase left and of those before it; not what has been left for the next.
+void release_to(Warp& w, LaneMask lanes, const Block& owner, std::uint32_t offset);
 void acquire_from(Warp& w, const Block& owner, std::uint32_t offset);
+void phase_completed(const Block& owner, std::uint32_t offset);
 // A barrier of the block, of all its warps or of some, has let them go on. When it made the block know of others, as a barrier of the grid does, the
 // block's turn ends: if it ran on to the next such barrier, the others would be ordered after what it did between the two, although nothing but the
 // order of turns made it so, and a barrier missing there would go unseen.

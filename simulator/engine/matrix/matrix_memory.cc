@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/uninitialised.h"
 #include "simulator/engine/launch/launch_state.h"
@@ -70,6 +71,7 @@ void run_load_matrix(Warp& w, const Op& op, LaneMask mask) {
   addresses(w, matrix_of(w, op).address, r.address);
   const LaneMask lanes = lanes_with_rows(op);
   if (!in_shared(w, op, r, lanes) || !resolve(w, r, static_cast<Space>(op.space), lanes)) return;
+  accessed_as_one(w);
   alignas(16) std::byte rows[kWarpSize][16];
   each(lanes, [&](int l) { load_element<16>(rows[l], r.host[l]); });
   if (r.unwritten != 0) begin_tracking(w);
@@ -124,6 +126,7 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
     });
   }
   if (!resolve(w, r, static_cast<Space>(op.space), lanes)) return;
+  accessed_as_one(w);
   if (r.invalid != 0) note_unwritten_store(w, r);
   each(lanes, [&](int l) { store_element<16>(r.host[l], rows[l]); });
 }
@@ -226,6 +229,7 @@ void run_load_fragment(Warp& w, const Op& op, LaneMask mask) {
     if (w.control->tracking) mark_register(w, slot, invalid, mask, w.pc - 1, check::Kind::kUninitialised, missing);
     return true;
   });
+  accessed_as_one(w);
 }
 
 void run_store_fragment(Warp& w, const Op& op, LaneMask mask) {
@@ -245,6 +249,7 @@ void run_store_fragment(Warp& w, const Op& op, LaneMask mask) {
     each(mask, [&](int l) { store_element(r.host[l], s + l * register_bytes + byte, op.width); });
     return true;
   });
+  accessed_as_one(w);
 }
 
 }  // namespace lockstep::engine

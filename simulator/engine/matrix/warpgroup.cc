@@ -231,6 +231,7 @@ void run_warpgroup_multiply(Warp& w, const Op& op, LaneMask mask) {
     std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(8 * block * stored), a.size(), a.begin());
   }
   if (!read_matrix(w, op, descriptor_of(source<std::uint64_t>(w, d.b)[0]), s.n, s.k, isa::bits_of(m.operation.b), d.b_across, b.data(), p.read)) return;
+  accessed_as_one(w);
   if (accumulates != 0) gather(w, m.c, c.data());
   if (m.operation.sparse) columns_of(w, m, columns.data());
   if (d.a_negated) negate(a.data(), a.size(), m.operation.a);
@@ -305,6 +306,7 @@ void run_warpgroup_wait(Warp& w, const Op& op, LaneMask mask) {
     done.push_back(p.number << kOriginBits | p.pc);
   }
   std::erase_if(state.pending, [&](const PendingMultiplication& p) { return p.group != ~0u && p.group + left < state.groups; });
+  accessed_as_one(w);
   forget_marks(w, done);
 }
 

@@ -236,7 +236,7 @@ void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
     }
   }
   std::erase_if(async_of(b).warps[w.index].copies, [](const AsyncCopy& c) { return c.lanes == 0; });
-  acquire(w);
+  release(w, mask);
   // Without .noinc the arrival is one more than the phase expected: it changes nothing.
   if (op.mode == 0) return;
   for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <vector>
 
+#include "simulator/check/block_order.h"
 #include "simulator/engine/vocabulary.h"
 #include "simulator/isa/opcode.h"
 
@@ -83,11 +84,11 @@ struct BulkStore {
   std::vector<bool> absent;  // as a Delivery's
 };
 
-// A fence.proxy.async, and what its warp knew then: who is not in the epoch any more, or has a smaller clock, was before it.
+// A fence.proxy.async, and what was before it in its epoch.
 struct ProxyFence {
   std::uint32_t epoch = 0, clock = 0;
   LaneMask lanes = 0;
-  std::uint32_t known[32] = {};  // of each warp
+  check::ThreadClocks known;
 };
 
 struct AsyncWarp {

@@ -228,7 +228,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.reads = r.writes = true;
-  if (op.flags & kRelease) release(w);
+  if (op.flags & kRelease) release(w, mask);
   std::uint64_t places[kWarpSize];
   const bool between_blocks = w.block->worker->between_blocks;
   if (between_blocks) {

@@ -58,7 +58,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   b.runnable = launch.warps == 32 ? ~0u : (1u << launch.warps) - 1;
   b.instructions = 0;
   b.aborted = false;
-  b.should_yield = b.waits = b.cluster_release = b.started_dependents = false;
+  b.should_yield = b.waits = b.started_dependents = false;
   for (std::uint32_t i = 0; i < launch.warps; ++i) {
     Warp& w = b.warps[i];
     const std::uint32_t left = launch.threads - i * kWarpSize;

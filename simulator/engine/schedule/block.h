@@ -50,7 +50,6 @@ struct Block {
   Dim3 ctaid;
   Cluster* cluster = nullptr;  // cluster.h; none when Launch::clustered is false
   std::uint32_t cluster_rank = 0;
-  bool cluster_release = false;  // some thread has arrived at the open phase of the cluster's barrier with release semantics
   std::vector<Warp> warps;
   std::vector<WarpControl> controls;
   AlignedBytes register_files;

@@ -2,7 +2,7 @@
 
 #include <bit>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
@@ -19,6 +19,46 @@ namespace {
 
 // Rounds over the blocks without an end before another cluster of this worker gets a turn, when clusters may wait for one another.
 constexpr int kClusterRounds = 512;
+
+// What a block tells the others of its cluster at the end of a phase.
+struct Told {
+  bool all = true;            // every thread that is left has arrived with release semantics: all that the block has done
+  bool some = false;          // some have
+  check::ReleaseClock clock;  // what these tell, in the latter case
+};
+
+// The threads of a block whose arrivals release do so, and all of its warps acquire: they have waited, or will.
+Told tell(Block& b) {
+  Told told;
+  for (const Warp& w : b.warps) {
+    told.all = told.all && (living(w) & ~w.control->cluster_released) == 0;
+    told.some = told.some || w.control->cluster_released != 0;
+  }
+  if (b.launch->check_races && b.live_warps != 0) {
+    // A barrier of all threads of the block, too. What a thread does between its arrival and the end of the phase is taken to be ordered before what
+    // others do after it, which it is not: a race there is missed.
+    if (told.all) {
+      b.races.block_barrier();
+    } else {
+      told.clock.block = b.serial;
+      told.clock.epoch = b.races.epoch();
+      for (Warp& w : b.warps) {
+        const LaneMask lanes = w.control->cluster_released;
+        if (lanes == 0) continue;
+        release(w, lanes);
+        told.clock.join(done_by(w, lanes));
+      }
+      for (const Warp& w : b.warps) b.races.acquire(w.index);
+    }
+    passed_barrier(b);
+  }
+  if (told.all) {
+    told.clock.block = b.serial;
+    told.clock.epoch = b.races.epoch() + (b.live_warps == 0);
+  }
+  for (Warp& w : b.warps) w.control->cluster_released = 0;
+  return told;
+}
 
 // All threads have arrived: those that wait go on, and the next phase opens.
 void complete_phase(Cluster& c) {
@@ -39,30 +79,17 @@ void complete_phase(Cluster& c) {
         b.runnable |= 1u << w.index;
       }
     }
-    // A barrier of all threads of the block, too, unless they said nothing of what they had done before. What a thread does between its arrival and
-    // the end of the phase is taken to be ordered before what others do after it, which it is not: a race there is missed.
-    if (b.launch->check_races && b.live_warps != 0) {
-      if (b.cluster_release) {
-        b.races.block_barrier();
-      } else {
-        for (const Warp& w : b.warps) b.races.fence(w.index);
-      }
-      passed_barrier(b);
-    }
   }
-  for (const auto& from : c.blocks) {
-    const bool releases = std::exchange(from->cluster_release, false) || from->live_warps == 0;
-    if (!from->launch->shared_cells) continue;
-    check::ReleaseClock all;
-    all.block = from->serial;
-    all.epoch = from->races.epoch() + (from->live_warps == 0);
+  std::vector<Told> told;
+  for (const auto& block : c.blocks) told.push_back(tell(*block));
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    const Block& from = *c.blocks[i];
+    if (!from.launch->shared_cells) continue;
     for (const auto& to : c.blocks) {
-      if (to == from) continue;
-      if (releases) {
-        to->block_clock.learn(all, from->block_clock, to->worker->races->grid());
-      } else {
-        to->block_clock.learn_released(from->block_clock, to->worker->races->grid());
-      }
+      if (to->serial == from.serial) continue;
+      check::GridOrder& grid = to->worker->races->grid();
+      if (told[i].all || told[i].some) to->block_clock.learn(told[i].clock, from.block_clock, grid);
+      if (!told[i].all) to->block_clock.learn_released(from.block_clock, grid);
     }
   }
 }
@@ -154,6 +181,7 @@ void leave_cluster(Warp& w, LaneMask lanes) {
   c.living -= static_cast<std::uint32_t>(std::popcount(lanes));
   c.arrived -= static_cast<std::uint32_t>(std::popcount(lanes & w.control->cluster_arrived));
   w.control->cluster_arrived &= ~lanes;
+  w.control->cluster_released &= ~lanes;
 }
 
 void check_cluster_phase(Block& b) {
@@ -181,7 +209,7 @@ void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask) {
   control.cluster_arrived |= fresh;
   w.block->cluster->arrived += static_cast<std::uint32_t>(std::popcount(fresh));
   ++w.block->worker->changes;
-  w.block->cluster_release |= (op.flags & kRelease) != 0;
+  if (op.flags & kRelease) control.cluster_released |= fresh;
   check_cluster_phase(*w.block);
 }
 

@@ -37,7 +37,7 @@ void check_cluster_phase(Block& b);
 bool waits_for_cluster(const Block& b);
 
 // The barrier has two halves. A thread arrives, which waits for nobody, and then waits for the phase it arrived at.
-// An arrival with .relaxed (no kRelease) tells others only what a fence has published. A block is taken to release when one of its threads does.
+// An arrival with .relaxed (no kRelease) tells others only what a fence has published.
 // The lanes of a warp need not come together, also where .aligned promises that they do: that promise is not checked.
 void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask);
 void run_cluster_wait(Warp& w, const Op& op, LaneMask mask);

@@ -66,8 +66,10 @@ void wake(Block& b) {
   }
 }
 
-void complete_phase_if_due(Block& b, Mbarrier& m) {
+void complete_phase_if_due(const SharedPlace& place, Mbarrier& m) {
   if (m.pending != 0 || m.tx != 0) return;
+  Block& b = *place.block;
+  phase_completed(b, place.offset);
   ++m.phase;
   m.pending = m.expected;
   b.async->stalls = 0;
@@ -251,7 +253,7 @@ bool arrive_at(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, Mb
     return false;
   }
   m.pending -= count;
-  complete_phase_if_due(*place.block, m);
+  complete_phase_if_due(place, m);
   return true;
 }
 
@@ -261,7 +263,7 @@ void complete_transactions(Warp& w, std::uint32_t pc, int lane, const SharedPlac
     return;
   }
   m.tx -= bytes;
-  complete_phase_if_due(*place.block, m);
+  complete_phase_if_due(place, m);
 }
 
 void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
@@ -293,9 +295,9 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
   }
   if (!resolve(w, r, space, mask)) return;
   if (op.flags & kRelease) {
-    release(w);
+    release(w, mask);
     each(mask, [&](int l) {
-      if (places[l].block != nullptr) release_to(w, *places[l].block, places[l].offset);
+      if (places[l].block != nullptr) release_to(w, 1u << l, *places[l].block, places[l].offset);
     });
   }
   const bool waits = what == MbarrierOp::kTestWait || what == MbarrierOp::kTryWait;

@@ -1,0 +1,339 @@
+// Random programs of a few warps, and the searches for races as programs drive them: what race_judge_test.cc compares judgements over.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/check/race_judge.h"
+#include "simulator/check/shared_races.h"
+
+namespace lockstep::check {
+
+inline constexpr std::uint32_t kLanes = 4, kWarps = 2;
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ull + 1) {}
+  std::uint32_t operator()(std::uint32_t n) {
+    state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
+    return static_cast<std::uint32_t>((state_ >> 33) % n);
+  }
+  bool one_in(std::uint32_t n) { return (*this)(n) == 0; }
+
+ private:
+  std::uint64_t state_;
+};
+
+// One instruction of a warp: the same access by some of its lanes, `step` bytes further for every next one.
+struct Instruction {
+  RaceJudge::Access access;
+  std::uint32_t block = 0, warp = 0, lanes = 0, step = 0, pc = 0;
+};
+
+// What a program does to a search for races; lane by lane, or at once where the search takes it.
+class Search {
+ public:
+  virtual ~Search() = default;
+  // The first lane of the last instruction that raced, and against what.
+  struct Named {
+    std::uint32_t lane = 0, block = 0, warp = 0, other_lane = 0, pc = 0;
+  };
+  Named named;
+  // Whether one of the lanes races.
+  virtual bool run(const Instruction& i) = 0;
+  virtual void fence(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes, Scope scope) = 0;
+  virtual void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) = 0;
+  virtual void block_barrier(std::uint32_t block) = 0;
+  // Warp `from` arrives and does not wait, warp `to` waits.
+  virtual void hand_over(std::uint32_t block, std::uint32_t from, std::uint32_t to) = 0;
+};
+
+inline constexpr std::uint32_t kAllLanes = (1u << kLanes) - 1;
+
+class GlobalSearch : public Search {
+ public:
+  GlobalSearch(memory::DeviceMemory& memory, std::uint64_t place, std::uint32_t blocks, std::uint32_t cluster) : memory_(memory), place_(place) {
+    races_ = &shared_among_launches();
+    races_->start(memory, cluster, false);
+    for (std::uint32_t b = 0; b < blocks; ++b) {
+      orders_.push_back(std::make_unique<SharedRaces>());
+      orders_[b]->start(0, 2);
+      block_clocks_.emplace_back().start(b);
+    }
+  }
+  // A launch finds what the one before it has left, as programs do.
+  static GlobalRaces& shared_among_launches() {
+    static GlobalRaces races;
+    return races;
+  }
+
+  bool run(const Instruction& i) override {
+    const RaceJudge::Access& a = i.access;
+    BlockClock& block_clock = block_clocks_[i.block];
+    const bool between_blocks = a.scope != Scope::kBlock;
+    const bool all = i.lanes == kAllLanes;
+    if (a.releases) orders_[i.block]->release(i.warp, i.lanes, all);
+    const ReleaseClock done = block_clock.done(*orders_[i.block], i.warp, i.lanes, all);
+    for (std::uint32_t l = 0; l < kLanes; ++l) {
+      if (!(i.lanes >> l & 1) || !a.writes || !a.strong || !between_blocks || !(a.releases || block_clock.has_released())) continue;
+      races_->grid().leave(place_ + a.first + l * i.step, block_clock, a.releases ? &done : nullptr);
+    }
+    const bool found = check(i);
+    for (std::uint32_t l = 0; l < kLanes; ++l) {
+      if (!(i.lanes >> l & 1) || !a.reads || !a.strong || !between_blocks) continue;
+      races_->grid().find(place_ + a.first + l * i.step, block_clock, i.warp, a.acquires);
+    }
+    if (a.acquires) {
+      orders_[i.block]->acquire(i.warp);
+      block_clock.pass_on(i.warp);
+    }
+    return found;
+  }
+  void fence(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes, Scope scope) override {
+    const bool all = lanes == kAllLanes;
+    orders_[block]->fence(warp, lanes, all);
+    block_clocks_[block].pass_on(warp);
+    if (scope != Scope::kBlock) block_clocks_[block].fence(*orders_[block], warp, lanes, all, races_->grid());
+  }
+  void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) override { orders_[block]->warp_sync(warp, lanes, lanes == kAllLanes); }
+  void block_barrier(std::uint32_t block) override {
+    orders_[block]->block_barrier();
+    block_clocks_[block].barrier(races_->grid());
+  }
+  void hand_over(std::uint32_t block, std::uint32_t from, std::uint32_t to) override {
+    orders_[block]->arrive(from, 1);
+    orders_[block]->arrive(to, 1);
+    orders_[block]->complete(1, 1u << to);
+    block_clocks_[block].barrier(races_->grid());
+  }
+
+ private:
+  bool check(const Instruction& i) {
+    const RaceJudge::Access& a = i.access;
+    GlobalRaces::Access me(*races_, {orders_[i.block].get(), &block_clocks_[i.block], i.block, i.warp, i.pc, a.strong, a.writes, a.scope, a.reads && a.writes},
+                           memo_);
+    const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(i.lanes)), lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
+    RaceCell* const cells = memory_.race_shadow(place_ + a.first + lane * i.step);
+    if (a.size >= 4 && i.lanes >> lane == (1u << count) - 1) {
+      const bool together = i.step == 0 && (!a.writes || a.reads || a.reduces);
+      if (together ? races_->together(cells, a.size / 4, lane, lane + count - 1, me) : i.step == a.size && races_->row(cells, a.size / 4, lane, count, me)) {
+        return false;
+      }
+    }
+    bool found = false;
+    GlobalRaces::Conflict conflict;
+    for (std::uint32_t l = 0; l < kLanes; ++l) {
+      if (!(i.lanes >> l & 1)) continue;
+      const std::uint32_t first = a.first + l * i.step, last = first + a.size - 1;
+      for (std::uint32_t g = first & ~3u; g <= last; g += 4) {
+        const std::uint32_t from = std::max(first, g) - g, to = std::min(last, g + 3) - g;
+        if (!races_->access(*memory_.race_shadow(place_ + g), ((1u << (to + 1)) - 1) & ~((1u << from) - 1), l, me, conflict) || found) continue;
+        named = {l, conflict.other.block, conflict.other.warp, conflict.other_lane, conflict.other.pc};
+        found = true;
+      }
+    }
+    return found;
+  }
+
+  memory::DeviceMemory& memory_;
+  const std::uint64_t place_;
+  GlobalRaces* races_;
+  GlobalRaces::Memo memo_;
+  std::vector<std::unique_ptr<SharedRaces>> orders_;
+  std::vector<BlockClock> block_clocks_;
+};
+
+class SharedSearch : public Search {
+ public:
+  SharedSearch(std::uint32_t bytes, int shift) { races_.start(bytes, shift); }
+  bool run(const Instruction& i) override {
+    const RaceJudge::Access& a = i.access;
+    if (a.releases) races_.release(i.warp, i.lanes, i.lanes == kAllLanes);
+    const bool found = check(i);
+    if (a.acquires) races_.acquire(i.warp);
+    return found;
+  }
+  void fence(std::uint32_t, std::uint32_t warp, std::uint32_t lanes, Scope) override { races_.fence(warp, lanes, lanes == kAllLanes); }
+  void warp_sync(std::uint32_t, std::uint32_t warp, std::uint32_t lanes) override { races_.warp_sync(warp, lanes, lanes == kAllLanes); }
+  void block_barrier(std::uint32_t) override { races_.block_barrier(); }
+  void hand_over(std::uint32_t, std::uint32_t from, std::uint32_t to) override {
+    races_.arrive(from, 1);
+    races_.arrive(to, 1);
+    races_.complete(1, 1u << to);
+  }
+
+ private:
+  bool check(const Instruction& i) {
+    const RaceJudge::Access& a = i.access;
+    const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(i.lanes)), lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
+    const std::uint32_t first = (a.first + lane * i.step) >> 2;
+    if (races_.shift() == 2 && a.size == 4 && i.lanes >> lane == (1u << count) - 1) {
+      if (i.step == 0 && !a.writes) {
+        if (races_.read_together(first, lane, lane + count - 1, i.warp, i.pc, a.strong)) return false;
+      } else if (i.step == 4) {
+        if (a.writes ? races_.write_row(first, lane, count, i.warp, i.pc, a.strong) : races_.read_row(first, lane, count, i.warp, i.pc, a.strong)) return false;
+      }
+    } else if (races_.shift() == 2 && a.size == 4 && !a.writes) {
+      std::uint32_t offsets[32] = {};
+      for (std::uint32_t l = 0; l < kLanes; ++l) offsets[l] = a.first + l * i.step;
+      if (races_.read_lanes(offsets, i.lanes, i.warp, i.pc, a.strong)) return false;
+    }
+    if (races_.shift() == 2 && a.size == 4 && a.writes && (a.reads || a.reduces)) {
+      std::uint64_t offsets[32] = {};
+      for (std::uint32_t l = 0; l < kLanes; ++l) offsets[l] = a.first + l * i.step;
+      if (races_.write_lanes_strongly(offsets, i.lanes, i.warp, i.pc)) return false;
+    }
+    bool found = false;
+    SharedRaces::Conflict conflict;
+    for (std::uint32_t l = 0; l < kLanes; ++l) {
+      if (!(i.lanes >> l & 1) || !races_.access(a.first + l * i.step, a.size, i.warp * 32 + l, i.pc, a.writes, a.strong, conflict) || found) continue;
+      named = {l, i.block, conflict.other_thread / 32, conflict.other_thread % 32, conflict.other_pc};
+      found = true;
+    }
+    return found;
+  }
+
+  SharedRaces races_;
+};
+
+struct Shape {
+  std::uint32_t blocks = 3, cluster = 1;
+  std::uint32_t least = 1;  // bytes of an access
+  bool fences = true;       // and accesses that acquire or release
+  std::uint32_t bytes = 16;
+};
+
+inline std::uint32_t thread_of(std::uint32_t block, std::uint32_t warp, std::uint32_t lane) { return (block * kWarps + warp) * kLanes + lane; }
+
+inline std::vector<std::uint32_t> threads_of(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) {
+  std::vector<std::uint32_t> threads;
+  for (std::uint32_t l = 0; l < kLanes; ++l) {
+    if (lanes >> l & 1) threads.push_back(thread_of(block, warp, l));
+  }
+  return threads;
+}
+
+// The full judgement, told the same as a search.
+class Judge : public RaceJudge {
+ public:
+  using RaceJudge::fence;
+  explicit Judge(const Shape& s) : RaceJudge(threads(s), s.cluster, s.bytes) {}
+  void block_barrier(std::uint32_t block) {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t w = 0; w < kWarps; ++w) {
+      for (const std::uint32_t t : threads_of(block, w, kAllLanes)) all.push_back(t);
+    }
+    barrier(all, all);
+  }
+  void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) { barrier(threads_of(block, warp, lanes), threads_of(block, warp, lanes)); }
+  void hand_over(std::uint32_t block, std::uint32_t from, std::uint32_t to) {
+    std::vector<std::uint32_t> both = threads_of(block, from, kAllLanes);
+    const std::vector<std::uint32_t> waiting = threads_of(block, to, kAllLanes);
+    both.insert(both.end(), waiting.begin(), waiting.end());
+    barrier(both, waiting);
+  }
+  void fence(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes, Scope scope) {
+    for (const std::uint32_t t : threads_of(block, warp, lanes)) RaceJudge::fence(t, scope);
+  }
+
+ private:
+  static std::vector<Thread> threads(const Shape& s) {
+    std::vector<Thread> all;
+    for (std::uint32_t b = 0; b < s.blocks; ++b) {
+      for (std::uint32_t w = 0; w < kWarps; ++w) {
+        for (std::uint32_t l = 0; l < kLanes; ++l) all.push_back({b, w, l});
+      }
+    }
+    return all;
+  }
+};
+
+inline Scope random_scope(Random& random) { return static_cast<Scope>(random.one_in(3) ? random(3) : 2); }
+
+inline Instruction random_instruction(Random& random, const Shape& s) {
+  Instruction i;
+  i.block = random(s.blocks);
+  i.warp = random(kWarps);
+  RaceJudge::Access& a = i.access;
+  a.size = std::max(s.least, 1u << random(4));
+  const std::uint32_t places = s.bytes / a.size;
+  // One lane; or several, each at its own element or all at one.
+  const std::uint32_t most = std::min(kLanes, places);
+  if (random.one_in(2)) {
+    i.lanes = 1u << random(kLanes);
+  } else {
+    i.lanes = ((1u << (1 + random(most))) - 1) & kAllLanes;
+    i.step = random.one_in(3) ? 0 : a.size;
+  }
+  const std::uint32_t count = 32 - static_cast<std::uint32_t>(__builtin_clz(i.lanes));
+  a.first = a.size * random(i.step == 0 ? places : places - count + 1);
+  a.strong = random.one_in(2);
+  const std::uint32_t what = random(a.strong ? 5 : 2);
+  a.reads = what == 0 || what >= 3;
+  a.writes = what != 0;
+  a.reduces = what == 2;
+  if (a.strong) {
+    a.scope = random_scope(random);
+    if (s.fences && random.one_in(4)) {
+      a.acquires = a.reads && random.one_in(2);
+      a.releases = a.writes && random.one_in(2);
+    }
+  }
+  // An instruction is always the same one.
+  i.pc = a.first + s.bytes * (a.size + 16 * (what + 8 * a.strong + 16 * static_cast<std::uint32_t>(a.scope) + 64 * (i.step != 0)));
+  return i;
+}
+
+inline RaceJudge::Access of_lane(const Instruction& i, std::uint32_t lane) {
+  RaceJudge::Access a = i.access;
+  a.first += lane * i.step;
+  a.thread = thread_of(i.block, i.warp, lane);
+  a.pc = i.pc;
+  return a;
+}
+
+// Something that orders, to both. Says what.
+template <class Judge>
+std::string random_order(Random& random, const Shape& s, Judge& judge, Search& search) {
+  const std::uint32_t block = random(s.blocks), warp = random(kWarps);
+  const std::string who = " of block " + std::to_string(block) + " warp " + std::to_string(warp);
+  switch (random(s.fences ? 5 : 3)) {
+    case 0:
+      judge.block_barrier(block);
+      search.block_barrier(block);
+      return "barrier" + who + "\n";
+    case 1: {
+      const std::uint32_t lanes = random.one_in(2) ? kAllLanes : 1 + random(kAllLanes);
+      judge.warp_sync(block, warp, lanes);
+      search.warp_sync(block, warp, lanes);
+      return "meeting" + who + " lanes " + std::to_string(lanes) + "\n";
+    }
+    case 2:
+      judge.hand_over(block, warp, 1 - warp);
+      search.hand_over(block, warp, 1 - warp);
+      return "arrival" + who + "\n";
+    default: {
+      const Scope scope = random_scope(random);
+      const std::uint32_t lanes = 1 + random(kAllLanes);
+      judge.fence(block, warp, lanes, scope);
+      search.fence(block, warp, lanes, scope);
+      return "fence" + who + " lanes " + std::to_string(lanes) + " scope " + std::to_string(static_cast<int>(scope)) + "\n";
+    }
+  }
+}
+
+inline std::string describe(const Instruction& i) {
+  const RaceJudge::Access& a = i.access;
+  return "block " + std::to_string(i.block) + " warp " + std::to_string(i.warp) + " lanes " + std::to_string(i.lanes) + (a.strong ? " strong" : " weak") +
+         (a.reads     ? a.writes ? " update" : " read"
+          : a.reduces ? " reduction"
+                      : " write") +
+         " of " + std::to_string(a.size) + " bytes at " + std::to_string(a.first) + " step " + std::to_string(i.step) + " scope " +
+         std::to_string(static_cast<int>(a.scope)) + (a.acquires ? " acquire" : "") + (a.releases ? " release" : "");
+}
+
+}  // namespace lockstep::check
