@@ -90,47 +90,99 @@ Counts first_races(const Shape& shape, int programs, std::size_t most_history, c
   return counts;
 }
 
+// One program in step with the model, up to its first race.
+class InStep {
+ public:
+  InStep(const Shape& shape, Search& search, int program) : shape_(shape), model_(shape), search_(search), program_(program) {}
+
+  void order(Random& random) { text_ += random_order(random, shape_, model_, search_); }
+  void meeting(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) {
+    model_.warp_sync(block, warp, lanes);
+    search_.warp_sync(block, warp, lanes);
+    text_ += "meeting of block " + std::to_string(block) + " warp " + std::to_string(warp) + " lanes " + std::to_string(lanes) + "\n";
+  }
+  void run(const Instruction& i, Counts& counts) {
+    text_ += describe(i) + "\n";
+    const bool found = search_.run(i);
+    bool races = false, crowded = false;
+    model_.begin(i);
+    for (std::uint32_t l = 0; l < kLanes; ++l) {
+      if (!(i.lanes >> l & 1)) continue;
+      const RaceJudge::Access a = of_lane(i, l);
+      crowded |= model_.history(a) > 1;
+      races |= model_.race(a) != nullptr;
+      if (found && search_.named.lane == l) {
+        const Search::Named& n = search_.named;
+        EXPECT_TRUE(model_.race_with(a, thread_of(n.block, n.warp, n.other_lane), n.pc)) << "program " << program_ << " makes a race up:\n" << text_;
+      }
+      model_.access(a);
+    }
+    model_.end(i);
+    if (!crowded) {
+      EXPECT_EQ(found, races) << "program " << program_ << ":\n" << text_;
+    }
+    counts.accesses += !crowded;
+    counts.races += races;
+    counts.found += found;
+    over_ = races || found;
+  }
+  bool over() const { return over_; }
+
+ private:
+  const Shape& shape_;
+  LaneModel model_;
+  Search& search_;
+  const int program_;
+  bool over_ = false;
+  std::string text_;
+};
+
+// A warp writes a row, some of its lanes meet, some release at a flag, another warp acquires there and accesses the row.
+void message(Random& random, const Shape& shape, InStep& program, Counts& counts) {
+  const auto access = [&](std::uint32_t first, std::uint32_t lanes, std::uint32_t step, bool writes, bool strong) {
+    Instruction i;
+    i.lanes = lanes;
+    i.step = step;
+    i.access.first = first;
+    i.access.size = 4;
+    i.access.writes = writes;
+    i.access.reads = !writes;
+    i.access.strong = strong;
+    i.access.releases = strong && writes;
+    i.access.acquires = strong && !writes;
+    i.pc = 100000 + first + 1000 * (writes + 2 * strong);
+    return i;
+  };
+  const std::uint32_t row = 16 * random(shape.bytes / 32), flag = shape.bytes - 4 - 4 * random(4), some = 1 + random(kAllLanes);
+  Instruction steps[4] = {access(row, kAllLanes, 4, true, false), access(flag, random.one_in(2) ? 1u << random(kLanes) : some, 0, true, true),
+                          access(flag, 1u << random(kLanes), 0, false, true), access(row, kAllLanes, 4, random.one_in(2), false)};
+  const std::uint32_t from = random(shape.blocks), to = random(shape.blocks), warp = random(kWarps);
+  for (int k = 0; k < 4 && !program.over(); ++k) {
+    steps[k].block = k < 2 ? from : to;
+    steps[k].warp = k < 2 ? warp : from == to ? 1 - warp : random(kWarps);
+    if (k == 3) steps[k].warp = steps[2].warp;
+    if (k == 1 && random.one_in(2)) program.meeting(from, warp, 1 + random(kAllLanes));
+    program.run(steps[k], counts);
+  }
+}
+
 // Programs with many places, so that most accesses come to one that at most one other has touched: the verdicts of search and model.
 template <class MakeSearch>
 Counts same_verdicts(const Shape& shape, int programs, const MakeSearch& make_search) {
   Counts counts;
-  for (int p = 0; p < programs; ++p) {
+  for (int p = 0; p < programs && !::testing::Test::HasFailure(); ++p) {
     Random random(static_cast<std::uint64_t>(p) + 2000000);
-    LaneModel model(shape);
     const std::unique_ptr<Search> search = make_search();
-    std::string text;
-    for (int step = 0; step < 60; ++step) {
+    InStep program(shape, *search, p);
+    for (int step = 0; step < 60 && !program.over(); ++step) {
       if (random.one_in(3)) {
-        text += random_order(random, shape, model, *search);
-        continue;
+        program.order(random);
+      } else if (random.one_in(4)) {
+        message(random, shape, program, counts);
+      } else {
+        program.run(random_instruction(random, shape), counts);
       }
-      const Instruction i = random_instruction(random, shape);
-      text += describe(i) + "\n";
-      const bool found = search->run(i);
-      bool races = false, crowded = false;
-      model.begin(i);
-      for (std::uint32_t l = 0; l < kLanes; ++l) {
-        if (!(i.lanes >> l & 1)) continue;
-        const RaceJudge::Access a = of_lane(i, l);
-        crowded |= model.history(a) > 1;
-        races |= model.race(a) != nullptr;
-        if (found && search->named.lane == l) {
-          const Search::Named& n = search->named;
-          EXPECT_TRUE(model.race_with(a, thread_of(n.block, n.warp, n.other_lane), n.pc)) << "program " << p << " makes a race up:\n" << text;
-        }
-        model.access(a);
-      }
-      model.end(i);
-      counts.accesses += !crowded;
-      if (!crowded) {
-        EXPECT_EQ(found, races) << "program " << p << ":\n" << text;
-      }
-      if (!races && !found) continue;
-      counts.races += races;
-      counts.found += found;
-      break;
     }
-    if (::testing::Test::HasFailure()) break;
   }
   return counts;
 }
