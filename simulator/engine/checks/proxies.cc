@@ -81,7 +81,7 @@ bool fenced_by_owner(const Block& owner, const Writer& write) {
     const AsyncWarp& state = owner.async->warps[warp];
     if (state.forgot_proxy_fences) return true;
     for (const ProxyFence& f : state.proxy_fences) {
-      if (is_before(write, f, warp)) return true;
+      if (is_before(write, f)) return true;
     }
   }
   return false;
