@@ -88,7 +88,7 @@ std::string kernel_section(const ReportContext& context) {
   if (context.counters.empty()) return "";
   // What a phone leaves out are products of others, or rarer.
   Table t("lnnNnnnNN",
-          {"kernel", "launches", "warp instructions", "lanes in one", "sectors a load", "sectors a store",
+          {"kernel", "launches", "warp instructions", "lanes of 32", "sectors a load", "sectors a store",
            "bank conflicts", "atomics", "barriers"},
           "named");
   const auto ratio = [](std::uint64_t part, std::uint64_t whole) {
