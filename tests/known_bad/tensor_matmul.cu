@@ -306,7 +306,7 @@ Mutants<TensorMatmulLauncher> tensor_matmul_mma_mutants() {
       {"grid_of_whole_tiles",
        "the last rows are nobody's",
        instead<grid_of_whole_tiles>,
-       {"unwritten"},
+       {"unwritten", "mismatch"},
        {"unwritten", "mismatch"}},
       // Negative controls.
       {"in_steps", "the unchanged steps from which the mutants are made", kWith<Mma>},
