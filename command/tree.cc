@@ -128,7 +128,8 @@ void add_selection(Options& o, RunArguments& a) {
   o.group("What runs");
   o.list("--suite", a.suites, "NAME", "only this suite, such as stencil; several between commas; may be repeated");
   o.value("-k", a.pattern, "PATTERN",
-          "only properties whose name has this in it, upper or lower case; * and ? stand for any characters");
+          "only properties whose name has this in it, upper or lower case; * and ? stand for any characters; several "
+          "between commas; with ! in front, all others");
 }
 
 void add_amounts(Options& o, RunArguments& a) {

@@ -58,7 +58,11 @@ SuiteProperties properties_of(const Suite& suite, const Target& target) {
 }
 
 bool has_pattern(std::string_view property, std::string_view pattern) {
-  return filter_selects("*" + lower(pattern) + "*", lower(property));
+  const bool others = pattern.starts_with('!');
+  if (others) pattern.remove_prefix(1);
+  std::string filter;
+  for (const char c : "*" + lower(pattern) + "*") filter += c == ',' ? "*:*" : std::string(1, c);
+  return filter_selects(filter, lower(property)) != others;
 }
 
 LastFailed last_failed(const Passport& passport) {

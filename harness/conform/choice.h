@@ -20,7 +20,8 @@ struct SuiteProperties {
 // Starts the suite's program, which runs none of them.
 SuiteProperties properties_of(const Suite& suite, const Target& target);
 
-// Whether a property's name has the pattern in it, in upper or lower case; * stands for any characters, ? for one.
+// Whether a property's name has the pattern, or one of several between commas, in it, in upper or lower case; * stands
+// for any characters, ? for one. After a ! in front: whether it has none.
 bool has_pattern(std::string_view property, std::string_view pattern);
 
 // The properties that failed or did not run, and the suites that a run which was cut short did not come to.
