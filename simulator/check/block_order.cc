@@ -7,16 +7,18 @@ bool ThreadClocks::cover_apart(std::uint32_t warp, std::uint32_t lane, std::uint
 }
 
 ThreadClocks::Apart& ThreadClocks::apart(std::uint32_t warp) {
-  const auto it = std::find_if(apart_.begin(), apart_.end(), [&](const Apart& a) { return a.warp == warp; });
-  if (it != apart_.end()) return *it;
-  apart_.push_back({warp, {}});
-  return apart_.back();
+  // In the order of warps, so that two of these are joined in step.
+  auto it = std::find_if(apart_.begin(), apart_.end(), [&](const Apart& a) { return a.warp >= warp; });
+  if (it == apart_.end() || it->warp != warp) it = apart_.insert(it, {warp, {}});
+  return *it;
 }
 
 void ThreadClocks::put_together() {
   std::erase_if(apart_, [&](const Apart& a) {
-    warp_[a.warp] = std::max(warp_[a.warp], *std::min_element(a.clock, a.clock + 32));
-    return *std::max_element(a.clock, a.clock + 32) <= warp_[a.warp];
+    std::uint16_t least = a.clock[0], most = a.clock[0];
+    for (int l = 1; l < 32; ++l) least = std::min(least, a.clock[l]), most = std::max(most, a.clock[l]);
+    warp_[a.warp] = std::max(warp_[a.warp], least);
+    return most <= warp_[a.warp];
   });
 }
 
@@ -27,9 +29,14 @@ void ThreadClocks::clear() {
 
 void ThreadClocks::join(const ThreadClocks& other) {
   for (int v = 0; v < 32; ++v) warp_[v] = std::max(warp_[v], other.warp_[v]);
+  std::size_t at = 0;
   for (const Apart& a : other.apart_) {
-    Apart& mine = apart(a.warp);
-    for (int l = 0; l < 32; ++l) mine.clock[l] = std::max(mine.clock[l], a.clock[l]);
+    while (at < apart_.size() && apart_[at].warp < a.warp) ++at;
+    if (at == apart_.size() || apart_[at].warp != a.warp) {
+      apart_.insert(apart_.begin() + static_cast<std::ptrdiff_t>(at), a);
+    } else {
+      for (int l = 0; l < 32; ++l) apart_[at].clock[l] = std::max(apart_[at].clock[l], a.clock[l]);
+    }
   }
   if (!apart_.empty()) put_together();
 }
