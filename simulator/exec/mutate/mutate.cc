@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -208,9 +209,7 @@ int report(const MutateOptions& options, std::vector<Mutant>& mutants, const std
   Sources sources = sources_of(options);
   if (const std::string wrong = name_equivalents(options, mutants); !wrong.empty()) return fail(wrong);
   std::string text = text_report(mutants, sources);
-  char line[128];
-  std::snprintf(line, sizeof line, "%.0f s in all; processor seconds: %s.\n", seconds, costs.text().c_str());
-  text += line;
+  text += std::to_string(std::lround(seconds)) + " s in all; processor seconds: " + costs.text() + ".\n";
   std::fputs(text.c_str(), stdout);
   const bool written =
       write_file(options.out + "/report.txt", text) &&
