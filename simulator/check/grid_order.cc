@@ -61,6 +61,7 @@ void BlockClock::start(std::uint32_t block) {
   fresh_.clear();
   fresh_warps_ = 0;
   pending_.clear();
+  std::fill(last_found_, last_found_ + 32, Found{});
 }
 
 ReleaseClock BlockClock::done(const BlockOrder& block, std::uint32_t warp, std::uint32_t lanes, bool all) const {
@@ -74,6 +75,10 @@ void BlockClock::fence(const BlockOrder& block, std::uint32_t warp, std::uint32_
   fresh_.join(pending_, order);
   fresh_warps_ |= 1u << warp;
   pending_.clear();
+  // What other warps have found went with it, to this one: they find it anew.
+  for (std::uint32_t w = 0; w < 32; ++w) {
+    if (w != warp && !last_found_[w].acquires) last_found_[w] = {};
+  }
 }
 
 bool BlockClock::barrier(const GridOrder& order) {
@@ -104,7 +109,7 @@ void BlockClock::learn(const ReleaseClock& done, const BlockClock& other, GridOr
 void GridOrder::start() {
   if (time_.load(std::memory_order_relaxed) != 0) {
     for (Part& part : parts_) {
-      part.left.clear();
+      part.places.clear();
       part.released.clear();
     }
   }
@@ -131,8 +136,9 @@ void GridOrder::leave(std::uint64_t address, const BlockClock& block, const Rele
   all.join(mine, *this);
   Part& part = parts_[(address >> 2) % kParts];
   std::lock_guard lock(part.mutex);
-  const auto [it, fresh] = part.left.try_emplace(address);
-  it->second.join(all, *this);
+  const auto [it, fresh] = part.places.try_emplace(address);
+  it->second.left.join(all, *this);
+  ++it->second.version;
   if (fresh) places_.fetch_add(1, std::memory_order_release);
 }
 
@@ -141,9 +147,12 @@ void GridOrder::find(std::uint64_t address, BlockClock& block, std::uint32_t war
   {
     Part& part = parts_[(address >> 2) % kParts];
     std::lock_guard lock(part.mutex);
-    const auto it = part.left.find(address);
-    if (it == part.left.end()) return;
-    at = it->second;
+    const auto it = part.places.find(address);
+    if (it == part.places.end()) return;
+    const std::uint64_t version = it->second.version;
+    if (block.has_found(address, version, warp, acquires)) return;
+    block.remember_found(address, version, warp, acquires);
+    at = it->second.left;
   }
   block.found(at, warp, acquires, *this);
 }

@@ -82,6 +82,12 @@ class BlockClock {
   bool barrier(const GridOrder& order);
   // A strong write of an address that does not release: nothing to leave there when has_released() is false.
   bool has_released() const { return has_released_; }
+  // Whether `warp` has found what lies at a place already, by a read that orders as much: a thread that waits reads the same again and again.
+  bool has_found(std::uint64_t address, std::uint64_t version, std::uint32_t warp, bool acquires) const {
+    const Found& last = last_found_[warp];
+    return last.version == version && last.address == address && last.acquires == acquires;
+  }
+  void remember_found(std::uint64_t address, std::uint64_t version, std::uint32_t warp, bool acquires) { last_found_[warp] = {address, version, acquires}; }
   // A strong read found `at`; `acquires`: the read itself is an acquire.
   void found(const VectorClock& at, std::uint32_t warp, bool acquires, const GridOrder& order);
   // The barrier of a cluster: what another block had done, and what all its warps knew.
@@ -99,6 +105,11 @@ class BlockClock {
   VectorClock fresh_;  // since the last barrier, by fresh_warps_
   std::uint32_t fresh_warps_ = 0;
   VectorClock pending_;  // found by strong reads that no fence has followed yet
+  struct Found {
+    std::uint64_t address = 0, version = 0;
+    bool acquires = false;
+  };
+  Found last_found_[32];  // by warp; what has been found is never forgotten before the block ends
 };
 
 // What a launch shares. Thread-safe.
@@ -121,9 +132,13 @@ class GridOrder {
   bool released_apart(std::uint64_t until, std::uint32_t block, std::uint32_t warp) const;
 
  private:
+  struct Place {
+    VectorClock left;
+    std::uint64_t version = 0;  // how often something was left
+  };
   struct Part {
     mutable std::mutex mutex;
-    std::unordered_map<std::uint64_t, VectorClock> left;  // by address
+    std::unordered_map<std::uint64_t, Place> places;  // by address
     struct First {
       std::uint64_t time;
       ReleaseClock all;

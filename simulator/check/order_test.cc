@@ -303,6 +303,33 @@ TEST_F(BetweenBlocks, OneWarpsFenceAcquiresForItAlone) {
   for (const std::uint32_t warp : {0u, 1u, 3u, 31u}) EXPECT_FALSE(knows(b, warp, a, 0, 0, 0)) << warp;
 }
 
+// A read that finds nothing new is skipped.
+TEST_F(BetweenBlocks, AWarpFindsAnewWhatAnothersFenceHasTaken) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 1);
+  fence(b, 2);
+  read(b, kFlag, 1);
+  fence(b, 1);
+  EXPECT_TRUE(knows(b, 1, a, 0, 0, 0));
+}
+
+TEST_F(BetweenBlocks, AReadAgainFindsWhatWasLeftSince) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 0, true);
+  const std::uint32_t clock = a.order.clock(0);
+  EXPECT_FALSE(knows(b, 0, a, 0, 0, clock));
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag, 0, true);
+  EXPECT_TRUE(knows(b, 0, a, 0, 0, clock));
+  b.block_clock.start(b.serial);
+  EXPECT_FALSE(knows(b, a)) << "another block";
+  read(b, kFlag, 0, true);
+  EXPECT_TRUE(knows(b, a));
+}
+
 TEST_F(BetweenBlocks, ChainsAreFollowed) {
   fence(a, 0);
   write(a, kFlag);
