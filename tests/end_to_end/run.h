@@ -23,10 +23,10 @@ using Environment = std::map<std::string, std::string>;
 Ended run(const std::string& program, std::vector<std::string> arguments = {}, Environment environment = {},
           double time_limit_seconds = 60);
 
-// A pattern for -k: all properties but those of which one case, at the limits of a grid, takes a second or nearly so.
-// For runs that are not about their results. These properties ask the device for nothing.
+// A pattern for -k: all properties but those of which one case, at the limits of a grid or of many images, takes a
+// second or nearly so. For runs that are not about their results. These properties ask the device for nothing.
 inline constexpr char kAllButTheFar[] =
-    "!RowsBeyondTheGrid,EndsOfLargeImages,ByWmma.CoversMoreTiles,FillsSharedMemory,BlocksBeyond16Bits";
+    "!RowsBeyondTheGrid,EndsOfLargeImages,DrawsTheGoldens,ByWmma.CoversMoreTiles,FillsSharedMemory,BlocksBeyond16Bits";
 
 // A file of the test's own, which does not exist yet.
 std::string fresh_file(const std::string& name);
