@@ -330,6 +330,14 @@ TEST_F(BetweenBlocks, AReadAgainFindsWhatWasLeftSince) {
   EXPECT_TRUE(knows(b, a));
 }
 
+TEST_F(BetweenBlocks, AReadThatAcquiresFindsAnewWhatARelaxedOneFound) {
+  fence(a, 0);
+  write(a, kFlag);
+  read(b, kFlag);
+  read(b, kFlag, 0, true);
+  EXPECT_TRUE(knows(b, a));
+}
+
 TEST_F(BetweenBlocks, ChainsAreFollowed) {
   fence(a, 0);
   write(a, kFlag);
@@ -377,6 +385,16 @@ TEST_F(BetweenBlocks, ALanesReleaseIsItsOwn) {
   release(a, 0, kFlag, 0b1);
   read(b, kFlag, 0, true);
   EXPECT_TRUE(knows(b, 0, a, 0, 0, clock, 1)) << "the lanes have met";
+}
+
+TEST_F(BetweenBlocks, APlaceKeepsWhatEveryLaneHasReleased) {
+  const std::uint32_t clock = a.order.clock(0);
+  release(a, 0, kFlag, 0b01);
+  release(a, 0, kFlag, 0b10);
+  read(b, kFlag, 0, true);
+  EXPECT_TRUE(knows(b, 0, a, 0, 0, clock, 0));
+  EXPECT_TRUE(knows(b, 0, a, 0, 0, clock, 1));
+  EXPECT_FALSE(knows(b, 0, a, 0, 0, clock, 2));
 }
 
 TEST_F(BetweenBlocks, OfManyBlocksALanesReleaseIsItsOwn) {

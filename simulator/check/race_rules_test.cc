@@ -251,6 +251,7 @@ TEST_F(Races, ARowOfWhichOneLaneHasReleasedIsLookedAtLaneByLane) {
     races.grid().find(word + kFlag, block_clock[1], 0, true);
     EXPECT_FALSE(row<1>(1, 0, false)) << "in another block: some lanes are told of apart";
     EXPECT_FALSE(access(1, 0, false).has_value()) << "what the lane wrote that released";
+    EXPECT_FALSE(access(1, 3, false).has_value()) << "the same to another lane";
     EXPECT_EQ(access(1, 5, false, kWeak, 15, 20).has_value(), !meet);
     order[0].acquire(1);
     EXPECT_FALSE(row<1>(0, 1, false)) << "in another warp of its block";

@@ -355,6 +355,40 @@ TEST(Cluster, TheBarrierOrdersTheThreadsOfABlock) {
   for (const char* between : {"", kStay}) EXPECT_EQ(only(run(body(between), 2, 64, 2)).kind, Kind::kRace) << between;
 }
 
+// The second block's thread completes a phase of the first block's mbarrier object by two arrivals, and a third one is for the next phase.
+TEST(Cluster, WhoWaitsForAPhaseIsOrderedAfterItsArrivalsAndNoLaterOnes) {
+  const auto body = [](const char* before, const char* between) {
+    const std::string arrival = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r6];\n";
+    return R"(
+  .shared .align 8 .b8 bar[8];
+  mov.u32 %r0, 0;
+  mov.u32 %r5, bar;
+  setp.eq.u32 %p1, %r3, 0;
+  @%p1 mbarrier.init.shared.b64 [%r5], 2;
+  st.shared.u32 [%r4], %r0;
+  barrier.cluster.arrive;
+  barrier.cluster.wait;
+  mapa.shared::cluster.u32 %r6, %r5, 0;
+  mapa.shared::cluster.u32 %r7, %r4, 1;
+  mov.u32 %r8, 5;
+  @%p1 bra WAIT;
+)" + std::string(before) +
+           arrival + arrival + between + arrival + R"(
+  bra END;
+WAIT:
+  mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r5], 0;
+  @!%p2 bra WAIT;
+  ld.shared::cluster.u32 %r0, [%r7];
+END:
+)" + kStay;
+  };
+  constexpr const char* kStore = "st.shared.u32 [%r4], %r8;\n";
+  const Result released = run(body(kStore, ""), 2, 1, 2);
+  EXPECT_TRUE(released.outcome.findings.empty()) << text(released.outcome);
+  EXPECT_EQ(released.out[0], 5u);
+  EXPECT_EQ(only(run(body("", kStore), 2, 1, 2)).kind, Kind::kRace);
+}
+
 TEST(Cluster, ADeadlockAtTheBarrierIsReported) {
   // The first warp of every block waits for the cluster, the second for its block.
   const Result r = run(R"(
