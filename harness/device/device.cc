@@ -109,6 +109,8 @@ std::string device_error() {
   return count > 0 ? "" : describe(cudaErrorNoDevice);
 }
 
+int wait_for_copies() { return cudaStreamSynchronize(nullptr); }
+
 int device_count() {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) cudaGetLastError(), count = 0;

@@ -45,6 +45,11 @@ const DeviceProperties& device_properties();
 // Devices that this process sees.
 int device_count();
 
+// Waits until what this thread has copied to the device, or filled there, has arrived; a cudaError_t. cudaMemcpy from
+// pageable memory may return before, as cudaMemset does ("API synchronization behavior", CUDA Runtime API), and work of
+// a stream that does not wait for the default one would overtake it: on a GPU that several processes share, it does.
+int wait_for_copies();
+
 // The simulator's own functions (simulator/extension.h); each is null on silicon.
 struct Extension {
   lockstepExtensionVersion_t version = nullptr;

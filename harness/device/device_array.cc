@@ -134,6 +134,7 @@ void DeviceBuffer::write_all() {
     payload(image + left_);
     fill(image + left_ + bytes_, right_, pattern_);
     require(cudaMemcpy(base_, image, left_ + bytes_ + right_, cudaMemcpyHostToDevice), what);
+    require(static_cast<cudaError_t>(wait_for_copies()), what);
     return forget_poison();
   }
   unsigned char* const guard = scratch(std::max({left_, right_, kOneCopy}));
@@ -148,6 +149,7 @@ void DeviceBuffer::reset() {
   const std::string what = "writing '" + name_ + "'";
   if (role_ != Role::kOutput) {
     if (bytes_) require(cudaMemcpy(data_, contents_.data(), bytes_, cudaMemcpyHostToDevice), what);
+    require(static_cast<cudaError_t>(wait_for_copies()), what);
     return;
   }
   unsigned char* const image = scratch(std::min(bytes_, kOneCopy));
@@ -155,6 +157,7 @@ void DeviceBuffer::reset() {
   for (std::size_t done = 0; done < bytes_; done += kOneCopy) {
     require(cudaMemcpy(base_ + left_ + done, image, std::min(kOneCopy, bytes_ - done), cudaMemcpyHostToDevice), what);
   }
+  require(static_cast<cudaError_t>(wait_for_copies()), what);
   forget_poison();
 }
 

@@ -236,6 +236,24 @@ void expect_poison(Poison poison, std::uint64_t bits) {
   }
 }
 
+// A kernel in a stream that does not wait for the default one finds what was written.
+TEST_F(Memory, WhatIsWrittenHasArrived) {
+  for (const std::size_t n : kSizes) {
+    const CaseOutcome outcome = run_case([&] {
+      testing::fake().under_way = 0;
+      auto in = DeviceArray<float>::input("x", std::vector<float>(n), {});
+      EXPECT_EQ(testing::fake().under_way, 0) << "an input of " << n;
+      auto out = DeviceArray<float>::output("y", n, {});
+      EXPECT_EQ(testing::fake().under_way, 0) << "an output of " << n;
+      in.repoison();
+      EXPECT_EQ(testing::fake().under_way, 0) << "an input of " << n << ", again";
+      out.repoison();
+      EXPECT_EQ(testing::fake().under_way, 0) << "an output of " << n << ", again";
+    });
+    EXPECT_TRUE(outcome.held()) << outcome.failure.message;
+  }
+}
+
 TEST_F(Memory, OutputsHoldTheirPoison) {
   expect_poison<float>(Poison::kNaN, 0x7ffa5a5a);
   expect_poison<float>(Poison::kHuge, 0x7f5a5a5a);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "harness/device/device.h"
 #include "harness/ledger/verdict.h"
 #include "harness/property/case.h"
 
@@ -38,11 +39,13 @@ void SparseArray::check(std::size_t at, std::size_t count) const {
 void SparseArray::write(std::size_t at, const std::vector<unsigned char>& contents) {
   check(at, contents.size());
   require(cudaMemcpy(data_ + at, contents.data(), contents.size(), cudaMemcpyHostToDevice), "filling '" + name_ + "'");
+  require(static_cast<cudaError_t>(wait_for_copies()), "filling '" + name_ + "'");
 }
 
 void SparseArray::fill(std::size_t at, std::size_t count, unsigned char value) {
   check(at, count);
   require(cudaMemset(data_ + at, value, count), "filling '" + name_ + "'");
+  require(static_cast<cudaError_t>(wait_for_copies()), "filling '" + name_ + "'");
 }
 
 std::vector<unsigned char> SparseArray::read(std::size_t at, std::size_t count) const {

@@ -50,8 +50,9 @@ cudaError_t cudaFree(void* pointer) {
   return static_cast<cudaError_t>(fake().sticky);
 }
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   if (fake().sticky != cudaSuccess) return static_cast<cudaError_t>(fake().sticky);
+  if (kind == cudaMemcpyHostToDevice) ++fake().under_way;
   std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
@@ -60,7 +61,12 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   return cudaMemcpy(to, from, bytes, kind);
 }
 
-cudaError_t cudaDeviceSynchronize() { return static_cast<cudaError_t>(fake().sticky); }
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  fake().under_way = 0;
+  return static_cast<cudaError_t>(fake().sticky);
+}
+
+cudaError_t cudaDeviceSynchronize() { return cudaStreamSynchronize(nullptr); }
 
 cudaError_t cudaGetLastError() {
   if (fake().sticky != cudaSuccess) return static_cast<cudaError_t>(fake().sticky);

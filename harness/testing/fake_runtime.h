@@ -13,6 +13,7 @@ struct Fake {
   int sticky = 0;        // a cudaError_t that every call returns from now on
   int launch_error = 0;  // a cudaError_t that the next cudaGetLastError returns once
   int live = 0;          // allocations not freed
+  int under_way = 0;     // copies to the device that nobody has waited for
   int allocations = 0;   // ever made
 };
 Fake& fake();
