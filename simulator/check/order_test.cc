@@ -156,6 +156,7 @@ TEST_F(InABlock, AnIntervalForgetsAllOfThis) {
   order.fence(0, ~0u, true);
   order.release(2, 0b1, false);
   order.warp_sync(1, 0b11, false);
+  order.accessed_as_one(3);
   const std::uint32_t epoch = order.epoch();
   order.block_barrier();
   EXPECT_EQ(order.epoch(), epoch + 1);
@@ -169,6 +170,9 @@ TEST_F(InABlock, AnIntervalForgetsAllOfThis) {
   EXPECT_FALSE(is_ordered(33, 0, 32)) << "lanes that met before";
   order.fence(1, ~0u, true);
   EXPECT_FALSE(is_ordered(0, 0, 40)) << "a fence from before";
+  order.release(3, 0b1, false);
+  order.acquire(1);
+  EXPECT_FALSE(is_ordered(97, 0, 40)) << "a matrix from before";
 }
 
 // A named barrier that is used again has nothing left of its last use.
