@@ -141,8 +141,17 @@ LaunchStatus read_thread_count(std::uint64_t& count) {
                    "copying the counter");
 }
 
+// Copies to a symbol, and waits until the bytes are there: from pageable memory cudaMemcpyToSymbol may return before
+// ("API synchronization behavior", CUDA Runtime API), and a stream that does not wait for the default one would find
+// the old ones.
+template <class Symbol>
+cudaError_t copy_to(const Symbol& symbol, const void* from, std::size_t bytes, std::size_t offset = 0) {
+  const cudaError_t e = cudaMemcpyToSymbol(symbol, from, bytes, offset);
+  return e != cudaSuccess ? e : cudaStreamSynchronize(nullptr);
+}
+
 LaunchStatus write_thread_count(std::uint64_t count) {
-  return status_of(cudaMemcpyToSymbol(thread_count, &count, sizeof count), "write_thread_count", "copying the counter");
+  return status_of(copy_to(thread_count, &count, sizeof count), "write_thread_count", "copying the counter");
 }
 
 LaunchStatus write_words(SymbolSpace space, std::int64_t first, const std::uint32_t* from, std::int64_t count) {
@@ -152,8 +161,8 @@ LaunchStatus write_words(SymbolSpace space, std::int64_t first, const std::uint3
   if (count != 0) check_words(check, "from", from);
   if (!check.ok() || count == 0) return check.status();
   const std::size_t bytes = count * sizeof(std::uint32_t), offset = first * sizeof(std::uint32_t);
-  const cudaError_t e = space == SymbolSpace::kConstant ? cudaMemcpyToSymbol(constant_words, from, bytes, offset)
-                                                        : cudaMemcpyToSymbol(device_words, from, bytes, offset);
+  const cudaError_t e = space == SymbolSpace::kConstant ? copy_to(constant_words, from, bytes, offset)
+                                                        : copy_to(device_words, from, bytes, offset);
   return status_of(e, kWho, "copying to the symbol");
 }
 
