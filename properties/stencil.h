@@ -55,7 +55,7 @@ struct StencilCase {
   static inline const std::vector<ValueKind> kTameValues = {ValueKind::kSmallIntegers, ValueKind::kUniform};
 
   static void fields_of(StencilCase& c, FieldVisitor& field, const std::vector<ValueKind>& coefficients,
-                        const std::vector<ValueKind>& values, std::int64_t most = 1 << 18);
+                        const std::vector<ValueKind>& values, std::int64_t most = 1 << 20);
 };
 
 // Small integers: every difference, product and partial sum is exact in float.

@@ -15,7 +15,7 @@ Passport passport_of(const std::string& registers) {
   const std::string out = fresh_file(registers);
   // Without those whose cases are a fixed list, however few are asked for.
   const std::string chosen = std::string(kAllButTheFar) + ",EveryPatternSize,CoversMoreTiles,CanBeMeasured";
-  const Ended ended = run("harness/conform/conform", {"--cases=2", "--jobs=2", "-k", chosen, "--out=" + out},
+  const Ended ended = run("harness/conform/conform", {"--cases=5", "--jobs=2", "-k", chosen, "--out=" + out},
                           {{"LOCKSTEP_REGISTERS", registers}}, 250);
   EXPECT_TRUE(ended.status == 0 || ended.status == 1)
       << ended.output;  // whether a family is right is for its own test to say

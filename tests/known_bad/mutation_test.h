@@ -22,7 +22,7 @@ namespace lockstep::known_bad {
 // last law; the most are enough for the rarest one (a size past 2^16).
 inline constexpr std::array kRoundsToReject = {40, 300, 2000};
 // What a negative control must pass.
-inline constexpr std::array kRoundsToAccept = {60};
+inline constexpr std::array kRoundsToAccept = {100};
 // Spent on the minimal case at most: where a mistake needs many elements to show, each run takes its time.
 inline constexpr double kShrinkSeconds = 3;
 
