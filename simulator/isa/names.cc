@@ -100,8 +100,8 @@ struct NumberedNames {
   }
 };
 const NumberedNames& numbered_names() {
-  static const NumberedNames names;
-  return names;
+  static const auto* const names = new NumberedNames;
+  return *names;
 }
 
 SpecialRegister numbered(SpecialRegister first, int n) { return static_cast<SpecialRegister>(static_cast<int>(first) + n); }

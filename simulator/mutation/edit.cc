@@ -14,7 +14,7 @@ namespace {
 
 // A module has few opcodes and many instructions.
 const std::vector<isa::Match>& matches_of(const std::string& opcode) {
-  static std::map<std::string, std::vector<isa::Match>> known;
+  static auto& known = *new std::map<std::string, std::vector<isa::Match>>;
   const auto [it, first] = known.try_emplace(opcode);
   if (first) it->second = isa::match_opcode(opcode);
   return it->second;

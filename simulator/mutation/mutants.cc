@@ -15,7 +15,7 @@ bool of_the_toolkit(const std::string& file) {
 }
 
 const std::string& file_of(const ptx::Module& module, const ptx::SourceLocation& at) {
-  static const std::string kNone;
+  static const auto& kNone = *new std::string;
   return at.file >= 0 && static_cast<std::size_t>(at.file) < module.files.size() ? module.files[static_cast<std::size_t>(at.file)] : kNone;
 }
 

@@ -98,8 +98,8 @@ class EngineHandlers final : public program::Handlers {
 }  // namespace
 
 const program::Handlers& handlers() {
-  static const EngineHandlers handlers;
-  return handlers;
+  static const auto* const handlers = new EngineHandlers;
+  return *handlers;
 }
 
 }  // namespace lockstep::engine

@@ -10,6 +10,7 @@
 #include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/module.h"
+#include "simulator/engine/launch/per_thread.h"
 #include "simulator/engine/launch/placement.h"
 #include "simulator/engine/launch/worker.h"
 
@@ -18,8 +19,6 @@ namespace {
 
 // Stack of a thread for calls whose depth is not known when the module is decoded (recursion, function pointers, alloca).
 constexpr std::uint32_t kUnknownStack = 64 * 1024;
-// The records of the search for races, kept likewise.
-thread_local check::GlobalRaces races_of_this_thread;
 
 // The system is asked once: it answers by reading a file.
 unsigned host_processors() {
@@ -112,8 +111,10 @@ std::vector<Worker> make_workers(Launch& l) {
   count = static_cast<unsigned>(std::min({std::uint64_t{count}, l.clusters, l.blocks * l.warps / kWarpsPerThread + 1}));
   if (l.check_races) {
     const auto in_cluster = static_cast<std::uint32_t>(config.cluster.count());
-    races_of_this_thread.start(*l.memory, l.clustered ? in_cluster : 1, count > 1, config.race_records);
-    l.races = &races_of_this_thread;
+    // Its records are kept from launch to launch, as workers keep blocks.
+    auto& races = per_thread<check::GlobalRaces>();
+    races.start(*l.memory, l.clustered ? in_cluster : 1, count > 1, config.race_records);
+    l.races = &races;
     l.shared_cells = in_cluster > 1;
   }
   l.quiescence.places = std::vector<QuiescenceBoard<std::atomic>::Place>(count);

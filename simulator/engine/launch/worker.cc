@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "simulator/engine/launch/launch_state.h"
+#include "simulator/engine/launch/per_thread.h"
 #include "simulator/engine/launch/placement.h"
 #include "simulator/engine/schedule/deadlock.h"
 #include "simulator/engine/schedule/livelock.h"
@@ -21,9 +22,10 @@ constexpr int kMaxStragglers = 2;
 
 // Blocks whose memory can serve again, kept by each host thread from launch to launch: small kernels are launched by the thousand.
 constexpr std::size_t kSpareBlocks = 4, kSpareBlocksOfClusters = 16;
-thread_local std::vector<std::unique_ptr<Block>> spare_blocks;
+struct SpareBlocks : std::vector<std::unique_ptr<Block>> {};
 
 std::unique_ptr<Block> take_block() {
+  auto& spare_blocks = per_thread<SpareBlocks>();
   if (spare_blocks.empty()) return std::make_unique<Block>();
   std::unique_ptr<Block> block = std::move(spare_blocks.back());
   spare_blocks.pop_back();
@@ -64,9 +66,11 @@ bool all_still(Cluster& cluster) {
 }
 
 void end(std::unique_ptr<Block> block) {
+  auto& spare_blocks = per_thread<SpareBlocks>();
   if (spare_blocks.size() < kSpareBlocks) spare_blocks.push_back(std::move(block));
 }
 void end(std::unique_ptr<Cluster> cluster) {
+  auto& spare_blocks = per_thread<SpareBlocks>();
   for (std::unique_ptr<Block>& block : cluster->blocks) {
     if (spare_blocks.size() < kSpareBlocksOfClusters) spare_blocks.push_back(std::move(block));
   }

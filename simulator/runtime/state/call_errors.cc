@@ -14,8 +14,10 @@
 namespace lockstep::runtime {
 namespace {
 
+// What is no error of the program's: CUDA that is gone when the process ends takes nothing from it.
 bool is_answer(int error) {
   switch (error) {
+    case cudaErrorCudartUnloading:
     case cudaSuccess:
     case cudaErrorNotReady:
     case cudaErrorNoDevice:

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <stdexcept>
 #include <variant>
 
+#include "simulator/engine/launch/per_thread.h"
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/state/arrays.h"
@@ -56,6 +58,25 @@ void finish_record(int /*status*/, void* record) { static_cast<Record*>(record)-
 [[maybe_unused]] const bool watching =
     (watch_exit(&finding_log()), on_exit(finish_record, &record_file()), on_exit(record_coverage_at_exit, nullptr), on_exit(tell_leaks_at_exit, nullptr), true);
 
+// NVIDIA's runtime takes itself down when the process ends, at the place in the order of exit handlers that its first call gives it: destructors of objects
+// that were made before that call come after it. (Seen on an H100 with CUDA 13.0; docs/silicon.md.)
+std::atomic<bool> unloaded = false;
+
+void unload_at_exit(int /*status*/, void*) { unloaded = true; }
+
+// Whether a call comes too late.
+bool comes_after_unloading(const char* function) {
+  [[maybe_unused]] static const bool registered = on_exit(unload_at_exit, nullptr) == 0;
+  if (!unloaded) return false;
+  static std::atomic<bool> said = false;
+  if (!said.exchange(true)) {
+    Runtime::get().explain(function,
+                           "the process ends, and the runtime is no longer there: this is called by the destructor of an object that was made before the "
+                           "program's first CUDA call, or by an exit handler registered before it");
+  }
+  return true;
+}
+
 void record_host_access(const check::Finding& finding) { record_file().found({Reported{0, false, finding}}); }
 
 // After a fork the child has no device if the parent has used one; it would share the parent's managed memory. NVIDIA's runtime says the same.
@@ -72,10 +93,7 @@ void in_child() {
 
 }  // namespace
 
-ThreadState& thread_state() {
-  thread_local ThreadState state;
-  return state;
-}
+ThreadState& thread_state() { return engine::per_thread<ThreadState>(); }
 
 Runtime& Runtime::get() {
   static Runtime* const runtime = new Runtime;
@@ -192,6 +210,7 @@ cudaError_t begin_call(const char* function, Reach reach) {
     return cudaErrorNotPermitted;
   }
   if (reach == Reach::kHost) return cudaSuccess;
+  if (thread_state().called_as == nullptr && comes_after_unloading(function)) return cudaErrorCudartUnloading;
   runtime.used = true;
   // The driver API asks for a context before it comes here.
   if (thread_state().called_as == nullptr) contexts().bind(thread_state().device);

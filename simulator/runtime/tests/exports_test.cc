@@ -25,7 +25,9 @@ class Library {
     if (bytes_.size() > sizeof(Elf64_Ehdr)) read();
   }
   std::map<std::string, std::string> functions;
+  std::set<std::string> needed;  // of other libraries
   std::string soname;
+  bool stays = false;  // when it is closed
 
  private:
   template <class T>
@@ -50,6 +52,7 @@ class Library {
     ASSERT_TRUE(symbols != nullptr && versions != nullptr && definitions != nullptr && dynamic != nullptr);
     for (std::uint64_t i = 0; i < dynamic->sh_size / sizeof(Elf64_Dyn); ++i) {
       const auto entry = at<Elf64_Dyn>(dynamic->sh_offset + i * sizeof(Elf64_Dyn));
+      if (entry.d_tag == DT_FLAGS_1) stays = (entry.d_un.d_val & DF_1_NODELETE) != 0;
       if (entry.d_tag == DT_SONAME) soname = text(sections[dynamic->sh_link], entry.d_un.d_val);
     }
     std::map<int, std::string> nodes;
@@ -61,6 +64,7 @@ class Library {
     }
     for (std::uint64_t i = 0; i < symbols->sh_size / sizeof(Elf64_Sym); ++i) {
       const auto s = at<Elf64_Sym>(symbols->sh_offset + i * sizeof(Elf64_Sym));
+      if (s.st_shndx == SHN_UNDEF) needed.insert(text(sections[symbols->sh_link], s.st_name));
       // The version nodes are absolute symbols; a section may have a local one.
       if (s.st_shndx == SHN_UNDEF || s.st_shndx == SHN_ABS || ELF64_ST_BIND(s.st_info) == STB_LOCAL) continue;
       const int version = at<std::uint16_t>(versions->sh_offset + 2 * i) & 0x7fff;
@@ -118,6 +122,18 @@ TEST(Exports, TheDropInExportsTheListAndTheExtension) {
   }
   EXPECT_EQ(others, extension) << "nothing of the inside may be seen";
 }
+
+// Destructors of the program's global objects may call CUDA, and so may those of a thread's variables: nothing of the library is destroyed before them,
+// which is so when none of its variables has a destructor (static ones are made by `new`, a thread's by per_thread.h).
+TEST(Exports, TheDropInHasNoVariableThatIsDestroyed) {
+  const Library ours(variable("DROP_IN"));
+  EXPECT_EQ(ours.needed.count("malloc"), 1u);
+  EXPECT_EQ(ours.needed.count("__cxa_atexit"), 0u);
+  EXPECT_EQ(ours.needed.count("__cxa_thread_atexit"), 0u);
+}
+
+// Functions of it run when the process ends.
+TEST(Exports, TheDropInStaysWhenItIsClosed) { EXPECT_TRUE(Library(variable("DROP_IN")).stays); }
 
 TEST(Exports, NvidiasLibraryExportsTheSame) {
   const Library theirs(variable("NVIDIAS"));

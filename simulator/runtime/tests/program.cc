@@ -6,11 +6,47 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "simulator/runtime/tests/kernels.h"
 
+namespace {
+
+using namespace lockstep::runtime;
+
+// Works with the GPU once more when it is destroyed.
+struct Late {
+  const char* who;
+  int* p = nullptr;  // its own
+
+  ~Late() {
+    if (who == nullptr) return;
+    const cudaError_t allocated = cudaMalloc(reinterpret_cast<void**>(&p), 40);
+    const cudaError_t filled = cudaMemset(p, 1, 40);
+    int value = 0;
+    const cudaError_t copied = cudaMemcpy(&value, p + 3, sizeof value, cudaMemcpyDeviceToHost);
+    kernels::store(p, 3, 17);
+    const cudaError_t launched = cudaGetLastError();
+    const cudaError_t freed = cudaFree(p);
+    std::printf("%s: malloc %d memset %d copy %d value %d launch %d free %d again %d", who, allocated, filled, copied, value, launched, freed, cudaFree(p));
+    std::printf(" last %d\n", cudaGetLastError());
+  }
+};
+
+Late before{nullptr};
+
+// A variable of the thread, made before and after the thread first calls CUDA: destroyed after and before what the library keeps for the thread.
+void in_a_thread() {
+  thread_local Late before{nullptr};
+  before.who = "thread";
+  cudaSetDevice(0);
+  thread_local Late after{nullptr};
+  after.who = "thread";
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace lockstep::runtime;
   int* p = nullptr;
   const cudaError_t allocated = cudaMalloc(reinterpret_cast<void**>(&p), 40);
   for (int i = 1; i < argc; ++i) {
@@ -31,6 +67,11 @@ int main(int argc, char** argv) {
       }
     }
     if (std::strcmp(what, "take") == 0) std::free(reinterpret_cast<char* (*)()>(dlsym(RTLD_DEFAULT, "lockstepTakeFindings"))());
+    if (std::strcmp(what, "late") == 0) {
+      before.who = "before";
+      static Late after{"after"};
+    }
+    if (std::strcmp(what, "thread") == 0) std::thread(in_a_thread).join();
     if (std::strcmp(what, "exit3") == 0) std::exit(3);
     if (std::strcmp(what, "properties") == 0) {
       cudaDeviceProp prop;

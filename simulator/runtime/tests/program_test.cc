@@ -55,6 +55,23 @@ TEST(ExitStatus, IsTheProgramsOwnWhenItTookTheFindings) { EXPECT_EQ(run("PROGRAM
 
 TEST(ExitStatus, IsNeverMadeBetter) { EXPECT_EQ(run("PROGRAM", "oob exit3").status, 3); }
 
+// As an H100 answers: who was made before the first CUDA call is destroyed after the runtime.
+constexpr char kLate[] = ": malloc 0 memset 0 copy 0 value 16843009 launch 0 free 0 again 1 last 1\n";
+
+TEST(Destructors, OfGlobalObjectsMayComeAfterTheRuntime) {
+  const Outcome o = run("PROGRAM", "late");
+  EXPECT_EQ(o.status, 0) << o.out;
+  EXPECT_TRUE(says(o, std::string("after") + kLate)) << o.out;
+  EXPECT_TRUE(says(o, "before: malloc 4 memset 4 copy 4 value 0 launch 4 free 4 again 4 last 4\n")) << o.out;
+  EXPECT_TRUE(says(o, "lockstep: cudaMalloc: the process ends, and the runtime is no longer there: ")) << o.out;
+}
+
+TEST(Destructors, OfAThreadsVariablesWorkWithTheGpu) {
+  const Outcome o = run("PROGRAM", "thread", "LOCKSTEP_QUIET=1");
+  EXPECT_EQ(o.status, 0) << o.out;
+  EXPECT_EQ(o.out, std::string("thread") + kLate + "thread" + kLate);
+}
+
 TEST(HostAccess, KillsTheProgramAndNamesTheMemory) {
   const Outcome o = run("PROGRAM", "host");
   EXPECT_EQ(o.status, 128 + 11) << o.out;
