@@ -7,7 +7,7 @@ with `-include` of one of the headers of //bazel/precompiled, which GCC has in p
 uses all the same: `bazel build --config=own-headers` compiles every source without them.
 """
 
-load(":copts.bzl", "ENGINE_COPTS", "HANDLER_COPTS", "STANDARD_COPTS")
+load(":copts.bzl", "ENGINE_COPTS", "HANDLER_COPTS", "OPTIMISED", "STANDARD_COPTS")
 load(":joined.bzl", "joined_source")
 load("@rules_cc//cc:cc_binary.bzl", _cc_binary = "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", _cc_library = "cc_library")
@@ -17,13 +17,13 @@ load("@rules_cc//cc:cc_test.bzl", "cc_test")
 # -O3, nor strict aliasing from none: a source that opened with a header parsed under other options than its own would be
 # compiled under the header's, without a word.
 VARIANTS = {
-    "eigen": {"optimised": ["-O2"]},
+    "eigen": {"optimised": OPTIMISED},
     "engine": {"avx2": ENGINE_COPTS},
     "handlers": {"avx2": HANDLER_COPTS},
     "json": {"plain": []},
-    "runtime": {"optimised": ["-O2"]},
+    "runtime": {"optimised": OPTIMISED},
     "standard": {
-        "optimised": ["-O2"],
+        "optimised": OPTIMISED,
         "plain": [],
     },
     "text": {"plain": []},

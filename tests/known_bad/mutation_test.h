@@ -24,7 +24,7 @@ inline constexpr std::array kRoundsToReject = {40, 300, 2000};
 // What a negative control must pass.
 inline constexpr std::array kRoundsToAccept = {100};
 // Spent on the minimal case at most: where a mistake needs many elements to show, each run takes its time.
-inline constexpr double kShrinkSeconds = 3;
+inline constexpr double kShrinkSeconds = 0.3;
 
 inline constexpr char kAccepted[] = "accepted";
 
