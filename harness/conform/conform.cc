@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -49,11 +48,6 @@ constexpr double kMinScale = 1e-6, kMaxScale = 1e6, kQuick = 0.1;
 constexpr std::uint64_t kMaxRandomSeed = 1'000'000'000'000'000'000;
 
 using Arguments = command::RunArguments;
-
-std::string environment(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
 
 int refuse(const std::string& sentence) {
   fmt::print(stderr, "lockstep: {}\n", sentence);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <string_view>
 
@@ -17,11 +16,6 @@ namespace lockstep {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string environment(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
 
 // The page is made from the passport as it was written, as it would be from one of another machine.
 std::string save_page(const std::string& passport_text, const fs::path& out) {

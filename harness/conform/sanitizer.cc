@@ -6,17 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 
 namespace lockstep {
 namespace {
 
 constexpr std::array<std::string_view, 4> kTools = {"memcheck", "racecheck", "initcheck", "synccheck"};
-
-std::string environment(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
 
 std::vector<std::string> candidates() {
   std::vector<std::string> paths;

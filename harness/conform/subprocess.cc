@@ -143,4 +143,9 @@ ProcessEnd run_process(const Command& command, const std::function<void(double)>
   return end;
 }
 
+std::string environment(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
 }  // namespace lockstep

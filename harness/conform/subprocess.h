@@ -35,4 +35,7 @@ struct ProcessEnd {
 // has started in its process group get SIGTERM, and SIGKILL two seconds later. The program dies with its parent.
 ProcessEnd run_process(const Command& command, const std::function<void(double seconds)>& tick = {});
 
+// This process's environment variable; "" where it is not set.
+std::string environment(const char* variable);
+
 }  // namespace lockstep
