@@ -23,29 +23,34 @@ std::string telling_line(const std::string& output) {
   return first;
 }
 
+void add(const std::string& line, std::map<int, Trace>& traces) {
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("id")) return;
+  try {
+    Trace& t = traces[json.at("id")];
+    if (json.contains("end")) t.ended = true, t.end = json.at("end");
+    if (json.contains("reason")) t.reason = json.at("reason");
+    if (json.contains("refused")) t.refused = json.at("refused");
+    if (json.contains("skipped")) t.skipped = json.at("skipped");
+    if (json.contains("finding") && t.finding.empty()) t.finding = json.at("finding"), t.text = json.value("text", "");
+    if (json.contains("died")) t.died = true, t.status = json.at("died"), t.seconds = json.value("seconds", 0.0), t.late = json.value("late", false);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
 bool is_of_time(const std::string& kind) { return kind == "time-limit" || kind == "deadlock" || kind == "livelock"; }
 
 }  // namespace
 
-std::map<int, Trace> read_traces(const std::string& path) {
-  std::map<int, Trace> traces;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object() || !json.contains("id")) continue;
-    try {
-      Trace& t = traces[json.at("id")];
-      if (json.contains("end")) t.ended = true, t.end = json.at("end");
-      if (json.contains("reason")) t.reason = json.at("reason");
-      if (json.contains("refused")) t.refused = json.at("refused");
-      if (json.contains("skipped")) t.skipped = json.at("skipped");
-      if (json.contains("finding") && t.finding.empty()) t.finding = json.at("finding"), t.text = json.value("text", "");
-      if (json.contains("died")) t.died = true, t.status = json.at("died"), t.seconds = json.value("seconds", 0.0), t.late = json.value("late", false);
-    } catch (const std::exception&) {
-      continue;
-    }
+const std::map<int, Trace>& Traces::read() {
+  std::ifstream file(path_, std::ios::binary);
+  file.seekg(read_);
+  for (std::string line; std::getline(file, line) && !file.eof();) {  // a line without its end is still being written
+    read_ += static_cast<std::streamoff>(line.size()) + 1;
+    add(line, traces_);
   }
-  return traces;
+  return traces_;
 }
 
 Judgement judge_trace(const Trace& t, int usual, bool checks, const std::string& output) {

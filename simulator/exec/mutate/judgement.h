@@ -1,9 +1,10 @@
 // From the lines that mutants and their parent leave (runtime/mutation/plan.h) to verdicts.
 #pragma once
 
+#include <ios>
 #include <map>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "simulator/exec/mutate/mutant.h"
 
@@ -21,8 +22,18 @@ struct Trace {
   bool over() const { return died || !skipped.empty(); }
 };
 
-// By id. Lines that cannot be read are left out.
-std::map<int, Trace> read_traces(const std::string& path);
+// Of a file that grows, by id. Lines that cannot be read are left out.
+class Traces {
+ public:
+  explicit Traces(std::string path) : path_(std::move(path)) {}
+  // What whole lines say so far: of the file only what is new is read.
+  const std::map<int, Trace>& read();
+
+ private:
+  std::string path_;
+  std::streamoff read_ = 0;  // so far
+  std::map<int, Trace> traces_;
+};
 
 struct Judgement {
   Verdict verdict = Verdict::kNotJudged;

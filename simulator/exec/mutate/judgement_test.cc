@@ -1,13 +1,18 @@
 #include "simulator/exec/mutate/judgement.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "simulator/exec/mutate/mutation_json.h"
 #include "simulator/exec/mutate/mutation_score.h"
+#include "simulator/mutation/time_limit.h"
 
 namespace lockstep::exec {
 namespace {
@@ -64,13 +69,57 @@ TEST(Judgement, ReadsWhatProcessesLeftAndNoMore) {
   const std::string path = testing::TempDir() + "/lines.jsonl";
   std::ofstream(path) << "{\"id\": 4, \"finding\": \"race\", \"text\": \"first\"}\n{\"id\": 4, \"finding\": \"out-of-bounds\"}\n{\"id\": 4, \"end\": 86}\n"
                       << "{\"id\": 4, \"died\": 22016, \"seconds\": 1.5, \"late\": false}\n{\"id\": 5, \"skipped\": \"threads\"}\n{\"id\": 6, \"end\":";
-  const auto traces = read_traces(path);
+  Traces file(path);
+  const auto& traces = file.read();
   ASSERT_EQ(traces.size(), 2u);
   EXPECT_EQ(traces.at(4).finding, "race");
   EXPECT_EQ(traces.at(4).end, 86);
   EXPECT_EQ(traces.at(4).seconds, 1.5);
   EXPECT_TRUE(traces.at(4).over());
   EXPECT_TRUE(traces.at(5).over());
+  // The line whose end was not there yet, and what comes after it.
+  std::ofstream(path, std::ios::app) << " 3}\n{\"id\": 5, \"died\": 0}\n";
+  file.read();
+  ASSERT_EQ(traces.size(), 3u);
+  EXPECT_EQ(traces.at(6).end, 3);
+  EXPECT_TRUE(traces.at(5).died);
+  EXPECT_EQ(traces.at(4).finding, "race");
+  EXPECT_TRUE(Traces(path + ".none").read().empty());
+}
+
+// A process of this one that does what it is told and ends with this.
+class Child {
+ public:
+  explicit Child(void (*what)()) : id_(fork()) {
+    if (id_ == 0) what(), _exit(0);
+  }
+  ~Child() {
+    kill(id_, SIGKILL);
+    waitpid(id_, nullptr, 0);
+  }
+  pid_t id() const { return id_; }
+
+ private:
+  pid_t id_;
+};
+
+TEST(TimeLimit, CountsProcessorTimeAndWaitsLonger) {
+  using std::chrono::milliseconds;
+  const Child works([] {
+    for (volatile int i = 0;; i = i + 1) {
+    }
+  });
+  const Child waits([] { pause(); });
+  const mutation::TimeLimit limit(0.02), long_past(0.001);
+  while (limit.elapsed() < 10 && !limit.is_over(works.id())) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_LT(limit.elapsed(), 10);
+  EXPECT_GE(limit.elapsed(), 0.02);
+  EXPECT_TRUE(long_past.is_over(waits.id()));  // twenty times
+  const mutation::TimeLimit soon(0.05);
+  while (soon.elapsed() < 0.06) std::this_thread::sleep_for(milliseconds(1));
+  if (soon.elapsed() < 0.4) {
+    EXPECT_FALSE(soon.is_over(waits.id()));
+  }
 }
 
 class Scores : public testing::Test {

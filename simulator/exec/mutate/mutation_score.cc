@@ -154,8 +154,8 @@ std::string read_equivalents(const std::string& path, std::vector<Mutant>& mutan
     if (colon == std::string::npos || parts[3].empty()) return path + ", line " + std::to_string(number) + ": no file, or no reason";
     const std::string name = parts[0].substr(0, colon), source = parts[0].substr(colon + 2);
     for (Mutant& m : mutants) {
-      if ((name != "*" && !m.file.ends_with(name)) || !fits(parts[1], m.op) || !fits_change(parts[2], m)) continue;
-      if (fits(source, sources.line(m.file, m.line))) m.equivalent = parts[3];
+      if ((name != "*" && !m.file.ends_with(name)) || !fits(parts[1], m.op) || !fits(source, sources.line(m.file, m.line))) continue;
+      if (fits_change(parts[2], m)) m.equivalent = parts[3];
     }
   }
   return {};

@@ -22,6 +22,7 @@ class Process {
 
   // Its exit status, or 128 + the signal that ended it; nothing while it runs.
   std::optional<int> poll();
+  pid_t id() const { return process_; }
   // Ends it and what it has started.
   void stop();
 

@@ -13,6 +13,7 @@
 
 #include "simulator/exec/mutate/judgement.h"
 #include "simulator/exec/mutate/process.h"
+#include "simulator/mutation/time_limit.h"
 
 namespace lockstep::exec {
 
@@ -127,7 +128,7 @@ void run_alone(const Subject& subject, const Round& round, const Survey& survey,
   const std::string name = "alone", path = subject.folder + "/" + name + ".plan";
   std::ofstream(path) << plan.dump();
   Environment set = environment_of(subject, round, path);
-  const auto begin = Clock::now();
+  const mutation::TimeLimit limit(seconds_of_mutant(round, survey));
   bool late = false;
   int status = 0;
   {
@@ -138,7 +139,7 @@ void run_alone(const Subject& subject, const Round& round, const Survey& survey,
         break;
       }
       if (interrupted) return;
-      late = seconds_since(begin) > seconds_of_mutant(round, survey);
+      late = limit.is_over(process.id());
       if (late) break;
       std::this_thread::sleep_for(kPoll);
     }
@@ -146,7 +147,7 @@ void run_alone(const Subject& subject, const Round& round, const Survey& survey,
   // As wait() gives it: what the parent of forked mutants writes.
   const int died = status >= 128 ? status - 128 : status << 8;
   std::ofstream(subject.folder + "/" + round.name + ".jsonl", std::ios::app)
-      << json{{"id", mutant.id}, {"died", died}, {"seconds", seconds_since(begin)}, {"late", late}}.dump() << "\n";
+      << json{{"id", mutant.id}, {"died", died}, {"seconds", limit.elapsed()}, {"late", late}}.dump() << "\n";
 }
 
 }  // namespace
@@ -185,15 +186,16 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
   const std::string lines = subject.folder + "/" + round.name + ".jsonl";
   std::error_code ignored;
   fs::create_directories(subject.folder + "/outputs", ignored);
+  Traces file(lines);
   const auto count = [&] {
-    const auto traces = read_traces(lines);
+    const auto& traces = file.read();
     return static_cast<int>(
         std::count_if(left.begin(), left.end(), [&](const auto& m) { return traces.contains(m.second->id) && traces.at(m.second->id).over(); }));
   };
   std::stable_sort(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.first.at < b.first.at; });
   // A second run for those that a program which ended otherwise than before has left out; and another whenever a mutant has ended it, which then runs alone.
   for (int times = 0; times < 2 && !interrupted;) {
-    const auto traces = read_traces(lines);
+    const auto& traces = file.read();
     json plan = plan_of(subject, round, survey, "serve");
     plan["mutants"] = json::array();
     for (const auto& [when, m] : left) {
@@ -214,14 +216,14 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
       std::ofstream(lines, std::ios::app) << json{{"id", culprit}, {"skipped", "it ends the process that tries it"}}.dump() << "\n";
     }
   }
+  const auto& traces = file.read();
   for (const auto& [when, m] : left) {
-    const auto traces = read_traces(lines);
     const auto known = traces.find(m->id);
     if (known == traces.end() || known->second.skipped.empty() || known->second.died || interrupted) continue;
     run_alone(subject, round, survey, *m, when);
     done(count(), static_cast<int>(of));
   }
-  const auto traces = read_traces(lines);
+  file.read();
   for (const auto& [when, m] : left) {
     const auto known = traces.find(m->id);
     if (known == traces.end() || !known->second.died) continue;

@@ -28,7 +28,6 @@
 namespace lockstep::runtime {
 
 using nlohmann::json;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -139,6 +138,7 @@ void MutationServer::compare(Runtime& runtime, FatBinary& binary, const engine::
       reap(1);
       c->over = shared_->taken_back != id;
     }
+    if (c->over) c->beside.clear();  // thousands of them are room that each fork has to go through
   }
 }
 
@@ -226,8 +226,7 @@ const PlannedMutant* MutationServer::fork_one(Runtime& runtime, const PlannedMut
     put_line(lines_, {{"id", mutant.id}, {"skipped", std::string("no process: ") + std::strerror(errno)}});
     return nullptr;
   }
-  const auto now = Clock::now();
-  running_[child] = {mutant.id, now, now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(plan_.seconds)), false};
+  running_.insert_or_assign(child, Running{mutant.id, mutation::TimeLimit(plan_.seconds)});
   return nullptr;
 }
 
@@ -262,8 +261,7 @@ void MutationServer::reap(std::size_t fewer_than) {
     bool any = false;
     for (auto it = running_.begin(); it != running_.end();) {
       auto& [process, r] = *it;
-      const auto now = Clock::now();
-      if (now > r.until && !r.late) {
+      if (!r.late && r.limit.is_over(process)) {
         r.late = true;
         kill(process, SIGKILL);
       }
@@ -277,7 +275,7 @@ void MutationServer::reap(std::size_t fewer_than) {
         it = running_.erase(it);
         continue;
       }
-      put_line(lines_, {{"id", r.id}, {"died", status}, {"seconds", std::chrono::duration<double>(now - r.begun).count()}, {"late", r.late}});
+      put_line(lines_, {{"id", r.id}, {"died", status}, {"seconds", r.limit.elapsed()}, {"late", r.late}});
       it = running_.erase(it);
     }
     if (!any && running_.size() >= fewer_than) std::this_thread::sleep_for(std::chrono::milliseconds(1));

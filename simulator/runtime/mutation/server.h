@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/mutation/time_limit.h"
 #include "simulator/runtime/mutation/candidates.h"
 #include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/mutation/plan.h"
@@ -36,7 +36,7 @@ class MutationServer final : public Interceptor {
  private:
   struct Running {
     int id = 0;
-    std::chrono::steady_clock::time_point begun, until;
+    mutation::TimeLimit limit;
     bool late = false;
   };
   // Forks the mutants that begin here, each when there is room. In such a process it returns that mutant, in the parent nullptr.
