@@ -345,8 +345,9 @@ void hands_its_counts_over_in_time(const Histogram& histogram, const PeriodicHis
     if (path == HistogramPath::kCluster && device_properties().max_cluster_blocks < 2) continue;
     one.path = path;
     const std::int64_t threads = one.block * (path == HistogramPath::kCluster ? 2 : 1),
-                       at_most = std::max(std::min(c.flush_after, one.n / 3), threads),
-                       rounds = (one.n - 1) / threads + 1, needed = (rounds - 1) / (at_most / threads) + 1;
+                       after = std::clamp<std::int64_t>(one.n / 3, 1, c.flush_after),
+                       at_most = std::max(after, threads), rounds = (one.n - 1) / threads + 1,
+                       needed = (rounds - 1) / (at_most / threads) + 1;
     for (const std::int64_t period : {std::int64_t{0}, c.period}) {
       const auto atomics = [&](std::int64_t flush_after) {
         PeriodicHistogramCase flushing = one;
@@ -358,9 +359,28 @@ void hands_its_counts_over_in_time(const Histogram& histogram, const PeriodicHis
         };
         return counters_of([&] { call_with(flushing, one.n, contents, period).run(histogram); }).atomics;
       };
-      const std::uint64_t more = atomics(at_most) - atomics(kernels::kHistogramFlushAfter);
+      const std::uint64_t more = atomics(after) - atomics(kernels::kHistogramFlushAfter);
       REQUIRE_LAW(more + 1 >= static_cast<std::uint64_t>(needed),
                   "{} elements are handed over {} times, at most {} at a time", one.n, more + 1, at_most);
+    }
+  }
+}
+
+// A block, or a cluster, that counts more elements in a bin than 16 bits do, and comes to elements with such numbers.
+void counts_past_16_bits_in_a_block(const Histogram& histogram, const PeriodicHistogramCase& c) {
+  constexpr std::size_t kPast16Bits = (1 << 16) + 100;
+  PeriodicHistogramCase one = c;
+  one.bins = 2, one.block = 1024, one.max_blocks = 1, one.cluster = 2, one.flush_after = kernels::kHistogramFlushAfter;
+  std::vector<int> values(kPast16Bits);
+  values.resize(kPast16Bits + 1000, 1);
+  const auto n = static_cast<std::int64_t>(values.size());
+  const auto contents = [&] { return values; };
+  for (const HistogramPath path : {HistogramPath::kGlobal, HistogramPath::kShared, HistogramPath::kCluster}) {
+    if (path == HistogramPath::kCluster && device_properties().max_cluster_blocks < 2) continue;
+    one.path = path;
+    for (const std::int64_t period : {std::int64_t{0}, n}) {
+      REQUIRE_BITWISE_EQUAL(call_with(one, n, contents, period).run(histogram).take<Count>("counts"),
+                            expected(values, one.bins));
     }
   }
 }
@@ -487,7 +507,8 @@ Laws<Histogram> histogram_laws() {
 Laws<Histogram> periodic_histogram_laws() {
   return {law("OfAPeriodRepeatedMultiplies", of_a_period_repeated_multiplies, {.cases = 200}),
           law("OfAPeriodInClustersMultiplies", of_a_period_in_clusters_multiplies, {.cases = 60}),
-          law("HandsItsCountsOverInTime", hands_its_counts_over_in_time, {.cases = 40})};
+          law("HandsItsCountsOverInTime", hands_its_counts_over_in_time, {.cases = 40}),
+          law("CountsPast16BitsInABlock", counts_past_16_bits_in_a_block, {.cases = 1, .cost = 200})};
 }
 
 Laws<Histogram> huge_histogram_laws() {

@@ -43,6 +43,13 @@ struct Outcome {
         verdicts[m.at("id").get<std::string>() + " " + m.at("description").get<std::string>()] = m.at("status");
     return verdicts;
   }
+  // How many mutants a round has judged.
+  int judged_in(const std::string& round) const {
+    int count = 0;
+    std::ifstream lines(folder + "/" + round + ".jsonl");
+    for (std::string line; std::getline(lines, line);) count += has(line, "\"died\"");
+    return count;
+  }
   // How many mutants of the rounds of the whole program no process went on as.
   int without_process() const {
     int count = 0;
@@ -143,7 +150,18 @@ TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
   const Outcome o = mutate(
       "excused", "--operators=guard-removed --fail-under=100 --equivalents=" + file + " " + program("weakly_tested"));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
-  EXPECT_GT(o.statuses()["Ignored"], 0);
+  const int excused = o.statuses()["Ignored"];
+  EXPECT_GT(excused, 0);
+  // All survivors are excused: those who trust that need no round with checks.
+  constexpr const char* kSentence = " of the equivalent ones were judged by a part of the rounds alone";
+  const Outcome trusting = mutate("trusting", "--trust-equivalents --operators=guard-removed --fail-under=100 " +
+                                                  ("--equivalents=" + file + " ") + program("weakly_tested"));
+  EXPECT_EQ(trusting.status, 0) << trusting.out << trusting.err;
+  EXPECT_TRUE(has(trusting.out, kSentence)) << trusting.out;
+  EXPECT_FALSE(has(o.out, kSentence)) << o.out;
+  EXPECT_GE(trusting.statuses()["Ignored"], excused);
+  EXPECT_EQ(trusting.judged_in("checks"), 0);
+  EXPECT_GE(o.judged_in("checks"), excused);
   std::ofstream(file) << "tested.cu: no reason\n";
   EXPECT_TRUE(
       has(mutate("unreadable", "--operators=guard-removed --equivalents=" + file + " " + program("weakly_tested")).err,
