@@ -42,6 +42,8 @@ class Candidates {
   void begin(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, const engine::LaunchConfig& config, std::uint64_t part,
              std::atomic<int>* trying);
   Candidate* next();
+  // Of that launch unchanged; 0: it was not compared.
+  std::uint64_t instructions() const { return comparable_ ? trial_.instructions() : 0; }
 
   // The candidate's code for launches on a device; nullptr: it is `whole`, `refused`, or not of this binary.
   engine::Exchange* beside(Candidate& candidate, Runtime& runtime, FatBinary& binary, int device);

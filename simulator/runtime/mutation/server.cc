@@ -82,14 +82,15 @@ bool MutationServer::begin_part() {
 
 void MutationServer::before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) {
   ++launches_;
-  if (self_ == nullptr && candidates_) {
+  const bool first = self_ == nullptr && candidates_;  // of a mutant that is forked here
+  if (first) {
     config.host_threads = 1;  // as in a trial, and in a mutant
     compare(runtime, binary, kernel, config);
   } else if (self_ == nullptr) {
     if (const PlannedMutant* mutant = fork_those_at(runtime, kernels_, next_kernel_, launches_)) become(runtime, *mutant);
   }
   if (self_ == nullptr) return;
-  limit(config);
+  limit(config, first ? candidates_->instructions() : 0);
   if (self_->of_call()) return;
   if (self_candidate_ != nullptr && !self_candidate_->whole) {
     put_in_place(runtime, binary, kernel);
@@ -251,9 +252,12 @@ void MutationServer::mutate_code(Runtime& runtime, FatBinary& binary, int device
   _exit(0);
 }
 
-void MutationServer::limit(engine::LaunchConfig& config) const {
+void MutationServer::limit(engine::LaunchConfig& config, std::uint64_t unchanged) const {
+  constexpr std::uint64_t kMore = 4, kLeast = 1'000'000;
   config.host_threads = 1;  // mutants run beside one another
-  if (plan_.instruction_limit != 0) config.instruction_limit = plan_.instruction_limit;
+  if (plan_.instruction_limit == 0) return;
+  // The largest launch may be a thousand times as large as the one in which a mutant first stands still.
+  config.instruction_limit = unchanged == 0 ? plan_.instruction_limit : std::min(plan_.instruction_limit, std::max(kLeast, kMore * unchanged));
 }
 
 void MutationServer::reap(std::size_t fewer_than) {

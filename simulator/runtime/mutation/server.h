@@ -49,7 +49,8 @@ class MutationServer final : public Interceptor {
   void end_candidates(int status);
   void become(Runtime& runtime, const PlannedMutant& mutant);
   void mutate_code(Runtime& runtime, FatBinary& binary, int device);
-  void limit(engine::LaunchConfig& config) const;
+  // `unchanged`: the warp instructions of this launch unchanged; 0: not known.
+  void limit(engine::LaunchConfig& config, std::uint64_t unchanged = 0) const;
   // Takes the processes that have ended and ends those whose time is over; waits until fewer than `fewer_than` run.
   void reap(std::size_t fewer_than);
 

@@ -42,6 +42,8 @@ class Trial {
   bool begin(const engine::Kernel& kernel, const engine::LaunchConfig& config, memory::DeviceMemory& memory);
   // Of the launch unchanged (LaunchConfig::ran). Only after begin() was true.
   const std::vector<std::uint8_t>& ran() const { return ran_; }
+  // And how many warp instructions that took.
+  std::uint64_t instructions() const { return unchanged_.outcome.counters.warp_instructions; }
   // Runs the launch with the kernel as it now is: whether it left the same. `counters`: these count too. Memory is as it was.
   bool leaves_the_same(bool counters);
 
