@@ -48,7 +48,7 @@ struct SpaceCase {
 
   static void fields(SpaceCase& c, FieldVisitor& field) {
     using enum SharedKind;
-    field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 4, 31, 33, 1000}));
+    field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 3, 4, 31, 33, 1000}));
     field("blocks", c.blocks, one_of<int>({1, 2, 3, 7, 40}));
     field("shift", c.shift, one_of<int>({0, 1, 2, 31, 32, 33, 63, 100, kGreatest - 1, kGreatest}));
     field("shared", c.shared, choice<SharedKind>({{"static", kStatic}, {"dynamic", kDynamic}}));

@@ -40,7 +40,8 @@ struct Mutant {
   Verdict verdict = Verdict::kNotJudged;
   std::string reason;      // what killed it, in a few words; why it could not be judged
   std::string equivalent;  // why nothing can tell it from the original, if somebody has said so
-  bool trusted = false;    // survived few cases, and the rest was not run, since it is said to be equivalent
+  bool excused = false;    // it is said to be equivalent, and that is trusted: a few launches do
+  bool trusted = false;    // survived these, and the rest was not run
   double seconds = 0;
   // The same in every survey of the same program: what a plan goes by.
   std::string key() const;

@@ -282,13 +282,15 @@ int mutate(const MutateOptions& options, const std::vector<std::string>& command
   choose(mutants, options);
   if (mutants.empty()) return fail("no mutant is left to judge: see --operators, --files and --callers");
   if (!prepare(options, command, mutants, subject.folder)) return kUsage;
+  if (options.trust_equivalents) {
+    std::vector<Mutant> excused = mutants;
+    if (wrong = name_equivalents(options, excused); !wrong.empty()) return fail(wrong);
+    for (std::size_t i = 0; i < mutants.size(); ++i) mutants[i].excused = !excused[i].equivalent.empty();
+  }
   for (const Round& round : rounds) {
     if (!judge(subject, round, whole, mutants, costs, &wrong)) return fail(wrong);
     if (interrupted) break;
-    if (!options.trust_equivalents || round.checks) continue;
-    std::vector<Mutant> excused = mutants;
-    if (wrong = name_equivalents(options, excused); !wrong.empty()) return fail(wrong);
-    for (std::size_t i = 0; i < mutants.size(); ++i) mutants[i].trusted = mutants[i].verdict == Verdict::kSurvived && !excused[i].equivalent.empty();
+    for (Mutant& m : mutants) m.trusted = m.excused && m.verdict == Verdict::kSurvived;
   }
   std::set<std::string> covered;
   for (std::size_t i = 0; i < whole.mutants.size(); ++i)

@@ -34,6 +34,9 @@ constexpr double kTimesOfChecks = 8;
 // And a block of it so many times as many instructions as the largest launch.
 constexpr std::uint64_t kMoreInstructions = 4, kLeastInstructions = 1'000'000;
 
+// Launches of a mutant of which somebody has said that nothing can tell it from the original, and is trusted: a wrong word would show soon.
+constexpr int kEnough = 50;
+
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 std::vector<std::string> command_of(const Subject& subject, const Round& round) {
@@ -78,6 +81,7 @@ struct Reached {
 
 json planned(const Mutant& m, const Reached& reached) {
   json j = {{"id", m.id}, {"at", reached.at}, {"parts", reached.parts}};
+  if (m.excused) j["enough"] = kEnough;
   if (m.of_call) {
     j["site"] = m.site;
     j["change"] = m.call_change;

@@ -18,7 +18,7 @@ Candidates::Candidates(const Plan& plan) : plan_(plan) {
 bool Candidates::need(std::uint64_t part) const {
   std::vector<char> asked(plan_.sets.size());
   for (const Candidate& c : candidates_) {
-    if (c.over) continue;
+    if (!c.needs_more()) continue;
     if (!c.mutant->parts) return true;
     if (char& known = asked[*c.mutant->parts]; known++ == 0 && plan_.sets[*c.mutant->parts].contains(part)) return true;
   }
@@ -60,7 +60,7 @@ engine::Exchange* Candidates::beside(Candidate& c, Runtime& runtime, FatBinary& 
 }
 
 void Candidates::gather(std::vector<Entry>& entries, std::uint64_t part) {
-  std::erase_if(entries, [](const Entry& e) { return e.candidate->over; });
+  std::erase_if(entries, [](const Entry& e) { return !e.candidate->needs_more(); });
   for (const Entry& e : entries) {
     const Candidate& c = *e.candidate;
     if (part != 0 && c.differed == part) continue;  // a process has judged the rest of the part
@@ -104,7 +104,10 @@ Candidate* Candidates::next() {
       const bool same = trial_.leaves_the_same(plan_.counters.contains(part_));
       *trying_ = 0;
       mutant->exchange();
-      if (same) continue;
+      if (same) {
+        ++c.same;
+        continue;
+      }
     }
     if (c.differed != part_ || c.parts_differed == 0) ++c.parts_differed;
     c.differed = part_;

@@ -27,6 +27,8 @@ struct Candidate {
   // Parts of the program: the last that came to it, the last in which it differed, and how many did.
   std::uint64_t reached = ~0ull, differed = ~0ull;
   unsigned parts_reached = 0, parts_differed = 0;
+  unsigned same = 0;  // launches that left the same
+  bool needs_more() const { return !over && (mutant->enough == 0 || same < mutant->enough); }
 };
 
 class Candidates {

@@ -35,6 +35,7 @@ std::variant<Plan, std::string> read_plan(const std::string& path) {
       }
       planned.site = m.value("site", "");
       planned.change = m.value("change", "");
+      planned.enough = m.value("enough", 0u);
       if (planned.of_call()) continue;
       planned.code = m.at("code");
       const auto& place = m.at("place");

@@ -19,7 +19,8 @@
 //   "mutants": [{"id": 7, "at": 12, "parts": 0, "code": "hash", "place": [module, function, instruction, edit]},
 //               {"id": 8, "at": 3, "parts": 0, "site": "key", "change": "grid-x+1"}]
 //                        in ascending order of "at": the launch, or for the second kind the call, before which it is forked, from 1;
-//                        "parts": the index in "sets" of those parts that come to it, all when it is left out
+//                        "parts": the index in "sets" of those parts that come to it, all when it is left out; "enough": where launches are compared, so many
+//                        that leave the same suffice to say that nobody notices it; left out: all launches
 //
 // Lines of serve and become, each one JSON object with "id": {"end": exit status of the program's own}, {"finding": kind, "text": ...}, {"refused": why}, and
 // from the parent {"died": wait status, "seconds": s, "late": whether it was ended for its time}, {"skipped": why}. {"id": 0, "otherwise": true}: the program,
@@ -44,6 +45,7 @@ struct PlannedMutant {
   mutation::Place place;
   std::string site, change;          // of a call
   std::optional<std::size_t> parts;  // index into Plan::sets
+  unsigned enough = 0;               // launches; 0: all
   bool of_call() const { return !site.empty(); }
 };
 
