@@ -4,35 +4,53 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstddef>
 #include <ctime>
+#include <fstream>
+#include <string>
 
 namespace lockstep::mutation {
 
 // Counts from when it is made. What counts is processor time: where a machine is busy with other work, a mutant waits and is none the worse for it. One that
-// waits for something that never comes uses none, and may take some times as long by the clock.
+// waits for something that never comes uses none: it is over when it sleeps, and may take some times as long by the clock when it does so by fits and starts.
 class TimeLimit {
  public:
   explicit TimeLimit(double seconds) : seconds_(seconds) {}
 
-  double elapsed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count(); }
+  double elapsed() const { return since(begun_); }
 
-  // Of a process that has been waited for, or is nobody's: by the clock alone.
-  bool is_over(pid_t process) const {
-    constexpr double kWaits = 10;
+  // To be asked now and then, always of the same process: a child that has not been waited for.
+  bool is_over(pid_t process) {
+    constexpr double kWaits = 10, kSleeps = 2;
     const double elapsed = this->elapsed();
-    return elapsed > kWaits * seconds_ || (elapsed > seconds_ && processor_seconds(process) > seconds_);
+    if (elapsed <= seconds_) return false;
+    const double used = processor_seconds(process);
+    if (used > seconds_ || elapsed > kWaits * seconds_) return true;
+    if (!sleeps(process) || used > used_) asleep_ = Clock::now(), used_ = used;
+    return since(asleep_) > kSleeps;
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  static double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
   static double processor_seconds(pid_t process) {
     clockid_t clock{};
     timespec used{};
     if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
     return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
   }
+  // One that waits for a processor does not.
+  static bool sleeps(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const std::size_t name = text.rfind(") ");  // it may have brackets of its own
+    return name != std::string::npos && text[name + 2] == 'S';
+  }
 
   double seconds_;
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  Clock::time_point begun_ = Clock::now(), asleep_ = begun_;
+  double used_ = -1;  // processor seconds when it was last seen to do something
 };
 
 }  // namespace lockstep::mutation

@@ -110,16 +110,20 @@ TEST(TimeLimit, CountsProcessorTimeAndWaitsLonger) {
     }
   });
   const Child waits([] { pause(); });
-  const mutation::TimeLimit limit(0.02), long_past(0.001);
+  mutation::TimeLimit limit(0.02), long_past(0.001);
   while (limit.elapsed() < 10 && !limit.is_over(works.id())) std::this_thread::sleep_for(milliseconds(1));
   EXPECT_LT(limit.elapsed(), 10);
   EXPECT_GE(limit.elapsed(), 0.02);
   EXPECT_TRUE(long_past.is_over(waits.id()));  // twenty times
-  const mutation::TimeLimit soon(0.05);
+  mutation::TimeLimit soon(0.05), asleep(0.5);
   while (soon.elapsed() < 0.06) std::this_thread::sleep_for(milliseconds(1));
   if (soon.elapsed() < 0.4) {
     EXPECT_FALSE(soon.is_over(waits.id()));
   }
+  // Nobody waits ten times as long for one that sleeps all the time.
+  while (asleep.elapsed() < 4.5 && !asleep.is_over(waits.id())) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_LT(asleep.elapsed(), 4.5);
+  EXPECT_GT(asleep.elapsed(), 2);
 }
 
 class Scores : public testing::Test {

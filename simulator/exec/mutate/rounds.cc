@@ -132,7 +132,7 @@ void run_alone(const Subject& subject, const Round& round, const Survey& survey,
   const std::string name = "alone", path = subject.folder + "/" + name + ".plan";
   std::ofstream(path) << plan.dump();
   Environment set = environment_of(subject, round, path);
-  const mutation::TimeLimit limit(seconds_of_mutant(round, survey));
+  mutation::TimeLimit limit(seconds_of_mutant(round, survey));
   bool late = false;
   int status = 0;
   {
