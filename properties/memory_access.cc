@@ -273,10 +273,26 @@ WhereIs AccessCase::where() const {
 }
 
 TransactionCount count_gather_loads(const MemoryAccess& access, const AccessCase& c) {
+  return count_gather_loads(access, c, {c.path}).front();
+}
+
+// On the same arrays: making them takes longer than a launch of one warp.
+std::vector<TransactionCount> count_gather_loads(const MemoryAccess& access, const AccessCase& c,
+                                                 const std::vector<LoadPath>& paths) {
   auto call = gather_call(c);
-  const lockstepCounters counters = counters_of([&] { std::move(call).run(access); });
-  const auto x = call.take<std::uint8_t>("x");
-  return {model(c, x.data(), [&](std::int64_t t) { return c.index(t); }), loads(counters)};
+  call.allocate();
+  const auto x = call.take<std::uint8_t>("x"), y = call.take<std::uint8_t>("y");
+  const reference::Transactions expected = model(c, x.data(), [&](std::int64_t t) { return c.index(t); });
+  std::vector<TransactionCount> counts;
+  for (const LoadPath path : paths) {
+    const lockstepCounters counters = counters_of([&] {
+      REQUIRE_CUDA(
+          access.gather(path, c.pattern(), c.bytes, x.data(), c.reach(), y.data(), c.n, AccessShape{c.block}, nullptr));
+      REQUIRE_CUDA(cudaDeviceSynchronize());
+    });
+    counts.push_back({expected, loads(counters)});
+  }
+  return counts;
 }
 
 TransactionCount count_scatter_stores(const MemoryAccess& access, const AccessCase& c) {

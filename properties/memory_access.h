@@ -55,8 +55,11 @@ struct TransactionCount {
   reference::Transactions model, counted;  // counted has no wanted_bytes
 };
 
-// The loads of a gather and the stores of a scatter; inside a running case, on the simulated GPU.
+// The loads of a gather, by the case's path and by each of several, and the stores of a scatter; inside a running case,
+// on the simulated GPU.
 TransactionCount count_gather_loads(const MemoryAccess& access, const AccessCase& c);
+std::vector<TransactionCount> count_gather_loads(const MemoryAccess& access, const AccessCase& c,
+                                                 const std::vector<kernels::LoadPath>& paths);
 TransactionCount count_scatter_stores(const MemoryAccess& access, const AccessCase& c);
 
 // In the order in which a mutant meets them.

@@ -103,11 +103,27 @@ void Analysis::find_live() {
 
 void Analysis::find_undefined() {
   const auto& blocks = result.blocks;
-  std::vector<RegisterSet> assigned(blocks.size(), RegisterSet(registers, true));
+  std::vector<RegisterSet> assigned(blocks.size(), RegisterSet(registers, true)), written(blocks.size(), RegisterSet(registers));
   assigned[0] = RegisterSet(registers);
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    for (std::uint32_t i = blocks[k].begin; i < blocks[k].end; ++i) {
+      for (const RegisterAccess& a : accesses[i]) {
+        if (a.writes) written[k].add(a.index);
+      }
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t k = 0; k < blocks.size(); ++k) {
+      RegisterSet now = assigned[k];
+      now.add_all(written[k]);
+      for (const std::uint32_t s : blocks[k].successors) changed |= assigned[s].keep_only(now);
+    }
+  }
   RegisterSet undefined(registers);
-  const auto pass = [&](const BasicBlock& block, RegisterSet& now) {
-    for (std::uint32_t i = block.begin; i < block.end; ++i) {
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    RegisterSet& now = assigned[k];
+    for (std::uint32_t i = blocks[k].begin; i < blocks[k].end; ++i) {
       for (const RegisterAccess& a : accesses[i]) {
         if (a.writes) {
           now.add(a.index);
@@ -116,28 +132,16 @@ void Analysis::find_undefined() {
         }
       }
     }
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t k = 0; k < blocks.size(); ++k) {
-      RegisterSet now = assigned[k];
-      pass(blocks[k], now);  // what is assigned only shrinks, so that what is seen too early is seen again at the end
-      for (const std::uint32_t s : blocks[k].successors) changed |= assigned[s].keep_only(now);
-    }
   }
-  for (std::uint32_t v = 0; v < registers; ++v) {
-    if (undefined.has(v)) result.undefined.push_back(v);
-  }
+  undefined.each([&](std::uint32_t v) { result.undefined.push_back(v); });
 }
 
 void Analysis::find_ranges() {
   auto& ranges = result.ranges;
   ranges.resize(registers);
   for (const BasicBlock& block : result.blocks) {
-    for (std::uint32_t v = 0; v < registers; ++v) {
-      if (block.in.has(v)) ranges[v].touch(block.begin);
-      if (block.out.has(v)) ranges[v].touch(block.end - 1);
-    }
+    block.in.each([&](std::uint32_t v) { ranges[v].touch(block.begin); });
+    block.out.each([&](std::uint32_t v) { ranges[v].touch(block.end - 1); });
     for (std::uint32_t i = block.begin; i < block.end; ++i) {
       for (const RegisterAccess& a : accesses[i]) ranges[a.index].touch(i);
     }

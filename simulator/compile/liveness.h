@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,13 @@ class RegisterSet {
   bool add_all(const RegisterSet& other);
   bool keep_only(const RegisterSet& other);
   void remove_all(const RegisterSet& other);
+  template <class Do>
+  void each(Do&& one) const {
+    for (std::size_t k = 0; k < words_.size(); ++k) {
+      for (std::uint64_t rest = words_[k]; rest != 0; rest &= rest - 1)
+        one(static_cast<std::uint32_t>(k * 64) + static_cast<std::uint32_t>(std::countr_zero(rest)));
+    }
+  }
 
  private:
   std::vector<std::uint64_t> words_;
