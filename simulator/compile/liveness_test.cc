@@ -33,6 +33,11 @@ TEST(Liveness, WhatIsReadBeforeItIsWrittenIsUndefined) {
   EXPECT_THAT(undefined("setp.eq.u32 p1, r0, 0; @p1 bra L; mov.u32 r1, 0; L: add.u32 r2, r1, 1;"), ElementsAre("r0", "r1"));
 }
 
+TEST(Liveness, WhatEveryPathHasWrittenBeforeIsDefined) {
+  EXPECT_THAT(undefined("mov.u32 r1, 0; bra L; L: add.u32 r2, r1, 1;"), IsEmpty());
+  EXPECT_THAT(undefined("setp.eq.u32 p1, 1, 0; @p1 bra L; mov.u32 r1, 0; bra M; L: mov.u32 r1, 1; M: add.u32 r2, r1, 1;"), IsEmpty());
+}
+
 TEST(Liveness, AGuardedWriteDefinesForItsGuardsSake) { EXPECT_THAT(undefined("setp.eq.u32 p1, 1, 0; @p1 mov.u32 r1, 0; @p1 add.u32 r2, r1, 1;"), IsEmpty()); }
 
 TEST(Liveness, AGuardedWriteKillsNothing) {
