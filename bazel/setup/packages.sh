@@ -12,9 +12,10 @@ library_packages() {
 
 # Those of the packages $@ that are not installed, one a line.
 missing_packages() {
-  local package
+  local package installed
+  installed=$(dpkg-query --show --showformat='${Package}=${db:Status-Status}\n' "$@" 2> /dev/null) || true  # of those that it knows
   for package; do
-    [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2> /dev/null) == installed ]] || echo "$package"
+    [[ $'\n'$installed$'\n' == *$'\n'"$package=installed"$'\n'* ]] || echo "$package"
   done
 }
 

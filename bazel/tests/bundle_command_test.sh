@@ -8,7 +8,7 @@ mkdir -p "$checkout/bazel/setup" "$tools"
 cp -L lockstep "$checkout"
 cp -L bazel/repositories.bzl "$checkout/bazel"
 cp -L bazel/setup/* "$checkout/bazel/setup"
-printf '#!/bin/bash\necho -n installed\n' > "$tools/dpkg-query"
+printf '#!/bin/bash\nprintf "%%s=installed\\n" "${@:3}"\n' > "$tools/dpkg-query"
 cat > "$tools/bazel" << 'CODE'
 #!/bin/bash
 echo "$*" > "$TEST_TMPDIR/asked"

@@ -14,8 +14,16 @@ tools=$TEST_TMPDIR/tools
 mkdir -p "$tools" "$HOME"
 cat > "$tools/dpkg-query" << 'CODE'
 #!/bin/bash
-for last; do :; done
-[[ " $INSTALLED " == *" $last "* ]] && echo -n installed
+for word in "${@:3}"; do
+  if [[ " $INSTALLED " == *" $word "* ]]; then
+    echo "$word=installed"
+  elif [[ $word == removed ]]; then
+    echo "$word=config-files"
+  else
+    status=1
+  fi
+done
+exit ${status:-0}
 CODE
 printf '#!/bin/bash\necho "apt-get $*" >> "$TEST_TMPDIR/asked"\n' > "$tools/apt-get"
 chmod +x "$tools"/*
@@ -26,7 +34,8 @@ expect "and as many as there are in it, each once" "$(library_packages | wc -l)"
 expect "a blank never gets into a package's name" "$(library_packages | grep -c ' ')" 0
 
 export INSTALLED="zip file"
-expect "what is missing" "$(missing_packages zip g++ file | xargs)" "g++"
+expect "what is missing" "$(set -e; missing_packages zip g++ removed file | xargs)" "g++ removed"
+expect "and nothing, when all is there" "$(missing_packages zip file)" ""
 rm -f "$TEST_TMPDIR/asked"
 (require_packages zip file) 2> /dev/null
 expect "nothing missing: nothing asked" "$([[ -e $TEST_TMPDIR/asked ]] && echo asked || echo nothing)" nothing

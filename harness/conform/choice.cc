@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <numeric>
 
 #include "harness/conform/suite_run.h"
 #include "harness/ledger/runfiles.h"
@@ -96,6 +98,17 @@ Manifest choose_properties(const std::vector<Suite>& suites, const Target& targe
   }
   if (m.suites.empty()) m.error = fmt::format("{} none of {} properties; `list` shows them", why, all);
   return m;
+}
+
+std::vector<std::size_t> longest_first(const std::vector<Suite>& suites, const Passport& earlier) {
+  const auto seconds = [&](std::size_t i) {
+    const auto it = std::ranges::find(earlier.suites, suites[i].family, &PassportSuite::family);
+    return it == earlier.suites.end() ? std::numeric_limits<double>::infinity() : it->seconds;
+  };
+  std::vector<std::size_t> order(suites.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(), seconds);
+  return order;
 }
 
 }  // namespace lockstep

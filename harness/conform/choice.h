@@ -1,6 +1,7 @@
 // Which properties of the suites a run is about: -k, --lf, and what `list` shows.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <set>
 #include <string>
@@ -35,5 +36,9 @@ LastFailed last_failed(const Passport& passport);
 // none, `suites` is empty and `error` a sentence; `why` begins it.
 Manifest choose_properties(const std::vector<Suite>& suites, const Target& target, const std::string& why,
                            const std::function<bool(const Suite&, const std::string&)>& wanted);
+
+// The order in which to begin the suites so that those that run at the same time end together: the one that took
+// longest in an earlier run first. One of which `earlier` says nothing may take any time: those come first of all.
+std::vector<std::size_t> longest_first(const std::vector<Suite>& suites, const Passport& earlier);
 
 }  // namespace lockstep

@@ -193,7 +193,10 @@ void run_on(const Target& target, const Arguments& a, const std::vector<Suite>& 
   // Those that measure are last in the manifest, and have the GPU to themselves.
   const auto measuring = std::find_if(suites.begin(), suites.end(), [](const Suite& s) { return s.silicon; });
   const auto before = static_cast<std::size_t>(measuring - suites.begin());
-  run_tasks(jobs_of(a, target), before, one);
+  Passport earlier;
+  if (std::string none; !read_passport((out / "earlier.json").string(), earlier, none)) earlier = {};
+  const std::vector<std::size_t> order = longest_first({suites.begin(), measuring}, earlier);
+  run_tasks(jobs_of(a, target), before, [&](std::size_t i) { return one(order[i]); });
   if (stop_reason().empty()) run_tasks(1, suites.size() - before, [&](std::size_t i) { return one(before + i); });
   report.seconds = seconds_since(start);
   report.partial = stop_reason();

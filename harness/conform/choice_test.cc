@@ -1,0 +1,38 @@
+// Which suites a run begins with.
+#include "harness/conform/choice.h"
+
+#include <gmock/gmock.h>
+
+namespace lockstep {
+namespace choice_test {
+
+using ::testing::ElementsAre;
+
+std::vector<Suite> suites(const std::vector<std::string>& families) {
+  std::vector<Suite> all;
+  for (const std::string& family : families) all.emplace_back().family = family;
+  return all;
+}
+
+Passport passport(const std::vector<std::pair<std::string, double>>& seconds) {
+  Passport p;
+  for (const auto& [family, s] : seconds) {
+    p.suites.emplace_back().family = family;
+    p.suites.back().seconds = s;
+  }
+  return p;
+}
+
+TEST(Choice, TheSuiteThatTookLongestBeginsFirst) {
+  const Passport earlier = passport({{"gone", 100}, {"a", 1}, {"b", 7}, {"c", 3}});
+  EXPECT_THAT(longest_first(suites({"a", "b", "c"}), earlier), ElementsAre(1, 2, 0));
+  EXPECT_THAT(longest_first(suites({"a", "new", "b"}), earlier), ElementsAre(1, 2, 0));
+}
+
+TEST(Choice, WithoutAnEarlierRunTheyBeginInTheirOwnOrder) {
+  EXPECT_THAT(longest_first(suites({"a", "b", "c"}), {}), ElementsAre(0, 1, 2));
+  EXPECT_THAT(longest_first({}, {}), ElementsAre());
+}
+
+}  // namespace choice_test
+}  // namespace lockstep
