@@ -6,6 +6,8 @@
   // Labels stand above their marks, so that a phone needs no smaller type.
   // The column at the right is for values.
   var ROW = 30, LINE = 14, TOP = 22, WIDE = 760, NARROW = 340, VALUE = 96, NARROW_VALUE = 64;
+  // On a phone a label may reach above that column: its marks are so much lower, and there is as much again below them.
+  var LOWER = 4;
 
   // A label on a phone: two lines where it says what was compared, then which with which.
   function lines(f, name) {
@@ -17,7 +19,8 @@
     var narrow = figure.clientWidth && figure.clientWidth < 520;
     var f = {width: narrow ? NARROW : WIDE, value: narrow ? NARROW_VALUE : VALUE};
     f.lines = d3.max(data, function (d) { return lines(f, d.name).length; });
-    f.row = ROW + (f.lines - 1) * LINE;
+    f.marks = (f.lines - 1) * LINE + (narrow ? LOWER : 0);  // below where they are with a label of one line
+    f.row = ROW + f.marks + (narrow ? LOWER : 0);
     f.height = TOP + data.length * f.row;
     d3.select(figure).select('svg').remove();
     f.svg = d3.select(figure).append('svg')
@@ -42,7 +45,7 @@
       rows.append('text').attr('x', 14).attr('y', 13 + n * LINE)
           .text(function (d) { return lines(f, d.name)[n] || ''; });
     }
-    var marks = rows.append('g').attr('transform', 'translate(0,' + (f.lines - 1) * LINE + ')');
+    var marks = rows.append('g').attr('transform', 'translate(0,' + f.marks + ')');
     marks.append('text').attr('x', f.width - 4).attr('y', 24).attr('text-anchor', 'end').text(value);
     return marks;
   }
