@@ -1,5 +1,6 @@
 """cuda_program: a CUDA program as somebody without Bazel builds it, by one call of nvcc."""
 
+load("//bazel:copts.bzl", "QUICK_NVCC_COPTS")
 load("@cuda//:defs.bzl", "CUDA_ROOT")
 
 def cuda_program(name, srcs, hdrs = [], options = [], libraries = [], before = "", tags = []):
@@ -27,7 +28,7 @@ def cuda_program(name, srcs, hdrs = [], options = [], libraries = [], before = "
             "ln -s $$(readlink -f $(location @cuda//:lib/libcudart.so.13)) $$lib/libcudart.so",
             before or "true",
             " ".join(
-                [CUDA_ROOT + "/bin/nvcc", "-std=c++17", "-lineinfo", "-L$$lib"] + runtime + options +
+                [CUDA_ROOT + "/bin/nvcc", "-std=c++17", "-lineinfo", "-L$$lib"] + QUICK_NVCC_COPTS + runtime + options +
                 ["$(location %s)" % src for src in srcs] + libraries + ["-o $@"],
             ),
             "rm -r $$lib",
