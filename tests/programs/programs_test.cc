@@ -34,6 +34,11 @@ struct Entry {
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
+      {"algorithms", "cub_block", {"race", kOwnCheck}},
+      {"algorithms", "cub_device", {"out-of-bounds", kOwnCheck}},
+      {"algorithms", "thrust_segments", {"out-of-bounds"}},
+      {"algorithms", "thrust_statistics", {kOwnCheck}},
+      {"algorithms", "thrust_words", {kOwnCheck}},
       {"coding", "base64", {"out-of-bounds", "out-of-bounds"}},
       {"coding", "huffman", {"race", "uninitialised"}},
       {"coding", "lz_matches", {"out-of-bounds"}},
@@ -47,8 +52,6 @@ const std::vector<Entry>& entries() {
       {"cryptography", "miller_rabin", {kOwnCheck}},
       {"cryptography", "sha256", {"uninitialised"}},
       {"cryptography", "sieve", {"race", kOwnCheck}},
-      {"cub", "cub_block", {"race", kOwnCheck}},
-      {"cub", "cub_device", {"out-of-bounds", kOwnCheck}},
       {"dynamic_programming", "common_subsequence", {"uninitialised", "uninitialised"}},
       {"dynamic_programming", "edit_distance", {"out-of-bounds", kOwnCheck}},
       {"dynamic_programming", "floyd_warshall", {"out-of-bounds", "race"}},
@@ -127,8 +130,6 @@ const std::vector<Entry>& entries() {
       {"sorting", "scan_levels", {kOwnCheck, kOwnCheck, "race"}},
       {"sorting", "segmented_sum", {"inactive-lane", "uninitialised"}},
       {"sorting", "selection", {kOwnCheck, "out-of-bounds"}},
-      {"thrust", "thrust_statistics", {kOwnCheck}},
-      {"thrust", "thrust_words", {kOwnCheck}},
   };
   return all;
 }
@@ -223,6 +224,21 @@ TEST_P(Right, PassesItsOwnCheckAndNothingIsFound) {
 
 INSTANTIATE_TEST_SUITE_P(Program, Right, testing::ValuesIn(right_cases()), name_of);
 
+// Tiles that look back at those before them: in whatever order blocks begin, and whichever host threads run them.
+TEST(LookBack, HoldsInOtherOrdersAndOnSeveralHostThreads) {
+  for (const Entry& e : entries()) {
+    if (std::string(e.name) != "thrust_segments") continue;
+    for (const char* setting : {"--threads=2 --check=none", "--threads=8 --check=none", "--threads=1 --schedule=5",
+                                "--threads=3 --schedule=6"}) {
+      const Outcome o = run(e, setting, 0);
+      EXPECT_EQ(o.status, 0) << setting << "\n" << o.text();
+      EXPECT_TRUE(has(o.out, "PASS thrust_segments: 0 of 25000 ")) << setting << "\n" << o.text();
+    }
+    return;
+  }
+  FAIL() << "thrust_segments is not in the table";
+}
+
 // ---- wrong
 // ------------------------------------------------------------------------------------------------------------
 
@@ -253,7 +269,7 @@ TEST_P(Mistake, IsFound) {
   }
   // The program may end with its own FAIL, or right in spite of the mistake: then exec ends with 86.
   EXPECT_EQ(o.status, failed ? 1 : 86) << o.text();
-  const bool of_the_library = std::string(e.group) == "cub";
+  const bool of_the_library = std::string(e.group) == "algorithms";
   EXPECT_TRUE(o.told(kind, std::string(e.name) + "::") || (of_the_library && o.told(kind, "cub::"))) << kind << "\n"
                                                                                                      << o.text();
 }

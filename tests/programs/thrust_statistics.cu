@@ -12,12 +12,10 @@
 namespace thrust_statistics {
 
 struct Square {
-  __host__ __device__ long long operator()(int x) const { return static_cast<long long>(x) * x; }
-};
-
-struct SquareInt {
+  bool of_32_bits = false;
   __host__ __device__ long long operator()(int x) const {
-    return static_cast<int>(static_cast<unsigned>(x) * static_cast<unsigned>(x));
+    const long long square = static_cast<long long>(x) * x;
+    return of_32_bits ? static_cast<int>(square) : square;
   }
 };
 
@@ -40,10 +38,8 @@ PROGRAM(thrust_statistics, 1) {
   for (int& v : x) v = random.below(200001) - 100000;
   thrust::device_vector<int> d_x(x), odd(n);
   thrust::device_vector<long long> sums(n);
-  if (mistake == 1)
-    thrust::transform_inclusive_scan(d_x.begin(), d_x.end(), sums.begin(), SquareInt(), thrust::plus<long long>());
-  else
-    thrust::transform_inclusive_scan(d_x.begin(), d_x.end(), sums.begin(), Square(), thrust::plus<long long>());
+  thrust::transform_inclusive_scan(d_x.begin(), d_x.end(), sums.begin(), Square{mistake == 1},
+                                   thrust::plus<long long>());
   const int jump = thrust::inner_product(d_x.begin() + 1, d_x.end(), d_x.begin(), 0, Larger(), Difference());
   const size_t kept = thrust::copy_if(d_x.begin(), d_x.end(), odd.begin(), IsOdd()) - odd.begin();
   const long long squares = thrust::transform_reduce(d_x.begin(), d_x.end(), Square(), 0ll, thrust::plus<long long>());

@@ -1,3 +1,0 @@
-// Programs with cub, as one binary.
-#include "cub_block.cu"
-#include "cub_device.cu"
