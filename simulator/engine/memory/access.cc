@@ -53,6 +53,16 @@ bool report_misaligned(Warp& w, const Request& r, Space space, LaneMask lanes) {
   return false;
 }
 
+bool report_unwritten_change(Warp& w, const Request& r, Space space, LaneMask lanes) {
+  if (already_reported(w, check::Kind::kUninitialised, r.pc, std::popcount(lanes))) return true;
+  first_time(w, check::Kind::kUninitialised, r.pc);
+  check::Finding f = access_finding(w, r, space, lanes, check::Kind::kUninitialised);
+  f.where = "the memory it changes was never written";
+  const memory::Allocation* a = space == Space::kShared ? nullptr : w.block->worker->memory->find(f.access.address);
+  if (a != nullptr) f.where += ": " + std::to_string(f.access.address - a->begin) + " bytes into " + describe(*a);
+  return !report_unless_suppressed(w, std::move(f));
+}
+
 bool in_local_variable(const Warp& w, int lane, std::uint64_t low, std::uint32_t size) {
   const WarpControl& c = *w.control;
   const Program& program = *w.block->program;

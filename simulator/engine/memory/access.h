@@ -12,6 +12,8 @@ check::Finding access_finding(const Warp& w, const Request& r, isa::Space space,
 
 // The report for lanes whose address is no multiple of the access's size. Always false, for `return`.
 bool report_misaligned(Warp& w, const Request& r, isa::Space space, LaneMask lanes);
+// The report for lanes that change memory which nobody has written, told once a place in the program. False: a finding ends the launch.
+bool report_unwritten_change(Warp& w, const Request& r, isa::Space space, LaneMask lanes);
 
 bool resolve_global(Warp& w, Request& r, LaneMask lanes);
 bool resolve_shared(Warp& w, Request& r, LaneMask lanes);

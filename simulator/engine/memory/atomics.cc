@@ -237,16 +237,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   ++w.block->worker->counters.atomics;
-  if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch &&
-      !already_reported(w, check::Kind::kUninitialised, r.pc, std::popcount(r.unwritten))) {
-    first_time(w, check::Kind::kUninitialised, r.pc);
-    check::Finding f = access_finding(w, r, static_cast<Space>(op.space), r.unwritten, check::Kind::kUninitialised);
-    f.where = "the memory it changes was never written";
-    if (const memory::Allocation* a = w.block->worker->memory->find(f.access.address)) {
-      f.where += ": " + std::to_string(f.access.address - a->begin) + " bytes into " + describe(*a);
-    }
-    if (report_unless_suppressed(w, std::move(f))) return;
-  }
+  if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch && !report_unwritten_change(w, r, static_cast<Space>(op.space), r.unwritten)) return;
   if (op.width == 16) {
     atomic_wide(w, op, mask, r);
   } else if (op.elements == 1) {

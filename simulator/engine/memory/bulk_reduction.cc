@@ -4,12 +4,9 @@
 #include <cstring>
 
 #include "simulator/engine/checks/proxies.h"
-#include "simulator/engine/checks/reports.h"
-#include "simulator/engine/launch/worker.h"
 #include "simulator/engine/memory/access.h"
 #include "simulator/engine/memory/shared_memory.h"
 #include "simulator/engine/sync/mbarrier.h"
-#include "simulator/memory/describe.h"
 
 namespace lockstep::engine {
 
@@ -43,19 +40,6 @@ std::optional<Op> reduction(const Op& op, AtomOp what, Type type) {
 
 namespace {
 
-// False: a finding ends the launch.
-bool report_unwritten(Warp& w, const Request& r, int lane, Space space = Space::kGlobal) {
-  if (already_reported(w, check::Kind::kUninitialised, r.pc)) return true;
-  first_time(w, check::Kind::kUninitialised, r.pc);
-  check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kUninitialised);
-  f.where = "the memory it changes was never written";
-  const memory::Allocation* a = space == Space::kGlobal ? w.block->worker->memory->find(f.access.address) : nullptr;
-  if (a != nullptr) {
-    f.where += ": " + std::to_string(f.access.address - a->begin) + " bytes into " + memory::describe(*a);
-  }
-  return !report_unless_suppressed(w, std::move(f));
-}
-
 // Whether a reduction of kBulkChunk bytes at `offset` is under way.
 bool is_reduced(const Block& b, std::uint32_t offset) {
   for (const auto& [place, m] : b.async->mbarriers) {
@@ -83,7 +67,7 @@ bool reduce_piece(Warp& w, const Op& reduction, std::uint32_t pc, int lane, std:
       r.missing[lane] = unwritten >> at & all;
     }
     if (!resolve(w, r, Space::kGlobal, 1u << lane)) return false;
-    if (r.unwritten != 0 && !report_unwritten(w, r, lane)) return false;
+    if (r.unwritten != 0 && !report_unwritten_change(w, r, Space::kGlobal, 1u << lane)) return false;
     reduce_element(w, reduction, r, lane, bytes + at, subnormals);
   }
   return true;
@@ -112,7 +96,7 @@ bool check_reduced(Warp& w, const Op& target, std::uint32_t pc, int lane, std::u
   r.missing[lane] = missing;
   if (!check_not_under_way(w, r, *place.block, r.unwritten)) return false;
   unwritten = static_cast<std::uint16_t>(missing);
-  return report_unwritten(w, r, lane, Space::kShared);
+  return report_unwritten_change(w, r, Space::kShared, 1u << lane);
 }
 
 void combine(Block& b, const Delivery& d) {
