@@ -304,6 +304,78 @@ PAIR(bulk_source_overwritten, "race") {
   bulk_source_overwritten<faulty><<<1, 32>>>(y);
 }
 
+// The barrier orders the copy's issue before the store, not its reading: that ends with the wait, after which there is no barrier.
+template <bool faulty>
+__global__ void bulk_source_overwritten_by_another(int* y) {
+  __shared__ __align__(16) int tile[64];
+  tile[threadIdx.x] = threadIdx.x;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BULK_STORE(y, tile, 256);  // FAULT bulk_source_overwritten_by_another
+    BULK_COMMIT();
+    if (!faulty) BULK_WAIT();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && faulty) BULK_WAIT();
+  if (threadIdx.x == 32) tile[5] = 99;  // FAULT bulk_source_overwritten_by_another
+}
+PAIR(bulk_source_overwritten_by_another, "race") {
+  Buffer<int> y(64);
+  bulk_source_overwritten_by_another<faulty><<<1, 64>>>(y);
+}
+
+// What is stored is what is there already: the order of threads tells, the data would not.
+template <bool faulty>
+__global__ void bulk_source_overwritten_with_the_same(int* y) {
+  __shared__ __align__(16) int tile[64];
+  tile[threadIdx.x] = threadIdx.x;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BULK_STORE(y, tile, 256);  // FAULT bulk_source_overwritten_with_the_same
+    BULK_COMMIT();
+  }
+  __syncthreads();
+  if (threadIdx.x == 32 && faulty) tile[5] = 5;  // FAULT bulk_source_overwritten_with_the_same
+  if (threadIdx.x == 0) BULK_WAIT();
+  __syncthreads();
+  if (threadIdx.x == 32 && !faulty) tile[5] = 5;
+}
+PAIR(bulk_source_overwritten_with_the_same, "race") {
+  Buffer<int> y(64);
+  bulk_source_overwritten_with_the_same<faulty><<<1, 64>>>(y);
+}
+
+// To the other block of the cluster: the phase of its mbarrier says when the source may be used again, and the blocks' barrier hands that on.
+template <bool faulty>
+__global__ void __cluster_dims__(2) bulk_source_of_the_cluster_overwritten(int* y) {
+  __shared__ __align__(16) int from[32], to[32];
+  __shared__ unsigned long long bar;
+  from[threadIdx.x] = threadIdx.x;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+  const bool second = __clusterRelativeBlockRank() == 1;
+  if (!second && threadIdx.x == 0) {
+    asm volatile("{ .reg .u32 there, bar; mapa.shared::cluster.u32 there, %0, 1; mapa.shared::cluster.u32 bar, %2, 1; cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [there], [%1], 128, [bar]; }" ::"r"(shared_address(to)), "r"(shared_address(from)), "r"(shared_address(&bar)) : "memory");  // FAULT bulk_source_of_the_cluster_overwritten
+    if (faulty) from[5] = 99;  // FAULT bulk_source_of_the_cluster_overwritten
+  }
+  if (second && threadIdx.x == 0) EXPECT(&bar, 128);
+  if (second) {
+    WAIT_PHASE(&bar, 0);
+    y[threadIdx.x] = to[threadIdx.x];
+  }
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+  if (!second && threadIdx.x == 0 && !faulty) from[5] = 99;
+}
+PAIR(bulk_source_of_the_cluster_overwritten, "race") {
+  Buffer<int> y(32);
+  bulk_source_of_the_cluster_overwritten<faulty><<<2, 32>>>(y);
+}
+
 // An asynchronous copy that fills up with zeros may name any source for what it does not read.
 template <bool faulty>
 __global__ void copy_that_ignores_its_source(const int4* x, int* y, int n) {

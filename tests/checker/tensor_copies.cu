@@ -304,6 +304,27 @@ PAIR(tensor_source_overwritten, "race") {
   tensor_source_overwritten<faulty><<<1, 128>>>(map_of(x));
 }
 
+// The other threads hear of the wait by no barrier.
+template <bool faulty>
+__global__ void tensor_source_overwritten_by_another(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  tile[threadIdx.x] = threadIdx.x;
+  PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    TENSOR_STORE(&map, 0, 0, tile);  // FAULT tensor_source_overwritten_by_another
+    BULK_COMMIT();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) BULK_WAIT();
+  if (!faulty) __syncthreads();
+  tile[threadIdx.x] = -1;  // FAULT tensor_source_overwritten_by_another
+}
+PAIR(tensor_source_overwritten_by_another, "race") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  tensor_source_overwritten_by_another<faulty><<<1, 128>>>(map_of(x));
+}
+
 // What is not committed belongs to no group, and no wait waits for it.
 template <bool faulty>
 __global__ void tensor_store_not_committed(const __grid_constant__ CUtensorMap map) {

@@ -10,7 +10,9 @@
 #include "simulator/engine/launch/placement.h"
 #include "simulator/engine/launch/worker.h"
 #include "simulator/engine/memory/access.h"
+#include "simulator/engine/memory/async_copy.h"
 #include "simulator/engine/memory/lane_runs.h"
+#include "simulator/engine/memory/tensor_copy.h"
 #include "simulator/engine/sync/cluster.h"
 #include "simulator/engine/sync/dependent_grids.h"
 #include "simulator/engine/sync/parked.h"
@@ -62,6 +64,12 @@ bool is_guess(const Warp& w, const Request& r, const Opponent& other) {
 // What harm a race does: none that shows today, and then it is information.
 enum class Harm { kSome, kSameValue, kGuess };
 
+// Whether one side is a bulk copy that reads its source, in shared memory.
+bool reads_source(const Warp& w, const Request& r, Space space, const Opponent& other) {
+  const auto copies = [&](std::uint32_t pc) { return w.block->program->ops[pc].run == &run_bulk_copy || w.block->program->ops[pc].run == &run_tensor_copy; };
+  return space == Space::kShared && ((!r.writes && copies(r.pc)) || (!other.is_write && copies(other.pc)));
+}
+
 const char* advice(const Opponent& other, Harm harm) {
   if (harm == Harm::kSameValue) return "Both write the same value.";
   if (harm == Harm::kGuess)
@@ -82,7 +90,9 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   if (benign) f.severity = check::Severity::kInformation;
   f.where = std::move(where);
   const check::Access other = access_of(b, o, r.address[lane], r.size);
-  f.detail = advice(o, harm);
+  f.detail = reads_source(w, r, space, o)
+                 ? "The copy may read its source until its thread has waited, by cp.async.bulk.wait_group.read; then a barrier tells the others."
+                 : advice(o, harm);
   f.survived = !benign && goes_on_after(*b.launch, check::Kind::kRace);
   const bool goes_on = benign || f.survived;
   if (f.survived) first_time(w, check::Kind::kRace, r.pc);

@@ -41,6 +41,10 @@ std::uint64_t address_of(const Warp& w, const AddressOperand& a, int lane);
 // Bytes for shared memory, whose place has been checked: they come with the phase of an mbarrier, on which they complete `bytes`. `target`: what side()
 // makes of the operation.
 void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place, std::uint32_t barrier, Delivery& delivery, std::uint32_t bytes);
+// The source of a bulk copy, `offset` from the start of the issuing block's shared memory, must still hold what it held: the copy may have read it at any time
+// until now, when warp `w` has waited for it. False: a finding ends the launch.
+bool check_source(Warp& w, const Warp& issuer, const Issue& issue, std::uint32_t offset, const std::vector<std::byte>& bytes, const std::vector<bool>& absent,
+                  const char* advice);
 // An operation that stands for one side of a copy: what resolve() asks of it.
 Op side(const Op& op, isa::Space space);
 // Which of a lane's `size` bytes at `address`, 16 at most, were never written: one bit a byte. `whole`: the access to all of them.

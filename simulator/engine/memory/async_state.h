@@ -33,6 +33,8 @@ struct Delivery {
   std::vector<bool> absent;                    // of each 16 bytes, whether they are none of the copy's; empty: all are
   isa::AtomOp reduction = isa::AtomOp::kNone;  // how they are combined with what is there; none: they replace it
   isa::Type type = isa::Type::kNone;           // of the elements that are combined
+  bool from_shared = false;                    // they were copied from the shared memory of the block that issued it:
+  std::uint32_t source = 0;                    // from there
 
   bool holds(std::uint64_t at, std::uint64_t size) const { return overlap(at, size, offset, bytes.size(), absent); }
   // Whether [at, at + size) meets what the copy moves of [begin, begin + length).

@@ -58,6 +58,24 @@ void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place
   complete_transactions(w, pc, lane, object, *m, bytes);
 }
 
+bool check_source(Warp& w, const Warp& issuer, const Issue& issue, std::uint32_t offset, const std::vector<std::byte>& bytes, const std::vector<bool>& absent,
+                  const char* advice) {
+  const Block& b = *issuer.block;
+  const std::byte* now = b.shared.bytes.get() + offset;
+  if (!b.launch->check_races || std::memcmp(now, bytes.data(), bytes.size()) == 0) return true;
+  std::size_t at = 0;
+  while (at < bytes.size() && (now[at] == bytes[at] || (!absent.empty() && absent[at / kBulkChunk]))) ++at;
+  if (at == bytes.size()) return true;
+  check::Finding f = finding_at(issuer, issue.pc, 1u << issue.thread % kWarpSize, check::Kind::kRace);
+  f.space = "shared";
+  f.access.address = offset + at;
+  f.access.size = 1;
+  f.where = "its source has been overwritten before the copy was waited for";
+  f.other = last_write_to_shared(w, b, static_cast<std::uint32_t>(offset + at));
+  f.detail = advice;
+  return !report_unless_suppressed(w, std::move(f));
+}
+
 namespace {
 
 constexpr std::uint32_t kChunk = kBulkChunk;
@@ -137,6 +155,8 @@ class BulkLane {
     if (!shared_place(w_, Space::kSharedCluster, to, place)) return;
     delivery_.reduction = copy_.reduction;
     delivery_.type = copy_.type;
+    delivery_.from_shared = copy_.from_space != Space::kGlobal;
+    delivery_.source = static_cast<std::uint32_t>(from_) & kOffsetMask;
     send_delivery(w_, target, lane_, place, barrier, delivery_, size_);
   }
 
@@ -223,23 +243,29 @@ class BulkLane {
   Delivery delivery_;
 };
 
-// The source of a bulk copy to global memory must still hold what it held: the copy may have read it at any time until now.
 bool check_source_kept(Warp& w, const BulkStore& s) {
-  Block& b = *w.block;
-  const std::byte* now = b.shared.bytes.get() + s.offset;
-  if (!b.launch->check_races || std::memcmp(now, s.bytes.data(), s.bytes.size()) == 0) return true;
-  std::size_t at = 0;
-  while (at < s.bytes.size() && (now[at] == s.bytes[at] || (!s.absent.empty() && s.absent[at / kChunk]))) ++at;
-  if (at == s.bytes.size()) return true;
-  check::Finding f = finding_at(w, s.issue.pc, 1u << s.lane, check::Kind::kRace);
-  f.space = "shared";
-  f.access.address = s.offset + at;
-  f.access.size = 1;
-  f.where = "its source has been overwritten before the copy was waited for";
-  f.other = last_write_to_shared(w, b, static_cast<std::uint32_t>(s.offset + at));
-  f.detail = "cp.async.bulk.wait_group.read says when the source may be used again.";
-  return !report_unless_suppressed(w, std::move(f));
+  return check_source(w, w, s.issue, s.offset, s.bytes, s.absent, "cp.async.bulk.wait_group.read says when the source may be used again.");
 }
+
+// The copy has read its source by now, and may have done so only now: other threads may overwrite it once they are ordered after this.
+bool read_source_now(Warp& w, const BulkStore& s) {
+  if (!w.block->launch->check_races) return true;
+  const Op from = side(w.block->program->ops[s.issue.pc], Space::kShared);
+  for (std::size_t at = 0; at < s.bytes.size(); at += kChunk) {
+    if (!s.absent.empty() && s.absent[at / kChunk]) continue;
+    Request r;
+    r.op = &from;
+    r.pc = s.issue.pc;
+    r.size = kChunk;
+    r.reads = true;
+    std::fill(r.address, r.address + kWarpSize, s.offset + at);
+    if (!resolve(w, r, Space::kShared, 1u << s.lane)) return false;
+  }
+  return true;
+}
+
+// Somebody waits for the copy, or its warp ends.
+bool finish_store(Warp& w, const BulkStore& s) { return check_source_kept(w, s) && read_source_now(w, s); }
 
 }  // namespace
 
@@ -261,7 +287,7 @@ void run_bulk_wait(Warp& w, const Op& op, LaneMask mask) {
   const auto left = static_cast<std::uint64_t>(op.immediate);
   const auto due = [&](const BulkStore& s) { return (mask >> s.lane & 1) && s.group != ~0u && s.group + left < state.bulk_groups[s.lane]; };
   for (const BulkStore& s : state.bulk_stores) {
-    if (due(s) && !check_source_kept(w, s)) return;
+    if (due(s) && !finish_store(w, s)) return;
   }
   std::erase_if(state.bulk_stores, due);
 }
@@ -269,7 +295,7 @@ void run_bulk_wait(Warp& w, const Op& op, LaneMask mask) {
 void check_sources_at_exit(Warp& w) {
   if (!w.block->async) return;
   for (const BulkStore& s : w.block->async->warps[w.index].bulk_stores) {
-    if (!check_source_kept(w, s)) return;
+    if (!finish_store(w, s)) return;
   }
 }
 

@@ -81,16 +81,26 @@ bool phase_complete(const Op& op, const Mbarrier& m, std::uint64_t asked) {
   return op.target & kByParity ? (m.phase & 1) != (asked & 1) : m.phase != phase_of(asked);
 }
 
-// Bytes that came with phases that are complete.
-void take_deliveries(Block& b, Mbarrier& m) {
-  if (m.arriving.empty()) return;
+// Bytes that came with phases that are complete, of which a thread of `w` has learnt. False: a finding ends the launch.
+bool take_deliveries(Warp& w, Block& b, Mbarrier& m) {
+  if (m.arriving.empty()) return true;
   std::vector<Mbarrier::Arriving> under_way, arrived;
   for (Mbarrier::Arriving& a : m.arriving) (a.phase < m.phase ? arrived : under_way).push_back(std::move(a));
   m.arriving = std::move(under_way);
+  for (const Mbarrier::Arriving& a : arrived) {
+    const Delivery& d = a.delivery;
+    if (!d.from_shared || d.bytes.empty()) continue;
+    const Block& from = b.cluster != nullptr ? *b.cluster->blocks[d.issue.rank] : b;
+    if (!check_source(w, from.warps[d.issue.thread / kWarpSize], d.issue, d.source, d.bytes, {},
+                      "The phase of the mbarrier that the copy completes on says when the source may be used again.")) {
+      return false;
+    }
+  }
   for (const Mbarrier::Arriving& a : arrived) deliver(b, a.delivery);
   for (const Mbarrier::Arriving& a : arrived) {
     if (a.delivery.reduction != isa::AtomOp::kNone) hide_what_is_under_way(b, a.delivery);
   }
+  return true;
 }
 
 std::uint64_t argument(const Warp& w, const Op& op, int lane) {
@@ -318,7 +328,7 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
         live_mbarrier(w, r.pc, l, place);
         return;
       }
-      take_deliveries(*place.block, it->second);
+      if (!take_deliveries(w, *place.block, it->second)) return;
       all.erase(it);
       continue;
     }
@@ -338,7 +348,7 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
       default:
         if (phase_complete(op, *m, argument(w, op, l))) {
           complete |= 1u << l;
-          take_deliveries(*place.block, *m);
+          if (!take_deliveries(w, *place.block, *m)) return;
         } else {
           waiting |= 1u << l;
         }
