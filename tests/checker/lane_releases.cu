@@ -120,6 +120,47 @@ PAIR(lanes_end_before_one_arrives, "race") {
   lanes_end_before_one_arrives<faulty><<<1, 64>>>(y);
 }
 
+// The last lane is all of the warp that is left when it arrives: it has met nobody for that.
+template <bool faulty>
+__global__ void last_lane_arrives_alone(int* y) {
+  __shared__ int s[32];
+  __shared__ unsigned long long full;
+  if (threadIdx.x == 0) INIT(&full, 1);
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    s[threadIdx.x] = threadIdx.x;  // FAULT last_lane_arrives_alone
+    if (!faulty) __syncwarp();
+    if (threadIdx.x != 31) asm volatile("exit;");
+    ARRIVE(&full);
+  } else {
+    WAIT_PHASE(&full, 0);
+    y[threadIdx.x - 32] = s[63 - threadIdx.x];  // FAULT last_lane_arrives_alone
+  }
+}
+PAIR(last_lane_arrives_alone, "race") {
+  Buffer<int> y(32);
+  last_lane_arrives_alone<faulty><<<1, 64>>>(y);
+}
+
+// The same to another block.
+template <bool faulty>
+__global__ void last_lane_sets_a_flag_alone(int* x, int* flag, int* y) {
+  if (blockIdx.x == 0) {
+    x[threadIdx.x] = threadIdx.x;  // FAULT last_lane_sets_a_flag_alone
+    if (!faulty) __syncwarp();
+    if (threadIdx.x != 31) asm volatile("exit;");
+    store_release(flag, 1);
+  } else {
+    while (load_acquire(flag) == 0) {
+    }
+    y[threadIdx.x] = x[31 - threadIdx.x];  // FAULT last_lane_sets_a_flag_alone
+  }
+}
+PAIR(last_lane_sets_a_flag_alone, "race") {
+  Buffer<int> x(32), flag(1, 0), y(32);
+  last_lane_sets_a_flag_alone<faulty><<<2, 32>>>(x, flag, y);
+}
+
 // A half of the warp meets before one of its lanes arrives, the other half after that.
 template <bool faulty>
 __global__ void half_a_warp_meets_first(int* y) {
