@@ -162,6 +162,11 @@ TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
   EXPECT_GE(trusting.statuses()["Ignored"], excused);
   EXPECT_EQ(trusting.judged_in("checks"), 0);
   EXPECT_GE(o.judged_in("checks"), excused);
+  // Trusted or not, the word is not taken against a test.
+  const Outcome noticed = mutate("noticed", "--trust-equivalents --operators=guard-removed --equivalents=" + file +
+                                                " " + program("strongly_tested"));
+  EXPECT_EQ(noticed.statuses()["Ignored"], 0) << noticed.out;
+  EXPECT_GT(noticed.statuses()["Killed"], 0) << noticed.out;
   std::ofstream(file) << "tested.cu: no reason\n";
   EXPECT_TRUE(
       has(mutate("unreadable", "--operators=guard-removed --equivalents=" + file + " " + program("weakly_tested")).err,
