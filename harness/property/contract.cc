@@ -9,10 +9,42 @@ namespace lockstep {
 namespace {
 
 // Far from each other, and from whatever is allocated: arrays that are put there are never accessed.
-constexpr std::uintptr_t kLow = 1 << 12, kHigh = (std::uintptr_t{1} << 63) + kLow;
+constexpr std::uintptr_t kLow = 1 << 12;
 
 // An array without elements too: it may get some.
 void move_to(const ArrayArgument& a, std::uintptr_t begin) { a.set(begin + (a.get() - a.begin())); }
+
+using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
+
+// Where each of `arrays` arrays goes so that those of every pair are far apart: as few parts of the address space, all
+// of one size, as an array after the other finds free of its partners. Two, where every array is first in its pairs or
+// second in all of them.
+std::vector<std::uintptr_t> far_apart(std::size_t arrays, const Pairs& pairs) {
+  const auto is_second = [&](std::size_t a) {
+    return std::ranges::find(pairs, a, &Pairs::value_type::second) != pairs.end();
+  };
+  const bool two_sides = std::ranges::none_of(pairs, [&](const auto& pair) { return is_second(pair.first); });
+  std::vector<std::size_t> part(arrays, 0);
+  std::size_t parts = 2;
+  for (std::size_t a = 0; a < arrays; ++a) {
+    const auto taken = [&](std::size_t p) {
+      return std::ranges::any_of(pairs, [&](const auto& pair) {
+        return std::max(pair.first, pair.second) == a && part[std::min(pair.first, pair.second)] == p;
+      });
+    };
+    if (two_sides) {
+      part[a] = is_second(a) ? 1 : 0;
+    } else {
+      while (taken(part[a])) ++part[a];
+    }
+    parts = std::max(parts, part[a] + 1);
+  }
+  // The largest multiple of a page that is not beyond the parts' share of 2^64 bytes; for two of them 2^63.
+  const std::uintptr_t size = (~std::uintptr_t{0} / parts + 1) & ~(kLow - 1);
+  std::vector<std::uintptr_t> places;
+  for (const std::size_t p : part) places.push_back(kLow + p * size);
+  return places;
+}
 
 std::string text(Whole value) {
   if (value < 0) return "-" + text(-value);  // no 64-bit integer's magnitude is too large
@@ -147,16 +179,13 @@ std::vector<Contract::Change> Contract::all_mistakes() const {
   return all;
 }
 
-// Arrays that must be apart go where each has half of the address space, on either side: an array of the largest size
-// that can be promised fills just that.
+// Arrays that must be apart go where each has its part of the address space. Where two parts do, an array of the
+// largest size that can be promised fills just that.
 void Contract::move_far_apart() const {
+  const std::vector<std::uintptr_t> places = far_apart(arrays_.size(), apart_);
   for (const auto& [one, other] : apart_) {
-    if (std::ranges::find(apart_, other, &std::pair<std::size_t, std::size_t>::first) != apart_.end()) {
-      throw std::logic_error(launcher_ + ": '" + arrays_[other].name +
-                             "' stands first in one pair of arrays and second in another; they need two sides");
-    }
-    move_to(arrays_[one], kLow);
-    move_to(arrays_[other], kHigh);
+    move_to(arrays_[one], places[one]);
+    move_to(arrays_[other], places[other]);
   }
 }
 
@@ -164,8 +193,10 @@ std::vector<Contract::Change> Contract::all_promises() const {
   std::vector<Change> all;
   // Where an array is put beside one that it must be apart from, others that it must be apart from may lie.
   const auto clear_way_for = [this](std::size_t array, std::size_t beside) {
+    const std::vector<std::uintptr_t> places = far_apart(arrays_.size(), apart_);
     for (const auto& [one, other] : apart_) {
-      if (other == array && one != beside) move_to(arrays_[one], kHigh);
+      if (other == array && one != beside) move_to(arrays_[one], places[one]);
+      if (one == array && other != beside) move_to(arrays_[other], places[other]);
     }
   };
   for (const IntegerArgument& argument : integers_) {

@@ -264,6 +264,49 @@ TEST(Contract, PutsArraysRightBesideEachOtherOrFarApart) {
   EXPECT_EQ(call.arrays()[1].begin() - call.arrays()[0].begin(), std::uintptr_t{1} << 63) << "they may get elements";
 }
 
+// Such as two outputs and a workspace: none of them stands on one side of all pairs.
+TEST(Contract, FindsRoomForArraysThatMustAllBeApart) {
+  const std::int64_t *x = nullptr, *y = nullptr, *z = nullptr;
+  std::int64_t n = 5;
+  Contract contract("f");
+  contract.integer("n", {0, std::int64_t{1} << 40}, n);
+  const auto contents = [] { return std::vector<std::int64_t>(5); };
+  contract.input("x", x, {.count = 5}, {}, contents);
+  contract.input("y", y, {.count = 5}, {}, contents);
+  contract.input("z", z, {.count = 5}, {}, contents);
+  contract.apart("x", "y");
+  contract.apart("y", "z");
+  contract.apart("x", "z");
+  const CaseOutcome outcome = run_case([&] {
+    contract.allocate();
+    const std::vector<ArrayArgument>& arrays = contract.arrays();
+    const std::uintptr_t at[] = {arrays[0].get(), arrays[1].get(), arrays[2].get()};
+    // Beside each other, as small arrays of a GPU are.
+    const auto put_back = [&] {
+      for (int k = 0; k < 3; ++k) arrays[k].set(at[0] + 40 * k);
+    };
+    std::set<std::string> told;
+    for (const std::string& promise : contract.promises()) {
+      put_back();
+      contract.make_promise(promise);
+      told.insert(promise);
+      for (int k = 0; k < 3; ++k) {
+        const ArrayArgument &one = arrays[k], &other = arrays[(k + 1) % 3];
+        EXPECT_TRUE(one.end() <= other.begin() || other.end() <= one.begin()) << promise << ": " << k;
+        if (n > 5) {
+          EXPECT_GE(std::max(one.begin() - other.begin(), other.begin() - one.begin()), std::uintptr_t{1} << 62)
+              << promise;
+        }
+      }
+      n = 5;
+    }
+    EXPECT_TRUE(told.contains("z:right_after_y") && told.contains("z:right_before_x") &&
+                told.contains("n:1099511627776"));
+    for (int k = 0; k < 3; ++k) arrays[k].set(at[k]);
+  });
+  EXPECT_TRUE(outcome.held()) << outcome.failure.message;
+}
+
 TEST(Contract, OverlapsArraysWhoseSizes32BitsTakeForNone) {
   const std::int64_t *x = nullptr, *y = nullptr;
   std::int64_t n = 5;
