@@ -9,8 +9,8 @@ using lockstep::checker::Buffer;
 
 #define ARRIVE_FOR(bar, count) asm volatile("mbarrier.arrive.shared.b64 _, [%0], %1;" ::"r"(shared_address(bar)), "r"(count) : "memory")
 
-__device__ void store_release(int* flag, int value) { asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory"); }
-__device__ int load_acquire(const int* flag) {
+__device__ void release(int* flag, int value) { asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory"); }
+__device__ int acquire(const int* flag) {
   int v;
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(flag) : "memory");
   return v;
@@ -213,10 +213,10 @@ __global__ void lane_stores_a_flag_for_its_warp(int* data, int* flag, int* y) {
   if (blockIdx.x == 0) {
     data[threadIdx.x] = threadIdx.x;  // FAULT lane_stores_a_flag_for_its_warp
     if (!faulty) __syncwarp();
-    if (threadIdx.x == 0) store_release(flag, 1);
+    if (threadIdx.x == 0) release(flag, 1);
   } else {
     if (threadIdx.x == 0) {
-      while (load_acquire(flag) == 0) {
+      while (acquire(flag) == 0) {
       }
     }
     __syncthreads();
@@ -234,9 +234,9 @@ __global__ void flag_of_each_lane(int* data, int* flag, int* y) {
   const int i = threadIdx.x;
   if (blockIdx.x == 0) {
     data[i] = i;  // FAULT flag_of_each_lane
-    if (faulty ? i == 3 : true) store_release(flag + i, 1);
+    if (faulty ? i == 3 : true) release(flag + i, 1);
   } else {
-    while (load_acquire(flag + (faulty ? 3 : i)) == 0) {
+    while (acquire(flag + (faulty ? 3 : i)) == 0) {
     }
     y[i] = data[i];  // FAULT flag_of_each_lane
   }

@@ -169,16 +169,16 @@ __device__ unsigned char* of_rank(unsigned char* shared, unsigned rank) {
   asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(shared), "r"(rank));
   return reinterpret_cast<unsigned char*>(there);
 }
-__device__ void cluster_sync() { asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory"); }
+__device__ void sync_cluster() { asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory"); }
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) bytes_of_a_cluster(unsigned char* y) {
   __shared__ unsigned char s[64];
   s[threadIdx.x] = s[threadIdx.x + 32] = threadIdx.x;
-  cluster_sync();
+  sync_cluster();
   unsigned char* const first = of_rank(s, 0);
   first[2 * threadIdx.x + (faulty ? 0 : blockIdx.x)] += 1;  // FAULT bytes_of_a_cluster
-  cluster_sync();
+  sync_cluster();
   y[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];
 }
 PAIR(bytes_of_a_cluster, "race") {
@@ -190,9 +190,9 @@ template <bool faulty>
 __global__ void __cluster_dims__(2) bytes_of_a_block_in_a_cluster(unsigned char* y) {
   __shared__ unsigned char s[64];
   s[threadIdx.x] = threadIdx.x;
-  cluster_sync();
+  sync_cluster();
   s[threadIdx.x / (faulty ? 2 : 1)] += 1;  // FAULT bytes_of_a_block_in_a_cluster
-  cluster_sync();
+  sync_cluster();
   y[blockIdx.x * 64 + threadIdx.x] = s[threadIdx.x];
 }
 PAIR(bytes_of_a_block_in_a_cluster, "race") {

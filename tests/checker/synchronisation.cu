@@ -383,8 +383,8 @@ template <bool faulty>
 __global__ void calls_no_function(int (**table)(int), int* y) {
   y[threadIdx.x] = table[0](threadIdx.x);  // FAULT calls_no_function
 }
-__device__ int twice(int v) { return 2 * v; }
-__global__ void fill_table(int (**table)(int)) { *table = twice; }
+__device__ int doubled(int v) { return 2 * v; }
+__global__ void fill_table(int (**table)(int)) { *table = doubled; }
 PAIR(calls_no_function, "invalid-program-counter") {
   Buffer<int (*)(int)> table(1, 0);
   Buffer<int> y(32);

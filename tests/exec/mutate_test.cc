@@ -82,7 +82,13 @@ Outcome mutate(const std::string& name, const std::string& words) {
   return o;
 }
 
-std::string program(const std::string& name) { return "-- tests/exec/" + name; }
+// Those with tests have weak and strong ones.
+std::string program(const std::string& name) {
+  const char* const tests = name == "weakly_tested"     ? " --gtest_filter=FirstOfSaxpy.*"
+                            : name == "strongly_tested" ? " --gtest_filter=Saxpy.*"
+                                                        : "";
+  return "-- tests/exec/" + name + tests;
+}
 
 // The tests that look at one element, and their twins that look at all.
 TEST(Mutate, ToldTheWeakFromTheStrong) {

@@ -51,4 +51,5 @@ int main() {
     EXPECT(cudaGetLastError() == cudaErrorInvalidResourceHandle);  // a stream of another device
   }
   std::printf("%d devices\nPASSED\n", count);
+  return 0;
 }

@@ -26,4 +26,5 @@ int main() {
   CUDA(cudaMemcpy(host.data(), to, bytes, cudaMemcpyDeviceToHost));
   for (int i = 0; i < n; ++i) EXPECT(host[i] == 3 * (n - 1 - i));
   std::printf("PASSED\n");
+  return 0;
 }

@@ -50,4 +50,5 @@ int main() {
   }
   CUDA(cudaDeviceSynchronize());
   std::puts("PASSED");
+  return 0;
 }

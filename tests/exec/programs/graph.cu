@@ -62,4 +62,5 @@ int main() {
   CUDA(cudaGraphDestroy(graph));
   CUDA(cudaStreamDestroy(stream));
   std::printf("PASSED\n");
+  return 0;
 }

@@ -33,4 +33,5 @@ int main() {
   CUDA(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost));
   for (int i = 0; i < n; ++i) EXPECT(host[i] == (i + rounds) % n);
   std::printf("PASSED\n");
+  return 0;
 }

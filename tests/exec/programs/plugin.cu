@@ -28,6 +28,5 @@ extern "C" int run_shift(const char* how) {
   return 0;
 }
 
-#ifdef PROGRAM
+// The library has it too, and whoever opens that has one of its own.
 int main(int argc, char** argv) { return argc < 2 ? 2 : run_shift(argv[1]); }
-#endif

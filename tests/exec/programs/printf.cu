@@ -13,4 +13,5 @@ int main() {
   hello<<<1, 3>>>(static_cast<const char*>(address));
   CUDA(cudaDeviceSynchronize());
   std::printf("PASSED\n");
+  return 0;
 }

@@ -36,4 +36,5 @@ int main() {
   EXPECT(got == expected);
   delete[] host;
   std::printf("sum %llu\nPASSED\n", got);
+  return 0;
 }

@@ -40,4 +40,5 @@ int main() {
   CUDA(cudaFree(device));
   CUDA(cudaFreeHost(host));
   std::printf("PASSED\n");
+  return 0;
 }

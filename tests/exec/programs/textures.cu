@@ -113,4 +113,5 @@ int main() {
   CUDA(cudaFree(rows));
   CUDA(cudaFree(device));
   std::printf("PASSED\n");
+  return 0;
 }

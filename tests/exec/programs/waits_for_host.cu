@@ -16,4 +16,5 @@ int main() {
   CUDA(cudaDeviceSynchronize());
   EXPECT(memory[1] == 256);
   std::printf("PASSED\n");
+  return 0;
 }
