@@ -36,7 +36,7 @@ const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
       {"algorithms", "cub_block", {"race", kOwnCheck}},
       {"algorithms", "cub_device", {"out-of-bounds", kOwnCheck}},
-      {"algorithms", "thrust_segments", {"out-of-bounds"}},
+      {"algorithms", "thrust_segments", {kOwnCheck}},
       {"algorithms", "thrust_statistics", {kOwnCheck}},
       {"algorithms", "thrust_words", {kOwnCheck}},
       {"coding", "base64", {"out-of-bounds", "out-of-bounds"}},

@@ -25,9 +25,9 @@ PROGRAM(thrust_segments, 1) {
   int wrong = 0;
   for (int turn = 0; turn < turns; ++turn) {
     thrust::device_vector<unsigned> named(segments);
-    thrust::device_vector<long long> sums(mistake == 1 ? segments - 1 : segments);
-    const auto ends =
-        thrust::reduce_by_key(d_keys.begin(), d_keys.end(), d_values.begin(), named.begin(), sums.begin());
+    thrust::device_vector<long long> sums(segments);
+    const auto ends = thrust::reduce_by_key(d_keys.begin(), mistake == 1 ? d_keys.end() - 1 : d_keys.end(),
+                                            d_values.begin(), named.begin(), sums.begin());
     wrong += ends.first - named.begin() != segments;
     const thrust::host_vector<unsigned> segment_of = named;
     const thrust::host_vector<long long> found = sums;
