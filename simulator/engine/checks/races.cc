@@ -13,6 +13,7 @@
 #include "simulator/engine/memory/async_copy.h"
 #include "simulator/engine/memory/lane_runs.h"
 #include "simulator/engine/memory/tensor_copy.h"
+#include "simulator/engine/sync/arriving_data.h"
 #include "simulator/engine/sync/cluster.h"
 #include "simulator/engine/sync/dependent_grids.h"
 #include "simulator/engine/sync/parked.h"
@@ -327,7 +328,7 @@ bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
 }
 
 bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
-  if ((w.overlapped & lanes) != 0 && !check_running_grids(w, r, lanes)) return false;
+  if ((w.overlapped & lanes) != 0 && !(check_running_grids(w, r, lanes) && check_arriving_data(w, r, lanes))) return false;
   memory::DeviceMemory& memory = *w.block->worker->memory;
   return check_swaps(w, r, lanes, w.block->worker->races->parallel(), [&](Request& part, LaneMask some) {
     return check_cells(

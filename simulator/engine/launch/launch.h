@@ -96,6 +96,12 @@ struct RunningGrid {
   bool until_wait = true;  // griddepcontrol.wait waits for it too
 };
 
+// Global memory that a call before this launch may still be writing: it has put a copy or a fill into a stream that nothing orders before the launch's.
+struct ArrivingData {
+  memory::Address begin = 0, end = 0;
+  std::string by;  // the call
+};
+
 struct LaunchConfig {
   Dim3 grid, block, cluster{1, 1, 1};
   std::uint32_t dynamic_shared = 0;
@@ -116,6 +122,7 @@ struct LaunchConfig {
   std::vector<std::uint8_t>* ran = nullptr;      // one for each of Program::ops: kReached where some lane has come to it, and kExecuted if its guard was true
   Coverage* coverage = nullptr;                  // of the kernel's module: where what its threads execute is counted
   std::span<const RunningGrid> running_grids;    // none: every launch before this one has ended
+  std::span<const ArrivingData> arriving;        // none: every copy before this launch is done
   const memory::Images* images = nullptr;        // texture and surface objects; nullptr: there are none
   std::function<void(std::string_view)> output;  // device printf; default: stdout
   std::function<void(std::string_view)> notice;  // is told, in a sentence, that the kernel has been running for a minute, for two, four ...

@@ -65,7 +65,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     w.file[0] = b.register_files.get() + i * file;
     w.file[1] = launch.program->constants.get();
     w.exists = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
-    w.overlapped = launch.check_races && !config.running_grids.empty() ? w.exists : 0;
+    w.overlapped = launch.check_races && !(config.running_grids.empty() && config.arriving.empty()) ? w.exists : 0;
     w.waited = 0;
     w.index = i;
     w.block = &b;

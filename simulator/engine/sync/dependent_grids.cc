@@ -60,7 +60,8 @@ void run_wait_for_grids(Warp& w, const Op&, LaneMask mask) {
   if ((w.overlapped & mask) == 0) return;
   w.waited |= mask;
   const auto& running = b.launch->config->running_grids;
-  if (std::all_of(running.begin(), running.end(), [](const RunningGrid& grid) { return grid.until_wait; })) w.overlapped &= ~mask;
+  if (b.launch->config->arriving.empty() && std::all_of(running.begin(), running.end(), [](const RunningGrid& grid) { return grid.until_wait; }))
+    w.overlapped &= ~mask;
   // Threads that are ordered after this one need not wait themselves.
   GlobalRaces::Side side;
   side.order = &b.races;

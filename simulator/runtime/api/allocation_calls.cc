@@ -67,7 +67,7 @@ cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts acc
   if (a->base != address) return refuse("is not the start of an allocation: it lies " + describe_place(*r.memory, address));
   if (!accepts(a->kind)) return refuse("is " + describe(*a) + ", which this function does not free");
   r.leaks.freed(address);
-  r.dependent_launches.forget();
+  r.has_waited();
   r.memory->release(address);
   return cudaSuccess;
 }

@@ -109,7 +109,7 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 
 cudaError_t cudaDeviceSynchronize() {
   return api(__func__, Reach::kDevice, [](Runtime& r, Device&) {
-    r.dependent_launches.forget();
+    r.has_waited();
     return lockstep::runtime::check_unsafe(r, "cudaDeviceSynchronize");
   });
 }

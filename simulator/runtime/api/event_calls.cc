@@ -55,7 +55,7 @@ cudaError_t happened(const char* function, cudaEvent_t event) {
       r.explain(function, "the event was recorded while its stream was being captured");
       return cudaErrorCapturedEvent;
     }
-    r.dependent_launches.forget();
+    r.has_waited();
     return check_unsafe(r, function);
   });
 }

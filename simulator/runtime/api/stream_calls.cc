@@ -54,7 +54,7 @@ cudaError_t answer(T* result, T value) {
 // For what has nothing to wait for, but cannot be asked of a stream that is being captured.
 cudaError_t check_only(const char* function, cudaStream_t stream) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) {
-    r.dependent_launches.forget();
+    r.has_waited();
     return check_stream(r, d, function, stream);
   });
 }
@@ -108,7 +108,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return answer_about(__func__, stream, [&](Stream& s) -> cudaError_t {
     Runtime& r = Runtime::get();
     if ((flags & ~cudaEventWaitExternal) != 0) return cudaErrorInvalidValue;
-    r.dependent_launches.forget();
+    r.has_waited();
     Event* e = r.streams.find_event(event);
     if (e == nullptr) return cudaErrorInvalidResourceHandle;
     if (s.capture && (flags & cudaEventWaitExternal) != 0) return capture_work(r, "cudaStreamWaitEvent", s, WaitWork{event});
@@ -124,6 +124,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     Runtime& r = Runtime::get();
     if (function == nullptr) return cudaErrorInvalidValue;
     captured = s.capture != nullptr;
+    r.has_waited();  // whoever hears of the function's call
     const cudaError_t put = captured ? capture_work(r, "cudaLaunchHostFunc", s, HostWork{function, data}) : check_legacy(r, "cudaLaunchHostFunc", s);
     if (put == cudaSuccess) note_operation(r, r.current(), LOCKSTEP_OTHER_WORK, "cudaLaunchHostFunc", stream, captured);
     return put;

@@ -172,7 +172,7 @@ cudaError_t run_graph(const char* api_name, const GraphExec& exec) {
   Runtime& runtime = Runtime::get();
   {
     std::lock_guard lock(runtime.lock);
-    runtime.dependent_launches.forget();
+    runtime.has_waited();
   }
   for (const GraphExec::Step& step : exec.steps) {
     if (!step.enabled) continue;

@@ -195,6 +195,7 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   if (!runtime.findings.quiet())
     config.notice = [](std::string_view text) { std::fprintf(stderr, "lockstep: %.*s\n", static_cast<int>(text.size()), text.data()); };
   Interceptor* const interceptor = runtime.interceptor.get();
+  if (!runtime.settings.launch_blocking) config.arriving = runtime.copies_under_way.beside_kernel();
   config.running_grids = runtime.dependent_launches.before(request.stream, request.programmatic);
   if (interceptor != nullptr) interceptor->before_launch(runtime, *entry->binary, *loaded, config);
   engine::Outcome outcome = engine::launch(*loaded, config, *runtime.memory);

@@ -66,7 +66,7 @@ bool holds(unsigned comparison, Unsigned there, Unsigned value) {
 cudaError_t run_one(Runtime& runtime, const char* api_name, const CUstreamBatchMemOpParams& o, bool* done) {
   *done = true;
   if (const cudaError_t error = check(runtime, api_name, o); error != cudaSuccess) return error;
-  runtime.dependent_launches.forget();
+  runtime.has_waited();
   if (writes(o)) {
     std::uint64_t value = o.writeValue.value64;
     const CopyWork copy = make_copy_work(reinterpret_cast<void*>(o.writeValue.address), 8, &value, 8, width(o), 1, cudaMemcpyDefault);

@@ -186,6 +186,7 @@ void Runtime::tell_leaks() {
 }
 
 void Runtime::reset_device(Device& device) {
+  has_waited();
   tell_leaks(device);
   modules.unload(*this, device.ordinal);
   for (const memory::Allocation* a : memory->live()) {

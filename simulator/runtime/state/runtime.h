@@ -21,6 +21,7 @@
 #include "simulator/engine/launch/launch.h"
 #include "simulator/memory/device_memory.h"
 #include "simulator/memory/image.h"
+#include "simulator/runtime/state/copies_under_way.h"
 #include "simulator/runtime/state/dependent_launches.h"
 #include "simulator/runtime/state/device_lock.h"
 #include "simulator/runtime/state/environment.h"
@@ -103,6 +104,7 @@ class Runtime {
   Leaks leaks;
   Operations operations;
   DependentLaunches dependent_launches;
+  CopiesUnderWay copies_under_way;
   bool used = false;                               // a call has reached a device
   std::unique_ptr<Interceptor> interceptor;        // of `lockstep mutate`
   bool forking_mutant = false;                     // the process that is forked now goes on with the device
@@ -122,6 +124,11 @@ class Runtime {
   // Tells what of the device, or of all, is still allocated, if that is to be checked.
   void tell_leaks(const Device& device);
   void tell_leaks();
+  // The host, or a stream, has waited for something: what was put into streams before is taken to be done.
+  void has_waited() {
+    dependent_launches.forget();
+    copies_under_way.forget();
+  }
   // Destroys everything on a device.
   void reset_device(Device& device);
 

@@ -1,0 +1,93 @@
+// Kernels that overtake a copy or a fill that is under way in another stream.
+#include <cstdlib>
+
+#include "tests/checker/checker.h"
+
+namespace {
+
+using lockstep::checker::Buffer;
+
+// A stream that ends with the scope.
+class Stream {
+ public:
+  explicit Stream(unsigned flags) { cudaStreamCreateWithFlags(&stream_, flags); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+constexpr int kThreads = 32;
+
+// The copy returns when the bytes are in a staging buffer; a stream that does not wait for the default one may overtake it.
+__global__ void after_copy_from_pageable_memory(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT copy_from_pageable_memory
+PAIR(copy_from_pageable_memory, "race") {
+  const std::vector<int> host(kThreads, 7);
+  Buffer<int> x(kThreads), y(kThreads);
+  const Stream s(cudaStreamNonBlocking);
+  cudaMemcpy(x, host.data(), kThreads * sizeof(int), cudaMemcpyHostToDevice);
+  if (!faulty) cudaStreamSynchronize(nullptr);
+  after_copy_from_pageable_memory<<<1, kThreads, 0, s>>>(x, y);
+  cudaStreamSynchronize(s);
+}
+
+// Before it begins, such a copy waits for the one before it.
+__global__ void after_second_copy_from_pageable_memory(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT second_copy_from_pageable_memory
+PAIR(second_copy_from_pageable_memory, "race") {
+  const std::vector<int> host(kThreads, 7);
+  Buffer<int> first(kThreads), second(kThreads), y(kThreads);
+  const Stream s(cudaStreamNonBlocking);
+  cudaMemcpy(first, host.data(), kThreads * sizeof(int), cudaMemcpyHostToDevice);
+  cudaMemcpy(second, host.data(), kThreads * sizeof(int), cudaMemcpyHostToDevice);
+  after_second_copy_from_pageable_memory<<<1, kThreads, 0, s>>>(faulty ? second : first, y);
+  cudaStreamSynchronize(s);
+}
+
+// From pinned memory the host goes on at once.
+__global__ void after_copy_in_another_stream(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT copy_in_another_stream
+PAIR(copy_in_another_stream, "race") {
+  int* host = nullptr;
+  cudaMallocHost(&host, kThreads * sizeof(int));
+  for (int i = 0; i < kThreads; ++i) host[i] = i;
+  {
+    Buffer<int> x(kThreads), y(kThreads);
+    const Stream copies(cudaStreamDefault), kernels(cudaStreamDefault);
+    cudaEvent_t copied;
+    cudaEventCreateWithFlags(&copied, cudaEventDisableTiming);
+    cudaMemcpyAsync(x, host, kThreads * sizeof(int), cudaMemcpyHostToDevice, copies);
+    cudaEventRecord(copied, copies);
+    if (!faulty) cudaStreamWaitEvent(kernels, copied, 0);
+    after_copy_in_another_stream<<<1, kThreads, 0, kernels>>>(x, y);
+    cudaDeviceSynchronize();
+    cudaEventDestroy(copied);
+  }
+  cudaFreeHost(host);
+}
+
+__global__ void after_copy_within_the_device(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT copy_within_the_device
+PAIR(copy_within_the_device, "race") {
+  Buffer<int> x(kThreads), y(kThreads), from(kThreads, 1);
+  const Stream blocking(cudaStreamDefault), free(cudaStreamNonBlocking);
+  cudaDeviceSynchronize();
+  cudaMemcpy(x, from, kThreads * sizeof(int), cudaMemcpyDeviceToDevice);
+  after_copy_within_the_device<<<1, kThreads, 0, faulty ? free : blocking>>>(x, y);
+  cudaDeviceSynchronize();
+}
+
+__global__ void after_fill_in_the_default_stream(int* counts) { atomicAdd(counts + threadIdx.x % 4, 1); }  // FAULT fill_in_the_default_stream
+PAIR(fill_in_the_default_stream, "race") {
+  Buffer<int> counts(4);
+  const Stream s(cudaStreamNonBlocking);
+  if (faulty) {
+    cudaMemset(counts, 0, 4 * sizeof(int));
+  } else {
+    cudaMemsetAsync(counts, 0, 4 * sizeof(int), s);
+  }
+  after_fill_in_the_default_stream<<<1, kThreads, 0, s>>>(counts);
+  cudaStreamSynchronize(s);
+}
+
+}  // namespace
