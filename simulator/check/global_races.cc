@@ -202,6 +202,13 @@ bool GlobalRaces::now(const Record& r, const Side& side) const {
   return r.block == side.block && r.warp == side.warp && r.epoch == side.order->epoch() && r.clock == side.order->clock(side.warp);
 }
 
+bool GlobalRaces::reads_again(std::uint32_t h, std::uint32_t lane, const Side& side) const {
+  if (side.strong || side.order->clock(side.warp) == 0) return false;  // then it has the same clock still
+  const Conflict s = second(h);
+  return s.other_lane == lane && s.other.block == side.block && s.other.warp == side.warp && s.other.epoch == side.order->epoch() &&
+         (s.other.strong || s.other.clock != side.order->clock(side.warp));
+}
+
 bool GlobalRaces::lanes_apart(std::uint32_t h, const Side& side) const {
   const auto apart = [&](const Record& r) {
     if (r.block == side.block) return r.epoch == side.order->epoch() && side.order->knows_lanes_apart(side.warp, r.warp);
@@ -215,7 +222,7 @@ bool GlobalRaces::unordered(std::uint32_t h, std::uint32_t lane, const Side& sid
   const auto judge = [&](const Conflict& other) { return relate(other.other, other.other_lane, lane, side); };
   switch (judge(first)) {
     case Relation::kUnordered: conflict = first; return true;
-    case Relation::kOrdered: return false;
+    case Relation::kOrdered:
     case Relation::kSelf: break;
   }
   if (!(h & kMany)) return false;
@@ -269,10 +276,13 @@ inline __attribute__((always_inline)) void GlobalRaces::read(std::uint32_t& rd, 
     case Relation::kOrdered: return tell(rd, bytes, lane, me, seen);
     case Relation::kSelf:
       // The same again; or a strong read where a weak one says more.
-      if ((rd & kMany) || (now(r, side) && (!r.strong || side.strong))) {
+      if (side.strong ? (rd & kMany) || !r.strong || now(r, side) : !r.strong && now(r, side)) {
         if (side.strong && !r.strong) rd |= kSeen;
       } else {
+        // What ordered somebody after the reading before does not order it after this one. The other reader stays.
+        const std::uint32_t before = rd;
         tell(rd, bytes, lane, me, seen);
+        if ((before & kMany) && rd != before) keep_second(rd, before, me);
       }
       return;
     case Relation::kUnordered:
@@ -283,7 +293,7 @@ inline __attribute__((always_inline)) void GlobalRaces::read(std::uint32_t& rd, 
         if (rd != before) tell_also(rd, number_of(before), lane_of(before), me);
         return;
       }
-      if (!(rd & kMany)) tell_also(rd, me.number(), lane, me);
+      if (!(rd & kMany) || reads_again(rd, lane, side)) tell_also(rd, me.number(), lane, me);
       if (side.strong) rd |= kSeen;
   }
 }
@@ -296,10 +306,7 @@ inline __attribute__((always_inline)) void GlobalRaces::follow(std::uint32_t& h,
   } else {
     const std::uint32_t before = h;
     tell(h, bytes, lane, me);
-    if (relation == Relation::kSelf && !me.side().observes && (before & kMany) && h != before) {
-      const std::uint32_t s = second_of(number_of(before)).load(std::memory_order_relaxed);
-      tell_also(h, s >> kSecondShift, lane_of(before) + s, me);
-    }
+    if (relation == Relation::kSelf && !me.side().observes && (before & kMany) && h != before) keep_second(h, before, me);
   }
 }
 
@@ -459,7 +466,12 @@ bool GlobalRaces::row(RaceCell* cells, std::uint32_t width, std::uint32_t lane, 
 bool GlobalRaces::together(RaceCell* cells, std::uint32_t width, std::uint32_t lane, std::uint32_t last, Access& me) {
   RaceCell after[4];
   Conflict conflict;
-  const auto between = [&](std::uint32_t h) { return lane_of(h) > lane && lane_of(h) < last && of_warp(h, me.side()); };
+  const auto between = [&](std::uint32_t h) {
+    if (lane_of(h) > lane && lane_of(h) < last && of_warp(h, me.side())) return true;
+    if (!valid(h) || !(h & kMany) || me.side().order->clock(me.side().warp) == 0) return false;
+    const Conflict s = second(h);
+    return s.other_lane > lane && s.other_lane < last && s.other.block == me.side().block && s.other.warp == me.side().warp;
+  };
   const auto apart = [&](std::uint32_t h) { return valid(h) && bytes_of(h) != kAllBytes; };
   for (std::uint32_t i = 0; i < width; ++i) {
     after[i] = cells[i];

@@ -223,6 +223,14 @@ class GlobalRaces {
   }
   // `h` tells from now on of `lane` of the record `number`, too.
   void tell_also(std::uint32_t& h, std::uint32_t number, std::uint32_t lane, Access& access) const;
+  // Whether the second reader of which `h` tells is the one that reads now, weakly, at a later clock: what ordered somebody after that reading does not order
+  // it after this one.
+  bool reads_again(std::uint32_t h, std::uint32_t lane, const Side& side) const;
+  // `h` tells of a thread anew, and beside it of whom `before` told.
+  void keep_second(std::uint32_t& h, std::uint32_t before, Access& access) const {
+    const std::uint32_t s = second_of(number_of(before)).load(std::memory_order_relaxed);
+    tell_also(h, s >> kSecondShift, lane_of(before) + s, access);
+  }
   // Whether a half tells of an access by the warp that accesses now.
   bool of_warp(std::uint32_t h, const Side& side) const;
   bool valid(std::uint32_t h) const { return number_of(h) >= base_; }

@@ -355,4 +355,36 @@ PAIR(reads_again_after_its_arrival, "race") {
   reads_again_after_its_arrival<faulty><<<1, 64>>>(y);
 }
 
+// The same in global memory, where another thread has read it besides.
+template <bool faulty>
+__global__ void reads_again_beside_another(int* x, int* y) {
+  __shared__ unsigned long long bar;
+  __shared__ volatile int another_has_read;
+  if (threadIdx.x == 0) {
+    INIT(&bar, 2);
+    another_has_read = 0;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    int sum = *x;
+    while (another_has_read == 0) {
+    }
+    ARRIVE(&bar);
+    asm volatile("" ::: "memory");
+    if (faulty) sum += *x;  // FAULT reads_again_beside_another
+    y[0] = sum;
+  } else if (threadIdx.x == 32) {
+    y[1] = *x;
+    another_has_read = 1;
+    ARRIVE(&bar);
+  } else if (threadIdx.x == 64) {
+    WAIT_PHASE(&bar, 0);
+    *x = 2;  // FAULT reads_again_beside_another
+  }
+}
+PAIR(reads_again_beside_another, "race") {
+  Buffer<int> x(1, 0), y(2);
+  reads_again_beside_another<faulty><<<1, 96>>>(x, y);
+}
+
 }  // namespace
