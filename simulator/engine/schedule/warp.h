@@ -26,7 +26,7 @@ struct Warp {
   std::byte* file[2];       // [0] registers, [1] the kernel's constants (read only)
   LaneMask carry = 0;       // condition code CC.CF, one bit a lane
   LaneMask exists = 0;      // lanes that are threads of the block (a last warp may be partial)
-  LaneMask overlapped = 0;  // lanes beside which grids or copies before this grid may still run, and those that have waited: sync/dependent_grids.h, arriving_data.h
+  LaneMask overlapped = 0;  // lanes beside which grids or copies before this one may still run, and those that have waited: sync/dependent_grids.h
   LaneMask waited = 0;
   std::uint32_t index = 0;  // within the block
   Block* block = nullptr;
