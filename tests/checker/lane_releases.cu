@@ -149,9 +149,9 @@ __global__ void last_lane_sets_a_flag_alone(int* x, int* flag, int* y) {
     x[threadIdx.x] = threadIdx.x;  // FAULT last_lane_sets_a_flag_alone
     if (!faulty) __syncwarp();
     if (threadIdx.x != 31) asm volatile("exit;");
-    store_release(flag, 1);
+    release(flag, 1);
   } else {
-    while (load_acquire(flag) == 0) {
+    while (acquire(flag) == 0) {
     }
     y[threadIdx.x] = x[31 - threadIdx.x];  // FAULT last_lane_sets_a_flag_alone
   }
