@@ -10,8 +10,13 @@ numbers: nvcc knows them, and says so.
 
 CudaArchsInfo = provider(
     doc = "The architectures that were asked for.",
-    fields = {"gencode": "nvcc options, one -gencode=... an architecture"},
+    fields = {
+        "gencode": "nvcc options, one -gencode=... an architecture",
+        "is_default": "whether nobody asked for any",
+    },
 )
+
+DEFAULT_ARCHS = "compute_75,compute_90"
 
 def parse_archs(text):
     """Turns `sm_90,compute_90` into nvcc options.
@@ -39,7 +44,7 @@ def _cuda_archs_impl(ctx):
     parsed = parse_archs(ctx.build_setting_value)
     if parsed.error:
         fail("--//%s:%s: %s" % (ctx.label.package, ctx.label.name, parsed.error))
-    return [CudaArchsInfo(gencode = parsed.gencode)]
+    return [CudaArchsInfo(gencode = parsed.gencode, is_default = ctx.build_setting_value == DEFAULT_ARCHS)]
 
 cuda_archs = rule(
     implementation = _cuda_archs_impl,
