@@ -8,7 +8,7 @@ STANDARD_COPTS = [] if IS_MAIN_WORKSPACE else ["-std=c++20"]
 
 # What nvcc is told in this repository, so that it parses less, three times a file: of libstdc++, <cmath> without the special
 # functions of C++17, which no kernel here uses (the guard of their header; a third of what an empty file takes); of the
-# toolkit, <cooperative_groups.h> without libcu++ (three quarters of what a small file takes; the PTX is the same).
+# toolkit, <cooperative_groups.h> without libcu++ (three quarters of what a small file takes; the kernels' code is the same).
 QUICK_NVCC_COPTS = [
     "-D_GLIBCXX_BITS_SPECFUN_H",
     "-D_CG_LIMIT_INCLUDED_DEPENDENCIES",

@@ -15,5 +15,6 @@
 #include "narrow_elements.cu"
 #include "observation.cu"
 #include "shared_races.cu"
+#include "streams.cu"
 #include "synchronisation.cu"
 #include "tensor_copies.cu"

@@ -20,29 +20,29 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-constexpr int kThreads = 32;
+constexpr int kCopied = 32;
 
 // The copy returns when the bytes are in a staging buffer; a stream that does not wait for the default one may overtake it.
 __global__ void after_copy_from_pageable_memory(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT copy_from_pageable_memory
 PAIR(copy_from_pageable_memory, "race") {
-  const std::vector<int> host(kThreads, 7);
-  Buffer<int> x(kThreads), y(kThreads);
+  const std::vector<int> host(kCopied, 7);
+  Buffer<int> x(kCopied), y(kCopied);
   const Stream s(cudaStreamNonBlocking);
-  cudaMemcpy(x, host.data(), kThreads * sizeof(int), cudaMemcpyHostToDevice);
+  cudaMemcpy(x, host.data(), kCopied * sizeof(int), cudaMemcpyHostToDevice);
   if (!faulty) cudaStreamSynchronize(nullptr);
-  after_copy_from_pageable_memory<<<1, kThreads, 0, s>>>(x, y);
+  after_copy_from_pageable_memory<<<1, kCopied, 0, s>>>(x, y);
   cudaStreamSynchronize(s);
 }
 
 // Before it begins, such a copy waits for the one before it.
 __global__ void after_second_copy_from_pageable_memory(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT second_copy_from_pageable_memory
 PAIR(second_copy_from_pageable_memory, "race") {
-  const std::vector<int> host(kThreads, 7);
-  Buffer<int> first(kThreads), second(kThreads), y(kThreads);
+  const std::vector<int> host(kCopied, 7);
+  Buffer<int> first(kCopied), second(kCopied), y(kCopied);
   const Stream s(cudaStreamNonBlocking);
-  cudaMemcpy(first, host.data(), kThreads * sizeof(int), cudaMemcpyHostToDevice);
-  cudaMemcpy(second, host.data(), kThreads * sizeof(int), cudaMemcpyHostToDevice);
-  after_second_copy_from_pageable_memory<<<1, kThreads, 0, s>>>(faulty ? second : first, y);
+  cudaMemcpy(first, host.data(), kCopied * sizeof(int), cudaMemcpyHostToDevice);
+  cudaMemcpy(second, host.data(), kCopied * sizeof(int), cudaMemcpyHostToDevice);
+  after_second_copy_from_pageable_memory<<<1, kCopied, 0, s>>>(faulty ? second : first, y);
   cudaStreamSynchronize(s);
 }
 
@@ -50,17 +50,17 @@ PAIR(second_copy_from_pageable_memory, "race") {
 __global__ void after_copy_in_another_stream(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT copy_in_another_stream
 PAIR(copy_in_another_stream, "race") {
   int* host = nullptr;
-  cudaMallocHost(&host, kThreads * sizeof(int));
-  for (int i = 0; i < kThreads; ++i) host[i] = i;
+  cudaMallocHost(&host, kCopied * sizeof(int));
+  for (int i = 0; i < kCopied; ++i) host[i] = i;
   {
-    Buffer<int> x(kThreads), y(kThreads);
+    Buffer<int> x(kCopied), y(kCopied);
     const Stream copies(cudaStreamDefault), kernels(cudaStreamDefault);
     cudaEvent_t copied;
     cudaEventCreateWithFlags(&copied, cudaEventDisableTiming);
-    cudaMemcpyAsync(x, host, kThreads * sizeof(int), cudaMemcpyHostToDevice, copies);
+    cudaMemcpyAsync(x, host, kCopied * sizeof(int), cudaMemcpyHostToDevice, copies);
     cudaEventRecord(copied, copies);
     if (!faulty) cudaStreamWaitEvent(kernels, copied, 0);
-    after_copy_in_another_stream<<<1, kThreads, 0, kernels>>>(x, y);
+    after_copy_in_another_stream<<<1, kCopied, 0, kernels>>>(x, y);
     cudaDeviceSynchronize();
     cudaEventDestroy(copied);
   }
@@ -69,11 +69,11 @@ PAIR(copy_in_another_stream, "race") {
 
 __global__ void after_copy_within_the_device(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT copy_within_the_device
 PAIR(copy_within_the_device, "race") {
-  Buffer<int> x(kThreads), y(kThreads), from(kThreads, 1);
+  Buffer<int> x(kCopied), y(kCopied), from(kCopied, 1);
   const Stream blocking(cudaStreamDefault), free(cudaStreamNonBlocking);
   cudaDeviceSynchronize();
-  cudaMemcpy(x, from, kThreads * sizeof(int), cudaMemcpyDeviceToDevice);
-  after_copy_within_the_device<<<1, kThreads, 0, faulty ? free : blocking>>>(x, y);
+  cudaMemcpy(x, from, kCopied * sizeof(int), cudaMemcpyDeviceToDevice);
+  after_copy_within_the_device<<<1, kCopied, 0, faulty ? free : blocking>>>(x, y);
   cudaDeviceSynchronize();
 }
 
@@ -86,7 +86,7 @@ PAIR(fill_in_the_default_stream, "race") {
   } else {
     cudaMemsetAsync(counts, 0, 4 * sizeof(int), s);
   }
-  after_fill_in_the_default_stream<<<1, kThreads, 0, s>>>(counts);
+  after_fill_in_the_default_stream<<<1, kCopied, 0, s>>>(counts);
   cudaStreamSynchronize(s);
 }
 

@@ -159,7 +159,10 @@ LaunchStatus read_own_count(std::uint64_t& count) {
   return kernels::status_of(cudaMemcpyFromSymbol(&count, own_count, sizeof count), kWho, "copying");
 }
 LaunchStatus write_own_count(std::uint64_t count) {
-  return kernels::status_of(cudaMemcpyToSymbol(own_count, &count, sizeof count), kWho, "copying");
+  cudaError_t error = cudaMemcpyToSymbol(own_count, &count, sizeof count);
+  // It may return before the bytes are there.
+  if (error == cudaSuccess) error = cudaStreamSynchronize(nullptr);
+  return kernels::status_of(error, kWho, "copying");
 }
 
 template <auto kKernel>
