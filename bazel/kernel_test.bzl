@@ -99,12 +99,11 @@ def kernel_test(
         env = dict(
             # Bazel gives a test one processor, and runs as many at a time as there are: with two host threads each they
             # take a fifth more. --test_env=LOCKSTEP_HOST_THREADS=0 gives them all there are.
-            {"LOCKSTEP_HOST_THREADS": "1"},
+            dict({"LOCKSTEP_HOST_THREADS": "1"}, **env),
             # Two, so that what a launcher keeps from one device to the next shows.
             LOCKSTEP_DEVICES = "2",
             LOCKSTEP_EXPECT_KERNELS = "1",
             LOCKSTEP_GPU = "simulated",
-            **env
         ),
         shard_count = shard_count,
         tags = tags + simulated_tags,

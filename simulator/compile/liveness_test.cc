@@ -116,5 +116,42 @@ TEST(Liveness, IsWhatEveryPathSays) {
   }
 }
 
+// Whether a path from instruction `at` comes to one that reads `v` before any has written it. A guarded write counts.
+bool read_unwritten(const ptx::Function& f, std::uint32_t at, std::uint32_t v, std::set<std::uint32_t>& seen) {
+  if (at >= f.body.size() || !seen.insert(at).second) return false;
+  const ptx::Instruction& i = f.body[at];
+  bool written = false;
+  for (const ptx::RegisterAccess& a : ptx::register_accesses(i)) {
+    if (a.index != v) continue;
+    if (!a.writes) return true;
+    written = true;
+  }
+  if (written) return false;
+  const ptx::Successors next = ptx::successors(i);
+  if (next.next && read_unwritten(f, at + 1, v, seen)) return true;
+  return std::ranges::any_of(next.targets, [&](std::uint32_t t) { return read_unwritten(f, t, v, seen); });
+}
+
+TEST(Liveness, UndefinedIsWhatSomePathReadsUnwritten) {
+  std::mt19937 random(11);
+  std::size_t defined = 0, all = 0;
+  for (int n = 0; n < 500; ++n) {
+    const std::string body = random_body(random);
+    const ptx::Module m = testing::parsed(kernel(body));
+    const ptx::Function& f = m.functions[0];
+    std::vector<std::uint32_t> expected;
+    for (std::uint32_t v = 0; v < f.registers.size(); ++v) {
+      std::set<std::uint32_t> seen;
+      if (read_unwritten(f, 0, v, seen)) expected.push_back(v);
+    }
+    ASSERT_EQ(find_liveness(f).undefined, expected) << body;
+    defined += f.registers.size() - expected.size();
+    all += f.registers.size();
+  }
+  // Neither is rare.
+  EXPECT_GT(defined, all / 10);
+  EXPECT_LT(defined, all - all / 10);
+}
+
 }  // namespace liveness_test
 }  // namespace lockstep::compile
