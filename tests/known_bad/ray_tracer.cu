@@ -300,11 +300,6 @@ Mutants<RayTracerLauncher> ray_tracer_mutants() {
        launch<SquareRootOfTheShade>,
        {"mismatch"},
        {"mismatch"}},
-      {"constant_limit_unchecked",
-       "more spheres than constant memory holds, without a word",
-       constant_limit_unchecked,
-       {"law"},
-       {"law"}},
       {"hits_where_it_touches",
        "distance <= radius: a ray that touches",
        launch<HitsWhereItTouches>,
@@ -336,11 +331,21 @@ Mutants<RayTracerLauncher> ray_tracer_mutants() {
        launch<OneGridOfRows>,
        {"unwritten", "mismatch"},
        {"unwritten", "mismatch"}},
-      {"full_list_refused", "2,340 spheres are too many", full_list_refused, {"cuda-error"}, {"cuda-error"}},
       // Negative controls.
       {"in_steps", "the unchanged steps from which the mutants are made", launch<Honest>},
       {"backwards", "the list backwards, pixels along one line", launch_backwards},
       {"packed_by_hand", "channels shifted into a word", launch<PackedByHand>},
+  };
+}
+
+Mutants<RayTracerLauncher> ray_tracer_launcher_mutants() {
+  return {
+      {"constant_limit_unchecked",
+       "more spheres than constant memory holds, without a word",
+       constant_limit_unchecked,
+       {"law"},
+       {"law"}},
+      {"full_list_refused", "2,340 spheres are too many", full_list_refused, {"law"}, {"law"}},
   };
 }
 
