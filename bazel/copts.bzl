@@ -45,7 +45,9 @@ ENGINE_COPTS = [
 # What merely computes, with the GPU's arithmetic: optimised whatever the compilation mode, since the vector loops are the
 # point. simulator/engine/alu/handler_file.h has the rule that these files keep.
 HANDLER_COPTS = [
-    "-O3",
+    "-O1",
+    "-ftree-vectorize",
+    "-fpeel-loops",
     "-fwrapv",  # signed arithmetic wraps, as on the GPU
     "-fno-strict-aliasing",  # a register is read as whatever the instruction's type says
     "-ffp-contract=off",

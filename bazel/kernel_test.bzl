@@ -8,7 +8,7 @@ load("@local_gpus//:gpus.bzl", "GPU_IDENTITY", "GPU_POOL")
 load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", "cc_library")
 load("@rules_cc//cc:cc_test.bzl", "cc_test")
-load(":copts.bzl", "HOT_HOST_COPTS", "IS_MAIN_WORKSPACE", "STANDARD_COPTS")
+load(":copts.bzl", "HOT_HOST_COPTS", "IS_MAIN_WORKSPACE", "QUICK_COPTS", "STANDARD_COPTS")
 
 # Labels of this repository, whichever the test is declared in.
 _SIMULATED = Label("//simulator:cudart")
@@ -82,7 +82,7 @@ def kernel_test(
         name = objects,
         testonly = True,
         srcs = srcs,
-        copts = STANDARD_COPTS + HOT_HOST_COPTS + copts,
+        copts = STANDARD_COPTS + QUICK_COPTS + copts,
         data = data,
         linkstatic = True,
         tags = tags + simulated_tags,
@@ -150,7 +150,7 @@ def timing_test(name, srcs, deps = [], kernels = [], size = "small", min_sm = 75
         name = name + "_timing_test",
         size = size,
         srcs = srcs,
-        copts = STANDARD_COPTS + HOT_HOST_COPTS,
+        copts = STANDARD_COPTS + QUICK_COPTS,
         env = {
             "LOCKSTEP_EXPECT_KERNELS": "1",
             "LOCKSTEP_GPU": "required",
