@@ -14,7 +14,7 @@ using Matmul = std::function<decltype(kernels::matmul)>;
 
 // In the order in which a mutant meets them.
 Laws<Matmul> matmul_laws();
-// With all sides 2,048.
+// With all sides 2,048, rows far apart, and more rows than a grid of large tiles covers.
 Laws<Matmul> huge_matmul_laws();
 
 }  // namespace lockstep::properties

@@ -7,7 +7,14 @@
 namespace lockstep::known_bad {
 namespace {
 
-const bool added = add_mutation_tests("matmul", matmul_mutants(), of_kernels(properties::matmul_laws()));
+// The kernels here are the same for every variant: CoversRowsBeyondTheGrid says what it says of one.
+properties::Laws<properties::Matmul> laws_of_one_variant() {
+  auto laws = of_kernels(properties::matmul_laws());
+  std::erase_if(laws, [](const auto& law) { return law.name == "CoversRowsBeyondTheGridWithoutTiles"; });
+  return laws;
+}
+
+const bool added = add_mutation_tests("matmul", matmul_mutants(), laws_of_one_variant());
 
 }  // namespace
 }  // namespace lockstep::known_bad
