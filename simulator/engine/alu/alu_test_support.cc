@@ -22,56 +22,95 @@ Bits truncated(Bits v, int bytes) { return bytes == 0 ? v & 1 : bytes >= 8 ? v :
 // A file of registers, 512 bytes each.
 class Bank {
  public:
-  explicit Bank(int registers) : storage_(registers * 512 + 64), registers_(registers) {
+  explicit Bank(int registers) : storage_(registers * 512 + 64) {
     const auto at = reinterpret_cast<std::uintptr_t>(storage_.data());
     base_ = storage_.data() + (64 - at % 64) % 64;
   }
   std::byte* base() { return base_; }
   static Slot slot(int index) { return static_cast<Slot>(index * 512); }
-  void put(int index, int bytes, int lane, Bits v) {
-    if (bytes == 0) {
-      std::uint32_t m;
-      std::memcpy(&m, base_ + slot(index), 4);
-      m = (m & ~(1u << lane)) | static_cast<std::uint32_t>(v & 1) << lane;
-      std::memcpy(base_ + slot(index), &m, 4);
-    } else {
-      copied(base_ + slot(index) + lane * bytes, &v, bytes);
-    }
-  }
+  std::byte* at(int index) { return base_ + slot(index); }
   Bits get(int index, int bytes, int lane) const {
-    if (bytes == 0) {
-      std::uint32_t m;
-      std::memcpy(&m, base_ + slot(index), 4);
-      return (m >> lane) & 1;
-    }
+    const std::byte* const at = base_ + slot(index);
     Bits v = 0;
-    copied(&v, base_ + slot(index) + lane * bytes, bytes);
+    if (bytes == 0) {
+      std::memcpy(&v, at, 4);
+      return (v >> lane) & 1;
+    }
+    std::memcpy(&v, at + lane * bytes, static_cast<std::size_t>(bytes));
     return v;
   }
 
  private:
-  // A size that the compiler knows makes no call, and there are hundreds of millions.
-  static void copied(void* to, const void* from, int bytes) {
+  std::vector<std::byte> storage_;
+  std::byte* base_;
+};
+
+// What a register holds: a value for each lane, or of a predicate a bit.
+struct Image {
+  alignas(64) std::array<std::byte, kWarpSize * 8> held;
+
+  static std::size_t size(int bytes) { return bytes == 0 ? 4 : static_cast<std::size_t>(kWarpSize * bytes); }
+
+  // The values `of(lane)`.
+  template <class Of>
+  void fill(int bytes, Of of) {
     switch (bytes) {
-      case 1: std::memcpy(to, from, 1); break;
-      case 2: std::memcpy(to, from, 2); break;
-      case 4: std::memcpy(to, from, 4); break;
-      case 8: std::memcpy(to, from, 8); break;
+      case 0: return put(bits(of));
+      case 1: return lanes<std::uint8_t>(of);
+      case 2: return lanes<std::uint16_t>(of);
+      case 4: return lanes<std::uint32_t>(of);
+      case 8: return lanes<std::uint64_t>(of);
       default: ADD_FAILURE() << "no register has " << bytes << " bytes";
     }
   }
-  std::vector<std::byte> storage_;
-  std::byte* base_;
-  int registers_;
+  // `ours` in the lanes of the mask, `others` in the rest.
+  void merge(int bytes, LaneMask mask, const Image& ours, const Image& others) {
+    switch (bytes) {
+      case 0: return put((ours.get<LaneMask>(0) & mask) | (others.get<LaneMask>(0) & ~mask));
+      case 1: return merge_lanes<std::uint8_t>(mask, ours, others);
+      case 2: return merge_lanes<std::uint16_t>(mask, ours, others);
+      case 4: return merge_lanes<std::uint32_t>(mask, ours, others);
+      case 8: return merge_lanes<std::uint64_t>(mask, ours, others);
+      default: ADD_FAILURE() << "no register has " << bytes << " bytes";
+    }
+  }
+  // The lowest bits of `of(lane)`.
+  template <class Of>
+  static LaneMask bits(Of of) {
+    LaneMask mask = 0;
+    for (int lane = 0; lane < kWarpSize; ++lane) mask |= static_cast<LaneMask>(of(lane) & 1) << lane;
+    return mask;
+  }
+
+ private:
+  template <class T>
+  T get(int lane) const {
+    T v;
+    std::memcpy(&v, held.data() + lane * sizeof v, sizeof v);
+    return v;
+  }
+  template <class T>
+  void put(T v, int lane = 0) {
+    std::memcpy(held.data() + lane * sizeof v, &v, sizeof v);
+  }
+  template <class T, class Of>
+  void lanes(Of of) {
+    for (int lane = 0; lane < kWarpSize; ++lane) put(static_cast<T>(of(lane)), lane);
+  }
+  template <class T>
+  void merge_lanes(LaneMask mask, const Image& ours, const Image& others) {
+    for (int lane = 0; lane < kWarpSize; ++lane) put(((mask >> lane) & 1) != 0 ? ours.get<T>(lane) : others.get<T>(lane), lane);
+  }
 };
 
 // A lane's operands; the carry stands after the last source.
 using Operands = std::array<Bits, 6>;
 
-std::vector<Operands> operand_tuples(const Form& form, const std::vector<std::vector<Bits>>& specials, const Options& options) {
+// Into `tuples`, whose memory serves one form after another: a fifth of the time went to the kernel for pages.
+void operand_tuples(const Form& form, const std::vector<std::vector<Bits>>& specials, const Options& options, std::vector<Operands>& tuples) {
   const int n = static_cast<int>(specials.size());
   std::mt19937_64 random(std::hash<std::string>{}(form.text));
-  std::vector<Operands> tuples;
+  tuples.clear();
   auto pick = [&](int i) { return specials[i][random() % specials[i].size()]; };
   if (n == 1) {
     for (Bits v : specials[0]) tuples.push_back({v});
@@ -106,7 +145,6 @@ std::vector<Operands> operand_tuples(const Form& form, const std::vector<std::ve
   for (auto& t : tuples) {
     for (int k = 0; k < n; ++k) t[k] = truncated(t[k], form.bytes[k + 1]);
   }
-  return tuples;
 }
 
 std::string shown(std::span<const Bits> in) {
@@ -124,6 +162,10 @@ struct Batch {
   std::array<Operands, kWarpSize> in;
   std::array<Bits, kWarpSize> expected;
   LaneMask carry;
+  // The same as registers hold it. Where the options have no such reference, `second` and `carry_out` are nothing.
+  std::array<Image, 5> sources;
+  Image result;
+  LaneMask second, carry_out;
 };
 
 // How one run is laid out.
@@ -137,7 +179,18 @@ struct Layout {
 class Runner {
  public:
   // `judge` may be empty: then a batch says what is expected.
-  Runner(const Form& form, const Judge& judge, const Options& options) : form_(form), judge_(judge), options_(options) {}
+  Runner(const Form& form, const Judge& judge, const Options& options) : form_(form), judge_(judge), options_(options) {
+    poison_.fill(form_.bytes[0], [&](int lane) { return kPoison >> lane; });
+  }
+
+  // After `in` and `expected` are there.
+  void prepare(Batch& batch) const {
+    const int n = static_cast<int>(form_.bytes.size()) - 1;
+    for (int i = 0; i < n; ++i) batch.sources[i].fill(form_.bytes[i + 1], [&](int lane) { return batch.in[lane][i]; });
+    if (!judge_) batch.result.fill(form_.bytes[0], [&](int lane) { return batch.expected[lane]; });
+    if (options_.second) batch.second = Image::bits([&](int lane) { return options_.second(batch.in[lane].data()); });
+    if (options_.carry_out) batch.carry_out = Image::bits([&](int lane) { return options_.carry_out(batch.in[lane].data()); });
+  }
 
   void run(Handler handler, const Batch& batch, const Layout& layout) {
     const int n = static_cast<int>(form_.bytes.size()) - 1;
@@ -146,13 +199,12 @@ class Runner {
     warp.file[1] = constants_.base();
     warp.exists = kAllLanes;
     warp.carry = batch.carry;
-    for (int lane = 0; lane < kWarpSize; ++lane) {
-      const auto& t = batch.in[lane];
-      registers_.put(0, form_.bytes[0], lane, truncated(kPoison >> lane, form_.bytes[0]));
-      registers_.put(8, 0, lane, kPoison >> lane);
-      for (int i = 0; i < n; ++i) {
-        (layout.constants && i != layout.alias ? constants_ : registers_).put(i + 1, form_.bytes[i + 1], lane, t[i]);
-      }
+    std::memcpy(registers_.at(0), poison_.held.data(), Image::size(form_.bytes[0]));
+    const auto second_before = static_cast<LaneMask>(kPoison);
+    std::memcpy(registers_.at(8), &second_before, sizeof second_before);
+    for (int i = 0; i < n; ++i) {
+      Bank& bank = layout.constants && i != layout.alias ? constants_ : registers_;
+      std::memcpy(bank.at(i + 1), batch.sources[i].held.data(), Image::size(form_.bytes[i + 1]));
     }
     Op op;
     op.dst = Bank::slot(layout.alias >= 0 ? layout.alias + 1 : 0);
@@ -161,6 +213,7 @@ class Runner {
     if (n == 5) op.target = Bank::slot(5) | (layout.constants && layout.alias != 4 ? 1 : 0);
     op.flags = options_.flags;
     handler(warp, op, layout.mask);
+    if (!judge_ && is_as_expected(batch, layout, warp.carry)) return;
     for (int lane = 0; lane < kWarpSize; ++lane) {
       const auto& t = batch.in[lane];
       const Bits got = registers_.get(layout.alias >= 0 ? layout.alias + 1 : 0, form_.bytes[0], lane);
@@ -177,7 +230,7 @@ class Runner {
       } else {
         const Bits before = layout.alias >= 0 ? t[layout.alias] : truncated(kPoison >> lane, form_.bytes[0]);
         if (got != before) wrong = "inactive lane changed to" + shown({&got, 1});
-        if (registers_.get(8, 0, lane) != ((kPoison >> lane) & 1)) wrong = "inactive lane's second destination changed";
+        if (registers_.get(8, 0, lane) != ((second_before >> lane) & 1)) wrong = "inactive lane's second destination changed";
       }
       const Bits carry_after = (warp.carry >> lane) & 1;
       const bool expect_new = options_.carry_out && ((layout.mask >> lane) & 1);
@@ -192,9 +245,25 @@ class Runner {
   long failures() const { return failures_; }
 
  private:
+  // All lanes at once; which of them is wrong, and of what, run() finds out.
+  bool is_as_expected(const Batch& batch, const Layout& layout, LaneMask carry) {
+    const Image* result = &batch.result;
+    if (layout.mask != kAllLanes) {
+      merged_.merge(form_.bytes[0], layout.mask, batch.result, layout.alias >= 0 ? batch.sources[layout.alias] : poison_);
+      result = &merged_;
+    }
+    if (std::memcmp(registers_.at(layout.alias >= 0 ? layout.alias + 1 : 0), result->held.data(), Image::size(form_.bytes[0])) != 0) return false;
+    LaneMask second;
+    std::memcpy(&second, registers_.at(8), sizeof second);
+    if (((second ^ static_cast<LaneMask>(kPoison)) & ~layout.mask) != 0) return false;
+    if (options_.second && ((second ^ batch.second) & layout.mask) != 0) return false;
+    return carry == (options_.carry_out ? (batch.carry_out & layout.mask) | (batch.carry & ~layout.mask) : batch.carry);
+  }
+
   const Form& form_;
   const Judge& judge_;
   const Options& options_;
+  Image poison_, merged_;
   Bank registers_{9}, constants_{9};
   long failures_ = 0;
 };
@@ -277,7 +346,8 @@ namespace {
 void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials, const Judge& judge, const Reference& reference, const Options& options) {
   ASSERT_EQ(specials.size() + 1, form.bytes.size()) << form.text;
   const AluKey key = key_of(form);
-  const auto tuples = operand_tuples(form, specials, options);
+  static std::vector<Operands> tuples;
+  operand_tuples(form, specials, options, tuples);
   const Handler handler = resolve_alu(key);
   ASSERT_NE(handler, nullptr) << form.text << " has no handler";
   coverage::ran(*match_of(form).form->row, form.text);
@@ -293,6 +363,7 @@ void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials
       in[specials.size()] = (batch.carry >> lane) & 1;
       if (reference) batch.expected[lane] = truncated(reference(in.data()), form.bytes[0]);
     }
+    runner.prepare(batch);
     std::vector<Layout> layouts = {{kAllLanes, -1, (first / kWarpSize) % 2 == 1}};
     if ((first / kWarpSize) % 4 == 0) {
       auto mask = static_cast<LaneMask>(random());

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <stdexcept>
 
 namespace lockstep::engine::exact {
 
@@ -17,7 +18,7 @@ class Natural {
  public:
   Natural() = default;
   explicit Natural(unsigned __int128 v) {
-    for (; v != 0; v >>= 32) push(static_cast<std::uint32_t>(v));
+    for (; v != 0; v >>= 32) words_[size_++] = static_cast<std::uint32_t>(v);
   }
   Natural(const Natural& other) { *this = other; }
   Natural& operator=(const Natural& other) {
@@ -42,15 +43,19 @@ class Natural {
   Natural shifted_left(int n) const {
     if (is_zero()) return {};
     Natural r;
-    for (int w = 0; w < n / 32; ++w) r.push(0);
+    if (n == 0) {
+      r = *this;
+      return r;
+    }
+    r.zero_words(n / 32);
     std::uint64_t carry = 0;
     for (int w = 0; w < size_; ++w) {
       carry |= static_cast<std::uint64_t>(words_[w]) << (n % 32);
       r.push(static_cast<std::uint32_t>(carry));
       carry >>= 32;
     }
-    r.push(static_cast<std::uint32_t>(carry));
-    return r.trimmed();
+    if (carry != 0) r.push(static_cast<std::uint32_t>(carry));
+    return r;
   }
   static int compare(const Natural& a, const Natural& b) {
     if (a.size_ != b.size_) return a.size_ < b.size_ ? -1 : 1;
@@ -81,7 +86,7 @@ class Natural {
   }
   friend Natural operator*(const Natural& a, const Natural& b) {
     Natural r;
-    for (int w = 0; w < a.size_ + b.size_; ++w) r.push(0);
+    r.zero_words(a.size_ + b.size_);
     for (int i = 0; i < a.size_; ++i) {
       std::uint64_t carry = 0;
       for (int j = 0; j < b.size_ || carry; ++j) {
@@ -96,6 +101,9 @@ class Natural {
  private:
   std::uint32_t word(int w) const { return w < size_ ? words_[w] : 0; }
   void push(std::uint32_t word) { words_.at(size_++) = word; }
+  void zero_words(int count) {  // the first of a new number
+    std::fill_n(words_.begin(), size_ = count <= static_cast<int>(words_.size()) ? count : throw std::out_of_range("a number of more than 5,120 bits"), 0);
+  }
   Natural& trimmed() {
     while (size_ > 0 && words_[size_ - 1] == 0) --size_;
     return *this;
