@@ -26,7 +26,7 @@ __global__ void transfer(const uchar4* orders, int n, int* locks, long long* bal
 }
 
 PROGRAM(bank_accounts, 2) {
-  const int n = 150, accounts = 9;
+  const int n = 105, accounts = 9;
   std::vector<uchar4> orders(n);
   std::vector<long long> start(accounts, 1000), expected = start;
   Random random(94);
@@ -38,7 +38,7 @@ PROGRAM(bank_accounts, 2) {
   Buffer<int> locks(accounts);
   Buffer<long long> balance(start);
   locks.zero();
-  transfer<<<3, 50>>>(d_orders, n, locks, balance, mistake);
+  transfer<<<3, 35>>>(d_orders, n, locks, balance, mistake);
   const std::vector<long long> got = balance.host();
   long long sum = 0;
   for (const long long b : got) sum += b;

@@ -232,7 +232,7 @@ TEST(LookBack, HoldsInOtherOrdersAndOnSeveralHostThreads) {
                                 "--threads=3 --schedule=6"}) {
       const Outcome o = run(e, setting, 0);
       EXPECT_EQ(o.status, 0) << setting << "\n" << o.text();
-      EXPECT_TRUE(has(o.out, "PASS thrust_segments: 0 of 25000 ")) << setting << "\n" << o.text();
+      EXPECT_TRUE(has(o.out, "PASS thrust_segments: 0 of 10000 ")) << setting << "\n" << o.text();
     }
     return;
   }

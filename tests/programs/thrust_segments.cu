@@ -9,7 +9,7 @@
 namespace thrust_segments {
 
 PROGRAM(thrust_segments, 1) {
-  const int segments = 12500, turns = 2;
+  const int segments = 5000, turns = 2;
   thrust::host_vector<unsigned> keys;
   thrust::host_vector<long long> values, expected(segments, 0);
   Random random(115);
