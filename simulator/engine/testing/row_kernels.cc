@@ -1,5 +1,6 @@
 #include "simulator/engine/testing/row_kernels.h"
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 #include <string_view>
@@ -56,6 +57,15 @@ bool is_matrix(const isa::Example& e) {
   return op == Opcode::k_wmma_load || op == Opcode::k_wmma_store;
 }
 
+// Whether a thread's shared or local memory may matter to it: an instruction on registers alone needs none.
+bool reads_memory(const isa::Example& e) {
+  const Opcode op = e.spelling.form->row->opcode;
+  if (op == Opcode::k_mapa || op == Opcode::k_getctarank || op == Opcode::k_alloca || op == Opcode::k_stacksave || op == Opcode::k_stackrestore) return true;
+  return std::any_of(e.operands->begin(), e.operands->end(), [](const OperandRule& rule) {
+    return rule.role == Role::kAddress || rule.role == Role::kImage || rule.role == Role::kTensor || rule.role == Role::kFunction;
+  });
+}
+
 class Writer {
  public:
   explicit Writer(Before b) : before(b) {}
@@ -82,11 +92,13 @@ class Writer {
     line("mov.u32 id, %tid.x; mul.wide.u32 offset, id, " + std::to_string(kRowStretch) + ";");
     line("ld.param.u64 in, [input]; add.u64 in, in, offset;\nld.param.u64 own, [data]; add.u64 own, own, offset;");
     line("ld.param.u64 out, [output]; mul.wide.u32 td0, id, " + std::to_string(kRowOutput) + "; add.u64 out, out, td0;");
-    // Shared and local memory begin written, and each thread has an mbarrier object of its own.
-    line("mov.u64 td1, tile; add.u64 td1, td1, offset; mov.u64 td2, stack; mov.b64 td3, 3;");
-    const std::uint32_t written = is_matrix(e) ? kRowStretch : kWrittenBytes;
-    for (std::uint32_t at = 0; at < written; at += 16) {
-      line("st.shared.v2.b64 [td1+" + std::to_string(at) + "], {td3, td3}; st.local.v2.b64 [td2+" + std::to_string(at) + "], {td3, td3};");
+    // What there is of shared and local memory begins written, and each thread has an mbarrier object of its own.
+    if (reads_memory(e)) {
+      line("mov.u64 td1, tile; add.u64 td1, td1, offset; mov.u64 td2, stack; mov.b64 td3, 3;");
+      const std::uint32_t written = is_matrix(e) ? kRowStretch : kWrittenBytes;
+      for (std::uint32_t at = 0; at < written; at += 16) {
+        line("st.shared.v2.b64 [td1+" + std::to_string(at) + "], {td3, td3}; st.local.v2.b64 [td2+" + std::to_string(at) + "], {td3, td3};");
+      }
     }
     const Opcode op = e.spelling.form->row->opcode;
     const bool bulk = op == Opcode::k_cp_async_bulk || op == Opcode::k_cp_reduce_async_bulk;

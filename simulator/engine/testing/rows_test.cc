@@ -8,10 +8,14 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "simulator/compile/compile.h"
+#include "simulator/engine/launch/handlers.h"
 #include "simulator/engine/testing/row_kernels.h"
 #include "simulator/engine/testing/testing.h"
+#include "simulator/ptx/parser.h"
 
 namespace lockstep::engine {
 namespace {
@@ -61,14 +65,26 @@ class Rows {
     gpu_.config.instruction_limit = 100'000;
   }
 
-  std::unique_ptr<Module> load(const std::string& text, RegisterPlaces places) {
-    const std::string_view texts[] = {text};
-    auto loaded = load_module(texts, gpu_.memory, 0, nullptr, places);
-    if (auto* error = std::get_if<LoadError>(&loaded)) {
+  // Parsed once, however often it is loaded.
+  static std::vector<ptx::Module> parse(const std::string& text) {
+    std::vector<ptx::Module> modules;
+    auto parsed = ptx::parse(text);
+    if (const auto* error = std::get_if<ptx::ParseError>(&parsed)) {
+      ADD_FAILURE() << error->to_string();
+    } else {
+      modules.push_back(std::move(std::get<ptx::Module>(parsed)));
+    }
+    return modules;
+  }
+
+  // As load_module does with what it has parsed.
+  std::unique_ptr<Module> load(const std::vector<ptx::Module>& modules, RegisterPlaces places) {
+    auto compiled = compile::compile(modules, gpu_.memory, 0, ManagedVariables(), places, handlers());
+    if (const auto* error = std::get_if<LoadError>(&compiled)) {
       ADD_FAILURE() << error->message;
       return nullptr;
     }
-    return std::move(std::get<std::unique_ptr<Module>>(loaded));
+    return std::make_unique<LoadedModule>(std::move(std::get<std::unique_ptr<Program>>(compiled)), gpu_.memory);
   }
 
   Done run(const Module& module, std::size_t number) {
@@ -130,7 +146,9 @@ TEST(Rows, RegistersThatSharePlacesGiveTheSame) {
   for_rows([&](std::span<const isa::Example> of_row) {
     const isa::FormRow& row = *of_row.front().spelling.form->row;
     const std::string text = row_module(of_row);
-    const auto shared = rows.load(text, RegisterPlaces::kShared), separate = rows.load(text, RegisterPlaces::kSeparate);
+    const std::vector<ptx::Module> modules = Rows::parse(text);
+    ASSERT_FALSE(modules.empty()) << row.syntax;
+    const auto shared = rows.load(modules, RegisterPlaces::kShared), separate = rows.load(modules, RegisterPlaces::kSeparate);
     ASSERT_TRUE(shared && separate) << row.syntax;
     std::vector<std::string> lines;
     std::istringstream in(text);
@@ -160,7 +178,7 @@ TEST(Rows, WhatIsWrittenIsWritten) {
   Rows rows;
   for_rows([&](std::span<const isa::Example> of_row) {
     of_row = of_row.first(std::min(of_row.size(), kOfARow));
-    const auto module = rows.load(row_module(of_row, Before::kUnwritten), RegisterPlaces::kShared);
+    const auto module = rows.load(Rows::parse(row_module(of_row, Before::kUnwritten)), RegisterPlaces::kShared);
     ASSERT_TRUE(module);
     for (std::size_t n = 0; n < of_row.size(); ++n) {
       EXPECT_EQ(rows.run(*module, n).findings.find("uninitialised"), std::string::npos) << of_row[n].text << "\n" << rows.run(*module, n).findings;
@@ -179,7 +197,7 @@ TEST(Rows, AResultMayTakeTheRegisterOfAnOperand) {
       std::vector<isa::Example> examples = aliased(e);
       if (examples.empty()) continue;
       examples.insert(examples.begin(), e);
-      const auto module = rows.load(row_module(examples, Before::kOnce), RegisterPlaces::kShared);
+      const auto module = rows.load(Rows::parse(row_module(examples, Before::kOnce)), RegisterPlaces::kShared);
       ASSERT_TRUE(module);
       const Done apart = rows.run(*module, 0);
       for (std::size_t n = 1; n < examples.size(); ++n, ++pairs) {
