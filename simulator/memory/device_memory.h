@@ -124,6 +124,8 @@ class DeviceMemory {
   bool is_written(Address address, std::uint64_t size) const;
   // First byte in the range never written, or address + size.
   Address first_unwritten(Address address, std::uint64_t size) const;
+  // First byte in the range that was written, or address + size.
+  Address first_written(Address address, std::uint64_t size) const;
 
   // The race checker's word for the 4-byte granule that holds `address`.
   std::uint64_t* race_shadow(Address address) const { return race_ + ((address - begin_) >> 2); }
@@ -169,6 +171,7 @@ class DeviceMemory {
   bool map_for_host(const Allocation& a);
   void give_back(const Allocation& a);
   const Record* record_at(Address address) const;
+  Address first_with(bool written, Address address, std::uint64_t size) const;
   bool fits(int device, std::uint64_t bytes) const;
   struct Range {
     Address begin = 0, end = 0;

@@ -61,26 +61,35 @@ void DeviceMemory::mark_unwritten(Address address, std::uint64_t size) {
 bool DeviceMemory::is_written(Address address, std::uint64_t size) const { return first_unwritten(address, size) == address + size; }
 
 Address DeviceMemory::first_unwritten(Address address, std::uint64_t size) const {
+  return in_window(address) ? first_with(false, address, size) : address + size;
+}
+
+Address DeviceMemory::first_written(Address address, std::uint64_t size) const { return in_window(address) ? first_with(true, address, size) : address; }
+
+// The first byte of the range that is as `written` says, or its end.
+Address DeviceMemory::first_with(bool written, Address address, std::uint64_t size) const {
   const Address end = address + size;
-  if (!in_window(address) || size == 0) return end;
+  if (size == 0) return end;
+  const std::uint64_t other = written ? 0 : ~std::uint64_t{0};  // what is passed over
   Address at = address;
   const std::uint8_t* byte = written_shadow(at);
-  // The bits of the first byte that lie before the range count as written.
-  std::uint8_t missing = static_cast<std::uint8_t>(~*byte & (0xffu << ((at - begin_) & 7)));
+  const auto found_in = [&](std::uint8_t b) { return static_cast<std::uint8_t>(b ^ other); };
+  // The bits of the first byte that lie before the range do not count.
+  std::uint8_t found = static_cast<std::uint8_t>(found_in(*byte) & (0xffu << ((at - begin_) & 7)));
   at -= (at - begin_) & 7;
-  while (missing == 0) {
+  while (found == 0) {
     at += 8;
     ++byte;
     if (at >= end) return end;
     std::uint64_t word;
-    while (end - at >= 64 && (std::memcpy(&word, byte, sizeof word), word == ~std::uint64_t{0})) {
+    while (end - at >= 64 && (std::memcpy(&word, byte, sizeof word), word == other)) {
       at += 64;
       byte += 8;
     }
     if (at >= end) return end;
-    missing = static_cast<std::uint8_t>(~*byte);
+    found = found_in(*byte);
   }
-  return std::min(end, at + static_cast<unsigned>(std::countr_zero(missing)));
+  return std::min(end, at + static_cast<unsigned>(std::countr_zero(found)));
 }
 
 void DeviceMemory::copy_written(Address to, Address from, std::uint64_t size) {

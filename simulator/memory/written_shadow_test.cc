@@ -50,6 +50,9 @@ TEST_F(WrittenShadow, AgreesWithAModelUnderRandomOperations) {
         while (first < from + size && model_[first]) ++first;
         ASSERT_EQ(memory_.first_unwritten(base_ + from, size), base_ + first) << from << " + " << size;
         ASSERT_EQ(memory_.is_written(base_ + from, size), first == from + size);
+        std::uint64_t written = from;
+        while (written < from + size && !model_[written]) ++written;
+        ASSERT_EQ(memory_.first_written(base_ + from, size), base_ + written) << from << " + " << size;
       }
     }
     if (round % 50 == 0) check();

@@ -36,7 +36,13 @@ class HostReads {
     engine::UnwrittenStore store;
     std::uint64_t allocation = 0;  // id: addresses may be used again
   };
-  const Store* store_of(memory::Address address, std::uint64_t allocation) const;
+  // Of bytes that nobody has written, those that a kernel stored so.
+  struct Stored {
+    const Store* store = nullptr;  // of the first of them
+    memory::Address first = 0;
+    std::uint64_t bytes = 0;
+  };
+  void add_stored(memory::Address begin, memory::Address end, std::uint64_t allocation, Stored& stored) const;
 
   std::map<memory::Address, Store> stores_;  // by their first byte
   std::set<std::uint64_t> informed_;         // allocations by id
