@@ -1,5 +1,7 @@
 #include "simulator/matrix/unit.h"
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <bit>
 #include <cfenv>
@@ -22,22 +24,22 @@ struct Parts {
 struct Format {
   int fraction_bits, exponent_bits;
   bool has_infinity;
+  int unused_bits = 0;  // the low bits of the register, which do not count
 };
 
 constexpr Format format_of(Type t) {
   switch (t) {
     case Type::kF16: return {10, 5, true};
     case Type::kBF16: return {7, 8, true};
-    case Type::kTF32: return {10, 8, true};
+    case Type::kTF32: return {10, 8, true, 13};
     case Type::kE4M3: return {3, 4, false};
     case Type::kE5M2: return {2, 5, true};
     default: return {23, 8, true};  // kF32
   }
 }
 
-Parts take_apart(std::uint64_t bits, Type type) {
-  const Format f = format_of(type);
-  if (type == Type::kTF32) bits >>= 13;  // the low bits of the register do not count
+inline Parts take_apart(std::uint64_t bits, const Format& f) {
+  bits >>= f.unused_bits;
   const std::uint64_t fraction = bits & ((std::uint64_t{1} << f.fraction_bits) - 1), top = (std::uint64_t{1} << f.exponent_bits) - 1;
   const std::uint64_t field = bits >> f.fraction_bits & top;
   const bool negative = (bits >> (f.fraction_bits + f.exponent_bits) & 1) != 0;
@@ -57,11 +59,10 @@ Parts take_apart(std::uint64_t bits, Type type) {
 }
 
 // A number of eight bits as one of f16, which holds all of them.
-Parts widened(std::uint64_t bits, Type type) {
-  Parts p = take_apart(bits, type);
+Parts widened(std::uint64_t bits, const Format& f) {
+  Parts p = take_apart(bits, f);
   if (p.kind != Parts::Class::kFinite || p.significand == 0) return p;
-  const int fraction_bits = format_of(type).fraction_bits;
-  p.significand *= 1 << (10 - fraction_bits);
+  p.significand *= 1 << (10 - f.fraction_bits);
   while (p.exponent > -14 && std::abs(p.significand) < 1 << 10) p.significand *= 2, --p.exponent;
   return p;
 }
@@ -115,31 +116,103 @@ std::uint16_t to_f16(std::int64_t sum, int scale) {
   return static_cast<std::uint16_t>(bits >= 0x7c00 ? sign | 0x7c00 : sign | bits);
 }
 
+// Factors taken apart, in the order in which they are summed.
+struct Factors {
+  const std::int32_t *significands, *exponents;
+  const Parts::Class* kinds;
+  Factors from(int k) const { return {significands + k, exponents + k, kinds + k}; }
+};
+
+// Where they are kept: of `count` factors.
+class FactorArrays {
+ public:
+  explicit FactorArrays(std::size_t count) : significands_(count), exponents_(count), kinds_(count) {}
+  void set(int k, const Parts& p) {
+    const auto i = static_cast<std::size_t>(k);
+    significands_[i] = p.significand;
+    exponents_[i] = p.exponent;
+    kinds_[i] = p.kind;
+  }
+  void copy(int k, const Factors& from, int at) { set(k, {from.significands[at], from.exponents[at], from.kinds[at]}); }
+  Factors from(int k) const { return Factors{significands_.data(), exponents_.data(), kinds_.data()}.from(k); }
+  bool all_finite(int begin, int count) const {
+    return std::all_of(kinds_.begin() + begin, kinds_.begin() + begin + count, [](Parts::Class kind) { return kind == Parts::Class::kFinite; });
+  }
+
+ private:
+  std::vector<std::int32_t> significands_, exponents_;
+  std::vector<Parts::Class> kinds_;
+};
+
 // What one element of D is made of.
 class Sum {
  public:
-  Sum(const Unit& unit, Type result) : unit_(unit), result_(result) {}
+  Sum(const Unit& unit, Type result) : unit_(unit), result_(result), format_(format_of(result)) {}
 
   // accumulator + the products of `count` pairs of factors, as bits of the result's type. fraction_bits: of a product. finite: all of the factors are.
-  std::uint32_t chunk(std::uint64_t accumulator, const Parts* as, const Parts* bs, int count, int fraction_bits, bool finite) const {
-    const Parts c = take_apart(accumulator, result_);
+  std::uint32_t chunk(std::uint64_t accumulator, const Factors& as, const Factors& bs, int count, int fraction_bits, bool finite) const {
+    const Parts c = take_apart(accumulator, format_);
     if (!finite || c.kind != Parts::Class::kFinite) {
       if (const auto special = not_finite(c, as, bs, count)) return *special;
     }
     int largest = c.significand == 0 ? unit_.zero_exponent : c.exponent;
-    std::int32_t products[kMaxK], exponents[kMaxK];
-    for (int k = 0; k < count; ++k) {
-      products[k] = as[k].significand * bs[k].significand;  // of 22 bits at most
-      exponents[k] = products[k] == 0 ? unit_.zero_exponent : as[k].exponent + bs[k].exponent;
-      largest = std::max(largest, exponents[k]);
+    std::int64_t sum;
+    switch (count) {
+      case 8: sum = products<1>(as, bs, fraction_bits, largest); break;
+      case 16: sum = products<2>(as, bs, fraction_bits, largest); break;
+      case 32: sum = products<4>(as, bs, fraction_bits, largest); break;
+      default: sum = products_one_by_one(as, bs, count, fraction_bits, largest);
     }
-    std::int64_t sum = cut(c.significand, largest - c.exponent, format_of(result_).fraction_bits);
-    for (int k = 0; k < count; ++k) sum += cut(products[k], largest - exponents[k], fraction_bits);
+    sum += cut(c.significand, largest - c.exponent, format_.fraction_bits);
     const int scale = largest - unit_.fraction_bits;
     return result_ == Type::kF16 ? to_f16(sum, scale) : to_f32(sum, scale, unit_.result_fraction_bits);
   }
 
  private:
+  // The sum of the products, each cut, in units of the last bit that is kept. `largest`: the largest exponent of any term; given that of the accumulator.
+  std::int64_t products_one_by_one(const Factors& as, const Factors& bs, int count, int fraction_bits, int& largest) const {
+    std::int32_t product[kMaxK], exponent[kMaxK];
+    for (int k = 0; k < count; ++k) {
+      product[k] = as.significands[k] * bs.significands[k];  // of 22 bits at most
+      exponent[k] = product[k] == 0 ? unit_.zero_exponent : as.exponents[k] + bs.exponents[k];
+      largest = std::max(largest, exponent[k]);
+    }
+    std::int64_t sum = 0;
+    for (int k = 0; k < count; ++k) sum += cut(product[k], largest - exponent[k], fraction_bits);
+    return sum;
+  }
+
+  // The same of kEights * 8 products, eight at a time. A product has fraction_bits + 2 bits; moved up to the last bit that is kept it has
+  // unit_.fraction_bits + 2, which are 27 at most: four of them add up in 32 bits.
+  template <int kEights>
+  std::int64_t products(const Factors& as, const Factors& bs, int fraction_bits, int& largest) const {
+    const auto load = [](const std::int32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); };
+    const __m256i of_zero = _mm256_set1_epi32(unit_.zero_exponent);
+    __m256i product[kEights], exponent[kEights], top = _mm256_set1_epi32(largest);
+    for (int i = 0; i < kEights; ++i) {
+      product[i] = _mm256_mullo_epi32(load(as.significands + 8 * i), load(bs.significands + 8 * i));
+      const __m256i sum = _mm256_add_epi32(load(as.exponents + 8 * i), load(bs.exponents + 8 * i));
+      exponent[i] = _mm256_blendv_epi8(sum, of_zero, _mm256_cmpeq_epi32(product[i], _mm256_setzero_si256()));
+      top = _mm256_max_epi32(top, exponent[i]);
+    }
+    __m128i most = _mm_max_epi32(_mm256_castsi256_si128(top), _mm256_extracti128_si256(top, 1));
+    most = _mm_max_epi32(most, _mm_shuffle_epi32(most, 0x4e));
+    most = _mm_max_epi32(most, _mm_shuffle_epi32(most, 0xb1));
+    largest = _mm_cvtsi128_si32(most);
+    const __m256i highest = _mm256_broadcastd_epi32(most);
+    const __m128i up = _mm_cvtsi32_si128(unit_.fraction_bits - fraction_bits);
+    __m256i total = _mm256_setzero_si256();
+    for (int i = 0; i < kEights; ++i) {
+      const __m256i magnitude = _mm256_sll_epi32(_mm256_abs_epi32(product[i]), up);
+      // More than 31 bits down is nothing.
+      const __m256i kept = _mm256_srlv_epi32(magnitude, _mm256_sub_epi32(highest, exponent[i]));
+      total = _mm256_add_epi32(total, _mm256_sign_epi32(kept, product[i]));
+    }
+    const __m256i wide = _mm256_add_epi64(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(total)), _mm256_cvtepi32_epi64(_mm256_extracti128_si256(total, 1)));
+    const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
+    return _mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1);
+  }
+
   // A term with `fraction_bits` of its own, `below` under the largest exponent, in units of the last bit that is kept.
   std::int64_t cut(std::int64_t significand, int below, int fraction_bits) const {
     const int drop = below + fraction_bits - unit_.fraction_bits;
@@ -149,15 +222,14 @@ class Sum {
   }
 
   // The result where a term is infinite or no number.
-  std::optional<std::uint32_t> not_finite(const Parts& c, const Parts* as, const Parts* bs, int count) const {
+  std::optional<std::uint32_t> not_finite(const Parts& c, const Factors& as, const Factors& bs, int count) const {
     bool nan = c.kind == Parts::Class::kNaN, plus = false, minus = false;
     if (c.kind == Parts::Class::kInfinite) (c.significand < 0 ? minus : plus) = true;
     for (int k = 0; k < count; ++k) {
-      const Parts &a = as[k], &b = bs[k];
-      if (a.kind == Parts::Class::kFinite && b.kind == Parts::Class::kFinite) continue;
-      const bool zero = a.significand == 0 || b.significand == 0;
-      nan |= a.kind == Parts::Class::kNaN || b.kind == Parts::Class::kNaN || zero;
-      ((a.significand < 0) != (b.significand < 0) ? minus : plus) = true;
+      const std::int32_t a = as.significands[k], b = bs.significands[k];
+      if (as.kinds[k] == Parts::Class::kFinite && bs.kinds[k] == Parts::Class::kFinite) continue;
+      nan |= as.kinds[k] == Parts::Class::kNaN || bs.kinds[k] == Parts::Class::kNaN || a == 0 || b == 0;
+      ((a < 0) != (b < 0) ? minus : plus) = true;
     }
     const bool half = result_ == Type::kF16;
     if (nan || (plus && minus)) return half ? kNaN16 : kNaN32;
@@ -167,6 +239,7 @@ class Sum {
 
   Unit unit_;
   Type result_;
+  Format format_;
 };
 
 bool is_integer(Type t) { return t == Type::kS8 || t == Type::kU8 || t == Type::kS4 || t == Type::kU4 || t == Type::kB1; }
@@ -246,12 +319,19 @@ Unit unit_of(int compute_capability, isa::Type factor, isa::Type result) {
 
 namespace {
 
+// Of f16 or f32.
 float f32_of(std::uint64_t bits, Type type) {
-  const Parts p = take_apart(bits, type);
+  if (type == Type::kF32) {
+    const auto v = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    return std::isnan(v) ? std::bit_cast<float>(kNaN32) : v;
+  }
+  const Format f = format_of(type);
+  const Parts p = take_apart(bits, f);
   if (p.kind == Parts::Class::kNaN) return std::bit_cast<float>(kNaN32);
   if (p.kind == Parts::Class::kInfinite) return p.significand < 0 ? -INFINITY : INFINITY;
-  if (p.significand == 0) return (bits >> (format_of(type).fraction_bits + format_of(type).exponent_bits) & 1) != 0 ? -0.0f : 0.0f;
-  return std::ldexp(static_cast<float>(p.significand), p.exponent - format_of(type).fraction_bits);
+  if (p.significand == 0) return (bits >> (f.fraction_bits + f.exponent_bits) & 1) != 0 ? -0.0f : 0.0f;
+  // A power of two from 2^-24 to 2^5: the product is exact.
+  return static_cast<float>(p.significand) * std::bit_cast<float>(static_cast<std::uint32_t>(127 + p.exponent - f.fraction_bits) << 23);
 }
 
 std::uint32_t f32_bits(float v) { return std::isnan(v) ? kNaN32 : std::bit_cast<std::uint32_t>(v); }
@@ -262,7 +342,7 @@ std::uint16_t f16_bits(float v) {
   const auto bits = std::bit_cast<std::uint32_t>(v);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
   if (std::isinf(v)) return sign | 0x7c00;
-  const Parts p = take_apart(bits, Type::kF32);
+  const Parts p = take_apart(bits, format_of(Type::kF32));
   return sign | (to_f16(p.significand, p.exponent - 23) & 0x7fff);
 }
 
@@ -294,15 +374,12 @@ void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint
   const int product_bits = through_f16 ? 20 : format_of(o.a).fraction_bits + format_of(o.b).fraction_bits;
   const int products = o.products == 0 ? unit.products : std::min(unit.products, o.products);
 
-  const auto part = [&](std::uint64_t bits, Type t) { return through_f16 ? widened(bits, t) : take_apart(bits, t); };
-  const auto is_finite = [](const Parts& p) { return p.kind == Parts::Class::kFinite; };
-  std::vector<Parts> bs(static_cast<std::size_t>(n * k));
+  const Format of_a = format_of(o.a), of_b = format_of(o.b);
+  const auto part = [&](std::uint64_t bits, const Format& f) { return through_f16 ? widened(bits, f) : take_apart(bits, f); };
+  FactorArrays bs(static_cast<std::size_t>(n * k));
   std::vector<bool> finite_columns(static_cast<std::size_t>(n));
-  for (int j = 0; j < n; ++j) {
-    Parts* const column = bs.data() + j * k;
-    for (int at = 0; at < k; ++at) column[at] = part(b[j * k + at], o.b);
-    finite_columns[static_cast<std::size_t>(j)] = std::all_of(column, column + k, is_finite);
-  }
+  for (int at = 0; at < n * k; ++at) bs.set(at, part(b[at], of_b));
+  for (int j = 0; j < n; ++j) finite_columns[static_cast<std::size_t>(j)] = bs.all_finite(j * k, k);
   // In the order in which they are summed, of A's elements, and for each the row of B that it meets.
   int order[kMaxK];
   for (int at = 0; at < stored; ++at) order[at] = at;
@@ -310,22 +387,22 @@ void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint
   const bool in_order = !o.sparse && !through_f16;
   const int step = through_f16 ? stored / 2 : stored;  // chunks do not go beyond
 
-  Parts row[kMaxK], chosen[kMaxK];
+  FactorArrays row(static_cast<std::size_t>(stored)), chosen(static_cast<std::size_t>(stored));
   for (int i = 0; i < o.shape.m; ++i) {
-    for (int at = 0; at < stored; ++at) row[at] = part(a[i * stored + order[at]], o.a);
-    const bool finite_row = std::all_of(row, row + stored, is_finite);
+    for (int at = 0; at < stored; ++at) row.set(at, part(a[i * stored + order[at]], of_a));
+    const bool finite_row = row.all_finite(0, stored);
     for (int j = 0; j < n; ++j) {
-      const Parts* column = bs.data() + j * k;
+      Factors column = bs.from(j * k);
       if (!in_order) {
-        for (int at = 0; at < stored; ++at) chosen[at] = column[o.sparse ? columns[i * stored + order[at]] : order[at]];
-        column = chosen;
+        for (int at = 0; at < stored; ++at) chosen.copy(at, column, o.sparse ? columns[i * stored + order[at]] : order[at]);
+        column = chosen.from(0);
       }
       const bool finite = finite_row && finite_columns[static_cast<std::size_t>(j)];
       const std::uint64_t addend = c[i * n + j];
       std::uint64_t accumulator = through_f16 ? 0 : o.c == type ? addend : f32_bits(f32_of(addend, o.c));
       for (int from = 0; from < stored; from += step) {
         for (int at = from; at < from + step; at += products) {
-          accumulator = sum.chunk(accumulator, row + at, column + at, std::min(products, from + step - at), product_bits, finite);
+          accumulator = sum.chunk(accumulator, row.from(at), column.from(at), std::min(products, from + step - at), product_bits, finite);
         }
       }
       if (through_f16) {

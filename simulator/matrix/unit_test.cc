@@ -160,6 +160,44 @@ TEST(MatrixUnit, ChunksAreSixteenProductsSinceHopper) {
   EXPECT_EQ(dot(70, a, b), std::ldexp(1.0f, -10));
 }
 
+// An element of D is that of its row and its column alone, whatever the others hold, and every depth is summed alike: of eights of products, and of others.
+TEST(MatrixUnit, AnElementIsOfItsRowAndItsColumn) {
+  std::mt19937_64 random(2);
+  struct Case {
+    Type type, result;
+    int compute_capability;
+    std::uint16_t depth;
+    bool sparse;
+  };
+  for (const Case& c : {Case{Type::kF16, Type::kF16, 90, 16, false}, Case{Type::kF16, Type::kF32, 80, 24, false}, Case{Type::kBF16, Type::kF32, 90, 20, false},
+                        Case{Type::kE4M3, Type::kF16, 90, 32, false}, Case{Type::kE5M2, Type::kF32, 89, 32, false}, Case{Type::kF16, Type::kF16, 90, 32, true},
+                        Case{Type::kTF32, Type::kF32, 80, 8, true}}) {
+    Operation o{c.result, c.type, c.type, c.result, {3, 5, c.depth}};
+    o.compute_capability = c.compute_capability;
+    o.sparse = c.sparse;
+    const std::size_t stored = c.sparse ? c.depth / 2 : c.depth;
+    for (int round = 0; round < 100; ++round) {
+      const auto draw = [&](int bits) { return random() % 3 == 0 ? 0 : random() >> (64 - bits); };
+      std::vector<std::uint64_t> a(3 * stored), b(5u * c.depth), addends(15), d(15);
+      std::vector<std::uint8_t> columns(3 * stored);
+      for (auto& v : a) v = draw(isa::bits_of(c.type));
+      for (auto& v : b) v = draw(isa::bits_of(c.type));
+      for (auto& v : addends) v = draw(isa::bits_of(c.result));
+      for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = static_cast<std::uint8_t>(i % stored / 2 * 4 + (i % 2) * 2 + random() % 2);
+      multiply(o, a.data(), b.data(), addends.data(), columns.data(), d.data());
+      Operation one = o;
+      one.shape.m = one.shape.n = 1;
+      for (std::size_t i = 0; i < 3; ++i) {
+        for (std::size_t j = 0; j < 5; ++j) {
+          std::uint64_t alone = 0;
+          multiply(one, a.data() + i * stored, b.data() + j * c.depth, addends.data() + 5 * i + j, columns.data() + i * stored, &alone);
+          ASSERT_EQ(d[5 * i + j], alone) << "case of depth " << c.depth << ", round " << round;
+        }
+      }
+    }
+  }
+}
+
 TEST(MatrixUnit, SumsAreCutTowardZero) {
   // 1 + 2^-24 + 2^-24 is 1 + 2^-23; 1 + 2^-24 alone is 1, and so is it below zero.
   const double tiny = std::ldexp(1, -12);
