@@ -27,14 +27,13 @@ void take(std::atomic<bool>& lock) {
 
 }  // namespace
 
-GlobalRaces::Lock::Lock(GlobalRaces& races, std::uint64_t first, std::uint64_t last) {
-  if (!races.parallel_) return;
+void GlobalRaces::Lock::take(std::uint64_t first, std::uint64_t last) {
   std::size_t a = region(first), b = region(last);
   if (a > b) std::swap(a, b);  // always in this order
-  take(*(held_[0] = &locks[a].taken));
-  if (a != b) take(*(held_[1] = &locks[b].taken));
+  check::take(*(held_[0] = &locks[a].taken));
+  if (a != b) check::take(*(held_[1] = &locks[b].taken));
 }
-GlobalRaces::Lock::~Lock() {
+void GlobalRaces::Lock::give_back() {
   for (std::atomic<bool>* lock : held_) {
     if (lock != nullptr) lock->store(false, std::memory_order_release);
   }

@@ -90,12 +90,18 @@ class GlobalRaces {
   // The lock of the region that holds an address; nothing when the launch runs on one host thread.
   class Lock {
    public:
-    Lock(GlobalRaces& races, std::uint64_t first, std::uint64_t last);
-    ~Lock();
+    Lock(GlobalRaces& races, std::uint64_t first, std::uint64_t last) {
+      if (races.parallel_) take(first, last);
+    }
+    ~Lock() {
+      if (held_[0] != nullptr) give_back();
+    }
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
 
    private:
+    void take(std::uint64_t first, std::uint64_t last);
+    void give_back();
     std::atomic<bool>* held_[2] = {nullptr, nullptr};
   };
 

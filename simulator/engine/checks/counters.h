@@ -2,7 +2,10 @@
 // shared memory. Counted exactly, wherever an access is executed; a row of lanes costs nothing to count.
 #pragma once
 
+#include <immintrin.h>
+
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "simulator/engine/checks/written_bits.h"
@@ -22,27 +25,52 @@ inline void count_global_row(Counters& c, bool writes, std::uint64_t first, std:
   add_global(c, writes, (last >> 5) - (first >> 5) + 1, (last >> 7) - (first >> 7) + 1);
 }
 
-// How many different blocks of 1 << shift bytes the lanes touch; each touches one or two.
-inline std::uint64_t distinct(const std::uint64_t* address, std::uint32_t size, LaneMask lanes, int shift) {
-  std::uint64_t found[2 * kWarpSize];
-  int n = 0;
-  bool ascending = true;
-  each(lanes, [&](int i) {
-    for (std::uint64_t s = address[i] >> shift; s <= (address[i] + size - 1) >> shift; ++s) {
-      if (n != 0 && found[n - 1] == s) continue;
-      ascending &= n == 0 || found[n - 1] < s;
-      found[n++] = s;
-    }
-  });
-  if (!ascending) {
-    std::sort(found, found + n);
-    n = static_cast<int>(std::unique(found, found + n) - found);
+// The sectors and the lines that lanes touch. Accesses are aligned and of at most a sector, so each lies in one.
+struct Touched {
+  std::uint64_t sectors, lines;
+};
+inline Touched touched(const std::uint64_t* address, LaneMask lanes) {
+  // Lanes that take no part are where the one before them is, or the first that does.
+  alignas(32) std::uint64_t filled[kWarpSize];
+  const std::uint64_t* all = address;
+  std::uint64_t here = address[std::countr_zero(lanes)];
+  const std::uint64_t first = here >> 5;
+  if (lanes != kAllLanes) {
+    for (int i = 0; i < kWarpSize; ++i) filled[i] = here = (lanes >> i & 1) != 0 ? address[i] : here;
+    all = filled;
   }
-  return static_cast<std::uint64_t>(n);
+  // Bit i: lane i is in another sector, or line, than the lane before it.
+  LaneMask sectors = 0, lines = 0;
+  __m256i before = _mm256_set1_epi64x(static_cast<long long>(first)), back = _mm256_setzero_si256();
+  for (int i = 0; i < kWarpSize; i += 4) {
+    const __m256i sector = _mm256_srli_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(all + i)), 5);
+    const __m256i turned = _mm256_permute4x64_epi64(sector, 0x93);  // the last one first
+    const __m256i previous = _mm256_blend_epi32(turned, before, 3);
+    const __m256i differ = _mm256_xor_si256(sector, previous);
+    const auto zeros = [](__m256i v) { return static_cast<LaneMask>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(v, _mm256_setzero_si256())))); };
+    sectors |= (zeros(differ) ^ 15) << i;
+    lines |= (zeros(_mm256_srli_epi64(differ, 2)) ^ 15) << i;
+    back = _mm256_or_si256(back, _mm256_cmpgt_epi64(previous, sector));
+    before = turned;
+  }
+  if (_mm256_testz_si256(back, back)) {
+    return {static_cast<std::uint64_t>(std::popcount(sectors)) + 1, static_cast<std::uint64_t>(std::popcount(lines)) + 1};
+  }
+  std::uint64_t found[kWarpSize + 1] = {first};
+  int n = 1;
+  each(sectors, [&](int i) { found[n++] = address[i] >> 5; });
+  std::sort(found, found + n);
+  Touched t{1, 1};
+  for (int i = 1; i < n; ++i) {
+    t.sectors += found[i] != found[i - 1];
+    t.lines += found[i] >> 2 != found[i - 1] >> 2;
+  }
+  return t;
 }
 
-inline void count_global(Counters& c, bool writes, const std::uint64_t* address, std::uint32_t size, LaneMask lanes) {
-  add_global(c, writes, distinct(address, size, lanes, 5), distinct(address, size, lanes, 7));
+inline void count_global(Counters& c, bool writes, const std::uint64_t* address, LaneMask lanes) {
+  const Touched t = touched(address, lanes);
+  add_global(c, writes, t.sectors, t.lines);
 }
 
 inline void add_shared(Counters& c, bool writes, std::uint64_t conflicts) {

@@ -11,6 +11,7 @@
 #include "simulator/engine/launch/worker.h"
 #include "simulator/engine/memory/access.h"
 #include "simulator/engine/memory/async_copy.h"
+#include "simulator/engine/memory/lane_addresses.h"
 #include "simulator/engine/memory/lane_runs.h"
 #include "simulator/engine/memory/tensor_copy.h"
 #include "simulator/engine/sync/arriving_data.h"
@@ -183,12 +184,7 @@ LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& 
   GlobalRaces& races = *w.block->worker->races;
   const std::uint64_t base = r.address[std::countr_zero(lanes)] - (1u << 31);
   alignas(64) std::uint32_t at[kWarpSize];
-  bool far = false;
-  for (int i = 0; i < kWarpSize; ++i) {
-    at[i] = static_cast<std::uint32_t>(r.address[i] - base);
-    far |= (lanes >> i & 1) != 0 && ((r.address[i] - base) >> 32) != 0;
-  }
-  if (far) return 0;
+  if ((distances(r.address, base, at) & lanes) != 0) return 0;
   LaneMask done = 0;
   for (const LaneRun& run : lane_runs(at, lanes, r.size)) {
     const std::uint64_t first = r.address[run.lane], last = first + (run.together ? 1 : run.count) * r.size - 1;

@@ -56,6 +56,37 @@ Outcome run(const std::string& body) {
   return gpu.launch("k", 1, 32, gpu.buffer(std::vector<std::uint32_t>(32, 0)));
 }
 
+// Lanes whose addresses are alike in 32 bits, and 4 GiB apart, are no neighbours: lane i of the first warp, of three, writes to the word i + i * 2^30, and one
+// of the second where one of these has written.
+TEST(Races, LanesFarApartAreNoRow) {
+  Machine gpu;
+  gpu.load(R"(
+.visible .entry k(.param .u64 x, .param .u32 other)
+{
+  .reg .b32 %r<5>; .reg .b64 %rd<9>; .reg .pred %p<3>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u32 %r2, [other];
+  mov.u32 %r1, %tid.x;
+  setp.ge.u32 %p1, %r1, 32;
+  @%p1 mov.u32 %r1, %r2;
+  setp.gt.u32 %p2, %r1, 2;
+  @%p2 ret;
+  mul.wide.u32 %rd2, %r1, 4;
+  shl.b64 %rd3, %rd2, 30;
+  add.s64 %rd2, %rd2, %rd3;
+  add.s64 %rd1, %rd1, %rd2;
+  st.global.u32 [%rd1], %r1;
+  ret;
+})");
+  for (const std::uint32_t other : {0u, 1u, 2u}) {
+    const auto x = gpu.unwritten((9ull << 30) + 64, "x");
+    const Outcome o = gpu.launch("k", 1, 33, x, other);
+    ASSERT_EQ(o.findings.size(), 1u) << other << "\n" << text(o);
+    EXPECT_EQ(o.findings[0].access.address, x + other * ((4ull << 30) + 4)) << text(o);
+    gpu.memory.release(x);
+  }
+}
+
 // ---- both threads of a race -------------------------------------------------------------------------------------------
 
 struct Place {

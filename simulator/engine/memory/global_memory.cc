@@ -21,7 +21,17 @@ namespace {
 using isa::Space;
 
 __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c, std::uint64_t address) {
-  const memory::Allocation* a = w.block->worker->memory->find(address);
+  Worker& k = *w.block->worker;
+  // Another slot may have it: what is in one holds for all instructions, and looking there costs less than finding the allocation again.
+  if (k.watch == 0) {
+    for (const CachedRange& other : k.cache) {
+      if (holds(other, address, r.size)) {
+        c = other;
+        return true;
+      }
+    }
+  }
+  const memory::Allocation* a = k.memory->find(address);
   if (a == nullptr || a->freed) return false;
   const bool strict = w.block->launch->check_bounds;
   c.begin = strict ? a->begin : a->base;
@@ -30,9 +40,9 @@ __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
   c.writable = a->kind != memory::Kind::kConstant;
   c.shadowed = a->has_shadow && w.block->launch->check_initialisation;
   c.raced = a->has_shadow && c.writable && w.block->launch->check_races;
-  if (__builtin_expect(w.block->worker->watch != 0, 0)) {
+  if (__builtin_expect(k.watch != 0, 0)) {
     note_look(w, r, *a, address);
-    w.block->worker->generation = ~0ull;  // the next access comes here too
+    k.generation = ~0ull;  // the next access comes here too
   }
   return holds(c, address, r.size);
 }
@@ -93,10 +103,10 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
     });
     if (!inside) return report_global(w, r, lanes, false);
     if (r.writes && !writable) return report_global(w, r, lanes, true);
-    if (k.counting) count_global(k.counters, r.writes, r.address, r.size, lanes);
+    if (k.counting) count_global(k.counters, r.writes, r.address, lanes);
     return !raced || check_global_races(w, r, lanes);
   }
-  if (k.counting) count_global(k.counters, r.writes, r.address, r.size, lanes);
+  if (k.counting) count_global(k.counters, r.writes, r.address, lanes);
   return k.races == nullptr || !c.raced || check_global_races(w, r, lanes);
 }
 

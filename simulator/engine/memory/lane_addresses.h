@@ -34,6 +34,22 @@ inline bool consecutive(const std::uint32_t* a) {
   return _mm256_testz_si256(differ, differ);
 }
 
+// How far each lane's address is from `base`, in 32 bits, 64-byte aligned. The lanes for which these are too few.
+inline LaneMask distances(const std::uint64_t* a, std::uint64_t base, std::uint32_t* out) {
+  const __m256i from = _mm256_set1_epi64x(static_cast<long long>(base));
+  LaneMask far = 0;
+  for (int i = 0; i < kWarpSize; i += 8) {
+    const auto four = [&](int at) { return _mm256_castsi256_ps(_mm256_sub_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + at)), from)); };
+    const __m256 one = four(i), other = four(i + 4);
+    // Low and high halves, of the lanes 0 1 4 5 2 3 6 7.
+    const __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0x88)), high = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0xdd));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(out + i), _mm256_permute4x64_epi64(low, 0xd8));
+    const __m256i near = _mm256_cmpeq_epi32(_mm256_permute4x64_epi64(high, 0xd8), _mm256_setzero_si256());
+    far |= (static_cast<LaneMask>(_mm256_movemask_ps(_mm256_castsi256_ps(near))) ^ 0xff) << i;
+  }
+  return far;
+}
+
 // Of all lanes, active or not.
 inline void load_addresses(const Warp& w, const Op& op, std::uint64_t* out) {
   const auto offset = static_cast<std::uint64_t>(op.immediate);

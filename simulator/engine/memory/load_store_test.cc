@@ -2,6 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "simulator/coverage/judged.h"
 #include "simulator/engine/testing/testing.h"
 
@@ -361,6 +367,55 @@ TEST(Counters, SectorsAndBankConflictsAreExact) {
   EXPECT_EQ(eight.shared_store_bank_conflicts, 7u);
   const Counters all = gpu.launch("k", 1, 32, x, 32u).counters;
   EXPECT_EQ(all.shared_store_bank_conflicts, 31u);
+}
+
+// The sectors and the lines that lanes touch, wherever they are and whichever take part, are those that a set of them holds.
+TEST(Counters, SectorsAndLinesAgreeWithASet) {
+  constexpr std::uint32_t kBytes = 1 << 14;
+  Machine gpu;
+  gpu.config.count = true;
+  const auto x = gpu.buffer(std::vector<std::uint8_t>(kBytes, 1), "x");
+  std::mt19937 random(1);
+  std::set<std::pair<std::uint64_t, std::uint64_t>> counts;
+  for (const auto& [load, size] : std::vector<std::pair<std::string, std::uint32_t>>{
+           {"u8 %r2", 1}, {"u16 %r2", 2}, {"u32 %r2", 4}, {"v2.u32 {%r2, %r3}", 8}, {"v4.u32 {%r2, %r3, %r4, %r5}", 16}}) {
+    gpu.load(R"(.visible .entry k(.param .u64 addresses, .param .u32 lanes)
+{
+  .reg .pred %p<2>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [addresses];
+  ld.param.u32 %r6, [lanes];
+  mov.u32 %r1, %tid.x;
+  mad.wide.u32 %rd1, %r1, 8, %rd1;
+  ld.global.u64 %rd2, [%rd1];
+  shr.u32 %r7, %r6, %r1;
+  and.b32 %r7, %r7, 1;
+  setp.ne.u32 %p1, %r7, 0;
+  @%p1 ld.global.)" +
+             load + ", [%rd2];\n  ret;\n}");
+    for (int round = 0; round < 150; ++round) {
+      // From anywhere, from a few places, or in steps from one, upwards and downwards.
+      const std::uint32_t places = kBytes / size, few = 1 + random() % 8, from = random() % places;
+      const int kind = round % 5, step = static_cast<int>(random() % 40) - 20;
+      std::vector<std::uint64_t> at(32);
+      for (std::uint32_t i = 0; i < 32; ++i) {
+        const std::uint32_t stepped = from + i * static_cast<std::uint32_t>(step);
+        at[i] = x + (kind == 0 ? random() : kind == 1 ? from + random() % few : kind == 2 ? from + i / few : stepped) % places * size;
+      }
+      const std::uint32_t lanes = kind == 4 ? ~0u : round % 7 == 0 ? 1u << random() % 32 : random();
+      std::set<std::uint64_t> sectors, lines;
+      for (std::uint32_t i = 0; i < 32; ++i) {
+        if ((lanes >> i & 1) == 0) continue;
+        for (const std::uint64_t byte : {at[i], at[i] + size - 1}) sectors.insert(byte / 32), lines.insert(byte / 128);
+      }
+      const auto addresses = gpu.buffer(at, "addresses");
+      const Counters c = gpu.launch("k", 1, 32, addresses, lanes).counters;
+      // The row of addresses is 256 bytes.
+      ASSERT_EQ(c.global_load_sectors, 8 + sectors.size()) << load << ", round " << round;
+      ASSERT_EQ(c.global_load_lines, (addresses % 128 == 0 ? 2 : 3) + lines.size()) << load << ", round " << round;
+      counts.insert({sectors.size(), lines.size()});
+    }
+  }
+  EXPECT_GT(counts.size(), 60u);
 }
 
 // Loads of what a kernel does not write, which differ from others in caches alone; they are checked as others are.
