@@ -46,10 +46,10 @@ std::vector<std::uintptr_t> far_apart(std::size_t arrays, const Pairs& pairs) {
   return places;
 }
 
+// Of a 64-bit integer, signed or not.
 std::string text(Whole value) {
-  if (value < 0) return "-" + text(-value);  // no 64-bit integer's magnitude is too large
-  const std::string last(1, static_cast<char>('0' + static_cast<int>(value % 10)));
-  return value < 10 ? last : text(value / 10) + last;
+  const auto magnitude = static_cast<std::uint64_t>(value < 0 ? -value : value);
+  return (value < 0 ? "-" : "") + std::to_string(magnitude);
 }
 
 }  // namespace

@@ -199,7 +199,8 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   config.running_grids = runtime.dependent_launches.before(request.stream, request.programmatic);
   if (interceptor != nullptr) interceptor->before_launch(runtime, *entry->binary, *loaded, config);
   engine::Outcome outcome = engine::launch(*loaded, config, *runtime.memory);
-  runtime.dependent_launches.ran(request.stream, demangled(loaded->name()), outcome);
+  // Its name is for grids that may run beside it: long to make, where there are none.
+  runtime.dependent_launches.ran(request.stream, outcome.started_dependents ? demangled(loaded->name()) : std::string(), outcome);
   if (interceptor != nullptr) interceptor->after_launch(*entry->binary, *loaded, outcome);
   keep_outcome(runtime, device, *loaded, std::move(outcome));
   return runtime.settings.launch_blocking ? device.error : cudaSuccess;
