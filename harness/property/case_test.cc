@@ -154,11 +154,28 @@ TEST_F(Case, InformationFailsNothingAndAnythingElseDoes) {
   EXPECT_EQ(label(R"([{"kind": "race", "severity": "error", "text": "bad"}])"), "finding:race");
   EXPECT_EQ(label(R"([{"kind": "a", "severity": "information"}, {"kind": "b", "severity": "error"}])"), "finding:b");
   EXPECT_EQ(label(R"([{"kind": "c", "severity": "unheard of"}])"), "finding:c");
+  // As the simulator writes them.
+  const std::string informs = R"({"kind":"i","severity":"information","text":"a \"quote}]\", a \\"})";
+  const auto all = [&](const std::string& findings) { return label(("[" + findings + "]").c_str()); };
+  EXPECT_EQ(all(""), "none");
+  EXPECT_EQ(all(informs), "none");
+  EXPECT_EQ(all(informs + "," + informs), "none");
+  EXPECT_EQ(all(informs + R"(,{"kind":"d","severity":"error"})"), "finding:d");
+  EXPECT_EQ(all(R"({"kind":"d","severity":"error"},)" + informs), "finding:d");
+  EXPECT_EQ(all(informs + R"(,{"kind":"e"},)" + informs), "finding:e") << "an error, where nothing is said";
+  EXPECT_EQ(all(R"({"kind":"f","other":)" + informs + "}"), "finding:f")
+      << "what a part says is not what the finding says";
+  EXPECT_EQ(all(R"({"kind":"g","text":"\"severity\":\"information\""})"), "finding:g") << "nor what a text says";
+  EXPECT_EQ(all(R"({"kind":"h","text":"\\","severity":"error"},)" + informs), "finding:h");
 }
 
 TEST_F(Case, AnUnreadableFindingIsStillAFinding) {
   EXPECT_EQ(run_case([] { fake_extension().findings = "[{\"kind\""; }).failure.label(), "finding:unreadable");
   EXPECT_EQ(run_case([] { fake_extension().findings = "[{}]"; }).failure.label(), "finding:unnamed");
+  for (const char* unreadable : {"", R"([{"severity":"information"})", R"([{"severity":"information")", R"("a")"}) {
+    EXPECT_EQ(run_case([&] { fake_extension().findings = unreadable; }).failure.label(), "finding:unreadable")
+        << unreadable;
+  }
 }
 
 TEST_F(Case, GTestsOwnAssertionsFailTheCaseAndNotTheTest) {
