@@ -1,7 +1,9 @@
 #include "reference/tensor_matmul.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -13,7 +15,10 @@ using Index = Eigen::Index;
 constexpr int kLeastOfFloat = -126;  // exponent of its least normal, and of its subnormals
 constexpr Index kStepInHalves = 32;
 
-double powers_of_two(int exponent) { return std::ldexp(1.0, exponent); }
+// All of them here are normal numbers, whose bits are soon made: there is one in every sum.
+inline double powers_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
+}
 
 // A number in the layout of IEEE 754: sign, exponent, fraction. e4m3 has no infinity: all ones alone are a NaN.
 double decoded(std::uint64_t bits, int exponent_bits, int fraction_bits, bool has_infinity) {
@@ -24,7 +29,8 @@ double decoded(std::uint64_t bits, int exponent_bits, int fraction_bits, bool ha
   if (field == top && (has_infinity || fraction == (1 << fraction_bits) - 1)) {
     magnitude = has_infinity && fraction == 0 ? HUGE_VAL : std::numeric_limits<double>::quiet_NaN();
   } else {
-    magnitude = std::ldexp(fraction + (field == 0 ? 0 : 1 << fraction_bits), std::max(field, 1) - bias - fraction_bits);
+    magnitude =
+        (fraction + (field == 0 ? 0 : 1 << fraction_bits)) * powers_of_two(std::max(field, 1) - bias - fraction_bits);
   }
   return bits >> (exponent_bits + fraction_bits) & 1 ? -magnitude : magnitude;
 }
