@@ -145,6 +145,45 @@ bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, 
   return true;
 }
 
+// Where one() has a case, so has this.
+bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc) {
+  const auto four = [](const std::uint32_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); };
+  const auto put_four = [](std::uint32_t* p, __m128i v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v); };
+  const auto all = [](std::uint32_t v) { return _mm_set1_epi32(static_cast<int>(v)); };
+  const auto recent = [&](__m128i words) { return _mm_cmpeq_epi32(_mm_srli_epi32(words, kEpochShift), all(epoch_)); };
+  std::uint32_t* const rd = &read_[first];
+  const __m128i written = recent(four(&written_[first])), words = four(rd), read = recent(words);
+  if (!_mm_testz_si128(written, written)) return false;
+  const std::uint32_t mine = word(thread, false), before = rd[0];
+  std::uint32_t after = mine;
+  if (!_mm_testz_si128(read, read)) {
+    const __m128i differ = _mm_xor_si128(words, all(before));
+    if (!_mm_testz_si128(differ, differ) || (before & kStrong)) return false;
+    const std::uint32_t other = thread_of(before);
+    if (other == thread) return clock_of(before) == clock_of(mine);
+    const bool same_warp = (other >> 5) == (thread >> 5), is_ordered = ordered(other, clock_of(before), thread);
+    after |= before & kSeen;
+    if (same_warp || !is_ordered) {
+      const bool unmet = same_warp && (clock_of(before) == clock_of(mine) || !is_ordered);
+      after |= same_warp ? (before & kManyWarps) | (unmet ? kManyLanes : 0) : kManyWarps;
+      if (unmet || !same_warp) {
+        std::uint32_t* const second = same_warp ? &lane_read_[first] : &warp_read_[first];
+        std::uint32_t* const second_at = same_warp ? &lane_read_at_[first] : &warp_read_at_[first];
+        // A second reader stays as long as it is another one than this.
+        const std::uint32_t who = same_warp ? kThread : kWarp;
+        const __m128i known = four(second), stays = (before & (same_warp ? kManyLanes : kManyWarps)) == 0
+                                                        ? _mm_setzero_si128()
+                                                        : _mm_xor_si128(_mm_cmpeq_epi32(_mm_and_si128(known, all(who)), all(thread & who)), all(~0u));
+        put_four(second, _mm_blendv_epi8(words, known, stays));
+        put_four(second_at, _mm_blendv_epi8(four(&read_at_[first]), four(second_at), stays));
+      }
+    }
+  }
+  put_four(rd, all(after));
+  put_four(&read_at_[first], all(pc));
+  return true;
+}
+
 bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong) {
   if (strong) return false;
   std::uint32_t *wr = &written_[first], *rd = &read_[first], *at = &written_at_[first];

@@ -66,6 +66,9 @@ class SharedRaces : public BlockOrder {
   // Strong writes likewise; false, with nothing recorded, unless all that is known of the granules is strong too. `offsets` are addresses of
   // granules of four bytes.
   bool write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc);
+  // One thread reads four granules from `first` on, weakly: what access() does to 16 bytes, where the words of the four are alike. False, with nothing
+  // recorded, where they are not, or one may race.
+  bool read_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc);
   int shift() const { return shift_; }
 
   // Who of the block wrote to `offset` last, whatever has ordered it since; it must have been written to.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace lockstep::check {
 namespace shared_races_test {
 
@@ -244,6 +246,46 @@ TEST_F(SharedRaceSearch, BytesAreToldApartWhenTheGranuleIsOne) {
   EXPECT_FALSE(races.access(0, 1, 0, 1, true, false, conflict));
   EXPECT_FALSE(races.access(1, 1, 1, 1, true, false, conflict));
   EXPECT_TRUE(races.access(0, 4, 2, 1, false, false, conflict));
+}
+
+// Four granules at once are what they are one by one: two searches are told the same, and find the same races with the same threads, whoever comes next.
+TEST(SharedRacesAtOnce, FourGranulesReadByAThreadAreAsOneByOne) {
+  std::mt19937 random(1);
+  int taken = 0, races = 0;
+  for (int program = 0; program < 400; ++program) {
+    SharedRaces at_once, one_by_one;
+    at_once.start(64, 2);
+    one_by_one.start(64, 2);
+    const std::uint32_t warps = 1 + random() % 3;
+    for (std::uint32_t pc = 0; pc < 60; ++pc) {
+      const std::uint32_t thread = random() % warps * 32 + random() % 3, at = random() % 4 * 16;
+      const std::uint32_t size = random() % 3 == 0 ? 4u << random() % 3 : 16, kind = random() % 40;
+      if (kind < 3) {
+        const std::uint32_t lanes = kind == 0 ? ~0u : 3u << random() % 2;
+        for (SharedRaces* s : {&at_once, &one_by_one}) s->warp_sync(thread / 32, lanes, kind == 0);
+      } else if (kind == 3) {
+        for (SharedRaces* s : {&at_once, &one_by_one}) s->block_barrier();
+      } else {
+        const bool write = kind == 4, strong = kind == 5 || (write && random() % 4 == 0);
+        SharedRaces::Conflict expected, found;
+        const bool race = one_by_one.access(at, size, thread, pc, write, strong, expected);
+        if (size == 16 && !write && !strong && at_once.read_four(at / 4, thread, pc)) {
+          ASSERT_FALSE(race) << "program " << program << ", access " << pc;
+          ++taken;
+        } else {
+          ASSERT_EQ(at_once.access(at, size, thread, pc, write, strong, found), race) << "program " << program << ", access " << pc;
+          if (!race) continue;
+          ++races;
+          ASSERT_EQ(found.other_thread, expected.other_thread) << "program " << program << ", access " << pc;
+          ASSERT_EQ(found.other_pc, expected.other_pc) << "program " << program << ", access " << pc;
+          ASSERT_EQ(found.other_is_write, expected.other_is_write);
+          ASSERT_EQ(found.other_is_strong, expected.other_is_strong);
+        }
+      }
+    }
+  }
+  EXPECT_GT(taken, 5000);
+  EXPECT_GT(races, 500);
 }
 
 }  // namespace shared_races_test

@@ -152,10 +152,10 @@ Opponent opponent(const Block& b, std::uint32_t warp, const check::SharedRaces::
   return o;
 }
 
-void store(Warp& w, Request& r, int lane) {
+void store(Warp& w, Request& r, LaneMask lanes) {
   if (r.store == nullptr) return;
-  r.store(w, r, lane);
-  r.stored |= 1u << lane;
+  r.store(w, r, lanes);
+  r.stored |= lanes;
 }
 
 // Weak accesses of four bytes to shared memory, a run of lanes at a time, as far as none may race. The lanes that are recorded, and have stored.
@@ -168,7 +168,7 @@ LaneMask record_runs(Warp& w, Request& r, LaneMask lanes) {
     const std::uint32_t first = at[run.lane] >> 2;
     if (r.writes) {
       if ((run.together && run.count > 1) || !races.write_row(first, run.lane, run.count, w.index, r.pc, false)) break;
-      each(run.lanes(), [&](int i) { store(w, r, i); });
+      store(w, r, run.lanes());
     } else if (!(run.together ? races.read_together(first, run.lane, run.lane + run.count - 1, w.index, r.pc, false)
                               : races.read_row(first, run.lane, run.count, w.index, r.pc, false))) {
       break;
@@ -196,7 +196,7 @@ LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& 
                        : races.row(cell, r.size / 4, run.lane, run.count, access))) {
       break;
     }
-    each(run.lanes(), [&](int i) { store(w, r, i); });
+    store(w, r, run.lanes());
     done |= run.lanes();
   }
   return done;
@@ -227,7 +227,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
     const std::uint64_t first = r.address[i], last = first + r.size - 1;
     check::RaceCell* cell = cells_of(first);
     if (cell == nullptr) {
-      store(w, r, i);
+      store(w, r, 1u << i);
       return;
     }
     const GlobalRaces::Lock lock(races, first, last);
@@ -236,7 +236,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
     for_granules(first, last, cell,
                  [&](check::RaceCell& granule, std::uint32_t mask) { found |= races.access(granule, mask, static_cast<std::uint32_t>(i), access, conflict); });
     if (found && good) good = report_race(w, r, i, space, where(first), opponent(b, w.index, conflict));
-    store(w, r, i);
+    store(w, r, 1u << i);
   });
   return good;
 }
@@ -296,13 +296,23 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
   }
   bool good = true;
   check::SharedRaces::Conflict c;
+  // Matrices, above all, and whatever is read of granules of a byte.
+  const std::uint32_t granules = r.size >> b.races.shift(), step = 4u << b.races.shift();
+  const bool fours = !strong && !r.writes && granules >= 4 && granules % 4 == 0;
   each(lanes, [&](int i) {
-    const bool found =
-        b.races.access(static_cast<std::uint32_t>(r.address[i]), r.size, w.index * kWarpSize + static_cast<std::uint32_t>(i), r.pc, r.writes, strong, c);
+    const auto first = static_cast<std::uint32_t>(r.address[i]), thread = w.index * kWarpSize + static_cast<std::uint32_t>(i);
+    bool found = false;
+    if (fours) {
+      for (std::uint32_t at = first; at < first + r.size; at += step) {
+        if (!b.races.read_four(at >> b.races.shift(), thread, r.pc)) found |= b.races.access(at, step, thread, r.pc, false, false, c);
+      }
+    } else {
+      found = b.races.access(first, r.size, thread, r.pc, r.writes, strong, c);
+    }
     if (found && good) {
       good = report_race(w, r, i, Space::kShared, in_shared_variable(*b.launch, r.address[i]), opponent(b, w.index, c));
     }
-    store(w, r, i);
+    store(w, r, 1u << i);
   });
   return good;
 }

@@ -160,8 +160,6 @@ void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
 
 namespace {
 
-// One lane's elements, from its registers to its bytes.
-void store_lane(Warp& w, const Request& r, int lane) { store_vector(w, *r.op, r.host[lane], lane); }
 bool same_lane(Warp& w, const Request& r, int lane) {
   const Op& op = *r.op;
   for (int e = 0; e < op.elements; ++e) {
@@ -184,6 +182,7 @@ void put(Warp& w, const Op& op, const Request& r, LaneMask left) {
   const std::byte* s = source<std::byte>(w, op.src[1]);
   by_size(op.width, [&](auto bytes) { each(left, [&](int i) { store_element<bytes()>(r.host[i], s + i * op.register_bytes); }); });
 }
+void store_lanes(Warp& w, const Request& r, LaneMask lanes) { put(w, *r.op, r, lanes); }
 
 }  // namespace
 
@@ -203,7 +202,7 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (w.control->tracking) find_invalid(w, op, r, mask);
   if (w.block->launch->check_races) {
     // The search for races stores as it goes.
-    r.store = &store_lane;
+    r.store = &store_lanes;
     r.same = &same_lane;
   }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;

@@ -39,8 +39,8 @@ struct Request {
   LaneMask remote = 0;               // lanes whose bytes are shared memory of another block
   LaneMask invalid = 0;              // stores: lanes whose value, or a part of it, was never written
   std::uint32_t missing[kWarpSize];  // of a lane in `unwritten` or `invalid`, the bytes of its access that nobody has written, a bit each
-  // Stores that say so have each lane's bytes written as soon as its access is recorded, and know whether a lane would change anything.
-  void (*store)(Warp& w, const Request& r, int lane) = nullptr;
+  // Stores that say so have lanes' bytes written as soon as their accesses are recorded, and know whether a lane would change anything.
+  void (*store)(Warp& w, const Request& r, LaneMask lanes) = nullptr;
   LaneMask stored = 0;
   bool (*same)(Warp& w, const Request& r, int lane) = nullptr;
   const Validity::Word* invalid_word = nullptr;  // where such a value came from

@@ -179,7 +179,9 @@ void run_surface_store_formatted(Warp& w, const Op& op, LaneMask mask) {
     }
     each(r.invalid, [&](int i) { r.missing[i] = (1u << r.size) - 1; });
     if (w.block->launch->check_races) {
-      r.store = [](Warp&, const Request& q, int lane) { store_element(q.host[lane], static_cast<const Elements&>(q).bytes[lane], q.size); };
+      r.store = [](Warp&, const Request& q, LaneMask some) {
+        each(some, [&](int i) { store_element(q.host[i], static_cast<const Elements&>(q).bytes[i], q.size); });
+      };
       r.same = [](Warp&, const Request& q, int lane) {
         std::byte there[16];
         load_element(there, q.host[lane], q.size);
