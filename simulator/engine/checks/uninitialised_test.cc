@@ -145,9 +145,10 @@ struct Word {
   bool found = false;
   std::uint32_t result = 0;
 };
-Word use_of(const std::string& instruction, std::uint32_t written, std::uint32_t garbage) {
-  Machine gpu;
-  gpu.load(R"(
+class UseOf {
+ public:
+  explicit UseOf(const std::string& instruction) {
+    gpu_.load(R"(
 .visible .entry k(.param .u64 in, .param .u64 out)
 {
   .reg .b16 %h<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<3>; .reg .pred %p<2>;
@@ -160,7 +161,7 @@ Word use_of(const std::string& instruction, std::uint32_t written, std::uint32_t
   mov.u64 %rd2, 0;
   mov.u16 %h2, 0;
 )" + instruction +
-           R"(
+              R"(
   cvt.u32.u64 %r3, %rd2;
   cvt.u32.u16 %r4, %h2;
   add.u32 %r2, %r2, %r3;
@@ -169,20 +170,31 @@ Word use_of(const std::string& instruction, std::uint32_t written, std::uint32_t
   ret;
 }
 )");
-  const memory::Address in = gpu.unwritten(8), out = gpu.unwritten(4);
-  std::uint8_t bytes[8];
-  for (int k = 0; k < 8; ++k) {
-    bytes[k] = static_cast<std::uint8_t>(written >> k & 1 ? 0x11 * (k + 1) : garbage >> (8 * (k % 4)));
-    if (written >> k & 1) gpu.memory.mark_written(in + static_cast<std::uint64_t>(k), 1);
   }
-  std::memcpy(gpu.memory.host(*gpu.memory.find(in), in), bytes, sizeof bytes);
-  Word word;
-  word.found = gpu.launch("k", 1, 1, in, out).failed();
-  gpu.config.checks = 0;  // a finding would have ended the kernel
-  gpu.launch("k", 1, 1, in, out);
-  std::memcpy(&word.result, gpu.memory.host(*gpu.memory.find(out), out), 4);
-  return word;
-}
+
+  // With memory that no other use has had.
+  Word operator()(std::uint32_t written, std::uint32_t garbage) {
+    const memory::Address in = gpu_.unwritten(8), out = gpu_.unwritten(4);
+    std::uint8_t bytes[8];
+    for (int k = 0; k < 8; ++k) {
+      bytes[k] = static_cast<std::uint8_t>(written >> k & 1 ? 0x11 * (k + 1) : garbage >> (8 * (k % 4)));
+      if (written >> k & 1) gpu_.memory.mark_written(in + static_cast<std::uint64_t>(k), 1);
+    }
+    std::memcpy(gpu_.memory.host(*gpu_.memory.find(in), in), bytes, sizeof bytes);
+    Word word;
+    word.found = gpu_.launch("k", 1, 1, in, out).failed();
+    const std::uint32_t checks = std::exchange(gpu_.config.checks, 0);  // a finding would have ended the kernel
+    gpu_.launch("k", 1, 1, in, out);
+    std::memcpy(&word.result, gpu_.memory.host(*gpu_.memory.find(out), out), 4);
+    gpu_.config.checks = checks;
+    gpu_.memory.release(in);
+    gpu_.memory.release(out);
+    return word;
+  }
+
+ private:
+  Machine gpu_;
+};
 
 // Whatever bytes are missing: it is a finding exactly when they change the result.
 TEST(Bytes, WhatIsCutAwayDoesNotCountAndWhatIsLeftDoes) {
@@ -240,11 +252,12 @@ TEST(Bytes, WhatIsCutAwayDoesNotCountAndWhatIsLeftDoes) {
       "mov.b32 %r2, %r1;",
   };
   for (const char* const instruction : instructions) {
+    UseOf use_of(instruction);
     for (std::uint32_t written = 0; written < 256; written += written < 16 ? 1 : 15) {
       std::set<std::uint32_t> results;
       bool found = false;
       for (const std::uint32_t garbage : {0u, 0xffffffffu, 0xa55a3cc3u, 0x7f807f80u}) {
-        const Word w = use_of(instruction, written, garbage);
+        const Word w = use_of(written, garbage);
         found |= w.found;
         results.insert(w.result);
       }
