@@ -34,7 +34,7 @@ compile() {
     "$WRAP" --output out/scale.o --unread out/unread --toolkit-repository external/cuda --toolkit "$TOOLKIT" \
       --inputs inputs -- "$TOOLKIT/bin/nvcc" -c k/scale.cu -o out/scale.o -ccbin /usr/bin/gcc -lineinfo -I. \
       -gencode=arch=compute_90,code=sm_90 -Xcompiler=-fPIC --cudart=shared \
-      -frandom-seed=k/scale.cu -Xcudafe --orig_src_path_name -Xcudafe k/scale.cu 2>&1
+      -D_GLIBCXX_BITS_SPECFUN_H -frandom-seed=k/scale.cu -Xcudafe --orig_src_path_name -Xcudafe k/scale.cu 2>&1
   )
 }
 

@@ -20,8 +20,8 @@ struct RowCoverage {
   std::string first_refusal;  // its message for the first of the others
 };
 
-// In the order of the table.
-std::vector<RowCoverage> measure();
+// In the order of the table. Measured once, however often it is asked for.
+const std::vector<RowCoverage>& measure();
 // The same of other examples, in the order of the table.
 std::vector<RowCoverage> measure(std::span<const isa::Example> examples);
 

@@ -71,7 +71,7 @@ std::vector<Judge> judges_of(std::span<const std::string> binaries) {
 std::string coverage_page(const std::string& recording, const std::vector<Judge>& judges) {
   const auto judged = named(judges);
   const auto vectors = recorded(recording);
-  const std::vector<RowCoverage> rows = measure();
+  const std::vector<RowCoverage>& rows = measure();
   std::size_t spellings = 0, examples = 0, executed = 0, whole = 0, with_vectors = 0, vector_spellings = 0, unjudged = 0;
   for (const RowCoverage& r : rows) {
     spellings += r.spellings;
