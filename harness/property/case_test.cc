@@ -167,6 +167,7 @@ TEST_F(Case, InformationFailsNothingAndAnythingElseDoes) {
       << "what a part says is not what the finding says";
   EXPECT_EQ(all(R"({"kind":"g","text":"\"severity\":\"information\""})"), "finding:g") << "nor what a text says";
   EXPECT_EQ(all(R"({"kind":"h","text":"\\","severity":"error"},)" + informs), "finding:h");
+  EXPECT_EQ(all(R"({"severity":"information","text":"a\""},{"kind":"j","text":"\"b"})"), "finding:j");
 }
 
 TEST_F(Case, AnUnreadableFindingIsStillAFinding) {
