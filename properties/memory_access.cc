@@ -19,8 +19,9 @@ constexpr int kConstantBytes = 65536;
 
 // What the launchers are called with, and their contracts.
 
+// Whether no two threads meet.
 bool is_pattern_of_a_scatter(const AccessCase& c) {
-  return c.kind != PatternKind::kRandom && c.kind != PatternKind::kOneAddress;
+  return c.kind != PatternKind::kRandom && (c.kind != PatternKind::kOneAddress || c.n <= 1);
 }
 
 // The kinds of pattern that stay within the case's array.
@@ -164,7 +165,8 @@ reference::Transactions stores(const lockstepCounters& k) {
 struct ScatterCase : AccessCase {
   static void fields(ScatterCase& c, FieldVisitor& field) { AccessCase::fields(c, field); }
   void normalise() {
-    if (!is_pattern_of_a_scatter(*this)) kind = PatternKind::kStrided;
+    if (kind == PatternKind::kRandom) kind = PatternKind::kStrided;
+    if (kind == PatternKind::kOneAddress) n = std::min<std::int64_t>(n, 1);
     AccessCase::normalise();
   }
 };
@@ -359,7 +361,8 @@ void gathers_all_of_constant_memory(const MemoryAccess& access, const FullConsta
 // Blocks whose threads all move neighbours, and a last one with an element fewer: in every element size.
 void gathers_whole_blocks_of_neighbours(const MemoryAccess& access, const ScheduledAccessCase& c) {
   ScheduledAccessCase whole = c;
-  whole.kind = PatternKind::kConsecutive, whole.lanes = 32, whole.block = std::min(c.block, 96);
+  whole.kind = PatternKind::kConsecutive, whole.block = std::min(c.block, 96);
+  whole.lanes = c.seed / 2 % 2 ? 31 : 32;  // with 31 no block is one that copies all it has
   for (const int bytes : {1, 2, 4, 8, 16}) {
     whole.bytes = bytes;
     whole.n = 3 * whole.block * kernels::access_items(bytes) - static_cast<std::int64_t>(c.seed % 2);
