@@ -100,6 +100,41 @@ void add(std::vector<Edit>& to, Operator op, std::string change, std::optional<p
   edit.instead.push_back(std::move(*instead));
 }
 
+void add_removal(std::vector<Edit>& to, Operator op, std::string change) {
+  Edit& edit = to.emplace_back();
+  edit.op = op;
+  edit.change = std::move(change);
+}
+
+bool is_integer(const ptx::Instruction& i, std::size_t n) { return n < i.operands.size() && i.operands[n].kind == ptx::Operand::Kind::kImmediate; }
+
+std::optional<ptx::Instruction> with_integer(const Site& site, std::size_t n, std::uint64_t bits) {
+  std::vector<ptx::Operand> operands = site.instruction().operands;
+  operands[n].bits = bits;
+  return with_opcode(site, site.instruction().text, std::move(operands));
+}
+
+Sequence::Sequence(const Site& site, Operator op, std::string change) : site_(site), registers_(site.function.registers) {
+  edit_.op = op;
+  edit_.change = std::move(change);
+}
+
+ptx::Operand Sequence::fresh(std::string name, isa::Type type) {
+  edit_.registers.push_back({std::move(name), type});
+  registers_.push_back(edit_.registers.back());
+  return register_operand(static_cast<std::uint32_t>(registers_.size() - 1));
+}
+
+void Sequence::emit(const std::string& opcode, std::vector<ptx::Operand> operands) {
+  auto instruction = with_opcode({site_.module, site_.function, site_.index, &registers_}, opcode, std::move(operands));
+  whole_ = whole_ && instruction.has_value();
+  if (instruction) edit_.instead.push_back(std::move(*instruction));
+}
+
+void Sequence::add_to(std::vector<Edit>& edits) {
+  if (whole_) edits.push_back(std::move(edit_));
+}
+
 std::vector<Edit> edits_of(const Site& site) {
   std::vector<Edit> edits;
   if (site.instruction().row == nullptr) return edits;  // the end of a function
@@ -108,6 +143,8 @@ std::vector<Edit> edits_of(const Site& site) {
   add_memory_edits(site, edits);
   add_control_edits(site, edits);
   add_arithmetic_edits(site, edits);
+  add_copy_edits(site, edits);
+  add_matrix_edits(site, edits);
   return edits;
 }
 

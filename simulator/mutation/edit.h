@@ -51,5 +51,27 @@ ptx::Operand integer_operand(std::uint64_t bits);
 
 // Adds an edit that replaces the instruction by one, unless there is none.
 void add(std::vector<Edit>& to, Operator op, std::string change, std::optional<ptx::Instruction> instead);
+// Adds one that leaves the instruction out.
+void add_removal(std::vector<Edit>& to, Operator op, std::string change);
+
+// Whether there is an operand n, an integer constant; and the instruction with another integer there.
+bool is_integer(const ptx::Instruction& i, std::size_t n);
+std::optional<ptx::Instruction> with_integer(const Site& site, std::size_t n, std::uint64_t bits);
+
+// Several instructions in the place of one, with registers of their own.
+class Sequence {
+ public:
+  Sequence(const Site& site, Operator op, std::string change);
+  ptx::Operand fresh(std::string name, isa::Type type);
+  void emit(const std::string& opcode, std::vector<ptx::Operand> operands);
+  // Unless PTX has not one of them.
+  void add_to(std::vector<Edit>& edits);
+
+ private:
+  const Site& site_;
+  std::vector<ptx::Register> registers_;  // the function's, and behind them the new ones
+  Edit edit_;
+  bool whole_ = true;
+};
 
 }  // namespace lockstep::mutation

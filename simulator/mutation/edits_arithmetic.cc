@@ -210,15 +210,16 @@ void add_replacement_edits(const Site& site, std::vector<Edit>& edits) {
     if (!sibling && name == "shr") sibling = with_opcode(site, "shl.b" + rest.substr(2));
     add(edits, Operator::kOperationReplaced, name + " became " + std::string(w.to), std::move(sibling));
   }
-  if (isa::category_of(i.opcode) != Category::kAtomic) return;
-  constexpr std::array<Words, 7> kAtomics = {
-      {{".exch", ".add"}, {".min", ".max"}, {".max", ".min"}, {".and", ".or"}, {".or", ".and"}, {".inc", ".dec"}, {".dec", ".inc"}}};
+  const bool copies = i.opcode == Opcode::k_cp_reduce_async_bulk || i.opcode == Opcode::k_cp_reduce_async_bulk_tensor;
+  if (isa::category_of(i.opcode) != Category::kAtomic && !copies) return;
+  constexpr std::array<Words, 8> kAtomics = {
+      {{".exch", ".add"}, {".min", ".max"}, {".max", ".min"}, {".and", ".or"}, {".or", ".and"}, {".xor", ".or"}, {".inc", ".dec"}, {".dec", ".inc"}}};
   add_replaced(site, Operator::kOperationReplaced, kAtomics, edits);
   // An exchange is of bits; a reduction has none.
   if (!has_word(i.text, ".add")) return;
-  const std::string other = *replace_word(i.text, ".add", i.opcode == Opcode::k_red ? ".max" : ".exch");
+  const std::string other = *replace_word(i.text, ".add", i.opcode != Opcode::k_atom ? ".max" : ".exch");
   const std::string type = "." + std::string(isa::type_name(i.modifiers.type)), bits = ".b" + std::to_string(8 * isa::size_of(i.modifiers.type));
-  if (i.opcode == Opcode::k_red) {
+  if (i.opcode != Opcode::k_atom) {
     add(edits, Operator::kOperationReplaced, "add became max", with_opcode(site, other));
   } else if (const auto exchange = replace_word(other, type, bits)) {
     add(edits, Operator::kOperationReplaced, "add became exch", with_opcode(site, *exchange));

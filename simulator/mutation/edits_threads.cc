@@ -15,26 +15,11 @@ using isa::Opcode;
 using isa::Type;
 using ptx::Operand;
 
-void remove(std::vector<Edit>& edits, Operator op, std::string change) {
-  Edit& edit = edits.emplace_back();
-  edit.op = op;
-  edit.change = std::move(change);
-}
-
-// With another integer as operand n.
-std::optional<ptx::Instruction> with_integer(const Site& site, std::size_t n, std::uint64_t bits) {
-  std::vector<Operand> operands = site.instruction().operands;
-  operands[n].bits = bits;
-  return with_opcode(site, site.instruction().text, std::move(operands));
-}
-
-bool is_integer(const ptx::Instruction& i, std::size_t n) { return n < i.operands.size() && i.operands[n].kind == Operand::Kind::kImmediate; }
-
 void add_barrier_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   switch (isa::category_of(i.opcode)) {
     case Category::kBarrier: {
-      if (i.modifiers.bar != isa::BarMode::kRed) remove(edits, Operator::kBarrierRemoved, "the barrier is left out");
+      if (i.modifiers.bar != isa::BarMode::kRed) add_removal(edits, Operator::kBarrierRemoved, "the barrier is left out");
       const std::size_t number = i.modifiers.bar == isa::BarMode::kRed ? 1 : 0;
       // Where all threads of a block come together, as at __syncthreads(), the number says nothing.
       if (is_integer(i, number) && i.operands.size() > (number == 0 ? 1 : 3)) {
@@ -49,12 +34,13 @@ void add_barrier_edits(const Site& site, std::vector<Edit>& edits) {
     }
     case Category::kClusterBarrier:
       // An arrival without its wait, or a wait without its arrival, stands still: what is left out is the wait alone.
-      if (i.opcode == Opcode::k_barrier_cluster_wait) remove(edits, Operator::kBarrierRemoved, "the wait at the cluster's barrier is left out");
+      if (i.opcode == Opcode::k_barrier_cluster_wait) add_removal(edits, Operator::kBarrierRemoved, "the wait at the cluster's barrier is left out");
       break;
-    case Category::kFence: remove(edits, Operator::kFenceRemoved, "the fence is left out"); break;
+    case Category::kFence: add_removal(edits, Operator::kFenceRemoved, "the fence is left out"); break;
     default: break;
   }
-  if (i.opcode == Opcode::k_bar_warp_sync) remove(edits, Operator::kBarrierRemoved, "the warp's barrier is left out");
+  if (i.opcode == Opcode::k_wgmma_fence) add_removal(edits, Operator::kFenceRemoved, "the fence is left out");
+  if (i.opcode == Opcode::k_bar_warp_sync) add_removal(edits, Operator::kBarrierRemoved, "the warp's barrier is left out");
 }
 
 void add_wait_edits(const Site& site, std::vector<Edit>& edits) {
@@ -63,10 +49,19 @@ void add_wait_edits(const Site& site, std::vector<Edit>& edits) {
     case Opcode::k_cp_async_wait_all:
     case Opcode::k_cp_async_bulk_wait_group:
     case Opcode::k_cp_async_wait_group:
-      remove(edits, Operator::kWaitRemoved, "the wait for copies is left out");
+      add_removal(edits, Operator::kWaitRemoved, "the wait for copies is left out");
       if (is_integer(i, 0))
         add(edits, Operator::kWaitRemoved, "the wait lets one more group of copies be under way", with_integer(site, 0, i.operands[0].bits + 1));
+      if (i.opcode == Opcode::k_cp_async_bulk_wait_group && !i.modifiers.read)
+        add(edits, Operator::kWaitRemoved, "the wait is over when the copies have read", with_opcode(site, i.text + ".read"));
       break;
+    case Opcode::k_wgmma_wait_group:
+      add_removal(edits, Operator::kWaitRemoved, "the wait for products is left out");
+      add(edits, Operator::kWaitRemoved, "the wait lets one more group of products be under way", with_integer(site, 0, i.operands[0].bits + 1));
+      break;
+    case Opcode::k_cp_async_commit_group:
+    case Opcode::k_cp_async_bulk_commit_group:
+    case Opcode::k_wgmma_commit_group: add_removal(edits, Operator::kCommitRemoved, "what was begun becomes no group"); break;
     case Opcode::k_mbarrier_test_wait:
     case Opcode::k_mbarrier_try_wait: {
       // The predicate says that the phase is over.
@@ -76,22 +71,13 @@ void add_wait_edits(const Site& site, std::vector<Edit>& edits) {
         add(edits, Operator::kParityFlipped, "the wait is for the other parity", with_integer(site, 2, i.operands[2].bits ^ 1));
         break;
       }
-      const auto flipped = static_cast<std::uint32_t>(site.function.registers.size());
-      Edit edit;
-      edit.op = Operator::kParityFlipped;
-      edit.change = "the wait is for the other parity";
-      edit.registers.push_back({"%flipped", Type::kB32});
-      std::vector<ptx::Register> registers = site.function.registers;
-      registers.push_back({"%flipped", Type::kB32});
-      const Site wider{site.module, site.function, site.index, &registers};
-      auto turn = with_opcode(wider, "xor.b32", {register_operand(flipped), i.operands[2], integer_operand(1)});
+      Sequence flips(site, Operator::kParityFlipped, "the wait is for the other parity");
+      const Operand flipped = flips.fresh("%flipped", Type::kB32);
+      flips.emit("xor.b32", {flipped, i.operands[2], integer_operand(1)});
       std::vector<Operand> operands = i.operands;
-      operands[2] = register_operand(flipped);
-      auto wait = with_opcode(wider, i.text, std::move(operands));
-      if (!turn || !wait) break;
-      edit.instead.push_back(std::move(*turn));
-      edit.instead.push_back(std::move(*wait));
-      edits.push_back(std::move(edit));
+      operands[2] = flipped;
+      flips.emit(i.text, std::move(operands));
+      flips.add_to(edits);
       break;
     }
     default: break;

@@ -26,7 +26,7 @@ ptx::Module parsed(const std::string& text) {
 // A kernel round a body, which has registers of all kinds.
 ptx::Module kernel(const std::string& body) {
   return parsed(
-      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n.shared .align 4 .b8 tile[64];\n"
+      ".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n.shared .align 4 .b8 tile[64];\n"
       ".reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n.reg .b64 %rd<9>;\n.reg .f64 %d<9>;\n" +
       body + "\nret;\n}\n");
 }
@@ -127,6 +127,150 @@ TEST(Edits, OfThreads) {
                    "shuffle-changed: lanes 16 to 31 are no members: shfl.sync.down.b32 %r1|%p1, %r2, 0x4, 0x1f, 0xffff"}));
   EXPECT_EQ(edits("mbarrier.try_wait.parity.shared.b64 %p1, [%r1], %r2;")[1],
             "parity-flipped: the wait is for the other parity: xor.b32 %flipped, %r2, 0x1; mbarrier.try_wait.parity.shared.b64 %p1, [%r1], %flipped");
+}
+
+TEST(Edits, OfGroups) {
+  const std::string left_out = "commit-removed: what was begun becomes no group:";
+  EXPECT_EQ(edits("cp.async.commit_group;"), (Texts{left_out}));
+  EXPECT_EQ(edits("cp.async.bulk.commit_group;"), (Texts{left_out}));
+  EXPECT_EQ(edits("wgmma.commit_group.sync.aligned;"), (Texts{left_out}));
+  EXPECT_EQ(edits("wgmma.fence.sync.aligned;"), (Texts{"fence-removed: the fence is left out:"}));
+  EXPECT_EQ(edits("fence.proxy.async.shared::cta;"), (Texts{"fence-removed: the fence is left out:"}));
+  EXPECT_EQ(edits("wgmma.wait_group.sync.aligned 0;"),
+            (Texts{"wait-removed: the wait for products is left out:",
+                   "wait-removed: the wait lets one more group of products be under way: wgmma.wait_group.sync.aligned 0x1"}));
+  EXPECT_EQ(edits("cp.async.bulk.wait_group 0;"), (Texts{"wait-removed: the wait for copies is left out:",
+                                                         "wait-removed: the wait lets one more group of copies be under way: cp.async.bulk.wait_group 0x1",
+                                                         "wait-removed: the wait is over when the copies have read: cp.async.bulk.wait_group.read 0x0"}));
+  EXPECT_EQ(edits("cp.async.bulk.wait_group.read 0;").size(), 2u);
+}
+
+TEST(Edits, OfCopiesOfBytes) {
+  EXPECT_EQ(edits("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], %r2, [%r3];"),
+            (Texts{"store-removed: the copy is left out:",
+                   "address-shifted: the destination is 16 bytes further: "
+                   "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+16], [%rd1], %r2, [%r3]",
+                   "address-shifted: the destination is 16 bytes before: "
+                   "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+-16], [%rd1], %r2, [%r3]",
+                   "address-shifted: the source is 16 bytes further: "
+                   "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1+16], %r2, [%r3]",
+                   "address-shifted: the source is 16 bytes before: "
+                   "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1+-16], %r2, [%r3]",
+                   "address-shifted: the mbarrier is the next one: "
+                   "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], %r2, [%r3+8]",
+                   "bytes-changed: 16 bytes fewer are copied: add.s32 %sum, %r2, 0xfffffff0; "
+                   "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], %sum, [%r3]"}));
+  const Texts reduction = edits("cp.reduce.async.bulk.global.shared::cta.bulk_group.xor.b32 [%rd1], [%r1], 64;");
+  EXPECT_EQ(reduction[0], "store-removed: the reduction is left out:");
+  EXPECT_EQ(reduction[1], "operation-replaced: xor became or: cp.reduce.async.bulk.global.shared::cta.bulk_group.or.b32 [%rd1], [%r1], 0x40");
+  EXPECT_EQ(reduction.back(), "bytes-changed: 16 bytes fewer are copied: cp.reduce.async.bulk.global.shared::cta.bulk_group.xor.b32 [%rd1], [%r1], 0x30");
+  const Texts arrival = edits("mbarrier.arrive.expect_tx.shared.b64 %rd1, [%r1], %r2;");
+  EXPECT_EQ(arrival, (Texts{"bytes-changed: 16 bytes more are expected: add.s32 %sum, %r2, 0x10; mbarrier.arrive.expect_tx.shared.b64 %rd1, [%r1], %sum",
+                            "bytes-changed: 16 bytes fewer are expected: add.s32 %sum, %r2, 0xfffffff0; "
+                            "mbarrier.arrive.expect_tx.shared.b64 %rd1, [%r1], %sum",
+                            "bytes-changed: no bytes are expected: mbarrier.arrive.shared.b64 %rd1, [%r1]"}));
+  EXPECT_EQ(edits("mbarrier.expect_tx.relaxed.cta.shared.b64 [%r1], %r2;").back(), "bytes-changed: no bytes are expected:");
+  EXPECT_EQ(edits("mbarrier.expect_tx.relaxed.cta.shared.b64 [%r1], 32;").back(),
+            "bytes-changed: 16 bytes fewer are expected: mbarrier.expect_tx.relaxed.cta.shared.b64 [%r1], 0x10");
+}
+
+TEST(Edits, OfTensorCopies) {
+  const std::string store = "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group";
+  EXPECT_EQ(edits(store + " [%rd1, {%r1, 3}], [%r2];"),
+            (Texts{"store-removed: the copy is left out:",
+                   "address-shifted: the place in shared memory is 128 bytes further: " + store + " [%rd1, {%r1, 0x3}], [%r2+128]",
+                   "address-shifted: the place in shared memory is 128 bytes before: " + store + " [%rd1, {%r1, 0x3}], [%r2+-128]",
+                   "coordinate-changed: coordinate 0 is one more: add.s32 %sum, %r1, 0x1; " + store + " [%rd1, {%sum, 0x3}], [%r2]",
+                   "coordinate-changed: coordinate 1 is one more: " + store + " [%rd1, {%r1, 0x4}], [%r2]",
+                   "coordinate-changed: the first two coordinates change places: " + store + " [%rd1, {0x3, %r1}], [%r2]"}));
+  const std::string load = "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster";
+  const Texts of_load = edits(load + " [%r1], [%rd1, {%r2, %r3, %r4, %r5}], [%r6], {%h1, %h2}, %h3;");
+  EXPECT_EQ(of_load[3], "address-shifted: the mbarrier is the next one: " + load + " [%r1], [%rd1, {%r2, %r3, %r4, %r5}], [%r6+8], {%h1, %h2}, %h3");
+  ASSERT_EQ(of_load.size(), 13u);
+  EXPECT_EQ(of_load[9],
+            "coordinate-changed: offset 0 is one more: add.s16 %sum, %h1, 0x1; " + load + " [%r1], [%rd1, {%r2, %r3, %r4, %r5}], [%r6], {%sum, %h2}, %h3");
+  EXPECT_EQ(of_load[11], "coordinate-changed: the first two offsets change places: " + load + " [%r1], [%rd1, {%r2, %r3, %r4, %r5}], [%r6], {%h2, %h1}, %h3");
+  EXPECT_EQ(of_load[12], "multicast-narrowed: one block fewer gets the copy: add.s16 %less, %h3, 0xffff; and.b16 %fewer, %h3, %less; " + load +
+                             " [%r1], [%rd1, {%r2, %r3, %r4, %r5}], [%r6], {%h1, %h2}, %fewer");
+}
+
+TEST(Edits, OfMatricesOfAWarp) {
+  const std::string mma = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, ", a = "{%r1, %r2, %r3, %r4}, ", b = "{%r5, %r6}, ";
+  EXPECT_EQ(edits(mma + a + b + "{%f5, %f6, %f7, %f8};"),
+            (Texts{"accumulator-changed: the accumulator is left out: mov.b32 %zero, 0x0; " + mma + a + b + "{%zero, %zero, %zero, %zero}",
+                   "fragment-changed: the first register of A is the second: " + mma + "{%r2, %r2, %r3, %r4}, " + b + "{%f5, %f6, %f7, %f8}",
+                   "fragment-changed: the first register of B is the second: " + mma + a + "{%r6, %r6}, {%f5, %f6, %f7, %f8}",
+                   "fragment-changed: the first register of the accumulator is the second: " + mma + a + b + "{%f6, %f6, %f7, %f8}"}));
+  // A zero is no accumulator.
+  const std::string product = mma + a + b + "{%f5, %f5, %f5, %f5};";
+  EXPECT_EQ(edits("mov.f32 %f5, 0f00000000;\n" + product, 1).size(), 2u);
+  const std::string quads = "mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%r1, %r2, %r3, %r4}, ";
+  const Texts of_quads = edits(quads + "{%r5, %r6}, {%r7, %r8}, {%r1, %r2, %r3, %r4};");
+  ASSERT_EQ(of_quads.size(), 7u);
+  EXPECT_EQ(of_quads[4], "operands-exchanged: A and B change places: " + quads + "{%r7, %r8}, {%r5, %r6}, {%r1, %r2, %r3, %r4}");
+  EXPECT_EQ(of_quads[5],
+            "layout-changed: A lies the other way: mma.sync.aligned.m8n8k4.col.col.f16.f16.f16.f16 {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%r7, %r8}, "
+            "{%r1, %r2, %r3, %r4}");
+  EXPECT_EQ(of_quads[6].substr(0, 76), "layout-changed: B lies the other way: mma.sync.aligned.m8n8k4.row.row.f16.f1");
+  const std::string integers = " {%r1, %r2}, {%r3}, {%r4}, {%r5, %r6}";
+  EXPECT_EQ(edits("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32" + integers + ";").back(),
+            "saturation-changed: the sum saturates: mma.sync.aligned.m8n8k16.row.col.satfinite.s32.s8.s8.s32" + integers);
+  EXPECT_EQ(edits("mma.sync.aligned.m8n8k16.row.col.satfinite.s32.s8.s8.s32" + integers + ";").back(),
+            "saturation-changed: the sum does not saturate: mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32" + integers);
+  EXPECT_EQ(edits("wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32" + integers + ";").back(),
+            "saturation-changed: the sum saturates: wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32.satfinite" + integers);
+}
+
+TEST(Edits, OfMatricesInMemory) {
+  EXPECT_EQ(edits("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1, %r2}, [%r3];"),
+            (Texts{"fragment-changed: the first two registers change places: ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r2, %r1}, [%r3]",
+                   "layout-changed: the matrices are transposed: ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r1, %r2}, [%r3]",
+                   "address-shifted: the access is 16 bytes further: ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1, %r2}, [%r3+16]",
+                   "address-shifted: the access is 16 bytes before: ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1, %r2}, [%r3+-16]"}));
+  EXPECT_EQ(edits("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%r3], {%r1};"),
+            (Texts{"layout-changed: the matrices are not transposed: stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r3], {%r1}",
+                   "address-shifted: the access is 16 bytes further: stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%r3+16], {%r1}",
+                   "address-shifted: the access is 16 bytes before: stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%r3+-16], {%r1}"}));
+  EXPECT_EQ(edits("movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;"), (Texts{"layout-changed: the matrix is not transposed: mov.b32 %r1, %r2"}));
+  const std::string store = "wmma.store.d.sync.aligned.row.m8n8k4.shared.f64";
+  EXPECT_EQ(edits(store + " [%r1], {%d1, %d2}, %r2;"),
+            (Texts{"fragment-changed: the first two registers change places: " + store + " [%r1], {%d2, %d1}, %r2",
+                   "layout-changed: the matrix lies the other way: wmma.store.d.sync.aligned.col.m8n8k4.shared.f64 [%r1], {%d1, %d2}, %r2",
+                   "address-shifted: the access is 32 bytes further: " + store + " [%r1+32], {%d1, %d2}, %r2",
+                   "address-shifted: the access is 32 bytes before: " + store + " [%r1+-32], {%d1, %d2}, %r2",
+                   "address-shifted: the rows are 16 bytes further apart: add.s32 %stride, %r2, 0x2; " + store + " [%r1], {%d1, %d2}, %stride"}));
+  EXPECT_EQ(edits("wmma.load.a.sync.aligned.col.m8n8k4.global.f64 {%d1}, [%rd1], 8;").back(),
+            "address-shifted: the rows are 16 bytes further apart: wmma.load.a.sync.aligned.col.m8n8k4.global.f64 {%d1}, [%rd1], 0xa");
+}
+
+TEST(Edits, OfMatricesOfAWarpgroup) {
+  const std::string wgmma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, ";
+  EXPECT_EQ(
+      edits(wgmma + "%rd1, %rd2, 1, 1, -1, 0, 1;"),
+      (Texts{"accumulator-changed: the accumulator is left out: " + wgmma + "%rd1, %rd2, 0x0, 0x1, 0xffffffffffffffff, 0x0, 0x1",
+             "operands-exchanged: A and B change places: " + wgmma + "%rd2, %rd1, 0x1, 0x1, 0xffffffffffffffff, 0x0, 0x1",
+             "sign-changed: A is negated: " + wgmma + "%rd1, %rd2, 0x1, 0xffffffffffffffff, 0xffffffffffffffff, 0x0, 0x1",
+             "sign-changed: B is negated: " + wgmma + "%rd1, %rd2, 0x1, 0x1, 0x1, 0x0, 0x1",
+             "layout-changed: A lies the other way: " + wgmma + "%rd1, %rd2, 0x1, 0x1, 0xffffffffffffffff, 0x1, 0x1",
+             "layout-changed: B lies the other way: " + wgmma + "%rd1, %rd2, 0x1, 0x1, 0xffffffffffffffff, 0x0, 0x0",
+             "address-shifted: A begins 16 bytes further: add.s64 %described, %rd1, 0x1; " + wgmma + "%described, %rd2, 0x1, 0x1, 0xffffffffffffffff, 0x0, 0x1",
+             "layout-changed: A has its parts of eight rows 16 bytes further apart: add.s64 %described, %rd1, 0x100000000; " + wgmma +
+                 "%described, %rd2, 0x1, 0x1, 0xffffffffffffffff, 0x0, 0x1",
+             "layout-changed: A is swizzled in another way: xor.b64 %described, %rd1, 0xc000000000000000; " + wgmma +
+                 "%described, %rd2, 0x1, 0x1, 0xffffffffffffffff, 0x0, 0x1",
+             "address-shifted: B begins 16 bytes further: add.s64 %described, %rd2, 0x1; " + wgmma + "%rd1, %described, 0x1, 0x1, 0xffffffffffffffff, 0x0, 0x1",
+             "layout-changed: B has its parts of eight rows 16 bytes further apart: add.s64 %described, %rd2, 0x100000000; " + wgmma +
+                 "%rd1, %described, 0x1, 0x1, 0xffffffffffffffff, 0x0, 0x1",
+             "layout-changed: B is swizzled in another way: xor.b64 %described, %rd2, 0xc000000000000000; " + wgmma +
+                 "%rd1, %described, 0x1, 0x1, 0xffffffffffffffff, 0x0, 0x1"}));
+  // A in registers; a predicate says whether it accumulates.
+  const Texts registers = edits(wgmma + "{%r1, %r2, %r3, %r4}, %rd2, %p1, 1, 1, 0;");
+  ASSERT_EQ(registers.size(), 9u);
+  EXPECT_EQ(registers[1], "accumulator-changed: the product is added to what was there: " + wgmma + "{%r1, %r2, %r3, %r4}, %rd2, 0x1, 0x1, 0x1, 0x0");
+  EXPECT_EQ(registers[2], "fragment-changed: the first register of A is the second: " + wgmma + "{%r2, %r2, %r3, %r4}, %rd2, %p1, 0x1, 0x1, 0x0");
+  EXPECT_EQ(registers[5], "layout-changed: B lies the other way: " + wgmma + "{%r1, %r2, %r3, %r4}, %rd2, %p1, 0x1, 0x1, 0x1");
+  EXPECT_EQ(edits("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r1, %r2, %r3, %r4}, %rd1, %rd2, 0;")[2],
+            "saturation-changed: the sum saturates: wgmma.mma_async.sync.aligned.m64n8k32.satfinite.s32.s8.s8 {%r1, %r2, %r3, %r4}, %rd1, %rd2, 0x0");
 }
 
 // The operators' names and changes of an instruction's edits.

@@ -15,7 +15,9 @@ constexpr std::array<Entry, kOperators> kEntries = {{
     {Operator::kBarrierRemoved, false, "barrier-removed", "A barrier of a block, cluster or warp is left out."},
     {Operator::kBarrierChanged, false, "barrier-changed", "A barrier has another number, or another count of threads."},
     {Operator::kFenceRemoved, false, "fence-removed", "A fence is left out."},
-    {Operator::kWaitRemoved, false, "wait-removed", "A wait for asynchronous copies or for an mbarrier's phase is left out."},
+    {Operator::kWaitRemoved, false, "wait-removed",
+     "A wait for asynchronous copies or products or for an mbarrier's phase is left out, or is for fewer of them."},
+    {Operator::kCommitRemoved, false, "commit-removed", "Asynchronous copies or products are not made a group, to be waited for."},
     {Operator::kParityFlipped, false, "parity-flipped", "A wait is for the other phase of an mbarrier."},
     {Operator::kScopeNarrowed, false, "scope-narrowed", "A strong access or a fence has a narrower scope."},
     {Operator::kOrderWeakened, false, "order-weakened", "A strong access or a fence orders less."},
@@ -27,6 +29,9 @@ constexpr std::array<Entry, kOperators> kEntries = {{
     {Operator::kIndexShifted, true, "index-shifted", "An index of thread or block, or a size, is one more or one less."},
     {Operator::kAddressShifted, true, "address-shifted", "An access is one element further, or one before."},
     {Operator::kStoreRemoved, true, "store-removed", "A store, a reduction in memory or an asynchronous copy is left out."},
+    {Operator::kCoordinateChanged, true, "coordinate-changed", "A tensor copy is of the next element in a dimension, or its coordinates change places."},
+    {Operator::kBytesChanged, true, "bytes-changed", "A copy has fewer bytes, or an mbarrier expects more, fewer or none."},
+    {Operator::kMulticastNarrowed, true, "multicast-narrowed", "A copy to several blocks of a cluster is for one block fewer."},
     {Operator::kCompareEdge, true, "compare-edge", "A comparison takes in its edge, or leaves it out."},
     {Operator::kCompareNegated, true, "compare-negated", "A comparison says the opposite."},
     {Operator::kGuardRemoved, true, "guard-removed", "A branch is always taken, or never; what is done under a condition is always done, or never."},
@@ -38,6 +43,11 @@ constexpr std::array<Entry, kOperators> kEntries = {{
     {Operator::kConstantChanged, true, "constant-changed", "A constant is one more, one less, or zero."},
     {Operator::kOperandsExchanged, true, "operands-exchanged", "The operands of what does not commute change places."},
     {Operator::kOperationReplaced, true, "operation-replaced", "An operation becomes its sibling: a sum a difference, a minimum a maximum."},
+    {Operator::kAccumulatorChanged, true, "accumulator-changed", "A product of matrices is not added to its accumulator, or is where it should not be."},
+    {Operator::kFragmentChanged, true, "fragment-changed", "A register of a matrix is its neighbour."},
+    {Operator::kLayoutChanged, true, "layout-changed", "A matrix is read or written transposed, or with its parts elsewhere."},
+    {Operator::kSignChanged, true, "sign-changed", "A factor of a product of matrices is negated."},
+    {Operator::kSaturationChanged, true, "saturation-changed", "A sum of integer products saturates, or wraps."},
 }};
 
 constexpr bool in_order() {

@@ -14,6 +14,7 @@ enum class Operator : std::uint8_t {
   kBarrierChanged,
   kFenceRemoved,
   kWaitRemoved,
+  kCommitRemoved,
   kParityFlipped,
   kScopeNarrowed,
   kOrderWeakened,
@@ -26,6 +27,10 @@ enum class Operator : std::uint8_t {
   kIndexShifted,
   kAddressShifted,
   kStoreRemoved,
+  // What a copy by a tensor map or of many bytes moves.
+  kCoordinateChanged,
+  kBytesChanged,
+  kMulticastNarrowed,
   // Which way it goes.
   kCompareEdge,
   kCompareNegated,
@@ -39,6 +44,12 @@ enum class Operator : std::uint8_t {
   kConstantChanged,
   kOperandsExchanged,
   kOperationReplaced,
+  // Of matrices that lanes hold together.
+  kAccumulatorChanged,
+  kFragmentChanged,
+  kLayoutChanged,
+  kSignChanged,
+  kSaturationChanged,
   kCount,
 };
 

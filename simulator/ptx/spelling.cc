@@ -25,7 +25,10 @@ std::string spell(const Operand& o, const Function& f) {
     }
     case Kind::kSpecialRegister: return std::string(isa::special_register_name(o.special));
     case Kind::kSymbol: return o.symbol + offset;
-    case Kind::kAddress: return "[" + (o.has_register ? f.registers[o.index].name : o.symbol) + offset + "]";
+    case Kind::kAddress: {
+      const std::string coordinates = o.elements.empty() ? "" : ", " + spell(o.elements[0], f);
+      return "[" + (o.has_register ? f.registers[o.index].name : o.symbol) + offset + coordinates + "]";
+    }
     case Kind::kVector: return list('{', '}');
     case Kind::kLabel: return "->" + std::to_string(o.index);
     case Kind::kSink: return "_";

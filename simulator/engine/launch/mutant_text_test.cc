@@ -14,7 +14,9 @@
 
 #include "simulator/engine/launch/mutable_code.h"
 #include "simulator/engine/testing/testing.h"
+#include "simulator/isa/category.h"
 #include "simulator/isa/names.h"
+#include "simulator/memory/tensor_map.h"
 #include "simulator/mutation/edit.h"
 #include "simulator/ptx/parser.h"
 #include "simulator/ptx/spelling.h"
@@ -25,17 +27,20 @@ namespace {
 using testing::Machine;
 using Words = std::vector<std::uint32_t>;
 
-constexpr int kThreads = 64, kBlocks = 2;
+constexpr int kMost = 128;  // threads of a grid
 
 // y[i] of each thread i of the grid comes from x[i] in %r1; the body leaves a word in %r2. 64 words of each array belong to nobody else, behind those of the
 // threads. One instruction a line.
 std::string kernel(const std::string& body) {
-  return testing::module_text(R"(
+  return R"(.version 8.4
+.target sm_90a
+.address_size 64
 .global .align 8 .b8 counters[64];
+.global .align 64 .b8 map[128];
 .const .align 4 .b8 table[32] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
 .visible .entry k(.param .u64 x, .param .u64 y, .param .u32 n)
 {
-  .shared .align 16 .b8 tile[512];
+  .shared .align 1024 .b8 tile[4096];
   .reg .pred %p<9>;
   .reg .b16 %h<9>;
   .reg .b32 %r<40>;
@@ -55,16 +60,25 @@ std::string kernel(const std::string& body) {
   add.s64 %rd1, %rd1, %rd3;
   add.s64 %rd2, %rd2, %rd3;
   ld.global.u32 %r1, [%rd1+64];
-)" + body + R"(
+)" + body +
+         R"(
   st.global.u32 [%rd2+64], %r2;
 DONE:
   ret;
 }
-)");
+)";
 }
 
-const std::map<std::string, std::string> kBodies = {
-    {"integers", R"(
+struct Body {
+  std::string text;
+  std::uint32_t blocks = 2, threads = 64;  // of a block
+  std::uint32_t idle = 5;                  // threads of the last block that have nothing to do
+  // Of matrices and copies. A mutant that reads shared memory that nobody has written is stopped there: it would read whatever lay there.
+  bool of_matrices = false;
+};
+
+const std::map<std::string, Body> kBodies = {
+    {"integers", {R"(
   sub.s32 %r10, %r1, %r3;
   shl.b32 %r11, %r10, 3;
   shr.s32 %r12, %r1, 2;
@@ -85,8 +99,8 @@ const std::map<std::string, std::string> kBodies = {
   setp.lt.s32 %p2, %r22, %r20;
   selp.b32 %r23, %r22, %r20, %p2;
   @%p2 add.s32 %r23, %r23, 3;
-  mad.lo.s32 %r2, %r23, 5, %r20;)"},
-    {"floats", R"(
+  mad.lo.s32 %r2, %r23, 5, %r20;)"}},
+    {"floats", {R"(
   cvt.rn.f32.s32 %f1, %r1;
   cvt.rn.f32.u32 %f2, %r3;
   add.f32 %f3, %f1, 0f3F000000;
@@ -105,8 +119,8 @@ const std::map<std::string, std::string> kBodies = {
   add.rz.f64 %d3, %d2, %d1;
   cvt.rzi.s32.f64 %r10, %d3;
   cvt.rni.s32.f32 %r11, %f7;
-  xor.b32 %r2, %r10, %r11;)"},
-    {"threads", R"(
+  xor.b32 %r2, %r10, %r11;)"}},
+    {"threads", {R"(
   mov.u32 %r10, tile;
   shl.b32 %r11, %r5, 2;
   add.s32 %r12, %r10, %r11;
@@ -127,8 +141,8 @@ const std::map<std::string, std::string> kBodies = {
   and.b32 %r22, %r19, %r21;
   popc.b32 %r23, %r22;
   mad.lo.s32 %r24, %r23, %r20, %r17;
-  add.s32 %r2, %r24, %r16;)"},
-    {"atomics", R"(
+  add.s32 %r2, %r24, %r16;)"}},
+    {"atomics", {R"(
   mov.u64 %rd5, counters;
   atom.global.add.u32 %r10, [%rd5], 2;
   atom.acq_rel.gpu.global.max.u32 %r11, [%rd5+8], %r1;
@@ -144,8 +158,8 @@ const std::map<std::string, std::string> kBodies = {
   add.s32 %r19, %r14, %r15;
   xor.b32 %r20, %r17, %r18;
   xor.b32 %r21, %r19, %r16;
-  xor.b32 %r2, %r20, %r21;)"},
-    {"copies", R"(
+  xor.b32 %r2, %r20, %r21;)"}},
+    {"copies", {R"(
   mov.u32 %r10, tile;
   shl.b32 %r11, %r5, 2;
   add.s32 %r12, %r10, %r11;
@@ -163,8 +177,8 @@ const std::map<std::string, std::string> kBodies = {
   add.s64 %rd7, %rd5, %rd6;
   ld.const.u32 %r16, [%rd7];
   st.global.v2.u32 [%rd2+512], {%r13, %r14};
-  add.s32 %r2, %r13, %r16;)"},
-    {"loops", R"(
+  add.s32 %r2, %r13, %r16;)"}},
+    {"loops", {R"(
   mov.u32 %r10, 0;
   mov.u32 %r2, 1;
 LOOP:
@@ -175,8 +189,8 @@ LOOP:
   setp.lt.u32 %p3, %r10, 9;
   @%p3 bra LOOP;
 OUT:
-  mad.lo.s32 %r2, %r2, 3, %r10;)"},
-    {"mbarriers", R"(
+  mad.lo.s32 %r2, %r2, 3, %r10;)"}},
+    {"mbarriers", {R"(
   mov.u32 %r10, tile;
   setp.ne.s32 %p2, %r5, 0;
   @%p2 bra MADE;
@@ -188,7 +202,127 @@ MADE:
 WAIT:
   mbarrier.try_wait.parity.shared.b64 %p3, [%r10], %r11;
   @!%p3 bra WAIT;
-  add.s32 %r2, %r1, %r11;)"},
+  add.s32 %r2, %r1, %r11;)"}},
+    {"matrices",
+     {R"(
+  mul.lo.s32 %r10, %r1, 40503;
+  and.b32 %r11, %r10, 1006582783;
+  xor.b32 %r12, %r11, 65537;
+  xor.b32 %r13, %r11, 16777472;
+  xor.b32 %r14, %r11, 131074;
+  mov.u32 %r15, tile;
+  shl.b32 %r16, %r5, 4;
+  add.s32 %r17, %r15, %r16;
+  st.shared.v4.u32 [%r17], {%r11, %r12, %r13, %r14};
+  bar.sync 0;
+  ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r18, %r19, %r20, %r21}, [%r17];
+  ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r22, %r23}, [%r17];
+  cvt.rn.f32.u32 %f1, %r3;
+  cvt.rn.f32.u32 %f2, %r5;
+  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f3, %f4, %f5, %f6}, {%r18, %r19, %r20, %r21}, {%r22, %r23}, {%f1, %f2, %f2, %f1};
+  mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f3, %f4, %f5, %f6, %f7, %f8, %f9, %f10}, {%r11, %r12}, {%r13, %r14}, {%f3, %f4, %f5, %f6, %f1, %f2, %f1, %f2};
+  mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r24, %r25, %r26, %r27}, {%r18, %r19, %r20, %r21}, {%r22, %r23}, {%r11, %r12, %r13, %r14};
+  movmatrix.sync.aligned.m8n8.trans.b16 %r28, %r24;
+  bar.sync 0;
+  stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r17], {%r28, %r25};
+  bar.sync 0;
+  mov.u32 %r39, 32;
+  wmma.load.a.sync.aligned.row.m8n32k16.shared.s8 {%r29}, [%r15+32], 16;
+  wmma.load.b.sync.aligned.col.m8n32k16.shared.s8 {%r30, %r31, %r32, %r33}, [%r15], %r39;
+  wmma.mma.sync.aligned.row.col.m8n32k16.s32.s8.s8.s32 {%r18, %r19, %r20, %r21, %r22, %r23, %r24, %r25}, {%r29}, {%r30, %r31, %r32, %r33}, {%r18, %r19, %r20, %r21, %r22, %r23, %r24, %r25};
+  wmma.store.d.sync.aligned.row.m8n32k16.shared.s32 [%r15+2048], {%r18, %r19, %r20, %r21, %r22, %r23, %r24, %r25}, 32;
+  bar.sync 0;
+  ld.shared.u32 %r34, [%r17];
+  ld.shared.v4.u32 {%r35, %r36, %r37, %r38}, [%r17+2048];
+  add.f32 %f11, %f3, %f4;
+  add.f32 %f12, %f5, %f9;
+  add.f32 %f13, %f11, %f12;
+  mov.b32 %r39, %f13;
+  xor.b32 %r10, %r34, %r35;
+  xor.b32 %r10, %r10, %r38;
+  xor.b32 %r10, %r10, %r27;
+  xor.b32 %r2, %r10, %r39;)",
+      1, 64, 0, true}},
+    {"products",
+     {R"(
+  mul.lo.s32 %r10, %r1, 40503;
+  and.b32 %r11, %r10, 1006582783;
+  xor.b32 %r12, %r11, 65537;
+  xor.b32 %r13, %r11, 16777472;
+  xor.b32 %r14, %r11, 131074;
+  mov.u32 %r15, tile;
+  shl.b32 %r16, %r5, 4;
+  add.s32 %r17, %r15, %r16;
+  st.shared.v4.u32 [%r17], {%r11, %r12, %r13, %r14};
+  st.shared.v4.u32 [%r17+2048], {%r14, %r11, %r13, %r12};
+  fence.proxy.async;
+  bar.sync 0;
+  shr.u32 %r18, %r15, 4;
+  cvt.u64.u32 %rd5, %r18;
+  or.b64 %rd6, %rd5, 34363932672;
+  add.s64 %rd7, %rd5, 128;
+  or.b64 %rd7, %rd7, 34360262656;
+  cvt.rn.f32.u32 %f1, %r3;
+  cvt.rn.f32.u32 %f2, %r5;
+  mov.f32 %f3, %f1;
+  mov.f32 %f4, %f2;
+  mov.u32 %r20, 2147483000;
+  mov.u32 %r21, %r1;
+  mov.u32 %r22, %r1;
+  mov.u32 %r23, %r3;
+  setp.ne.s32 %p2, %r4, 0;
+  wgmma.fence.sync.aligned;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd7, %p2, 1, 1, 0, 0;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, {%r11, %r12, %r13, %r14}, %rd7, 1, -1, 1, 0;
+  wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r20, %r21, %r22, %r23}, %rd6, %rd7, 1;
+  wgmma.commit_group.sync.aligned;
+  wgmma.wait_group.sync.aligned 0;
+  add.f32 %f5, %f1, %f2;
+  add.f32 %f6, %f3, %f4;
+  add.f32 %f7, %f5, %f6;
+  mov.b32 %r24, %f7;
+  xor.b32 %r25, %r20, %r21;
+  xor.b32 %r26, %r25, %r23;
+  xor.b32 %r2, %r24, %r26;)",
+      1, 128, 0, true}},
+    // The mbarrier lies behind what is copied; the map is of 8 rows of 8 words at x, and its box of 4 by 4.
+    {"bulk copies",
+     {R"(
+  mov.u32 %r10, tile;
+  add.s32 %r11, %r10, 2048;
+  setp.ne.s32 %p2, %r5, 0;
+  @%p2 bra MADE;
+  mbarrier.init.shared.b64 [%r11], 1;
+MADE:
+  bar.sync 0;
+  mov.u64 %rd5, map;
+  mov.u32 %r12, 1;
+  mov.u32 %r13, 128;
+  mov.u32 %r14, 4;
+  cvt.u16.u32 %h1, %r12;
+  @%p2 bra WAIT;
+  mbarrier.expect_tx.relaxed.cta.shared.b64 [%r11], %r13;
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r10], [%rd5, {%r14, %r12}], [%r11];
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%r10+128], [%rd5, {0, 2}], [%r11], %h1;
+  mbarrier.arrive.expect_tx.shared.b64 %rd7, [%r11], 64;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10+256], [%rd1+16], 64, [%r11];
+WAIT:
+  mbarrier.try_wait.parity.shared.b64 %p3, [%r11], 0;
+  @!%p3 bra WAIT;
+  and.b32 %r15, %r5, 15;
+  shl.b32 %r15, %r15, 2;
+  add.s32 %r16, %r10, %r15;
+  ld.shared.u32 %r17, [%r16];
+  ld.shared.u32 %r18, [%r16+128];
+  ld.shared.u32 %r19, [%r16+256];
+  add.s32 %r20, %r17, %r18;
+  add.s32 %r2, %r20, %r19;
+  @%p2 bra OVER;
+  cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2+512], [%r10], 64;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+OVER:)",
+      1, 64, 0, true}},
 };
 
 // What a run leaves: memory, and what stopped it.
@@ -200,24 +334,29 @@ struct Left {
 
 class Loaded {
  public:
-  explicit Loaded(const std::string& text) {
+  Loaded(const std::string& text, const Body& body) : body_(body) {
     gpu.config.instruction_limit = 20'000;
-    gpu.config.checks = 0;
+    gpu.config.checks = body.of_matrices ? check::kInitialisation : check::kNoChecks;
     gpu.load_text(text);
-    Words in(kThreads * kBlocks + 64);
+    Words in(kMost + 64);
     for (std::uint32_t i = 0; i < in.size(); ++i) in[i] = (i * 2654435761u >> 7) % 2000;
     x = gpu.buffer(in);
     y = gpu.buffer(Words(in.size() + 128, 0xabcdef01));
+    constexpr int kWords = 2;  // of 32 bits
+    const memory::TensorMap map = {.type = kWords, .rank = 2, .address = x, .sizes = {8, 8}, .strides = {32}, .steps = {1, 1}, .box = {4, 4}};
+    const memory::Address at = gpu.module->find_variable("map")->base;
+    memory::encode(map, reinterpret_cast<std::byte*>(gpu.memory.host(*gpu.memory.find(at), at)));
   }
   Left left() {
-    const Outcome o = gpu.launch("k", kBlocks, kThreads, x, y, std::uint32_t{kThreads * kBlocks - 5});
-    Left left = {gpu.fetch<std::uint32_t>(y, kThreads * kBlocks + 192), gpu.fetch<std::uint32_t>(gpu.module->find_variable("counters")->base, 16), {}};
+    const Outcome o = gpu.launch("k", body_.blocks, body_.threads, x, y, body_.blocks * body_.threads - body_.idle);
+    Left left = {gpu.fetch<std::uint32_t>(y, kMost + 192), gpu.fetch<std::uint32_t>(gpu.module->find_variable("counters")->base, 16), {}};
     for (const check::Finding& f : o.findings) left.findings.push_back(f.kind);
     return left;
   }
   Machine gpu;
 
  private:
+  const Body& body_;
   memory::Address x = 0, y = 0;
 };
 
@@ -266,23 +405,25 @@ TEST(MutantsAndTexts, DoTheSame) {
   std::size_t compared = 0, told = 0;
   std::map<mutation::Operator, int> operators;
   for (const auto& [name, body] : kBodies) {
-    const std::string text = kernel(body);
+    const std::string text = kernel(body.text);
     auto parsed = ptx::parse(text);
     ASSERT_TRUE(std::holds_alternative<ptx::Module>(parsed)) << name;
     const ptx::Module& module = std::get<ptx::Module>(parsed);
     const ptx::Function& f = module.functions.at(0);
     const std::string_view texts[] = {text};
     const auto code = parse_again(texts);
-    const Left original = Loaded(text).left();
+    const Left original = Loaded(text, body).left();
+    EXPECT_TRUE(!body.of_matrices || original.findings.empty()) << name;
     for (std::uint32_t n = 0; n < f.body.size(); ++n) {
+      if (body.of_matrices && isa::computes(isa::category_of(f.body[n].opcode))) continue;  // as in the others
       const std::vector<mutation::Edit> edits = mutation::edits_of({module, f, n});
       for (std::uint32_t e = 0; e < edits.size(); ++e) {
         const std::string what = name + ": " + ptx::spell(f.body[n], f) + ": " + edits[e].change;
         const std::string written = with_edit(text, f, n, edits[e]);
-        Loaded mutant(text);
+        Loaded mutant(text, body);
         ASSERT_EQ(code->mutate({0, 0, n, e}, *mutant.gpu.module, mutant.gpu.memory, 0, RegisterPlaces::kShared), "") << what;
         const Left left = mutant.left();
-        const Left by_text = Loaded(written).left();
+        const Left by_text = Loaded(written, body).left();
         EXPECT_TRUE(left == by_text) << what << "\n" << written;
         ++compared;
         ++operators[edits[e].op];
