@@ -744,6 +744,14 @@ void large_boxes_fit(const TensorCopy& copy, const TileCase& given) {
   const Contents contents = load_contents(c);
   REQUIRE_BITWISE_EQUAL(load_call(c, contents).run(copy).take<unsigned char>("images"),
                         expected_images(c, contents.at, c.tensor()));
+  c.cluster = 2;
+  every_block_of_a_multicast_has_the_box(copy, c);
+  StoreCase stored;
+  static_cast<CopyCase&>(stored) = c;
+  stores_match_the_index_model(copy, stored);
+  ReduceCase reduced;
+  static_cast<CopyCase&>(reduced) = c;
+  reductions_match_the_index_model(copy, reduced);
 }
 
 // Also where one block makes one copy after the other.
@@ -759,6 +767,62 @@ void is_deterministic(const TensorCopy& copy, const SmallCase& given) {
                         [&] { return store_call(c, store).run(copy).take<unsigned char>("tensor").fetch(); });
   REQUIRE_DETERMINISTIC(kSchedules,
                         [&] { return reduce_call(c, reduce).run(copy).take<unsigned char>("tensor").fetch(); });
+}
+
+// Of so many dimensions: two boxes within the tensor that do not meet, whose coordinates and offsets all differ from
+// their neighbours.
+CopyCase of_dimensions(const CopyCase& given, int rank, bool im2col) {
+  CopyCase c;
+  c.cluster = 2, c.tensor_offset = given.tensor_offset, c.poison = given.poison, c.values = given.values;
+  c.values.kind = ValueKind::kWide;
+  TensorShape& s = c.shape;
+  constexpr std::int64_t kSizes[] = {16, 6, 5, 4, 4};
+  constexpr int kOffsets[] = {2, 1, 1};
+  std::int64_t stride = 4;
+  s.rank = rank, s.im2col = im2col, s.channels = 4, s.pixels = 3, s.to = 128, s.max_blocks = given.shape.max_blocks;
+  for (int d = 0; d < 5; ++d) {
+    s.sizes[d] = kSizes[d], s.box[d] = d == 0 ? 4 : 2;
+    stride *= s.sizes[d];
+    if (d < 4) s.strides[d] = stride;
+  }
+  std::copy_n(kOffsets, 3, s.offsets);
+  return c;
+}
+
+// Each number of dimensions has instructions of its own, and so has each operation.
+void each_instruction_matches_the_index_model(const TensorCopy& copy, const CopyCase& given) {
+  const Places at = {4, 1, 3, 0, 2, 8, 2, 1, 3, 0};
+  for (int rank = 1; rank <= 5; ++rank) {
+    for (const bool im2col : {false, true}) {
+      if (im2col && rank < 3) continue;
+      const CopyCase c = of_dimensions(given, rank, im2col);
+      const Contents load = {[&] { return c.tensor(); }, nullptr, at};
+      REQUIRE_BITWISE_EQUAL(load_call(c, load).run(copy).take<unsigned char>("images"),
+                            expected_images(c, at, c.tensor()));
+      REQUIRE_BITWISE_EQUAL(multicast_call(c, load).run(copy).take<unsigned char>("images"),
+                            expected_images(c, at, c.tensor(), c.cluster));
+      const std::int64_t image = reference::image_bytes(c.box());
+      const List images = images_of(c, 2, false);
+      const Contents store = {[&] { return c.tensor(); }, [&] { return images; }, at};
+      const auto each_image = [&](auto use) {
+        List expected = c.tensor();
+        for (std::size_t i = 0; i < 2; ++i)
+          use(coordinates(at, i), std::span(images).subspan(i * image, image), expected);
+        return expected;
+      };
+      REQUIRE_BITWISE_EQUAL(store_call(c, store).run(copy).take<unsigned char>("tensor"),
+                            each_image([&](const Coordinates& to, auto from, List& all) {
+                              reference::tensor_store(c.box(), to, from, all);
+                            }));
+      for (int operation = 0; operation < 6 && !im2col; ++operation) {
+        CopyCase r = c;
+        r.reduction = static_cast<TensorReduction>(operation);
+        REQUIRE_BITWISE_EQUAL(
+            reduce_call(r, store).run(copy).take<unsigned char>("tensor"),
+            each_image([&](const Coordinates& to, auto from, List& all) { reduce(r, to, from, all); }));
+      }
+    }
+  }
 }
 
 // A law that needs copies through tensor maps, which it says before it makes its first case.
@@ -781,6 +845,7 @@ Laws<TensorCopy> tensor_copy_laws() {
       law("LoadsMatchTheIndexModel", loads_match_the_index_model, {.cases = 400}),
       law("StoresMatchTheIndexModel", stores_match_the_index_model, {.cases = 250}),
       law("ReductionsMatchTheIndexModel", reductions_match_the_index_model, {.cases = 150}),
+      law("EachInstructionMatchesTheIndexModel", each_instruction_matches_the_index_model, {.cases = 2, .cost = 50}),
       law("EveryBlockOfAMulticastHasTheBox", every_block_of_a_multicast_has_the_box, {.cases = 80, .cost = 2}),
       law("WhatIsLoadedAndStoredIsTheSame", what_is_loaded_and_stored_is_the_same, {.cases = 60, .cost = 4}),
       law("ASwizzleMovesPiecesAndNothingElse", a_swizzle_moves_pieces_and_nothing_else, {.cases = 60, .cost = 2}),

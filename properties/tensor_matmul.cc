@@ -1,7 +1,9 @@
 #include "properties/tensor_matmul.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
+#include <vector>
 
 #include "properties/contract_laws.h"
 #include "properties/tensor_matmul_case.h"
@@ -20,6 +22,8 @@ const std::vector<ValueKind> kFiniteValues = {ValueKind::kSmallIntegers, ValueKi
 struct ByWmma {
   static Domain<TensorMatmulPath> paths() { return choice<TensorMatmulPath>({{"wmma", TensorMatmulPath::kWmma}}); }
   static Domain<MatrixElement> elements() { return choice<MatrixElement>({{"f16", MatrixElement::kF16}}); }
+  static constexpr std::array kEachPath = {TensorMatmulPath::kWmma};
+  static constexpr std::array kEachElement = {MatrixElement::kF16};
   static constexpr Requirement kNeeds = {Capability::kComputeCapability, 75};
 };
 
@@ -29,11 +33,15 @@ struct ByMma {
     using enum MatrixElement;
     return choice<MatrixElement>({{"f16", kF16}, {"bf16", kBf16}, {"tf32", kTf32}, {"f64", kF64}, {"s8", kS8}});
   }
+  static constexpr std::array kEachPath = {TensorMatmulPath::kMma};
+  static constexpr std::array kEachElement = {MatrixElement::kF16, MatrixElement::kBf16, MatrixElement::kTf32,
+                                              MatrixElement::kF64, MatrixElement::kS8};
   static constexpr Requirement kNeeds = {Capability::kComputeCapability, 80};
 };
 
 struct ByFp8 : ByMma {
   static Domain<MatrixElement> elements() { return choice<MatrixElement>({{"e4m3", MatrixElement::kE4m3}}); }
+  static constexpr std::array kEachElement = {MatrixElement::kE4m3};
   static constexpr Requirement kNeeds = {Capability::kComputeCapability, 89};
 };
 
@@ -52,6 +60,9 @@ struct ByWgmma {
     using enum MatrixElement;
     return choice<MatrixElement>({{"f16", kF16}, {"bf16", kBf16}, {"e4m3", kE4m3}});
   }
+  static constexpr std::array kEachPath = {TensorMatmulPath::kWgmma, TensorMatmulPath::kWgmmaCluster,
+                                           TensorMatmulPath::kWgmmaWide};
+  static constexpr std::array kEachElement = {MatrixElement::kF16, MatrixElement::kBf16, MatrixElement::kE4m3};
   static constexpr Requirement kNeeds = {Capability::kWgmma};
 };
 
@@ -110,17 +121,57 @@ void matches_its_reference(const TensorMatmul& matmul, const TensorMatmulCase& c
   require_product(c, c.launch(matmul, a, b, addend), a, b, addend);
 }
 
-void is_exact_on_small_integers(const TensorMatmul& matmul, const TensorMatmulCase& c) {
-  const Elements a = c.a(), b = c.b(), addend = c.c(), d = c.launch(matmul, a, b, addend);
-  const auto whole = [&](std::uint64_t bits) {
-    return static_cast<std::int64_t>(reference::value_of(factor_of(c.element), bits));
+// Of integers whose sums are exact.
+void require_exact(const TensorMatmulCase& c, const Elements& d, const Elements& a, const Elements& b,
+                   const Elements& addend) {
+  const auto whole = [&](const Elements& factor) {
+    std::vector<std::int32_t> numbers(factor.size());
+    std::ranges::transform(factor, numbers.begin(), [&](std::uint64_t bits) {
+      return static_cast<std::int32_t>(reference::value_of(factor_of(c.element), bits));
+    });
+    return numbers;
   };
+  const std::vector<std::int32_t> rows = whole(a), columns = whole(b);
   for (std::int64_t i = 0; i < c.m; ++i) {
     for (std::int64_t j = 0; j < c.n; ++j) {
-      auto sum = static_cast<std::int64_t>(result_of(c.element, addend[i * c.n + j]));
-      for (std::int64_t p = 0; p < c.k; ++p) sum += whole(a[i * c.k + p]) * whole(b[j * c.k + p]);
+      std::int32_t products = 0;
+      for (std::int64_t p = 0; p < c.k; ++p) products += rows[i * c.k + p] * columns[j * c.k + p];
+      const double sum = result_of(c.element, addend[i * c.n + j]) + products;
       const double is = result_of(c.element, d[i * c.n + j]);
-      REQUIRE_LAW(is == static_cast<double>(sum), "D[{}][{}] is {}, but C + A B is {}", i, j, is, sum);
+      REQUIRE_LAW(is == sum, "D[{}][{}] is {}, but C + A B is {}", i, j, is, sum);
+    }
+  }
+}
+
+void is_exact_on_small_integers(const TensorMatmul& matmul, const TensorMatmulCase& c) {
+  const Elements a = c.a(), b = c.b(), addend = c.c();
+  require_exact(c, c.launch(matmul, a, b, addend), a, b, addend);
+}
+
+// Every kernel of the way: stages whole and in part, at first more than are under way at once; each factor copied in
+// each way, and rows of C and D in pairs or not.
+template <class Way>
+void is_exact_over_many_stages(const TensorMatmul& matmul, const TensorMatmulCase& given) {
+  struct Layout {
+    int stages, a_alignment, b_alignment, c_gap, d_gap;
+  };
+  constexpr Layout kLayouts[] = {{5, 16, 16, 1, 1}, {1, 4, 1, 0, 0}, {1, 1, 4, 1, 0}};
+  for (const TensorMatmulPath path : Way::kEachPath) {
+    for (const MatrixElement element : Way::kEachElement) {
+      const bool wide = path == TensorMatmulPath::kWgmmaWide, small = path == TensorMatmulPath::kWmma;
+      for (const Layout& layout : kLayouts) {
+        if (wide && layout.a_alignment == 1) continue;  // as the one before
+        TensorMatmulCase c = given;
+        c.path = path, c.element = element;
+        // A tile and some of the next one below; of the wide ones, most of one.
+        c.m = wide ? 123 : small ? 37 : 69, c.n = wide ? 251 : small ? 35 : 67;
+        c.k = (layout.stages * (wide ? 128 : 64) + 40) / bytes_of(element);
+        c.a_alignment = layout.a_alignment, c.b_alignment = layout.b_alignment;
+        c.a_gap = c.b_gap = 1, c.c_gap = layout.c_gap, c.d_gap = layout.d_gap;
+        c.a_offset = c.b_offset = 1, c.c_offset = c.d_offset = 2;
+        c.a_values.kind = c.b_values.kind = c.c_values.kind = ValueKind::kSmallIntegers;
+        is_exact_on_small_integers(matmul, c);
+      }
     }
   }
 }
@@ -257,7 +308,11 @@ Laws<TensorMatmul> common_laws(int cases) {
       law<ExactCase<Way>, TensorMatmul>(
           "IsExactOnSmallIntegers",
           +[](const TensorMatmul& matmul, const ExactCase<Way>& c) { is_exact_on_small_integers(matmul, c); },
-          {.cases = cases}),
+          {.cases = cases / 2}),
+      law<SmallCase<Way>, TensorMatmul>(
+          "IsExactOverManyStages",
+          +[](const TensorMatmul& matmul, const SmallCase<Way>& c) { is_exact_over_many_stages<Way>(matmul, c); },
+          {.cases = 1, .cost = 200}),
       law<SmallCase<Way>, TensorMatmul>(
           "WithoutProductsGivesC",
           +[](const TensorMatmul& matmul, const SmallCase<Way>& c) { without_products_gives_c(matmul, c); },
