@@ -1,0 +1,195 @@
+#include "properties/tensor_copy_calls.h"
+
+#include <limits>
+#include <string>
+#include <type_traits>
+
+namespace lockstep::properties {
+namespace {
+
+constexpr Whole kMostElements = Whole{1} << 32;
+constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+
+template <class E>
+void describe_choice(Call<TensorCopy>& call, const char* name, E last, E& at) {
+  using T = std::underlying_type_t<E>;
+  // The others are legal, but not with this box and tensor.
+  call.integer(name, {.least = 0, .most = static_cast<T>(last), .here = {static_cast<T>(at)}},
+               reinterpret_cast<T&>(at));
+}
+
+void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s) {
+  const bool sliced = s.interleave != TensorInterleave::kNone;
+  describe_choice(call, "element", TensorElement::kF64, s.element);
+  describe_choice(call, "interleave", TensorInterleave::k32, s.interleave);
+  describe_choice(call, "swizzle", TensorSwizzle::k128, s.swizzle);
+  describe_choice(call, "fill", TensorFill::kNaN, s.fill);
+  const auto number = [&](const std::string& name, auto& at, Whole least, Whole most, Whole step = 1) {
+    call.integer(name, {.least = least, .most = most, .step = step, .here = {at}}, at);
+  };
+  number("rank", s.rank, sliced || s.im2col ? 3 : 1, 5);
+  Whole below = s.sizes[0] * (sliced ? c.grain() : bytes_of(s.element));
+  for (int d = 0; d < s.rank; ++d) {
+    const std::string n = std::to_string(d);
+    number("sizes" + n, s.sizes[d], 1, kMostElements);
+    number("steps" + n, s.steps[d], 1, 8);
+    if (!s.im2col) number("box" + n, s.box[d], 1, 256);
+    if (d == 0) continue;
+    number("strides" + std::to_string(d - 1), s.strides[d - 1], (below + c.grain() - 1) / c.grain() * c.grain(),
+           (Whole{1} << 40) - c.grain(), c.grain());
+    below += (s.sizes[d] - 1) * s.strides[d - 1];
+  }
+  if (s.im2col) {
+    const int corner = s.rank == 3   ? 32767
+                       : s.rank == 4 ? 127
+                                     : 15,
+              offset = s.rank == 3   ? 65535
+                       : s.rank == 4 ? 255
+                                     : 31;
+    for (int d = 0; d + 2 < s.rank; ++d) {
+      const std::string n = std::to_string(d);
+      number("lower" + n, s.lower[d], -corner - 1, corner);
+      number("upper" + n, s.upper[d], -corner - 1, corner);
+      call.integer("offsets" + n, {0, offset}, s.offsets[d]);
+    }
+    number("channels", s.channels, 1, 256);
+    number("pixels", s.pixels, 1, 1024);
+    call.mistake("no_pixels", [&s] { s.upper[0] = static_cast<int>(s.lower[0] - s.sizes[1]); });
+    call.mistake("odd_channels", [&s] { --s.channels; });
+    call.mistake("sliced_pixels", [&s] { s.interleave = TensorInterleave::k16; });
+  } else {
+    call.mistake("odd_box", [&s] { --s.box[0]; });
+    if (s.rank >= 3 && !sliced) {
+      call.mistake("more_than_a_block_has", [&s] { s.box[1] = s.box[2] = 256, s.steps[1] = s.steps[2] = 1; });
+    }
+  }
+  if (!is_floating(s.element)) call.mistake("integers_of_nan", [&s] { s.fill = TensorFill::kNaN; });
+  if (sliced)
+    call.mistake("slices_of_32_not_swizzled",
+                 [&s] { s.interleave = TensorInterleave::k32, s.swizzle = TensorSwizzle::kNone; });
+  call.integer("to", {.least = 0, .most = 896, .step = 128, .here = {s.to}}, s.to);
+  call.integer("block", {1, 1024}, s.block);
+  call.integer("max_blocks", {1, kUnlimited}, s.max_blocks);
+}
+
+// What coordinates may be follows from the shape: those of another, as many as they are, do not fit.
+std::int64_t number_of(const TensorShape& s) {
+  std::uint64_t n = 0;
+  const auto add = [&n](auto value) { n = (n ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15u; };
+  add(s.rank), add(s.element), add(s.interleave), add(s.im2col), add(s.channels), add(s.pixels);
+  for (const auto v : s.sizes) add(v);
+  for (const auto v : s.strides) add(v);
+  for (const auto v : s.steps) add(v);
+  for (const auto v : s.box) add(v);
+  for (const auto v : s.lower) add(v);
+  for (const auto v : s.upper) add(v);
+  return static_cast<std::int64_t>(n >> 2);
+}
+
+template <class Tensor, class Images>
+void describe_arrays(Call<TensorCopy>& call, const TensorCopyCase& c, Tensor*& tensor, const std::int32_t*& at,
+                     std::int64_t& count, Images*& images, const CopyContents& contents, int images_a_copy = 1) {
+  const TensorBox b = c.box();
+  const std::int64_t n = count, image = reference::image_bytes(b) * images_a_copy;
+  const bool loads = std::is_const_v<Tensor>;
+  call.integer("count", {0, kAny / image}, count);
+  const Footprint of_tensor = {.count = n > 0 ? reference::memory_bytes(b) : 0,
+                               .alignment = static_cast<std::size_t>(c.grain())},
+                  of_images = {.count = n * image, .alignment = 16};
+  const Layout tensor_layout = {32 * c.tensor_offset, c.poison}, images_layout = {16 * c.images_offset, c.poison};
+  const auto tensor_bytes = [n, make = contents.tensor] { return n > 0 ? make() : ByteList(); };
+  if constexpr (std::is_const_v<Tensor>) {
+    call.input("tensor", tensor, of_tensor, tensor_layout, tensor_bytes);
+    call.template output<unsigned char>("images", images, of_images, images_layout);
+  } else {
+    call.in_out("tensor", tensor, of_tensor, tensor_layout, tensor_bytes);
+    call.input("images", images, of_images, images_layout, contents.images);
+  }
+  call.input("at", at, {.count = 5 * n, .room = number_of(c.shape)}, {c.at_offset, c.poison},
+             [at = contents.at] { return at; });
+  call.apart("tensor", "images");
+  if (!loads) call.apart("tensor", "at");
+}
+
+}  // namespace
+
+Call<TensorCopy> load_call(const TensorCopyCase& c, const CopyContents& contents) {
+  Call<TensorCopy> call("tensor_load");
+  const auto count = static_cast<std::int64_t>(contents.at.size() / 5);
+  auto& [shape, tensor, at, n, images] = call.arguments(&TensorCopy::load, c.shape, nullptr, nullptr, count, nullptr);
+  describe_shape(call, c, shape);
+  describe_arrays(call, c, tensor, at, n, images, contents);
+  return call;
+}
+
+Call<TensorCopy> multicast_call(const TensorCopyCase& c, const CopyContents& contents) {
+  Call<TensorCopy> call("tensor_multicast");
+  const auto count = static_cast<std::int64_t>(contents.at.size() / 5);
+  auto& [shape, cluster, tensor, at, n, images] =
+      call.arguments(&TensorCopy::multicast, c.shape, c.cluster, nullptr, nullptr, count, nullptr);
+  describe_shape(call, c, shape);
+  call.integer("cluster", {.only = {2, 4, 8}, .here = {cluster}}, cluster);
+  describe_arrays(call, c, tensor, at, n, images, contents, c.cluster);
+  return call;
+}
+
+Call<TensorCopy> store_call(const TensorCopyCase& c, const CopyContents& contents) {
+  Call<TensorCopy> call("tensor_store");
+  const auto count = static_cast<std::int64_t>(contents.at.size() / 5);
+  auto& [shape, tensor, at, n, images] = call.arguments(&TensorCopy::store, c.shape, nullptr, nullptr, count, nullptr);
+  describe_shape(call, c, shape);
+  if (c.shape.im2col) call.mistake("a_corner_outside", [&s = shape] { s.lower[0] = -1, s.upper[0] = 0; });
+  describe_arrays(call, c, tensor, at, n, images, contents);
+  return call;
+}
+
+Call<TensorCopy> reduce_call(const TensorCopyCase& c, const CopyContents& contents) {
+  Call<TensorCopy> call("tensor_reduce");
+  const auto count = static_cast<std::int64_t>(contents.at.size() / 5);
+  auto& [reduction, shape, tensor, at, n, images] =
+      call.arguments(&TensorCopy::reduce, c.reduction, c.shape, nullptr, nullptr, count, nullptr);
+  describe_choice(call, "reduction", TensorReduction::kXor, reduction);
+  describe_shape(call, c, shape);
+  if (is_floating(c.shape.element)) call.mistake("bits_of_numbers", [&r = reduction] { r = TensorReduction::kAnd; });
+  if (is_wide(c.shape.element)) call.mistake("least_of_wide_numbers", [&r = reduction] { r = TensorReduction::kMin; });
+  describe_arrays(call, c, tensor, at, n, images, contents);
+  return call;
+}
+
+ByteList images_of(const TensorCopyCase& c, std::int64_t count, bool small) {
+  return c.values_for(count * reference::image_bytes(c.box()), kImages, small);
+}
+
+CopyContents load_contents(const TensorCopyCase& c) {
+  return {[c] { return c.tensor(); }, nullptr, c.load_places()};
+}
+CopyContents store_contents(const TensorCopyCase& c, bool small) {
+  CopyContents contents = {[c, small] { return c.values_for(reference::memory_bytes(c.box()), kTensor, small); },
+                           nullptr, c.store_places()};
+  contents.images = [c, n = contents.at.size() / 5, small] {
+    return images_of(c, static_cast<std::int64_t>(n), small);
+  };
+  return contents;
+}
+
+Calls<TensorCopy> calls_of(const SmallTensorCopyCase& drawn) {
+  SmallTensorCopyCase c = drawn;
+  c.normalise();  // a case that is still being drawn is asked for its mistakes
+  Calls<TensorCopy> calls;
+  calls.push_back(load_call(c, load_contents(c)));
+  calls.push_back(multicast_call(c, load_contents(c)));
+  calls.push_back(store_call(c, store_contents(c)));
+  calls.push_back(reduce_call(c, store_contents(c, true)));
+  return calls;
+}
+
+Calls<TensorCopy> column_calls_of(const TensorStoreCase& drawn) {
+  TensorStoreCase c = drawn;
+  c.normalise();
+  Calls<TensorCopy> calls;
+  calls.push_back(load_call(c, load_contents(c)));
+  calls.push_back(store_call(c, store_contents(c)));
+  return calls;
+}
+
+}  // namespace lockstep::properties
