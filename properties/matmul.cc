@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/device/race_search.h"
 #include "harness/device/sparse_array.h"
 #include "harness/property/rows.h"
 #include "harness/property/values.h"
@@ -39,23 +40,6 @@ std::vector<float> transposed(const std::vector<float>& dense, std::int64_t rows
   }
   return out;
 }
-
-// While it lives, the simulated GPU looks for no races; nothing on silicon.
-class WithoutRaceSearch {
- public:
-  WithoutRaceSearch() {
-    constexpr std::uint32_t kRaces = 4;  // simulator/extension.h
-    if (const auto set = extension().set_checks) before_ = set(0), set(before_ & ~kRaces);
-  }
-  ~WithoutRaceSearch() {
-    if (const auto set = extension().set_checks) set(before_);
-  }
-  WithoutRaceSearch(const WithoutRaceSearch&) = delete;
-  WithoutRaceSearch& operator=(const WithoutRaceSearch&) = delete;
-
- private:
-  std::uint32_t before_ = 0;
-};
 
 int block_side(MatmulVariant variant) {
   return variant == MatmulVariant::kTiled8 ? 8 : variant == MatmulVariant::kTiled32 ? 32 : 16;

@@ -231,7 +231,8 @@ void transposing_twice_changes_nothing(const Staging& staging, const TransposeCa
   REQUIRE_BITWISE_EQUAL(back.launch(staging, c.launch(staging, c.x()).fetch()), c.x());
 }
 
-// More rows of blocks than a grid has, one column wide: the last block goes on to rows of its own.
+// More rows of blocks than a grid has, one column wide: the last block goes on to rows of its own. Races are looked for
+// here above all: in no smaller launch does a block fill its tiles a second time.
 void transposes_rows_beyond_the_grid(const Staging& staging, const TransposeCase& c) {
   constexpr std::int64_t kMostRowsOfBlocks = 65535;
   TransposeCase tall = c;

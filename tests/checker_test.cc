@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 
+#include "harness/device/race_search.h"
 #include "simulator/extension.h"
 
 namespace lockstep::checker {
@@ -210,6 +211,30 @@ TEST(CheckerSuite, MemoryIsCalledAsInTheSource) {
       << where("device_variable");
   EXPECT_EQ(where("host_pointer").find("an address outside device memory: of host memory"), 0u)
       << where("host_pointer");
+}
+
+// What laws of the families use for launches that are large.
+TEST(CheckerSuite, WithoutTheRaceSearchAllElseIsFound) {
+  std::map<std::string, int> found, lost;
+  for (const Pair& p : pairs()) {
+    const std::string kind = p.kind;
+    if (kind != "race" && kind != "out-of-bounds" && kind != "uninitialised") continue;
+    const auto finds_it = [&] {
+      const nlohmann::json findings = run(p.faulty, 0);
+      return std::any_of(findings.begin(), findings.end(), [&](const auto& f) { return f["kind"] == kind; });
+    };
+    {
+      const WithoutRaceSearch quick;
+      ++(finds_it() ? found : lost)[kind];
+    }
+    if (kind == "race") EXPECT_TRUE(finds_it()) << p.name << ", when the search is on again";
+  }
+  EXPECT_EQ(found["race"], 0);
+  EXPECT_GE(lost["race"], 50);
+  EXPECT_EQ(lost["out-of-bounds"], 0);
+  EXPECT_GE(found["out-of-bounds"], 10);
+  EXPECT_EQ(lost["uninitialised"], 0);
+  EXPECT_GE(found["uninitialised"], 10);
 }
 
 // A finding says where every lane is that can go on no longer.
