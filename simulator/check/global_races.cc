@@ -355,8 +355,20 @@ inline __attribute__((always_inline)) bool GlobalRaces::access_all(RaceCell& cel
 __attribute__((noinline)) bool GlobalRaces::access_bytes(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& me, Conflict& conflict) {
   Split& s = split_of(cell);
   bool found = false;
+  // A byte of which is known what is known of the one before it becomes what that one became.
+  RaceCell before = 0, after = 0;
+  bool any = false;
   for (int byte = 0; byte < 4; ++byte) {
-    if (mask >> byte & 1) found |= access_all(s.byte[byte], kAllBytes, lane, me, conflict);
+    if (!(mask >> byte & 1)) continue;
+    RaceCell& here = s.byte[byte];
+    if (any && here == before) {
+      here = after;
+      continue;
+    }
+    before = here;
+    found |= access_all(here, kAllBytes, lane, me, conflict);
+    after = here;
+    any = true;
   }
   if (mask == 15 && s.byte[0] == s.byte[1] && s.byte[0] == s.byte[2] && s.byte[0] == s.byte[3]) join(cell, s.byte[0], me.memo_);
   return found;

@@ -145,11 +145,20 @@ bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, 
   return true;
 }
 
+namespace {
+
+__m128i four(const std::uint32_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
+void put_four(std::uint32_t* p, __m128i v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v); }
+__m128i all(std::uint32_t v) { return _mm_set1_epi32(static_cast<int>(v)); }
+bool alike(const std::uint32_t* p) {
+  const __m128i differ = _mm_xor_si128(four(p), all(*p));
+  return _mm_testz_si128(differ, differ) != 0;
+}
+
+}  // namespace
+
 // Where one() has a case, so has this.
 bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc) {
-  const auto four = [](const std::uint32_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); };
-  const auto put_four = [](std::uint32_t* p, __m128i v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v); };
-  const auto all = [](std::uint32_t v) { return _mm_set1_epi32(static_cast<int>(v)); };
   const auto recent = [&](__m128i words) { return _mm_cmpeq_epi32(_mm_srli_epi32(words, kEpochShift), all(epoch_)); };
   std::uint32_t* const rd = &read_[first];
   const __m128i written = recent(four(&written_[first])), words = four(rd), read = recent(words);
@@ -181,6 +190,28 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
   }
   put_four(rd, all(after));
   put_four(&read_at_[first], all(pc));
+  return true;
+}
+
+// Likewise.
+bool SharedRaces::write_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc) {
+  std::uint32_t *const wr = &written_[first], *const rd = &read_[first];
+  // Words of epochs before this one say nothing, whatever they are.
+  const auto recent = [&](const std::uint32_t* p) { return _mm_cmpeq_epi32(_mm_srli_epi32(four(p), kEpochShift), all(epoch_)); };
+  const __m128i written = recent(wr), read = recent(rd);
+  if (!_mm_testz_si128(written, written)) {
+    if (!alike(wr) || (*wr & kStrong)) return false;
+    const std::uint32_t other = thread_of(*wr);
+    if (other != thread && !ordered(other, clock_of(*wr), thread)) return false;
+  }
+  if (!_mm_testz_si128(read, read)) {
+    if (!alike(rd) || ((*rd & kManyLanes) && !alike(&lane_read_[first])) || ((*rd & kManyWarps) && !alike(&warp_read_[first]))) return false;
+    Conflict conflict;
+    if (after_reads(first, thread, false, conflict)) return false;
+  }
+  put_four(wr, all(word(thread, false)));
+  put_four(&written_at_[first], all(pc));
+  put_four(rd, _mm_setzero_si128());
   return true;
 }
 

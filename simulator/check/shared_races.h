@@ -69,6 +69,8 @@ class SharedRaces : public BlockOrder {
   // One thread reads four granules from `first` on, weakly: what access() does to 16 bytes, where the words of the four are alike. False, with nothing
   // recorded, where they are not, or one may race.
   bool read_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc);
+  // The same of one that writes them.
+  bool write_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc);
   int shift() const { return shift_; }
 
   // Who of the block wrote to `offset` last, whatever has ordered it since; it must have been written to.

@@ -249,29 +249,32 @@ TEST_F(SharedRaceSearch, BytesAreToldApartWhenTheGranuleIsOne) {
 }
 
 // Four granules at once are what they are one by one: two searches are told the same, and find the same races with the same threads, whoever comes next.
-TEST(SharedRacesAtOnce, FourGranulesReadByAThreadAreAsOneByOne) {
+TEST(SharedRacesAtOnce, FourGranulesOfAThreadAreAsOneByOne) {
   std::mt19937 random(1);
-  int taken = 0, races = 0;
+  int taken = 0, written = 0, races = 0;
   for (int program = 0; program < 400; ++program) {
     SharedRaces at_once, one_by_one;
     at_once.start(64, 2);
     one_by_one.start(64, 2);
     const std::uint32_t warps = 1 + random() % 3;
     for (std::uint32_t pc = 0; pc < 60; ++pc) {
-      const std::uint32_t thread = random() % warps * 32 + random() % 3, at = random() % 4 * 16;
-      const std::uint32_t size = random() % 3 == 0 ? 4u << random() % 3 : 16, kind = random() % 40;
+      const std::uint32_t thread = random() % warps * 32 + random() % 3;
+      // In every other program all meet in one place, write more, and are ordered more often.
+      const bool dense = program % 2 != 0;
+      const std::uint32_t size = random() % 3 == 0 ? 4u << random() % 3 : 16, kind = random() % (dense ? 16 : 40);
+      const std::uint32_t at = random() % (dense ? 1 : 4) * 16 + random() % (16 / size) * size;
       if (kind < 3) {
         const std::uint32_t lanes = kind == 0 ? ~0u : 3u << random() % 2;
         for (SharedRaces* s : {&at_once, &one_by_one}) s->warp_sync(thread / 32, lanes, kind == 0);
       } else if (kind == 3) {
         for (SharedRaces* s : {&at_once, &one_by_one}) s->block_barrier();
       } else {
-        const bool write = kind == 4, strong = kind == 5 || (write && random() % 4 == 0);
+        const bool write = kind == 4 || (dense && kind >= 12), strong = kind == 5 || (write && random() % 4 == 0);
         SharedRaces::Conflict expected, found;
         const bool race = one_by_one.access(at, size, thread, pc, write, strong, expected);
-        if (size == 16 && !write && !strong && at_once.read_four(at / 4, thread, pc)) {
+        if (size == 16 && !strong && (write ? at_once.write_four(at / 4, thread, pc) : at_once.read_four(at / 4, thread, pc))) {
           ASSERT_FALSE(race) << "program " << program << ", access " << pc;
-          ++taken;
+          ++(write ? written : taken);
         } else {
           ASSERT_EQ(at_once.access(at, size, thread, pc, write, strong, found), race) << "program " << program << ", access " << pc;
           if (!race) continue;
@@ -285,7 +288,25 @@ TEST(SharedRacesAtOnce, FourGranulesReadByAThreadAreAsOneByOne) {
     }
   }
   EXPECT_GT(taken, 5000);
+  EXPECT_GT(written, 300);
   EXPECT_GT(races, 500);
+}
+
+// Of the four, all have been read by lane 0, which has met the writer since; but only the first one by the writer before that, the others by lane 2.
+TEST(SharedRacesAtOnce, AWriteIsJudgedByTheSecondReaderOfEachGranule) {
+  for (const bool in_other_warps : {false, true}) {
+    SharedRaces races;
+    races.start(64, 2);
+    const std::uint32_t writer = 1, other = in_other_warps ? 64 : 2;
+    SharedRaces::Conflict conflict;
+    EXPECT_FALSE(races.access(0, 4, writer, 1, false, false, conflict));
+    EXPECT_FALSE(races.access(4, 12, other, 2, false, false, conflict));
+    EXPECT_FALSE(races.access(0, 16, 0, 3, false, false, conflict));
+    races.warp_sync(0, 3, false);
+    EXPECT_FALSE(races.write_four(0, writer, 4));
+    EXPECT_TRUE(races.access(0, 16, writer, 4, true, false, conflict));
+    EXPECT_EQ(conflict.other_thread, other);
+  }
 }
 
 }  // namespace shared_races_test

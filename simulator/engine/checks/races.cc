@@ -221,7 +221,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
   GlobalRaces::Side side = side_of(w, *r.op, r.pc, r.writes, is_strong(r));
   side.observes = r.reads && r.writes && reads_value(*r.op);
   GlobalRaces::Access access(races, side, k.race_memo);
-  if (r.size >= 4 && r.size <= 16) lanes &= ~record_cells(w, r, lanes, access, cells_of);
+  if (r.size >= 4 && r.size <= 16 && !few(lanes)) lanes &= ~record_cells(w, r, lanes, access, cells_of);
   bool good = true;
   each(lanes, [&](int i) {
     const std::uint64_t first = r.address[i], last = first + r.size - 1;
@@ -289,22 +289,24 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
   const bool strong = is_strong(r);
   if (r.size == 4 && b.races.shift() == 2) {
     if (!strong) {
-      lanes &= ~record_runs(w, r, lanes);
+      if (!few(lanes)) lanes &= ~record_runs(w, r, lanes);
     } else if (r.writes && r.store == nullptr && b.races.write_lanes_strongly(r.address, lanes, w.index, r.pc)) {
       return true;
     }
   }
   bool good = true;
   check::SharedRaces::Conflict c;
-  // Matrices, above all, and whatever is read of granules of a byte.
+  // Matrices, above all, and whatever is accessed of granules of a byte.
   const std::uint32_t granules = r.size >> b.races.shift(), step = 4u << b.races.shift();
-  const bool fours = !strong && !r.writes && granules >= 4 && granules % 4 == 0;
+  const bool fours = !strong && granules >= 4 && granules % 4 == 0;
   each(lanes, [&](int i) {
     const auto first = static_cast<std::uint32_t>(r.address[i]), thread = w.index * kWarpSize + static_cast<std::uint32_t>(i);
     bool found = false;
     if (fours) {
       for (std::uint32_t at = first; at < first + r.size; at += step) {
-        if (!b.races.read_four(at >> b.races.shift(), thread, r.pc)) found |= b.races.access(at, step, thread, r.pc, false, false, c);
+        const std::uint32_t g = at >> b.races.shift();
+        if (!(r.writes ? b.races.write_four(g, thread, r.pc) : b.races.read_four(g, thread, r.pc)))
+          found |= b.races.access(at, step, thread, r.pc, r.writes, false, c);
       }
     } else {
       found = b.races.access(first, r.size, thread, r.pc, r.writes, strong, c);

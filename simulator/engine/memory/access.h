@@ -28,6 +28,10 @@ inline void note_missing(Request& r, int lane, const std::uint8_t* shadow, std::
   r.unwritten |= 1u << lane;
   r.missing[lane] = missing_bytes(shadow, first, r.size);
 }
+// Whether there is nothing for note_written() to do: the bytes from the lowest to the highest, `span` of them, are written already, and stay so.
+inline bool stays_written(const Request& r, const std::uint8_t* shadow, std::uint64_t low, std::uint64_t span) {
+  return r.invalid == 0 && span <= 4096 && all_written(shadow, low, static_cast<std::uint32_t>(span));
+}
 inline void note_written(const Request& r, int lane, std::uint8_t* shadow, std::uint64_t first) {
   if (r.invalid >> lane & 1) {
     set_written_but(shadow, first, r.size, r.missing[lane]);

@@ -83,7 +83,8 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
       const std::uint64_t begin = k.memory->window_begin();
       if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low - begin, span, r.size, lanes, r.missing, [&](int i) { return r.address[i] - begin; });
       // What an atomic has read in full is written already.
-      if (r.writes && !(r.reads && r.unwritten == 0)) each(lanes, [&](int i) { note_written(r, i, shadow, r.address[i] - begin); });
+      if (r.writes && !(r.reads && r.unwritten == 0) && !stays_written(r, shadow, e.low - begin, span))
+        each(lanes, [&](int i) { note_written(r, i, shadow, r.address[i] - begin); });
     }
   } else {
     // Lanes in different allocations.
@@ -103,10 +104,10 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
     });
     if (!inside) return report_global(w, r, lanes, false);
     if (r.writes && !writable) return report_global(w, r, lanes, true);
-    if (k.counting) count_global(k.counters, r.writes, r.address, lanes);
+    if (k.counting) count_global(k.counters, r.writes, r.address, lanes, e.low, e.high);
     return !raced || check_global_races(w, r, lanes);
   }
-  if (k.counting) count_global(k.counters, r.writes, r.address, lanes);
+  if (k.counting) count_global(k.counters, r.writes, r.address, lanes, e.low, e.high);
   return k.races == nullptr || !c.raced || check_global_races(w, r, lanes);
 }
 

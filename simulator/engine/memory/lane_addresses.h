@@ -3,6 +3,7 @@
 
 #include <immintrin.h>
 
+#include <bit>
 #include <cstdint>
 
 #include "simulator/engine/memory/memory_ops.h"
@@ -66,12 +67,24 @@ inline void load_addresses(const Warp& w, const Op& op, std::uint64_t* out) {
   }
 }
 
+// Whether what goes through these lanes one by one costs less than what goes through all of a warp at once.
+inline bool few(LaneMask lanes) { return std::popcount(lanes) <= 4; }
+
 // The lowest and the highest address of some lanes, and all of them or-ed together.
 struct Extent {
   std::uint64_t low = ~0ull, high = 0, bits = 0;
 };
 inline Extent extent(const std::uint64_t* a, LaneMask lanes) {
   std::uint64_t low = ~0ull, high = 0, bits = 0;
+  if (few(lanes)) {
+    for (; lanes != 0; lanes &= lanes - 1) {
+      const std::uint64_t here = a[std::countr_zero(lanes)];
+      low = here < low ? here : low;
+      high = here > high ? here : high;
+      bits |= here;
+    }
+    return {low, high, bits};
+  }
   for (int i = 0; i < kWarpSize; ++i) {
     const std::uint64_t on = lanes >> i & 1 ? ~0ull : 0;
     const std::uint64_t up = a[i] | ~on, down = a[i] & on;

@@ -110,7 +110,8 @@ bool resolve_shared(Warp& w, Request& r, LaneMask lanes) {
     if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low, e.high - e.low + r.size, r.size, lanes, r.missing, [&](int i) { return r.address[i]; });
     if (r.unwritten != 0 && b.async && !check_not_under_way(w, r, b, r.unwritten & lanes)) return false;
     // What an atomic has read in full is written already.
-    if (r.writes && !(r.reads && r.unwritten == 0)) each(lanes, [&](int i) { note_written(r, i, shadow, r.address[i]); });
+    if (r.writes && !(r.reads && r.unwritten == 0) && !stays_written(r, shadow, e.low, e.high - e.low + r.size))
+      each(lanes, [&](int i) { note_written(r, i, shadow, r.address[i]); });
   }
   if (b.launch->check_races && !(b.launch->shared_cells ? check_cluster_races(w, r, b, lanes) : check_shared_races(w, r, lanes))) return false;
   if (b.worker->counting) count_shared(b.worker->counters, r.writes, r.address, r.size, lanes);
