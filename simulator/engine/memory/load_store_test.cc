@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <string>
@@ -416,6 +417,67 @@ TEST(Counters, SectorsAndLinesAgreeWithASet) {
     }
   }
   EXPECT_GT(counts.size(), 60u);
+}
+
+// The passes over the banks that lanes take beyond the first are those that sets of each bank's words make: 32 lanes at a time, 16 of 8 bytes, 8 of 16.
+TEST(Counters, BankConflictsAgreeWithSets) {
+  constexpr std::uint32_t kBytes = 4096;
+  Machine gpu;
+  gpu.config.count = true;
+  std::mt19937 random(1);
+  std::set<std::uint64_t> counts;
+  for (const auto& [load, size] :
+       std::vector<std::pair<std::string, std::uint32_t>>{{"u8 %r2", 1}, {"u32 %r2", 4}, {"v2.u32 {%r2, %r3}", 8}, {"v4.u32 {%r2, %r3, %r4, %r5}", 16}}) {
+    gpu.load(R"(.visible .entry k(.param .u64 offsets, .param .u32 lanes)
+{
+  .shared .align 16 .b8 s[4096];
+  .reg .pred %p<2>; .reg .b32 %r<12>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [offsets];
+  ld.param.u32 %r6, [lanes];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r9, s;
+  mad.lo.u32 %r8, %r1, 4, %r9;
+  add.u32 %r10, %r9, 4096;
+FILL:
+  st.shared.u32 [%r8], %r1;
+  add.u32 %r8, %r8, 128;
+  setp.lt.u32 %p1, %r8, %r10;
+  @%p1 bra FILL;
+  bar.sync 0;
+  mad.wide.u32 %rd1, %r1, 4, %rd1;
+  ld.global.u32 %r8, [%rd1];
+  add.u32 %r8, %r8, %r9;
+  shr.u32 %r7, %r6, %r1;
+  and.b32 %r7, %r7, 1;
+  setp.ne.u32 %p1, %r7, 0;
+  @%p1 ld.shared.)" +
+             load + ", [%r8];\n  ret;\n}");
+    for (int round = 0; round < 100; ++round) {
+      // From anywhere, or from a few places in one bank or in some.
+      const std::uint32_t places = kBytes / size, few = 1 + random() % 16, step = round % 3 == 1 ? std::max(128 / size, 1u) : 1 + random() % 9;
+      std::vector<std::uint32_t> at(32);
+      for (std::uint32_t& a : at) a = (round % 3 == 0 ? random() : random() % few * step) % places * size;
+      const std::uint32_t lanes = round % 4 == 0 ? ~0u : round % 7 == 0 ? 1u << random() % 32 : static_cast<std::uint32_t>(random());
+      std::uint64_t conflicts = 0;
+      const std::uint32_t a_pass = size <= 4 ? 32 : 128 / size;
+      for (std::uint32_t first = 0; first < 32; first += a_pass) {
+        std::set<std::uint32_t> words[32];
+        std::size_t worst = 1;
+        for (std::uint32_t i = first; i < first + a_pass; ++i) {
+          if ((lanes >> i & 1) == 0) continue;
+          for (std::uint32_t word = at[i] / 4; word <= (at[i] + size - 1) / 4; ++word) {
+            words[word % 32].insert(word);
+            worst = std::max(worst, words[word % 32].size());
+          }
+        }
+        conflicts += worst - 1;
+      }
+      const auto offsets = gpu.buffer(at, "offsets");
+      ASSERT_EQ(gpu.launch("k", 1, 32, offsets, lanes).counters.shared_load_bank_conflicts, conflicts) << load << ", round " << round;
+      counts.insert(conflicts);
+    }
+  }
+  EXPECT_GT(counts.size(), 12u);
 }
 
 // Loads of what a kernel does not write, which differ from others in caches alone; they are checked as others are.
