@@ -137,6 +137,8 @@ bool same_site(const Site& a, const Site& b) {
 
 bool same_place(const Finding& a, const Finding& b) {
   if (a.kind != b.kind || a.severity != b.severity || a.kernel != b.kernel || a.origin.has_value() != b.origin.has_value()) return false;
+  // What ended the kernel is never told as a repetition of what it survived.
+  if (a.survived != b.survived) return false;
   if (a.origin) return same_site(*a.origin, *b.origin);
   // Either side of a race may be the one that notices it.
   const bool swapped = a.kind == Kind::kRace && a.other && b.other && same_site(a.access.site, b.other->site) && same_site(a.other->site, b.access.site);

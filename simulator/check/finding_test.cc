@@ -96,6 +96,14 @@ TEST(SamePlace, IsTheInstructionOfALineOrOfALineOfPtx) {
   EXPECT_FALSE(same_place(a, b));
 }
 
+TEST(SamePlace, WhatEndedTheKernelIsNoRepetitionOfWhatItSurvived) {
+  Finding f = example(), g = example();
+  f.survived = true;
+  EXPECT_FALSE(same_place(f, g));
+  g.survived = true;
+  EXPECT_TRUE(same_place(f, g));
+}
+
 TEST(SamePlace, OfWhatOneLoadGaveIsTheLoad) {
   Finding f = example(), g = example();
   f.origin = g.origin = Site{"stencil.cu", 12, "", 30, "ld.shared.f32"};

@@ -113,6 +113,20 @@ TEST(GoesOn, NotAfterWhatNoKernelSurvives) {
   EXPECT_FALSE(o.findings[1].survived);
 }
 
+TEST(GoesOn, NotAfterTheSameInstructionsFindingThatItDoesNotSurvive) {
+  // Each lane's mask is the lanes before it. It leaves out its own lane, which the kernel survives, and names lanes that wait at the barrier, which it does
+  // not.
+  Case c;
+  c.gpu.config.host_threads = 1;
+  const Outcome o = c.run("  mov.u32 %r5, %lanemask_lt;\n  vote.sync.ballot.b32 %r6, 1, %r5;\n  bar.sync 0;\n  st.global.u32 [%rd6], %r6;");
+  EXPECT_TRUE(o.failed()) << text(o);
+  ASSERT_EQ(o.findings.size(), 2u) << text(o);
+  EXPECT_EQ(o.findings[0].kind, Kind::kInvalidMask);
+  EXPECT_TRUE(o.findings[0].survived);
+  EXPECT_EQ(o.findings[1].kind, Kind::kInvalidMask);
+  EXPECT_FALSE(o.findings[1].survived);
+}
+
 TEST(GoesOn, OnlyWhenAsked) {
   Case c;
   c.gpu.config.go_on = false;
