@@ -81,6 +81,20 @@ std::vector<Reported> FindingLog::add(std::vector<check::Finding> findings, bool
   return fresh;
 }
 
+std::vector<Reported> FindingLog::add_of_call(check::Finding finding, const void* caller, bool suppressed) {
+  std::lock_guard lock(mutex_);
+  const auto same = [&](const Entry& e) { return e.caller == caller && e.reported.finding.kind == finding.kind; };
+  const auto known = count_repeats_ && caller != nullptr ? std::find_if(kept_.begin(), kept_.end(), same) : kept_.end();
+  if (known != kept_.end()) {
+    ++known->reported.finding.occurrences;
+    known->changed = true;
+    return {};
+  }
+  Entry& entry = keep(std::move(finding), suppressed);
+  entry.caller = caller;
+  return {entry.reported};
+}
+
 std::uint64_t FindingLog::add_failure(check::Finding finding, bool suppressed, std::optional<Reported>* first) {
   std::lock_guard lock(mutex_);
   const auto same = [&](const Entry& e) {

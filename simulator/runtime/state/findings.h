@@ -27,6 +27,8 @@ class FindingLog {
   void count_repeats();
   // Keeps findings and prints them. Suppressed ones are neither printed nor taken. Those that were not told before.
   std::vector<Reported> add(std::vector<check::Finding> findings, bool suppressed = false);
+  // What a call of the host met that `caller` made: where repeats are counted, one finding a place of the program. The finding if it was not told before.
+  std::vector<Reported> add_of_call(check::Finding finding, const void* caller, bool suppressed = false);
 
   // A call of the API failed, or device code was refused: one finding a place in the program (call, address, error, kernel). Its number, and the finding
   // if it was not told before. An error of a call is one until the program has looked at it as often as it happened.
@@ -48,6 +50,7 @@ class FindingLog {
     Reported reported;
     std::uint64_t not_looked_at = 0;
     bool changed = false, informed = false;
+    const void* caller = nullptr;  // of add_of_call()
   };
   Entry& keep(check::Finding finding, bool suppressed);
   Entry* find(std::uint64_t number);

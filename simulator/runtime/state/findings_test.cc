@@ -151,6 +151,26 @@ TEST(FindingLog, CountsRepeatsWhenAsked) {
   EXPECT_EQ(log.add({sample()}).size(), 1u) << "what was taken is told again";
 }
 
+TEST(FindingLog, WhatOneCallOfTheHostMeetsAgainIsCountedWhenAsked) {
+  FindingLog log;
+  log.set_quiet(true);
+  check::Finding read;
+  read.kind = check::Kind::kUninitialised;
+  read.severity = check::Severity::kInformation;
+  read.where = "cudaMemcpy copies 7 bytes to the host that nobody has written, the first 1 byte into cudaMalloc #1 (17 bytes)";
+  const int places[2] = {};
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(log.add_of_call(read, &places[0]).size(), 1u) << "not asked";
+  log.take();
+  log.count_repeats();
+  EXPECT_EQ(log.add_of_call(read, &places[0]).size(), 1u);
+  read.where = "cudaMemcpy copies 7 bytes to the host that nobody has written, the first 1 byte into cudaMalloc #2 (17 bytes)";
+  EXPECT_TRUE(log.add_of_call(read, &places[0]).empty());
+  EXPECT_EQ(log.add_of_call(read, &places[1]).size(), 1u);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(log.add_of_call(read, nullptr).size(), 1u) << "places that cannot be told are not one";
+  ASSERT_EQ(log.changed().size(), 1u);
+  EXPECT_EQ(log.changed()[0].finding.occurrences, 2u);
+}
+
 TEST(FindingLog, SuppressedOnesAreCountedAndNeitherPrintedNorTaken) {
   FindingLog log;
   log.count_repeats();

@@ -119,6 +119,8 @@ class Runtime {
   void explain(const char* function, const std::string& sentence, const std::string& about = {});
   // Findings have been made: suppressed ones go to the record alone, the others are printed and kept too.
   void tell(std::vector<check::Finding> made);
+  // The same for what a call of the host met that `caller` made: one finding a place of the program.
+  void tell_of_call(check::Finding finding, const void* caller);
   // The same for a failed call or refused device code; its number in `findings`.
   std::uint64_t tell_failure(check::Finding finding);
   // Tells what of the device, or of all, is still allocated, if that is to be checked.

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/leaks.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -101,7 +103,14 @@ cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const 
   if (source.tracked && !target.tracked && (runtime.settings.checks & check::kInitialisation) != 0) {
     for (std::size_t z = 0; z < shape.depth; ++z) {
       if (auto finding = runtime.host_reads.check(memory, function, source.address + z * from.slice, shape.width, shape.height, from.pitch)) {
-        runtime.tell({std::move(*finding)});
+        if (finding->by_host() && runtime.settings.go_on) {
+          // Programs copy structures with their padding from buffers that a library allocates for each call: it is one place all the same.
+          const void* const from_where = caller();
+          if (const std::string place = describe_caller(from_where); !place.empty()) finding->detail += " The copy is " + place + ".";
+          runtime.tell_of_call(std::move(*finding), from_where);
+        } else {
+          runtime.tell({std::move(*finding)});
+        }
       }
     }
   }

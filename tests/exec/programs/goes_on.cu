@@ -1,5 +1,5 @@
 // Right results by a program with mistakes in it that no result shows: a race, a value that nobody wrote, a shuffle from a lane that is not there and a mask
-// that leaves out its own caller. Each is met again and again.
+// that leaves out its own caller. Each is met again and again. So is a copy of a structure with its padding, each time from an allocation of its own.
 #include <numeric>
 
 #include "check.h"
@@ -22,6 +22,16 @@ __global__ void inactive(int* out, const int* scale) {
 }
 
 __global__ void left_out(int* out) { out[threadIdx.x] = __any_sync(0x7fffffff, threadIdx.x < 64) + threadIdx.x; }
+
+struct Padded {
+  char small;
+  int large;
+};
+
+__global__ void fill(Padded* out) {
+  out->small = 1;
+  out->large = 2;
+}
 
 __global__ void sum(int* out, const int* in) { atomicAdd(out, in[threadIdx.x]); }
 
@@ -47,6 +57,12 @@ int main() {
     sum<<<1, 64>>>(out, in);
     CUDA(cudaMemcpy(got, out, sizeof(int), cudaMemcpyDeviceToHost));
     EXPECT(got[0] == 64 * 63 / 2);
+    Padded *made, seen;
+    CUDA(cudaMalloc(&made, sizeof seen));
+    fill<<<1, 1>>>(made);
+    CUDA(cudaMemcpy(&seen, made, sizeof seen, cudaMemcpyDeviceToHost));
+    EXPECT(seen.small == 1 && seen.large == 2);
+    CUDA(cudaFree(made));
   }
   CUDA(cudaDeviceSynchronize());
   std::puts("PASSED");
