@@ -103,8 +103,8 @@ struct Finding {
 
 // Whether they are one place to the reader of the program: the same instruction of one line, or of one line of PTX where the source is not known.
 bool same_site(const Site& a, const Site& b);
-// Whether two findings, each of a kernel, are one mistake met twice: of one kind at one instruction. What comes from one load is one mistake wherever it is
-// used, and a race is one whichever side notices it.
+// Whether two findings, each of a kernel, are one mistake met twice: of one kind at one instruction, and both or neither survived. What comes from one load is
+// one mistake wherever it is used, and a race is one whichever side notices it.
 bool same_place(const Finding& a, const Finding& b);
 
 }  // namespace lockstep::check
