@@ -352,7 +352,7 @@ Laws<TensorCopy> tensor_copy_laws() {
       law("LoadsMatchTheIndexModel", loads_match_the_index_model, {.cases = 400}),
       law("StoresMatchTheIndexModel", stores_match_the_index_model, {.cases = 250}),
       law("ReductionsMatchTheIndexModel", reductions_match_the_index_model, {.cases = 150}),
-      law("EachInstructionMatchesTheIndexModel", each_instruction_matches_the_index_model, {.cases = 2, .cost = 50}),
+      law("EachInstructionMatchesTheIndexModel", each_instruction_matches_the_index_model, {.cases = 2, .cost = 300}),
       law("EveryBlockOfAMulticastHasTheBox", every_block_of_a_multicast_has_the_box, {.cases = 80, .cost = 2}),
       law("WhatIsLoadedAndStoredIsTheSame", what_is_loaded_and_stored_is_the_same, {.cases = 60, .cost = 4}),
       law("ASwizzleMovesPiecesAndNothingElse", a_swizzle_moves_pieces_and_nothing_else, {.cases = 60, .cost = 2}),
