@@ -2,7 +2,8 @@
 
 GoogleTest's header is half of what a small test costs to compile, and there are more than a hundred. GCC takes the
 parsed form wherever a source includes the header first and is compiled with options that it takes for the same, and the
-header itself everywhere else. It takes -O2 and -O3 for the same, and some others: each set of options wants its variant.
+header itself everywhere else. It takes -O1, -O2 and -O3 for the same, and some others: each set of options wants its variant.
+With -c opt every variant is optimised, and GCC would take the first that it finds: then a header of several is not parsed.
 `-include` puts it first: in .bazelrc for tests, in cc.bzl for the rest.
 """
 
@@ -11,6 +12,10 @@ load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolcha
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load(":copts.bzl", "STANDARD_COPTS")
+
+def parsed_variants(variants, compilation_mode):
+    """Those of a header's variants that are parsed: none where GCC could not tell them apart."""
+    return {} if len(variants) > 1 and compilation_mode == "opt" else variants
 
 def _precompile(ctx, header, parsed, copts, context):
     cc_toolchain = find_cc_toolchain(ctx)
@@ -67,7 +72,7 @@ def _precompiled_header_impl(ctx):
 
     # Another compiler has another form for parsed headers, and its own idea of where it fits. GCC looks through a folder.
     if find_cc_toolchain(ctx).compiler in ["compiler", "gcc"]:
-        for name, copts in ctx.attr.variants.items():
+        for name, copts in parsed_variants(ctx.attr.variants, ctx.var["COMPILATION_MODE"]).items():
             parsed = ctx.actions.declare_file("%s/%s.gch/%s" % (ctx.label.name, ctx.attr.header, name))
             _precompile(ctx, header, parsed, copts, library.compilation_context)
             headers.append(parsed)

@@ -1,7 +1,8 @@
-"""The grammar of --//bazel:archs, the refused nvcc options and the toolkit list, in both directions."""
+"""The grammar of --//bazel:archs, the refused nvcc options, the toolkit list and parsed headers, in both directions."""
 
 load("//bazel:archs.bzl", "parse_archs")
 load("//bazel:cuda.bzl", "refused_option")
+load("//bazel:precompiled.bzl", "parsed_variants")
 load("//bazel:toolkit.bzl", "parse_needed")
 load(":expect.bzl", "expect_equal", "expect_in", "starlark_test")
 
@@ -57,5 +58,17 @@ def toolkit_list_test(name):
             expect_equal("its name", needed[0].places, ["bin/x"]),
             expect_equal("no program", needed[1].program, False),
             expect_equal("places", needed[1].places, ["lib64/y", "lib/y"]),
+        ],
+    )
+
+def parsed_variants_test(name):
+    """Declares the test `name`."""
+    both = {"optimised": ["-O1"], "plain": []}
+    starlark_test(
+        name = name,
+        assertions = [
+            expect_equal("unoptimised and optimised are told apart", parsed_variants(both, "fastbuild"), both),
+            expect_equal("-O1 and -O2 are not", parsed_variants(both, "opt"), {}),
+            expect_equal("one alone", parsed_variants({"plain": []}, "opt"), {"plain": []}),
         ],
     )

@@ -90,4 +90,24 @@ PAIR(fill_in_the_default_stream, "race") {
   cudaStreamSynchronize(s);
 }
 
+// Giving memory back waits for the device, asking for some does not (seen on an H200: docs/silicon.md).
+__global__ void after_fill_and_an_allocation(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT fill_and_an_allocation
+PAIR(fill_and_an_allocation, "race") {
+  std::vector<int> host(1024);
+  Buffer<int> x(kCopied), y(kCopied);
+  const Stream s(cudaStreamNonBlocking);
+  if (!faulty) cudaHostRegister(host.data(), host.size() * sizeof(int), cudaHostRegisterDefault);
+  cudaMemset(x, 0, kCopied * sizeof(int));
+  if (faulty) {
+    void* more = nullptr;
+    cudaMalloc(&more, 1 << 20);
+    after_fill_and_an_allocation<<<1, kCopied, 0, s>>>(x, y);
+    cudaFree(more);
+  } else {
+    cudaHostUnregister(host.data());
+    after_fill_and_an_allocation<<<1, kCopied, 0, s>>>(x, y);
+  }
+  cudaStreamSynchronize(s);
+}
+
 }  // namespace

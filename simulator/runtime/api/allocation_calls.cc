@@ -191,6 +191,7 @@ cudaError_t cudaHostUnregister(void* pointer) {
     const Allocation* a = r.memory->find(reinterpret_cast<Address>(pointer));
     if (a == nullptr || a->kind != Kind::kRegistered) return cudaErrorHostMemoryNotRegistered;
     if (a->base != reinterpret_cast<Address>(pointer)) return cudaErrorInvalidValue;
+    r.has_waited();
     r.memory->release(a->base);
     return cudaSuccess;
   });
