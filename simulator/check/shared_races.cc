@@ -63,16 +63,23 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
   const Vector thread = all_lanes(kThread);
   // Other writers; and readers who are not as strong as this one, but for its own readings, are summarised one by one.
   const Vector unlike = all_lanes(strong ? kThread | kStrong : kStrong);
-  Vector suspicious = _mm256_setzero_si256();
+  // Two readers of this warp at this clock are known, or of two warps where nothing orders warps: whoever writes, one of them races.
+  const Vector of_lanes = all_lanes(~(kLane | kManyWarps)), by_lanes = all_lanes(read_by_lanes(warp, strong));
+  const Vector of_warps = all_lanes(kOfAll & ~kManyLanes), by_warps = all_lanes(partial_ ? ~0u : read_by_all(strong) & ~kManyLanes);
+  const auto is_enough = [&](Vector before) {
+    return _mm256_or_si256(_mm256_cmpeq_epi32(_mm256_and_si256(before, of_lanes), by_lanes), _mm256_cmpeq_epi32(_mm256_and_si256(before, of_warps), by_warps));
+  };
+  Vector suspicious = _mm256_setzero_si256(), more = _mm256_setzero_si256();
   for (std::uint32_t i = 0; i < count; i += 8) {
-    const Vector fresh = consecutive(mine + i), inside = below(count - i);
+    const Vector fresh = consecutive(mine + i), inside = below(count - i), before = load(rd + i);
     const auto add = [&](Vector word, Vector bits) {
       const Vector differ = _mm256_xor_si256(word, fresh);
       const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, kEpochShift)), inside);
       suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(recent, _mm256_and_si256(differ, bits)));
     };
     add(load(wr + i), thread);
-    add(load(rd + i), unlike);
+    add(before, unlike);
+    more = _mm256_or_si256(more, _mm256_andnot_si256(is_enough(before), inside));
   }
   // And readers of this warp at another clock: lanes that have not met since, or this one where another is known beside it.
   const Vector same_warp_only = all_lanes(kWarp), clock = all_lanes(kClock), met = all_lanes(all_lanes_[warp] << kClockShift);
@@ -86,14 +93,10 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
     suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(here, choose(self, many, unmet)));
   }
   if (!_mm256_testz_si256(suspicious, suspicious)) return false;
-  // Two readers of this warp at this clock are known, or of two warps where nothing orders warps: whoever writes, one of them races.
-  const Vector of_lanes = all_lanes(~(kLane | kManyWarps)), by_lanes = all_lanes(read_by_lanes(warp, strong));
-  const Vector of_warps = all_lanes(kOfAll & ~kManyLanes), by_warps = all_lanes(partial_ ? ~0u : read_by_all(strong) & ~kManyLanes);
+  if (_mm256_testz_si256(more, more)) return true;
   for (std::uint32_t i = 0; i < count; i += 8) {
     const Vector before = load(rd + i), inside = below(count - i);
-    const Vector enough =
-        _mm256_or_si256(_mm256_cmpeq_epi32(_mm256_and_si256(before, of_lanes), by_lanes), _mm256_cmpeq_epi32(_mm256_and_si256(before, of_warps), by_warps));
-    if (_mm256_testc_si256(enough, inside)) continue;
+    if (_mm256_testc_si256(is_enough(before), inside)) continue;
     // Readers of this warp at this clock differ from `fresh` in lane only.
     const Vector fresh = consecutive(mine + i), differ = _mm256_xor_si256(before, fresh);
     const Vector recent = is_zero(_mm256_srli_epi32(differ, kEpochShift)), self = is_zero(_mm256_and_si256(differ, thread));
