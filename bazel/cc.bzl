@@ -107,7 +107,8 @@ def cc_library(name, srcs = [], copts = [], deps = [], precompiled = "standard",
 def cc_tests(name, srcs, deps = [], data = [], **kwargs):
     """Small tests as one program, whose sources are compiled as one (joined.bzl).
 
-    Each source's own name, without .cc, is another name of the test: `bazel test //harness/property:compare_test` runs it.
+    Each source's own name, without .cc, is a suite of this test alone: `bazel test //harness/property:compare_test` runs it. (Bazel
+    leaves out a test whose alias is named.)
 
     Args:
       name: the test.
@@ -120,7 +121,7 @@ def cc_tests(name, srcs, deps = [], data = [], **kwargs):
     _cc_library(name = name + "_sources", testonly = True, textual_hdrs = textual)
     cc_test(name = name, srcs = own, deps = deps + [":%s_sources" % name], data = data, **kwargs)
     for src in srcs:
-        native.alias(name = src.split("/")[-1][:-len(".cc")], actual = name, testonly = True)
+        native.test_suite(name = src.split("/")[-1][:-len(".cc")], tests = [name])
 
 def cc_binary(name, srcs = [], copts = [], deps = [], precompiled = "standard", **kwargs):
     """A cc_binary; arguments as of cc_library."""

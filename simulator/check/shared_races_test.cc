@@ -67,6 +67,28 @@ TEST_F(SharedRaceSearch, TheReaderOfARowThatAnotherRowCoversIsStillKnown) {
   EXPECT_EQ(conflict.other_thread, 2u);
   EXPECT_EQ(conflict.other_pc, 7u);
 }
+
+TEST_F(SharedRaceSearch, ARowOfAnotherWarpIsKnownBesideOneWhoseLanesMeet) {
+  EXPECT_TRUE(races.read_row(1, 0, 31, 1, 5, false));
+  EXPECT_TRUE(races.read_row(0, 0, 32, 1, 6, false));
+  EXPECT_TRUE(races.read_row(0, 0, 32, 0, 7, false));
+  races.warp_sync(1, ~0u, true);
+  EXPECT_TRUE(write(40, 4 * 12));
+  EXPECT_EQ(conflict.other_thread, 12u);
+  EXPECT_EQ(conflict.other_pc, 7u);
+}
+
+// Two warps have read a row, and a third is ordered after both: who reads it then is one that it is not ordered after.
+TEST_F(SharedRaceSearch, TheReaderOfARowAfterABarrierOfOthersIsKnown) {
+  for (const std::uint32_t warp : {1, 2}) EXPECT_TRUE(races.read_row(0, 0, 32, warp, 5, false));
+  for (const std::uint32_t warp : {1, 2, 3}) races.arrive(warp, 1);
+  races.complete(1, 0b1110);
+  EXPECT_TRUE(races.read_row(0, 0, 32, 0, 6, false));
+  EXPECT_TRUE(write(100, 12));
+  EXPECT_EQ(conflict.other_thread, 3u);
+  EXPECT_EQ(conflict.other_pc, 6u);
+}
+
 TEST_F(SharedRaceSearch, WhoWroteLastIsKnownWhateverHasOrderedItSince) {
   EXPECT_FALSE(write(77, 8));
   for (int i = 0; i < 1000; ++i) races.block_barrier();
@@ -206,12 +228,15 @@ TEST_F(SharedRaceSearch, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
   single.start(4096, 2);
   std::uint32_t state = 1, taken = 0, conflicts = 0;
   const auto random = [&](std::uint32_t n) { return ((state = state * 1664525u + 1013904223u) >> 8) % n; };
-  for (int i = 0; i < 20000; ++i) {
-    if (random(4) == 0) {
+  for (int i = 0; i < 40000; ++i) {
+    // In the second half rows of one epoch are read again and again before somebody writes.
+    const bool mostly_reads = i >= 20000;
+    if (random(mostly_reads ? 12 : 4) == 0) {
       races.block_barrier();
       single.block_barrier();
     }
-    const std::uint32_t way = random(5), warp = random(3), lane = random(4) * 8 + (random(2) ? random(8) : 0), granule = 4 * random(12);
+    const std::uint32_t way = mostly_reads && random(8) != 0 ? 0 : random(5), warp = random(3), lane = random(4) * 8 + (random(2) ? random(8) : 0),
+                        granule = 4 * random(12);
     const std::uint32_t count = random(2) ? 32 - lane : 1 + random(32 - lane), pc = 10 + way;
     const bool strong = way == 4 || random(4) == 0, write = way == 1 || way == 4, together = way == 2;
     std::uint32_t narrow[32];
