@@ -148,19 +148,18 @@ void is_exact_on_small_integers(const TensorMatmul& matmul, const TensorMatmulCa
   require_exact(c, c.launch(matmul, a, b, addend), a, b, addend);
 }
 
-// Every kernel of the way: six stages, which is more than are under way at once, three and one; each factor copied in
-// each way, and rows of C and D in pairs or not.
+// Every kernel of the way: eight and five stages, which are more than are under way at once, three and one; each factor
+// copied in each way beside the other, and rows of C and D in pairs or not.
 template <class Way>
 void is_exact_over_many_stages(const TensorMatmul& matmul, const TensorMatmulCase& given) {
   struct Layout {
     int stages, a_alignment, b_alignment, c_gap, d_gap;
   };
-  constexpr Layout kLayouts[] = {{5, 16, 16, 1, 1}, {2, 4, 1, 0, 0}, {0, 1, 4, 1, 0}};
+  constexpr Layout kLayouts[] = {{7, 16, 16, 1, 1}, {4, 16, 1, 0, 0}, {2, 1, 16, 1, 0}, {0, 4, 4, 0, 1}};
   for (const TensorMatmulPath path : Way::kEachPath) {
     for (const MatrixElement element : Way::kEachElement) {
       const bool wide = path == TensorMatmulPath::kWgmmaWide, small = path == TensorMatmulPath::kWmma;
       for (const Layout& layout : kLayouts) {
-        if (wide && layout.a_alignment == 1) continue;  // as the one before
         TensorMatmulCase c = given;
         c.path = path, c.element = element;
         // A tile and some of the next one below; of the wide ones, most of one.
