@@ -110,6 +110,7 @@ list_to_fill_in() {
 what_to_fill_in() {
   local tree=$1 name=$2
   list_to_fill_in "$tree" "$name"
+  echo "  README.md: how many kernels with a planted mistake and negative controls there are (//tests:readme_test)."
   echo
   echo "  ./lockstep test //tests:${name}_test"
 }

@@ -1,6 +1,5 @@
 // Mutants and negative controls of family_name.
-// FILL IN: the mistakes that people make in it, each with the reason that it must be rejected for, and negative
-// controls.
+// FILL IN: the mistakes that people make in it, the reason that each must be rejected for, and negative controls.
 #include "tests/known_bad/family_name.h"
 
 namespace lockstep::known_bad {
