@@ -69,17 +69,21 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
   const auto is_enough = [&](Vector before) {
     return _mm256_or_si256(_mm256_cmpeq_epi32(_mm256_and_si256(before, of_lanes), by_lanes), _mm256_cmpeq_epi32(_mm256_and_si256(before, of_warps), by_warps));
   };
-  Vector suspicious = _mm256_setzero_si256(), more = _mm256_setzero_si256();
+  const Vector epoch = all_lanes(epoch_);
+  Vector suspicious = _mm256_setzero_si256();
+  std::uint32_t todo = 0;  // which eights of granules are to be looked at below
   for (std::uint32_t i = 0; i < count; i += 8) {
-    const Vector fresh = consecutive(mine + i), inside = below(count - i), before = load(rd + i);
+    const Vector inside = below(count - i), before = load(rd + i), written = load(wr + i);
+    const auto recent = [&](Vector word) { return _mm256_and_si256(_mm256_cmpeq_epi32(_mm256_srli_epi32(word, kEpochShift), epoch), inside); };
     const auto add = [&](Vector word, Vector bits) {
-      const Vector differ = _mm256_xor_si256(word, fresh);
-      const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, kEpochShift)), inside);
-      suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(recent, _mm256_and_si256(differ, bits)));
+      const Vector differ = _mm256_xor_si256(word, consecutive(mine + i));
+      suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(recent(word), _mm256_and_si256(differ, bits)));
     };
-    add(load(wr + i), thread);
+    const Vector is_written = recent(written);
+    if (!_mm256_testz_si256(is_written, is_written)) add(written, thread);
+    if (_mm256_testc_si256(is_enough(before), inside)) continue;
     add(before, unlike);
-    more = _mm256_or_si256(more, _mm256_andnot_si256(is_enough(before), inside));
+    todo |= 1u << i / 8;
   }
   // And readers of this warp at another clock: lanes that have not met since, or this one where another is known beside it.
   const Vector same_warp_only = all_lanes(kWarp), clock = all_lanes(kClock), met = all_lanes(all_lanes_[warp] << kClockShift);
@@ -93,10 +97,9 @@ bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_
     suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(here, choose(self, many, unmet)));
   }
   if (!_mm256_testz_si256(suspicious, suspicious)) return false;
-  if (_mm256_testz_si256(more, more)) return true;
-  for (std::uint32_t i = 0; i < count; i += 8) {
+  for (; todo != 0; todo &= todo - 1) {
+    const std::uint32_t i = 8 * static_cast<std::uint32_t>(__builtin_ctz(todo));
     const Vector before = load(rd + i), inside = below(count - i);
-    if (_mm256_testc_si256(is_enough(before), inside)) continue;
     // Readers of this warp at this clock differ from `fresh` in lane only.
     const Vector fresh = consecutive(mine + i), differ = _mm256_xor_si256(before, fresh);
     const Vector recent = is_zero(_mm256_srli_epi32(differ, kEpochShift)), self = is_zero(_mm256_and_si256(differ, thread));
