@@ -78,6 +78,12 @@ TEST_F(SharedRaceSearch, ARowOfAnotherWarpIsKnownBesideOneWhoseLanesMeet) {
   EXPECT_EQ(conflict.other_pc, 7u);
 }
 
+TEST_F(SharedRaceSearch, ARowEndsWhereItEnds) {
+  EXPECT_FALSE(write(70, 4 * 10));
+  EXPECT_TRUE(races.read_row(0, 0, 10, 0, 5, false));
+  EXPECT_FALSE(races.read_row(0, 0, 11, 0, 5, false)) << "its last granule has another writer: to be looked at one by one";
+}
+
 // Two warps have read a row, and a third is ordered after both: who reads it then is one that it is not ordered after.
 TEST_F(SharedRaceSearch, TheReaderOfARowAfterABarrierOfOthersIsKnown) {
   for (const std::uint32_t warp : {1, 2}) EXPECT_TRUE(races.read_row(0, 0, 32, warp, 5, false));
