@@ -474,6 +474,21 @@ bool GlobalRaces::row(RaceCell* cells, std::uint32_t width, std::uint32_t lane, 
   }
 }
 
+std::uint32_t GlobalRaces::alike(const RaceCell* cells, std::uint32_t width, std::uint32_t count) const {
+  const auto has_wr = [&](RaceCell cell) { return valid(static_cast<std::uint32_t>(cell >> 32)); };
+  const auto has_rd = [&](RaceCell cell) { return valid(static_cast<std::uint32_t>(cell)); };
+  const bool wr = has_wr(cells[0]), rd = has_rd(cells[0]), none = !wr && !rd;
+  // As lanes side by side leave them.
+  const RaceCell step = (wr ? RaceCell{1} << (32 + kLaneShift) : 0) | (rd ? RaceCell{1} << kLaneShift : 0);
+  RaceCell expected = cells[0];
+  for (std::uint32_t element = 0; element < count; ++element, expected += step) {
+    for (std::uint32_t i = 0; i < width; ++i, ++cells) {
+      if (none ? has_wr(*cells) || has_rd(*cells) : *cells != expected) return element;
+    }
+  }
+  return count;
+}
+
 bool GlobalRaces::together(RaceCell* cells, std::uint32_t width, std::uint32_t lane, std::uint32_t last, Access& me) {
   RaceCell after[4];
   Conflict conflict;

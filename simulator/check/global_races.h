@@ -170,6 +170,8 @@ class GlobalRaces {
   // Accesses by `count` lanes from `lane` on to consecutive granules, `width` (1, 2 or 4) to a lane, all bytes of each. False, with nothing
   // recorded, when it has to be looked at lane by lane.
   bool row(RaceCell* cells, std::uint32_t width, std::uint32_t lane, std::uint32_t count, Access& access);
+  // Of `count` elements of consecutive granules, how many from the first on are alike in what is known of them, so that row() may take them at once.
+  std::uint32_t alike(const RaceCell* cells, std::uint32_t width, std::uint32_t count) const;
   // The same of lanes, from `lane` to `last`, that all access one and the same element. Several of them must not write weakly.
   bool together(RaceCell* cells, std::uint32_t width, std::uint32_t lane, std::uint32_t last, Access& access);
 

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace lockstep::check {
 namespace {
@@ -14,9 +15,20 @@ void put(std::uint32_t* p, Vector v) { _mm256_storeu_si256(reinterpret_cast<Vect
 Vector all_lanes(std::uint32_t v) { return _mm256_set1_epi32(static_cast<int>(v)); }
 Vector is_zero(Vector v) { return _mm256_cmpeq_epi32(v, _mm256_setzero_si256()); }
 Vector choose(Vector where, Vector yes, Vector no) { return _mm256_blendv_epi8(no, yes, where); }
+std::uint32_t bits_of(Vector where) { return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(where))); }
 // Lanes below `count`.
 Vector below(std::uint32_t count) { return _mm256_cmpgt_epi32(all_lanes(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)); }
 Vector consecutive(std::uint32_t first) { return _mm256_add_epi32(all_lanes(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)); }
+// At most eight granules that lanes `mine`, mine + 1, ... read: the words that these will leave, and those that are there.
+struct Eight {
+  Vector inside;  // granules that are meant
+  Vector fresh, before, differ;
+  Vector recent;  // of this epoch, which words have from this bit on
+};
+Eight look(const std::uint32_t* words, std::uint32_t count, std::uint32_t mine, int epoch) {
+  const Vector inside = below(count), fresh = consecutive(mine), before = load(words), differ = _mm256_xor_si256(before, fresh);
+  return {inside, fresh, before, differ, _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, epoch)), inside)};
+}
 
 }  // namespace
 
@@ -36,6 +48,7 @@ void SharedRaces::start(std::uint32_t bytes, int shift) {
 
 void SharedRaces::block_barrier() {
   next_epoch();
+  enough_ = {};
   if (++epoch_ > kLastEpoch) {
     // Epoch 0 never comes. Who wrote stays known (last_write).
     for (std::uint32_t& word : written_) word &= (1u << kEpochShift) - 1;
@@ -56,79 +69,132 @@ bool SharedRaces::after_reads(std::uint32_t granule, std::uint32_t thread, bool 
          ((rd & kManyWarps) && races(warp_read_[granule], warp_read_at_[granule]));
 }
 
-bool SharedRaces::read_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong) {
-  const std::uint32_t* wr = &written_[first];
-  std::uint32_t *rd = &read_[first], *at = &read_at_[first];
-  const std::uint32_t mine = word(warp * 32 + lane, strong);
-  const Vector thread = all_lanes(kThread);
-  // Other writers; and readers who are not as strong as this one, but for its own readings, are summarised one by one.
-  const Vector unlike = all_lanes(strong ? kThread | kStrong : kStrong);
+inline void SharedRaces::set_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc) {
+  std::uint32_t *const rd = &read_[first], *const at = &read_at_[first];
+  const Vector inside = below(count);
+  put(rd, choose(inside, consecutive(mine), load(rd)));
+  put(at, choose(inside, all_lanes(pc), load(at)));
+}
+
+inline std::uint32_t SharedRaces::add_second_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc) {
+  std::uint32_t *const rd = &read_[first], *const at = &read_at_[first], *const second = &lane_read_[first], *const second_at = &lane_read_at_[first];
+  const Vector inside = below(count), before = load(rd), before_at = load(at);
+  put(second, choose(inside, before, load(second)));
+  put(second_at, choose(inside, before_at, load(second_at)));
+  const Vector merged = _mm256_or_si256(consecutive(mine | kManyLanes), _mm256_and_si256(before, all_lanes(kManyWarps)));
+  put(rd, choose(inside, merged, before));
+  put(at, choose(inside, all_lanes(pc), before_at));
+  return bits_of(inside);
+}
+
+bool SharedRaces::read_part(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc, bool strong) {
+  const std::uint32_t *const rd = &read_[first], *const wr = &written_[first];
   // Two readers of this warp at this clock are known, or of two warps where nothing orders warps: whoever writes, one of them races.
-  const Vector of_lanes = all_lanes(~(kLane | kManyWarps)), by_lanes = all_lanes(read_by_lanes(warp, strong));
+  const Vector of_lanes = all_lanes(~(kLane | kManyWarps)), by_lanes = all_lanes(enough_.readers);
   const Vector of_warps = all_lanes(kOfAll & ~kManyLanes), by_warps = all_lanes(partial_ ? ~0u : read_by_all(strong) & ~kManyLanes);
-  const auto is_enough = [&](Vector before) {
-    return _mm256_or_si256(_mm256_cmpeq_epi32(_mm256_and_si256(before, of_lanes), by_lanes), _mm256_cmpeq_epi32(_mm256_and_si256(before, of_warps), by_warps));
-  };
-  const Vector epoch = all_lanes(epoch_);
+  // Readers who are not as strong as this one, but for its own readings, are summarised one by one.
+  const Vector unlike = all_lanes(strong ? kThread | kStrong : kStrong);
   Vector suspicious = _mm256_setzero_si256();
-  std::uint32_t todo = 0;  // which eights of granules are to be looked at below
+  // Bits of granules: of which two lanes are known, which nobody has written. And the first of eight: nobody has read them, one other lane of this warp has
+  // read each, or neither.
+  std::uint32_t enough = 0, unwritten = 0, unread = 0, by_one = 0, mixed = 0;
   for (std::uint32_t i = 0; i < count; i += 8) {
-    const Vector inside = below(count - i), before = load(rd + i), written = load(wr + i);
-    const auto recent = [&](Vector word) { return _mm256_and_si256(_mm256_cmpeq_epi32(_mm256_srli_epi32(word, kEpochShift), epoch), inside); };
-    const auto add = [&](Vector word, Vector bits) {
-      const Vector differ = _mm256_xor_si256(word, consecutive(mine + i));
-      suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(recent(word), _mm256_and_si256(differ, bits)));
-    };
-    const Vector is_written = recent(written);
-    if (!_mm256_testz_si256(is_written, is_written)) add(written, thread);
-    if (_mm256_testc_si256(is_enough(before), inside)) continue;
-    add(before, unlike);
-    todo |= 1u << i / 8;
+    const Eight e = look(rd + i, count - i, mine + i, kEpochShift);
+    const Vector written = _mm256_xor_si256(load(wr + i), e.fresh), is_written = _mm256_and_si256(is_zero(_mm256_srli_epi32(written, kEpochShift)), e.inside);
+    if (_mm256_testz_si256(is_written, is_written)) {
+      unwritten |= 0xffu << i;
+    } else {
+      suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(is_written, _mm256_and_si256(written, all_lanes(kThread))));
+    }
+    if (_mm256_testz_si256(e.recent, e.recent)) {
+      unread |= 1u << i;
+      continue;
+    }
+    const Vector two_lanes = _mm256_cmpeq_epi32(_mm256_and_si256(e.before, of_lanes), by_lanes);
+    if (_mm256_testc_si256(_mm256_or_si256(two_lanes, _mm256_cmpeq_epi32(_mm256_and_si256(e.before, of_warps), by_warps)), e.inside)) {
+      enough |= bits_of(_mm256_and_si256(two_lanes, e.inside)) << i;
+      continue;
+    }
+    suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(e.recent, _mm256_and_si256(e.differ, unlike)));
+    const Vector same_warp = is_zero(_mm256_and_si256(e.differ, of_lanes)), self = is_zero(_mm256_and_si256(e.differ, all_lanes(kLane)));
+    (_mm256_testc_si256(_mm256_andnot_si256(self, same_warp), e.inside) ? by_one : mixed) |= 1u << i;
   }
-  // And readers of this warp at another clock: lanes that have not met since, or this one where another is known beside it.
-  const Vector same_warp_only = all_lanes(kWarp), clock = all_lanes(kClock), met = all_lanes(all_lanes_[warp] << kClockShift);
-  for (std::uint32_t i = 0; i < count && clock_[warp] != 0; i += 8) {
-    const Vector before = load(rd + i), differ = _mm256_xor_si256(before, consecutive(mine + i));
+  if (clock_of(mine) != 0 && may_be_unmet(first, count, mine, strong)) return false;
+  if (!_mm256_testz_si256(suspicious, suspicious)) return false;
+  for (; unread != 0; unread &= unread - 1) {
+    const auto i = static_cast<std::uint32_t>(__builtin_ctz(unread));
+    set_readers(first + i, count - i, mine + i, pc);
+  }
+  for (; by_one != 0; by_one &= by_one - 1) {
+    const auto i = static_cast<std::uint32_t>(__builtin_ctz(by_one));
+    enough |= add_second_readers(first + i, count - i, mine + i, pc) << i;
+  }
+  for (; mixed != 0; mixed &= mixed - 1) {
+    const auto i = static_cast<std::uint32_t>(__builtin_ctz(mixed));
+    enough |= add_readers(first + i, count - i, mine + i, pc, strong) << i;
+  }
+  enough_.add(first, count, enough & unwritten);
+  return true;
+}
+
+void SharedRaces::Enough::add(std::uint32_t first, std::uint32_t count, std::uint32_t granules) {
+  if (granules == 0) return;
+  if (first == end) {
+    end += static_cast<std::uint32_t>(std::countr_one(granules));
+  } else if (first + count == begin) {
+    begin -= static_cast<std::uint32_t>(std::countl_one(granules << (32 - count)));
+  } else {
+    begin = first + static_cast<std::uint32_t>(std::countr_zero(granules));
+    end = begin + static_cast<std::uint32_t>(std::countr_one(granules >> (begin - first)));
+  }
+}
+
+// Whether the row meets readers of this warp at another clock: lanes that have not met since, or this one where another is known beside it.
+bool SharedRaces::may_be_unmet(std::uint32_t first, std::uint32_t count, std::uint32_t mine, bool strong) const {
+  const std::uint32_t warp = thread_of(mine) >> 5;
+  const Vector clock = all_lanes(kClock), met = all_lanes(all_lanes_[warp] << kClockShift);
+  Vector unmet = _mm256_setzero_si256();
+  for (std::uint32_t i = 0; i < count; i += 8) {
+    const Vector before = load(&read_[first + i]), differ = _mm256_xor_si256(before, consecutive(mine + i));
     const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, kEpochShift)), below(count - i));
     const Vector here =
-        _mm256_andnot_si256(is_zero(_mm256_and_si256(differ, clock)), _mm256_and_si256(recent, is_zero(_mm256_and_si256(differ, same_warp_only))));
-    const Vector self = is_zero(_mm256_and_si256(differ, thread)), many = _mm256_and_si256(before, all_lanes(strong ? 0 : kManyLanes));
-    const Vector unmet = _mm256_andnot_si256(_mm256_cmpgt_epi32(met, _mm256_and_si256(before, clock)), all_lanes(~0u));
-    suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(here, choose(self, many, unmet)));
+        _mm256_andnot_si256(is_zero(_mm256_and_si256(differ, clock)), _mm256_and_si256(recent, is_zero(_mm256_and_si256(differ, all_lanes(kWarp)))));
+    const Vector self = is_zero(_mm256_and_si256(differ, all_lanes(kThread))), many = _mm256_and_si256(before, all_lanes(strong ? 0 : kManyLanes));
+    const Vector since = _mm256_andnot_si256(_mm256_cmpgt_epi32(met, _mm256_and_si256(before, clock)), all_lanes(~0u));
+    unmet = _mm256_or_si256(unmet, _mm256_and_si256(here, choose(self, many, since)));
   }
-  if (!_mm256_testz_si256(suspicious, suspicious)) return false;
-  for (; todo != 0; todo &= todo - 1) {
-    const std::uint32_t i = 8 * static_cast<std::uint32_t>(__builtin_ctz(todo));
-    const Vector before = load(rd + i), inside = below(count - i);
-    // Readers of this warp at this clock differ from `fresh` in lane only.
-    const Vector fresh = consecutive(mine + i), differ = _mm256_xor_si256(before, fresh);
-    const Vector recent = is_zero(_mm256_srli_epi32(differ, kEpochShift)), self = is_zero(_mm256_and_si256(differ, thread));
-    const Vector together = is_zero(_mm256_and_si256(differ, all_lanes(kWarp | kClock)));
-    const Vector same_warp = is_zero(_mm256_and_si256(differ, all_lanes(kWarp)));
-    const Vector others = choose(same_warp, _mm256_and_si256(before, all_lanes(kManyWarps)), all_lanes(kManyWarps));
-    Vector merged = _mm256_or_si256(_mm256_or_si256(fresh, others), _mm256_and_si256(before, all_lanes(kSeen)));
-    merged = _mm256_or_si256(merged, _mm256_and_si256(together, all_lanes(kManyLanes)));
-    const Vector later = strong ? _mm256_setzero_si256() : clock;  // reading again
-    const Vector again = _mm256_or_si256(_mm256_andnot_si256(later, before), _mm256_and_si256(fresh, later));
-    merged = choose(recent, choose(self, again, merged), fresh);
-    const Vector kept = _mm256_and_si256(_mm256_and_si256(recent, self), strong ? all_lanes(~0u) : together), before_at = load(at + i);
-    const Vector of_others = _mm256_and_si256(_mm256_andnot_si256(self, recent), inside);
-    if (!_mm256_testz_si256(of_others, of_others)) {
-      const auto also_read = [&](std::uint32_t* word, std::uint32_t* word_at, Vector where, std::uint32_t many, std::uint32_t who) {
-        const Vector known = load(word), none = is_zero(_mm256_and_si256(before, all_lanes(many)));
-        const Vector same = is_zero(_mm256_and_si256(_mm256_xor_si256(known, fresh), all_lanes(who)));
-        const Vector here = _mm256_and_si256(where, _mm256_or_si256(none, same));
-        if (_mm256_testz_si256(here, here)) return;
-        put(word, choose(here, before, known));
-        put(word_at, choose(here, before_at, load(word_at)));
-      };
-      also_read(&lane_read_[first + i], &lane_read_at_[first + i], _mm256_and_si256(together, of_others), kManyLanes, kThread);
-      also_read(&warp_read_[first + i], &warp_read_at_[first + i], _mm256_andnot_si256(same_warp, of_others), kManyWarps, kWarp);
-    }
-    put(rd + i, choose(inside, merged, before));
-    put(at + i, choose(_mm256_andnot_si256(kept, inside), all_lanes(pc), before_at));
-  }
-  return true;
+  return !_mm256_testz_si256(unmet, unmet);
+}
+
+std::uint32_t SharedRaces::add_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc, bool strong) {
+  std::uint32_t *const rd = &read_[first], *const at = &read_at_[first];
+  const auto [inside, fresh, before, differ, recent] = look(rd, count, mine, kEpochShift);
+  const Vector before_at = load(at);
+  const Vector self = is_zero(_mm256_and_si256(differ, all_lanes(kThread)));
+  const Vector together = is_zero(_mm256_and_si256(differ, all_lanes(kWarp | kClock)));
+  const Vector same_warp = is_zero(_mm256_and_si256(differ, all_lanes(kWarp)));
+  const Vector others = choose(same_warp, _mm256_and_si256(before, all_lanes(kManyWarps)), all_lanes(kManyWarps));
+  Vector merged = _mm256_or_si256(_mm256_or_si256(fresh, others), _mm256_and_si256(before, all_lanes(kSeen)));
+  merged = _mm256_or_si256(merged, _mm256_and_si256(together, all_lanes(kManyLanes)));
+  const Vector later = strong ? _mm256_setzero_si256() : all_lanes(kClock);  // reading again
+  const Vector again = _mm256_or_si256(_mm256_andnot_si256(later, before), _mm256_and_si256(fresh, later));
+  merged = choose(recent, choose(self, again, merged), fresh);
+  const Vector kept = _mm256_and_si256(_mm256_and_si256(recent, self), strong ? all_lanes(~0u) : together);
+  const Vector of_others = _mm256_andnot_si256(self, recent);
+  const auto also_read = [&](std::uint32_t* word, std::uint32_t* word_at, Vector where, std::uint32_t many, std::uint32_t who) {
+    if (_mm256_testz_si256(where, where)) return;
+    const Vector known = load(word), none = is_zero(_mm256_and_si256(before, all_lanes(many)));
+    const Vector same = is_zero(_mm256_and_si256(_mm256_xor_si256(known, fresh), all_lanes(who)));
+    const Vector here = _mm256_and_si256(where, _mm256_or_si256(none, same));
+    put(word, choose(here, before, known));
+    put(word_at, choose(here, before_at, load(word_at)));
+  };
+  also_read(&lane_read_[first], &lane_read_at_[first], _mm256_and_si256(together, of_others), kManyLanes, kThread);
+  also_read(&warp_read_[first], &warp_read_at_[first], _mm256_andnot_si256(same_warp, of_others), kManyWarps, kWarp);
+  put(rd, choose(inside, merged, before));
+  put(at, choose(_mm256_andnot_si256(kept, inside), all_lanes(pc), before_at));
+  const Vector two_lanes = _mm256_cmpeq_epi32(_mm256_and_si256(merged, all_lanes(~(kLane | kManyWarps))), all_lanes(enough_.readers));
+  return bits_of(_mm256_and_si256(two_lanes, inside));
 }
 
 bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc, bool strong) {
@@ -194,6 +260,7 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
       }
     }
   }
+  enough_ = {};
   put_four(rd, all(after));
   put_four(&read_at_[first], all(pc));
   return true;
@@ -215,6 +282,7 @@ bool SharedRaces::write_four(std::uint32_t first, std::uint32_t thread, std::uin
     Conflict conflict;
     if (after_reads(first, thread, false, conflict)) return false;
   }
+  enough_ = {};
   put_four(wr, all(word(thread, false)));
   put_four(&written_at_[first], all(pc));
   put_four(rd, _mm_setzero_si128());
@@ -238,6 +306,7 @@ bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32
     add(read, kManyLanes | kManyWarps, read);
   }
   if (!_mm256_testz_si256(suspicious, suspicious)) return false;
+  enough_ = {};
   for (std::uint32_t i = 0; i < count; i += 8) {
     const Vector inside = below(count - i);
     put(wr + i, choose(inside, consecutive(mine + i), load(wr + i)));
@@ -249,21 +318,24 @@ bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32
 
 bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc) {
   // Neither word may be of this epoch and weak.
-  const std::uint32_t mine = word(warp * 32, true);
+  const std::uint32_t mine = word(warp * 32, true), weak = epoch_ << kEpochShift, told = ~0u << kEpochShift | kStrong;
   std::uint32_t read = 0;
+  bool some_weak = false;
   for (std::uint32_t todo = lanes; todo != 0; todo &= todo - 1) {
     const std::uint64_t g = offsets[__builtin_ctz(todo)] >> 2;
-    const std::uint32_t wr = written_[g], rd = read_[g];
-    if ((now(wr) && !(wr & kStrong)) || (now(rd) && !(rd & kStrong))) return false;
-    read |= rd;
+    some_weak |= (written_[g] & told) == weak;
+    some_weak |= (read_[g] & told) == weak;
+    read |= read_[g];
   }
+  if (some_weak) return false;
+  enough_ = {};
   for (std::uint32_t todo = lanes; todo != 0; todo &= todo - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(todo));
     const std::uint64_t g = offsets[lane] >> 2;
     written_[g] = mine + lane;
     written_at_[g] = pc;
-    if (read != 0) read_[g] = 0;
   }
+  for (std::uint32_t todo = read != 0 ? lanes : 0; todo != 0; todo &= todo - 1) read_[offsets[__builtin_ctz(todo)] >> 2] = 0;
   return true;
 }
 

@@ -13,6 +13,7 @@
 // eight at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -43,7 +44,14 @@ class SharedRaces : public BlockOrder {
 
   // Lanes `lane`, lane + 1, ... of a warp, `count` of them, each access one of as many consecutive granules. True when nothing had to be
   // looked at more closely and the access is recorded; false, with nothing recorded, otherwise.
-  bool read_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong);
+  bool read_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong) {
+    const std::uint32_t readers = read_by_lanes(warp, strong);
+    if (enough_.readers != readers) enough_ = {readers};
+    std::uint32_t begin = first, end = first + count;
+    if (enough_.begin <= begin && begin < enough_.end) begin = std::min(end, enough_.end);
+    if (enough_.begin < end && end <= enough_.end) end = std::max(begin, enough_.begin);
+    return begin == end || read_part(begin, end - begin, word(warp * 32 + lane + (begin - first), strong), pc, strong);
+  }
   bool write_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong);
   // The lanes from `lane` to `last` read one granule. False when one of them may race; nothing is lost then by going through access() for all of
   // them.
@@ -116,6 +124,7 @@ class SharedRaces : public BlockOrder {
   }
   bool one(std::uint32_t granule, std::uint32_t thread, std::uint32_t pc, bool write, bool strong, Conflict& conflict) {
     std::uint32_t &wr = written_[granule], &rd = read_[granule];
+    enough_ = {};
     bool found = false;
     if (now(wr) && thread_of(wr) != thread && !(strong && (wr & kStrong)) && !ordered(thread_of(wr), clock_of(wr), thread) &&
         !((wr & kStrong) && observed(rd, thread))) {
@@ -182,10 +191,27 @@ class SharedRaces : public BlockOrder {
     return now(rd) && ((rd & kSeen) || ((rd & kStrong) && (thread_of(rd) == thread || ordered(thread_of(rd), clock_of(rd), thread))));
   }
   bool after_reads(std::uint32_t granule, std::uint32_t thread, bool strong, Conflict& conflict) const;
+  // Parts of read_row(): with the word of its first lane; whether the row meets readers of its own warp that may race with whom it does not know of.
+  bool read_part(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc, bool strong);
+  bool may_be_unmet(std::uint32_t first, std::uint32_t count, std::uint32_t mine, bool strong) const;
+  // Lanes `mine`, mine + 1, ... are recorded as readers of at most eight granules: of such as nobody has read in this epoch, of such as one other lane of
+  // their warp has read and perhaps other warps, or of any. A bit for each of which two lanes of their warp are known now.
+  void set_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc);
+  std::uint32_t add_second_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc);
+  std::uint32_t add_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc, bool strong);
   void also_read(std::uint32_t granule, bool same_warp, std::uint32_t word, std::uint32_t pc) {
     (same_warp ? lane_read_ : warp_read_)[granule] = word;
     (same_warp ? lane_read_at_ : warp_read_at_)[granule] = pc;
   }
+
+  // The granules from `begin` to before `end`: nobody has written them in this epoch, and the word of their readers is `readers`, but for the lane and
+  // kManyWarps. A row of that warp that reads them again changes nothing. Whatever else does clears this.
+  struct Enough {
+    std::uint32_t readers = 0, begin = 0, end = 0;
+    // Of `count` granules from `first` on those whose bits are set become some of them, as far as they are neighbours.
+    void add(std::uint32_t first, std::uint32_t count, std::uint32_t granules);
+  };
+  Enough enough_;
 
   std::uint32_t epoch_ = 0;
   std::uint32_t first_epoch_ = 0;  // as epoch() numbers them: of this block

@@ -178,6 +178,26 @@ LaneMask record_runs(Warp& w, Request& r, LaneMask lanes) {
   return done;
 }
 
+// The lanes of a run that are recorded, and have stored. What is known of its cells may change on the way, as where a halo meets its neighbour; many parts
+// are no cheaper than their lanes.
+LaneMask record_row(Warp& w, Request& r, LaneRun left, check::RaceCell* cell, GlobalRaces::Access& access) {
+  GlobalRaces& races = *w.block->worker->races;
+  const std::uint32_t width = r.size / 4;
+  LaneMask done = 0;
+  for (int parts = 0; parts < 4 && left.count != 0; ++parts) {
+    LaneRun part = left;
+    if (!races.row(cell, width, part.lane, part.count, access)) {
+      part.count = races.alike(cell, width, left.count);
+      if (part.count == 0 || part.count == left.count || !races.row(cell, width, part.lane, part.count, access)) break;
+    }
+    store(w, r, part.lanes());
+    done |= part.lanes();
+    cell += width * part.count;
+    left = {left.lane + part.count, left.count - part.count, false};
+  }
+  return done;
+}
+
 // The same for cells, strong accesses included.
 template <class CellsOf>
 LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& access, CellsOf cells_of) {
@@ -192,12 +212,15 @@ LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& 
     // Lanes that write to one place race, unless they are atomic.
     if (cell == nullptr || (run.together && run.count > 1 && r.store != nullptr)) break;
     const GlobalRaces::Lock lock(races, first, last);
-    if (!(run.together ? races.together(cell, r.size / 4, run.lane, run.lane + run.count - 1, access)
-                       : races.row(cell, r.size / 4, run.lane, run.count, access))) {
-      break;
+    LaneMask recorded = 0;
+    if (!run.together) {
+      recorded = record_row(w, r, run, cell, access);
+    } else if (races.together(cell, r.size / 4, run.lane, run.lane + run.count - 1, access)) {
+      recorded = run.lanes();
+      store(w, r, recorded);
     }
-    store(w, r, run.lanes());
-    done |= run.lanes();
+    done |= recorded;
+    if (recorded != run.lanes()) break;
   }
   return done;
 }

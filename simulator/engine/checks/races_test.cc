@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "simulator/engine/testing/testing.h"
 
 namespace lockstep::engine {
@@ -54,6 +56,32 @@ Outcome run(const std::string& body) {
       "  ld.param.u64 %rd1, [x];\n  mov.u32 %r1, %tid.x;\n  setp.eq.u32 %p1, %r1, 0;\n  mov.u32 %r7, 0;\n" +
       body + "\n  ret;\n}\n");
   return gpu.launch("k", 1, 32, gpu.buffer(std::vector<std::uint32_t>(32, 0)));
+}
+
+// Four lanes of the first warp have read what the first four of a row are: the row of stores after it is recorded, and stored, in two parts.
+TEST(Races, ARowIsRecordedInPartsWhereAHaloMeetsIt) {
+  for (const bool ordered : {true, false}) {
+    Machine gpu;
+    gpu.load(
+        ".visible .entry k(.param .u64 x)\n{\n  .reg .b32 %r<5>; .reg .b64 %rd<9>; .reg .pred %p<3>;\n"
+        "  ld.param.u64 %rd1, [x];\n  mov.u32 %r1, %tid.x;\n  and.b32 %r2, %r1, 31;\n"
+        "  mul.wide.u32 %rd2, %r2, 4;\n  add.s64 %rd3, %rd1, %rd2;\n  setp.lt.u32 %p1, %r1, 4;\n"
+        "  @%p1 ld.global.u32 %r3, [%rd3];\n" +
+        std::string(ordered ? "  bar.sync 0;\n" : "") + "  setp.ge.u32 %p2, %r1, 32;\n  @%p2 st.global.u32 [%rd3], %r1;\n  ret;\n}\n");
+    const auto x = gpu.buffer(std::vector<std::uint32_t>(32, 0));
+    const Outcome o = gpu.launch("k", 1, 64, x);
+    if (ordered) {
+      EXPECT_TRUE(o.findings.empty()) << text(o);
+      std::vector<std::uint32_t> expected(32);
+      std::iota(expected.begin(), expected.end(), 32u);
+      EXPECT_EQ(gpu.fetch<std::uint32_t>(x, 32), expected);
+    } else {
+      ASSERT_EQ(o.findings.size(), 1u) << text(o);
+      EXPECT_EQ(o.findings[0].kind, Kind::kRace);
+      EXPECT_EQ(o.findings[0].access.thread.x, 32u) << text(o);
+      EXPECT_EQ(o.findings[0].other->thread.x, 0u) << text(o);
+    }
+  }
 }
 
 // Lanes whose addresses are alike in 32 bits, and 4 GiB apart, are no neighbours: lane i of the first warp, of three, writes to the word i + i * 2^30, and one

@@ -43,6 +43,16 @@ inline bool all_written(const std::uint8_t* shadow, std::uint64_t first, std::ui
   return (shadow_byte(shadow) & mask) == mask;
 }
 
+// The same of a row of accesses, from bit `skip` of the first byte.
+template <std::uint32_t kBits>
+inline __attribute__((always_inline)) bool row_is_written(const std::uint8_t* shadow, unsigned skip) {
+  if constexpr (kBits % 64 != 0) return all_written(shadow, skip, kBits);
+  const unsigned before = (1u << skip) - 1;
+  std::uint64_t all = load_eight(shadow) | before;
+  for (std::uint32_t k = 8; k < kBits / 8; k += 8) all &= load_eight(shadow + k);
+  return all == ~0ull && (skip == 0 || (shadow_byte(shadow + kBits / 8) & before) == before);
+}
+
 // Other host threads may write neighbouring bits: whole bytes can be stored, parts of bytes need an atomic.
 inline void set_written(std::uint8_t* shadow, std::uint64_t first, std::uint32_t bits) {
   shadow += first >> 3;

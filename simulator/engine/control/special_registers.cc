@@ -44,7 +44,11 @@ bool run_common(Warp& w, const Op& op, LaneMask mask, isa::SpecialRegister speci
     default: return false;
   }
   auto* d = destination<std::uint32_t>(w, op.dst);
-  for (std::uint32_t i = 0; i < kWarpSize; ++i) d[i] = mask >> i & 1 ? value + i * step : d[i];
+  if (mask == kAllLanes) {
+    for (std::uint32_t i = 0; i < kWarpSize; ++i) d[i] = value + i * step;
+  } else {
+    each(mask, [&](int i) { d[i] = value + static_cast<std::uint32_t>(i) * step; });
+  }
   return true;
 }
 

@@ -84,7 +84,8 @@ struct Element {
   const std::byte* b = nullptr;
   const std::byte* c = nullptr;
   Slot d = kNoSlot;
-  int offset = 0;  // bytes from the lane's address
+  int offset = 0;       // bytes from the lane's address
+  bool shared = false;  // all lanes' addresses are known to be of shared memory
 };
 
 bool in_shared_memory(const Warp& w, const Request& r, int lane) {
@@ -103,7 +104,7 @@ void update_lanes(Warp& w, LaneMask mask, const Request& r, const Element& eleme
     U* p = reinterpret_cast<U*>(r.host[i] + element.offset);
     U old = __atomic_load_n(p, __ATOMIC_SEQ_CST), now;
     const U vb = b[i], vc = c[i];
-    if (in_shared_memory(w, r, i)) {
+    if (element.shared || in_shared_memory(w, r, i)) {
       *p = now = update(old, vb, vc, false);
     } else {
       do {
@@ -238,16 +239,18 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   ++w.block->worker->counters.atomics;
   if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch && !report_unwritten_change(w, r, static_cast<Space>(op.space), r.unwritten)) return;
+  const auto space = static_cast<Space>(op.space);
+  const bool shared = space == Space::kShared || space == Space::kSharedCluster;
   if (op.width == 16) {
     atomic_wide(w, op, mask, r);
   } else if (op.elements == 1) {
     const std::byte* c = op.src[2] == kNoSlot ? nullptr : source<std::byte>(w, op.src[2]);
-    update_element(w, op, mask, r, {source<std::byte>(w, op.src[1]), c, op.dst, 0});
+    update_element(w, op, mask, r, {source<std::byte>(w, op.src[1]), c, op.dst, 0, shared});
   } else {
     const Slot* slots = &w.block->program->slots[op.target];
     alignas(64) std::byte operands[8][4 * kWarpSize];
     for (int e = 0; e < op.elements; ++e) std::memcpy(operands[e], source<std::byte>(w, slots[e]), static_cast<std::size_t>(op.width) * kWarpSize);
-    for (int e = 0; e < op.elements; ++e) update_element(w, op, mask, r, {operands[e], nullptr, slots[op.elements + e], e * op.width});
+    for (int e = 0; e < op.elements; ++e) update_element(w, op, mask, r, {operands[e], nullptr, slots[op.elements + e], e * op.width, shared});
   }
   if (between_blocks && reads_value(op)) after_strong_read(w, op, places, mask);
   if (op.flags & kAcquire) acquire(w);

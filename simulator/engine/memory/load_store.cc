@@ -252,7 +252,7 @@ void load_global(Warp& w, const Op& op, LaneMask mask) {
       const CachedRange& c = cached(k, op);
       const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
       if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 &&
-          (!c.shadowed || all_written(k.memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes))) {
+          (!c.shadowed || row_is_written<32 * kBytes>(k.memory->written_shadow(first & ~7ull), first & 7))) {
         if (!c.raced || read_row<kBytes>(w, op, first)) {
           if (k.counting) count_global_row(k.counters, false, first, 32 * kBytes);
           load_row<kBytes>(destination<std::byte>(w, op.dst), reinterpret_cast<const std::byte*>(first + static_cast<std::uint64_t>(c.delta)));
@@ -289,7 +289,11 @@ void give_all_lanes(Warp& w, const Op& op, LaneMask mask, std::uint64_t value) {
   const auto give = [&](auto v) {
     v = static_cast<decltype(v)>(value);
     auto* d = destination<decltype(v)>(w, op.dst);
-    for (int i = 0; i < kWarpSize; ++i) d[i] = mask >> i & 1 ? v : d[i];
+    if (mask == kAllLanes) {
+      for (int i = 0; i < kWarpSize; ++i) d[i] = v;
+    } else {
+      each(mask, [&](int i) { d[i] = v; });
+    }
   };
   op.width == 4 ? give(std::uint32_t{}) : give(std::uint64_t{});
 }

@@ -67,11 +67,12 @@ bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
   const std::uint32_t span = high - low + 4;
   if ((bits & 3) != 0 || span > 8192 || shared_range(*b.launch, low, std::uint64_t{high} + 4) == nullptr) return false;
   if (b.launch->check_initialisation && !all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), low, span)) return false;
-  LaneRuns runs;
-  runs.count = 0;
+  std::uint32_t* d = destination<std::uint32_t>(w, op.dst);
+  bool copied = false;
   if (b.launch->check_races) {
-    runs = lane_runs(at, mask, 4);
+    const LaneRuns runs = lane_runs(at, mask, 4);
     if (!record_reads(w, op, at, mask, runs)) return false;
+    copied = copy_runs(d, b.shared.bytes.get(), at, runs);
   }
   if (b.worker->counting) {
     // 32 words side by side lie in as many banks.
@@ -81,8 +82,7 @@ bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
       count_shared(b.worker->counters, false, at, 4, mask);
     }
   }
-  std::uint32_t* d = destination<std::uint32_t>(w, op.dst);
-  if (copy_runs(d, b.shared.bytes.get(), at, runs)) return true;
+  if (copied) return true;
   const auto* bytes = reinterpret_cast<const int*>(b.shared.bytes.get());
   if (mask == kAllLanes) {
     for (int i = 0; i < kWarpSize; i += 8) {
@@ -103,7 +103,8 @@ void load_shared(Warp& w, const Op& op, LaneMask mask) {
     Block& b = *w.block;
     const std::uint32_t first = a[0] + static_cast<std::uint32_t>(op.immediate);
     if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 && shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr &&
-        (!b.launch->check_initialisation || all_written(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes))) {
+        (!b.launch->check_initialisation ||
+         row_is_written<32 * kBytes>(reinterpret_cast<const std::uint8_t*>(b.shared.written.get()) + (first >> 3), first & 7))) {
       if (!b.launch->check_races || (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells &&
                                      b.races.read_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, op.flags & kStrong))) {
         std::memcpy(destination<std::byte>(w, op.dst), b.shared.bytes.get() + first, 32 * kBytes);

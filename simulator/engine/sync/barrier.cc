@@ -1,8 +1,8 @@
 #include "simulator/engine/sync/barrier.h"
 
+#include <algorithm>
 #include <bit>
 #include <string>
-#include <vector>
 
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
@@ -104,7 +104,7 @@ bool arrive(Warp& w, const WarpSplit& f, int id, bool waits) {
 
 void recheck_barriers(Block& b) {
   for (int id = 0; id < 16; ++id) {
-    if (b.barriers[id].expected == 0) release_if_complete(b, id);
+    if (b.barriers[id].warps != 0 && b.barriers[id].expected == 0) release_if_complete(b, id);
   }
 }
 
@@ -112,7 +112,7 @@ void run_bar(Warp& w, const Op& op, LaneMask mask) {
   const auto* ids = source<std::uint32_t>(w, op.src[0]);
   const std::uint32_t id = ids[std::countr_zero(mask)];
   LaneMask differ = 0;
-  each(mask, [&](int l) { differ |= LaneMask{ids[l] != id} << l; });
+  if (!program::is_constant(op.src[0])) each(mask, [&](int l) { differ |= LaneMask{ids[l] != id} << l; });
   if (id > 15 || differ) {
     check::Finding f = finding_at(w, w.pc - 1, differ ? differ : mask, check::Kind::kInvalidInstruction);
     f.where = id > 15 ? "barrier " + std::to_string(id) + ": there are 16, from 0" : "lanes of one warp name different barriers";
@@ -136,26 +136,23 @@ bool warp_reaches_barrier(Warp& w) {
   WarpControl& c = *w.control;
   Block& b = *w.block;
   if (c.barrier >= 0) return false;
+  const auto waits = [](const WarpSplit& f) { return f.state == WarpSplit::State::kAtBarrier; };
   LaneMask here = 0;
-  std::vector<const WarpSplit*> at;
-  for (const WarpSplit& f : c.splits) {
-    if (f.state != WarpSplit::State::kAtBarrier) continue;
-    here |= f.mask;
-    at.push_back(&f);
-  }
-  if (at.empty() || here != living(w)) return false;
+  for (const WarpSplit& f : c.splits) here |= waits(f) ? f.mask : 0;
+  if (here == 0 || here != living(w)) return false;
   const auto id_of = [&](const WarpSplit& f) {
     return static_cast<int>(parked_operand<std::uint32_t>(w, f, b.program->ops[f.pc].src[0])[std::countr_zero(f.mask)]);
   };
-  const WarpSplit& first = *at[0];
+  const WarpSplit& first = *std::find_if(c.splits.begin(), c.splits.end(), waits);
   const int id = id_of(first);
-  for (const WarpSplit* f : at) {
-    const bool aligned = ((b.program->ops[f->pc].flags | b.program->ops[first.pc].flags) & kBarAligned) != 0;
-    if (id_of(*f) == id && (f->pc == first.pc || !aligned)) continue;
-    if (id_of(*f) == id && (!b.launch->check_synchronisation || already_reported(w, check::Kind::kBarrierDivergence, f->pc))) continue;
-    check::Finding finding = finding_at(w, f->pc, f->mask, check::Kind::kBarrierDivergence);
-    finding.where = id_of(*f) == id ? "other lanes of the same warp wait at another barrier instruction"
-                                    : "other lanes of the same warp wait at barrier " + std::to_string(id);
+  for (const WarpSplit& f : c.splits) {
+    if (!waits(f)) continue;
+    const bool aligned = ((b.program->ops[f.pc].flags | b.program->ops[first.pc].flags) & kBarAligned) != 0;
+    if (id_of(f) == id && (f.pc == first.pc || !aligned)) continue;
+    if (id_of(f) == id && (!b.launch->check_synchronisation || already_reported(w, check::Kind::kBarrierDivergence, f.pc))) continue;
+    check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kBarrierDivergence);
+    finding.where = id_of(f) == id ? "other lanes of the same warp wait at another barrier instruction"
+                                   : "other lanes of the same warp wait at barrier " + std::to_string(id);
     finding.access.is_write = false;
     check::Access other;
     other.site = site_of(*b.program, first.pc);
@@ -163,8 +160,8 @@ bool warp_reaches_barrier(Warp& w) {
     other.thread = thread_of(*b.launch, w.index * kWarpSize + std::countr_zero(first.mask));
     finding.other = other;
     finding.detail = "All threads of a warp must execute the same bar.sync; the condition around it differs between threads.";
-    if (id_of(*f) == id) {
-      first_time(w, check::Kind::kBarrierDivergence, f->pc);
+    if (id_of(f) == id) {
+      first_time(w, check::Kind::kBarrierDivergence, f.pc);
       if (!report_unless_suppressed(w, std::move(finding))) continue;
     } else {
       report(w, std::move(finding));
@@ -173,10 +170,9 @@ bool warp_reaches_barrier(Warp& w) {
   }
   Barrier& barrier = b.barriers[id];
   LaneMask yes = 0;
-  for (const WarpSplit* f : at) {
-    const Op& op = b.program->ops[f->pc];
-    if (op.src[2] == kNoSlot) continue;
-    yes |= *parked_operand<LaneMask>(w, *f, op.src[2]) & f->mask;
+  for (const WarpSplit& f : c.splits) {
+    const Op& op = b.program->ops[f.pc];
+    if (waits(f) && op.src[2] != kNoSlot) yes |= *parked_operand<LaneMask>(w, f, op.src[2]) & f.mask;
   }
   if (!arrive(w, first, id, true)) return false;
   if ((b.program->ops[first.pc].flags & kBarKind) >= kBarRedAnd) {
