@@ -260,7 +260,6 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
       }
     }
   }
-  enough_ = {};
   put_four(rd, all(after));
   put_four(&read_at_[first], all(pc));
   return true;

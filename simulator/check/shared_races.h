@@ -124,7 +124,6 @@ class SharedRaces : public BlockOrder {
   }
   bool one(std::uint32_t granule, std::uint32_t thread, std::uint32_t pc, bool write, bool strong, Conflict& conflict) {
     std::uint32_t &wr = written_[granule], &rd = read_[granule];
-    enough_ = {};
     bool found = false;
     if (now(wr) && thread_of(wr) != thread && !(strong && (wr & kStrong)) && !ordered(thread_of(wr), clock_of(wr), thread) &&
         !((wr & kStrong) && observed(rd, thread))) {
@@ -133,6 +132,7 @@ class SharedRaces : public BlockOrder {
     }
     const std::uint32_t mine = word(thread, strong);
     if (write) {
+      enough_ = {};
       if (now(rd) && !found && !(strong && (rd & kStrong))) found = after_reads(granule, thread, strong, conflict);
       // A weak write of the same thread, not yet ordered before others, stays under the strong one that follows.
       if (!(strong && now(wr) && !(wr & kStrong) && thread_of(wr) == thread && clock_of(wr) == clock_of(mine))) {
@@ -205,7 +205,8 @@ class SharedRaces : public BlockOrder {
   }
 
   // The granules from `begin` to before `end`: nobody has written them in this epoch, and the word of their readers is `readers`, but for the lane and
-  // kManyWarps. A row of that warp that reads them again changes nothing. Whatever else does clears this.
+  // kManyWarps. Or others have read them since, and two readers are known all the same: a row of that warp that reads them again tells nothing new. Whoever
+  // writes clears this.
   struct Enough {
     std::uint32_t readers = 0, begin = 0, end = 0;
     // Of `count` granules from `first` on those whose bits are set become some of them, as far as they are neighbours.

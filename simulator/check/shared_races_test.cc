@@ -78,6 +78,19 @@ TEST_F(SharedRaceSearch, ARowOfAnotherWarpIsKnownBesideOneWhoseLanesMeet) {
   EXPECT_EQ(conflict.other_pc, 7u);
 }
 
+// Warps are ordered in this epoch, so that two of them that have read are not enough.
+TEST_F(SharedRaceSearch, ARowOfAnotherWarpIsKnownBelowTwoRowsOfOneWhoseLanesMeet) {
+  for (const std::uint32_t warp : {2, 3}) races.arrive(warp, 1);
+  races.complete(1, 0b1100);
+  EXPECT_TRUE(races.read_row(0, 0, 32, 0, 5, false));
+  EXPECT_TRUE(races.read_row(1, 0, 31, 1, 6, false));
+  EXPECT_TRUE(races.read_row(0, 0, 32, 1, 7, false));
+  races.warp_sync(1, ~0u, true);
+  EXPECT_TRUE(write(40, 4 * 12));
+  EXPECT_EQ(conflict.other_thread, 12u);
+  EXPECT_EQ(conflict.other_pc, 5u);
+}
+
 TEST_F(SharedRaceSearch, ARowEndsWhereItEnds) {
   EXPECT_FALSE(write(70, 4 * 10));
   EXPECT_TRUE(races.read_row(0, 0, 10, 0, 5, false));
@@ -115,6 +128,15 @@ TEST_F(SharedRaceSearch, IntervalsMayBeCountedPastTheirField) {
   }
   EXPECT_FALSE(write(1));
   EXPECT_TRUE(read(2));
+}
+// As often as barriers may be counted, and once more or less.
+TEST_F(SharedRaceSearch, WhoReadManyBarriersAgoIsForgotten) {
+  for (int barriers = 120; barriers <= 260; ++barriers) {
+    EXPECT_FALSE(read(3));
+    for (int i = 0; i < barriers; ++i) races.block_barrier();
+    EXPECT_FALSE(write(40)) << barriers;
+    races.block_barrier();
+  }
 }
 TEST_F(SharedRaceSearch, AWarpBarrierOrdersItsWarpOnly) {
   EXPECT_FALSE(write(3));
@@ -272,6 +294,70 @@ TEST_F(SharedRaceSearch, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
   EXPECT_GT(taken, 2000u);
   EXPECT_GT(conflicts, 2000u);
 }
+// Rows of one warp that overlap, as those of a stencil do, with one access of another kind among them: what two lanes are known to have read is not looked at
+// again until then. At the end somebody writes to each granule.
+TEST_F(SharedRaceSearch, RowsThatAreReadAgainSayTheSameAsSingleAccesses) {
+  SharedRaces single;
+  single.start(4096, 2);
+  std::mt19937 engine(7);
+  const auto random = [&](std::uint32_t n) { return static_cast<std::uint32_t>(engine() % n); };
+  int rows = 0, disturbed = 0, conflicts = 0;
+  for (int program = 0; program < 6000; ++program) {
+    races.block_barrier();
+    single.block_barrier();
+    const std::uint32_t warp = random(3), steps = 3 + random(8), disturbance = random(steps), strong = random(4) == 0;
+    // One by one, in both or where `took` is false; the lanes that race must be the same.
+    const auto compare = [&](bool took, const std::uint32_t* at, std::uint32_t lanes, std::uint32_t size, std::uint32_t w, bool write, bool is_strong) {
+      std::uint32_t found = 0, expected = 0;
+      for (std::uint32_t l = 0; l < 32; ++l) {
+        if (!(lanes >> l & 1)) continue;
+        if (!took) found |= std::uint32_t{races.access(at[l], size, w * 32 + l, 3, write, is_strong, conflict)} << l;
+        expected |= std::uint32_t{single.access(at[l], size, w * 32 + l, 3, write, is_strong, conflict)} << l;
+      }
+      conflicts += expected != 0;
+      return found == expected;
+    };
+    for (std::uint32_t step = 0; step < steps; ++step) {
+      const bool other = step == disturbance;
+      const std::uint32_t way = other ? random(7) : 0, w = other && random(4) != 0 ? random(3) : warp;
+      const std::uint32_t lane = random(3) == 0 ? random(8) : 0, count = random(3) == 0 ? 1 + random(32 - lane) : 32 - lane, first = lane + random(9);
+      std::uint32_t narrow[32] = {}, lanes = 0;
+      std::uint64_t wide[32] = {};
+      for (std::uint32_t l = lane; l < lane + count; ++l) {
+        lanes |= 1u << l;
+        wide[l] = narrow[l] = 4 * (way == 2 ? first : way == 3 || way == 4 ? random(40) : first + l - lane);
+      }
+      const std::uint32_t of_four = 4 * random(8), thread = w * 32 + lane;
+      bool same = false;
+      switch (way) {
+        case 0: same = compare(races.read_row(first, lane, count, w, 3, strong), narrow, lanes, 4, w, false, strong); break;
+        case 1: same = compare(races.write_row(first, lane, count, w, 3, false), narrow, lanes, 4, w, true, false); break;
+        case 2: same = compare(races.read_together(first, lane, lane + count - 1, w, 3, strong), narrow, lanes, 4, w, false, strong); break;
+        case 3: same = compare(races.read_lanes(narrow, lanes, w, 3, strong), narrow, lanes, 4, w, false, strong); break;
+        case 4: same = compare(races.write_lanes_strongly(wide, lanes, w, 3), narrow, lanes, 4, w, true, true); break;
+        case 5: same = compare(false, narrow, 1u << lane, 4, w, random(2) == 0, random(3) == 0); break;
+        default: {
+          const bool write = random(2) == 0;
+          const bool took = write ? races.write_four(of_four, thread, 3) : races.read_four(of_four, thread, 3);
+          bool found = false;
+          if (!took) found = races.access(4 * of_four, 16, thread, 3, write, false, conflict);
+          same = found == single.access(4 * of_four, 16, thread, 3, write, false, conflict);
+        }
+      }
+      ASSERT_TRUE(same) << "program " << program << ", step " << step << ", way " << way;
+      rows += way == 0;
+      disturbed += way != 0;
+    }
+    for (std::uint32_t granule = 0; granule < 48; ++granule) {
+      const std::uint32_t at[32] = {4 * granule};
+      ASSERT_TRUE(compare(false, at, 1, 4, random(3), true, false)) << "program " << program << ", granule " << granule;
+    }
+  }
+  EXPECT_GT(rows, 30000);
+  EXPECT_GT(disturbed, 4000);
+  EXPECT_GT(conflicts, 50000);
+}
+
 TEST_F(SharedRaceSearch, BytesAreToldApartWhenTheGranuleIsOne) {
   races.start(4096, 0);
   EXPECT_FALSE(races.access(0, 1, 0, 1, true, false, conflict));

@@ -58,29 +58,35 @@ Outcome run(const std::string& body) {
   return gpu.launch("k", 1, 32, gpu.buffer(std::vector<std::uint32_t>(32, 0)));
 }
 
-// Four lanes of the first warp have read what the first four of a row are: the row of stores after it is recorded, and stored, in two parts.
+// Four lanes of the first warp have read what the first four of a row are: the second warp's row of stores is recorded in two parts, and stored. The third
+// warp reads what lane 10 of the second wrote.
 TEST(Races, ARowIsRecordedInPartsWhereAHaloMeetsIt) {
-  for (const bool ordered : {true, false}) {
+  struct Case {
+    bool read, barrier, read_later;
+    std::uint32_t accuser, other;  // threads; 0 and 0: no race
+  };
+  for (const Case& c : {Case{true, true, false, 0, 0}, {true, false, false, 32, 0}, {false, false, true, 64, 42}, {true, true, true, 64, 42}}) {
     Machine gpu;
     gpu.load(
-        ".visible .entry k(.param .u64 x)\n{\n  .reg .b32 %r<5>; .reg .b64 %rd<9>; .reg .pred %p<3>;\n"
+        ".visible .entry k(.param .u64 x)\n{\n  .reg .b32 %r<5>; .reg .b64 %rd<9>; .reg .pred %p<4>;\n"
         "  ld.param.u64 %rd1, [x];\n  mov.u32 %r1, %tid.x;\n  and.b32 %r2, %r1, 31;\n"
-        "  mul.wide.u32 %rd2, %r2, 4;\n  add.s64 %rd3, %rd1, %rd2;\n  setp.lt.u32 %p1, %r1, 4;\n"
-        "  @%p1 ld.global.u32 %r3, [%rd3];\n" +
-        std::string(ordered ? "  bar.sync 0;\n" : "") + "  setp.ge.u32 %p2, %r1, 32;\n  @%p2 st.global.u32 [%rd3], %r1;\n  ret;\n}\n");
+        "  mul.wide.u32 %rd2, %r2, 4;\n  add.s64 %rd3, %rd1, %rd2;\n  setp.lt.u32 %p1, %r1, 4;\n  shr.u32 %r3, %r1, 5;\n" +
+        std::string(c.read ? "  @%p1 ld.global.u32 %r4, [%rd3];\n" : "") + (c.barrier ? "  bar.sync 0;\n" : "") +
+        "  setp.eq.u32 %p2, %r3, 1;\n  @%p2 st.global.u32 [%rd3], %r1;\n" +
+        (c.read_later ? "  setp.eq.u32 %p3, %r1, 64;\n  @%p3 ld.global.u32 %r4, [%rd1+40];\n" : "") + "  ret;\n}\n");
     const auto x = gpu.buffer(std::vector<std::uint32_t>(32, 0));
-    const Outcome o = gpu.launch("k", 1, 64, x);
-    if (ordered) {
-      EXPECT_TRUE(o.findings.empty()) << text(o);
-      std::vector<std::uint32_t> expected(32);
-      std::iota(expected.begin(), expected.end(), 32u);
-      EXPECT_EQ(gpu.fetch<std::uint32_t>(x, 32), expected);
-    } else {
+    const Outcome o = gpu.launch("k", 1, 128, x);  // the last warp comes to the barrier last, and goes on first
+    if (c.accuser != 0) {
       ASSERT_EQ(o.findings.size(), 1u) << text(o);
       EXPECT_EQ(o.findings[0].kind, Kind::kRace);
-      EXPECT_EQ(o.findings[0].access.thread.x, 32u) << text(o);
-      EXPECT_EQ(o.findings[0].other->thread.x, 0u) << text(o);
+      EXPECT_EQ(o.findings[0].access.thread.x, c.accuser) << text(o);
+      EXPECT_EQ(o.findings[0].other->thread.x, c.other) << text(o);
+      continue;
     }
+    EXPECT_TRUE(o.findings.empty()) << text(o);
+    std::vector<std::uint32_t> expected(32);
+    std::iota(expected.begin(), expected.end(), 32u);
+    EXPECT_EQ(gpu.fetch<std::uint32_t>(x, 32), expected);
   }
 }
 
