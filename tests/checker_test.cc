@@ -227,7 +227,9 @@ TEST(CheckerSuite, WithoutTheRaceSearchAllElseIsFound) {
       const WithoutRaceSearch quick;
       ++(finds_it() ? found : lost)[kind];
     }
-    if (kind == "race") EXPECT_TRUE(finds_it()) << p.name << ", when the search is on again";
+    if (kind == "race") {
+      EXPECT_TRUE(finds_it()) << p.name << ", when the search is on again";
+    }
   }
   EXPECT_EQ(found["race"], 0);
   EXPECT_GE(lost["race"], 50);

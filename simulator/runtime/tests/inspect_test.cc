@@ -78,7 +78,9 @@ TEST(Inspect, EntryPointsOfAStaticRuntimeAreFoundWithTheirRoom) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < found->count; ++i) {
     names.insert(found->entries[i].name);
-    if (i + 1 < found->count) EXPECT_LE(found->entries[i].room, found->entries[i + 1].value - found->entries[i].value) << found->entries[i].name;
+    if (i + 1 < found->count) {
+      EXPECT_LE(found->entries[i].room, found->entries[i + 1].value - found->entries[i].value) << found->entries[i].name;
+    }
   }
   for (const char* name : {"cudaMalloc", "cudaLaunchKernel", "__cudaRegisterFatBinary", "__cudaLaunchKernel"}) EXPECT_EQ(names.count(name), 1u) << name;
 }
