@@ -186,6 +186,10 @@ class SharedRaces : public BlockOrder {
     read_at_[granule] = pc;
     return found;
   }
+  // Whether the word of a write of this epoch is of a weak one that `thread` itself has made or is ordered after.
+  bool written_before(std::uint32_t wr, std::uint32_t thread) const {
+    return !(wr & kStrong) && (thread_of(wr) == thread || ordered(thread_of(wr), clock_of(wr), thread));
+  }
   // Whether `thread` may be ordered after the granule's last write, a strong one, by a strong read: its own or one ordered before it.
   bool observed(std::uint32_t rd, std::uint32_t thread) const {
     return now(rd) && ((rd & kSeen) || ((rd & kStrong) && (thread_of(rd) == thread || ordered(thread_of(rd), clock_of(rd), thread))));

@@ -30,8 +30,8 @@ CODE
 fi
 
 in_bazel() {
-  bazel --output_base="$TEST_TMPDIR/output" --nohome_rc --max_idle_secs=60 --host_jvm_args=-Xmx800m "$1" --nosandbox_debug --noshow_progress --jobs=2 \
-    ${DISK_CACHE:+"--disk_cache=$DISK_CACHE"} "${@:2}" < /dev/null > "$log" 2>&1
+  bazel --output_base="$TEST_TMPDIR/output" --nohome_rc --max_idle_secs=60 --host_jvm_args=-Xmx800m --host_jvm_args=-XX:TieredStopAtLevel=1 "$1" \
+    --nosandbox_debug --noshow_progress --jobs=2 ${DISK_CACHE:+"--disk_cache=$DISK_CACHE"} "${@:2}" < /dev/null > "$log" 2>&1
 }
 trap 'bazel --output_base="$TEST_TMPDIR/output" --nohome_rc shutdown > /dev/null 2>&1; chmod -R u+w "$TEST_TMPDIR/output"; rm -rf "$TEST_TMPDIR/output"' EXIT
 
@@ -58,8 +58,10 @@ expect_match "and a report" "$(head -c 200 "$TEST_TMPDIR/conformance/report.html
 
 "$prefix/bin/lockstep" new cube > "$log"
 expect "lockstep new" $? 0
-in_bazel test //cube:cube_test //cube:cube_known_bad_test
-expect "a family that is not filled in is red" "$?" 3
+if [[ $2 == built ]]; then
+  in_bazel test //cube:cube_test //cube:cube_known_bad_test
+  expect "a family that is not filled in is red" "$?" 3
+fi
 rm -rf filled && cp -r "$checkout/examples/cmake_family/cube" filled && cp -r filled/{kernels,properties,reference,tests} cube/ && rm -r filled
 sed -i 's#"//sums:sums_test"#"//cube:cube_test", "//sums:sums_test"#' BUILD.bazel
 in_bazel test //...
