@@ -71,7 +71,7 @@ is_whole_toolkit "$whole"
 expect "no library" $? 1
 is_whole_toolkit "$TEST_TMPDIR/none"
 expect "no toolkit" $? 1
-expect "five wheels, each at one version" "$(toolkit_lines | awk '{ print $1, $2 }' | sort -u | awk '{ print $1 }' | sort | uniq -c | awk '{ print $1 }' | xargs)" "1 1 1 1 1"
+expect "six wheels, each at one version" "$(toolkit_lines | awk '{ print $1, $2 }' | sort -u | awk '{ print $1 }' | sort | uniq -c | awk '{ print $1 }' | xargs)" "1 1 1 1 1 1"
 
 toolkit_candidates() { printf '%s\n' /no/such/folder "$TEST_TMPDIR/candidate"; }
 unset CUDA_PATH CUDA_HOME

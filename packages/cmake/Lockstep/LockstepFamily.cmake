@@ -46,9 +46,11 @@ function(lockstep_add_family name)
     target_include_directories(${target} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}" ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
     # References and generators compute a lot per case.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O2> $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+    # A program finds the toolkit's runtime where no ld.so.conf names its folder: started by hand, and when its tests are listed.
     set_target_properties(
       ${target}
-      PROPERTIES CUDA_RUNTIME_LIBRARY Shared
+      PROPERTIES BUILD_RPATH "${CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES}"
+                 CUDA_RUNTIME_LIBRARY Shared
                  CUDA_STANDARD 17
                  LINKER_LANGUAGE CUDA)
   endforeach()
