@@ -282,7 +282,7 @@ __global__ void wgmma_before_the_barrier(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_before_the_barrier, "uninitialised, race, missing-proxy-fence") {
+PAIR(wgmma_before_the_barrier, "race, uninitialised, missing-proxy-fence") {
   Buffer<float> y(128);
   wgmma_before_the_barrier<faulty><<<1, 128>>>(y);
 }

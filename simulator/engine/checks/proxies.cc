@@ -109,12 +109,14 @@ std::uint64_t writers_of(Worker& k, std::uint64_t address, check::GlobalRaces::C
 
 }  // namespace
 
-void run_proxy_fence(Warp& w, const Op& op, LaneMask mask) {
+void run_proxy_fence(Warp& w, const Op&, LaneMask mask) {
   Block& b = *w.block;
   ProxyFence f;
-  f.known = b.races.known_to(w.index, mask, mask == w.exists);
-  fence(w, static_cast<check::Scope>(op.scope), mask);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (!b.launch->check_races) return;
+  // It orders the thread's own accesses between proxies, and threads not at all (PTX ISA 9.7.13.4).
+  f.known = b.races.clocks_known_to(w.index, mask, mask == w.exists);
+  b.races.tick(w.index);
   f.epoch = b.races.epoch();
   f.clock = b.races.clock(w.index);
   f.lanes = mask;

@@ -93,6 +93,7 @@ void start_warp(Warp& w) {
   c.short_slice = false;
   c.barrier = -1;
   c.cluster_arrived = c.cluster_released = c.cluster_passed = 0;
+  c.cluster_arrive_pc = ~0u;
   c.timed_out = 0;
   c.instructions = c.slept = 0;
   c.time_slices = {};

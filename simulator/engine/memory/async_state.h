@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "simulator/check/block_order.h"
+#include "simulator/check/knowledge.h"
 #include "simulator/engine/vocabulary.h"
 #include "simulator/isa/opcode.h"
 
@@ -61,6 +62,8 @@ struct Mbarrier {
     Delivery delivery;
   };
   std::vector<Arriving> arriving;
+  check::Messages arrived;    // of arrivals in the current phase
+  check::Messages completed;  // of those in the phases before it
 };
 
 // One cp.async of a warp. The bytes of a lane come with the completion of the group that the lane commits it to.

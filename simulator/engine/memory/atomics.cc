@@ -229,13 +229,10 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.reads = r.writes = true;
-  if (op.flags & kRelease) release(w, mask);
+  if (op.flags & kRelease) release(w);
   std::uint64_t places[kWarpSize];
   const bool between_blocks = w.block->worker->between_blocks;
-  if (between_blocks) {
-    std::memcpy(places, r.address, sizeof places);
-    before_strong_write(w, op, places, mask);
-  }
+  if (between_blocks) std::memcpy(places, r.address, sizeof places);
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   ++w.block->worker->counters.atomics;
   if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch && !report_unwritten_change(w, r, static_cast<Space>(op.space), r.unwritten)) return;

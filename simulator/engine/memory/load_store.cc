@@ -197,8 +197,7 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.writes = true;
-  if (op.flags & kRelease) release(w, mask);
-  if (op.flags & kStrong) before_strong_write(w, op, r.address, mask);
+  if (op.flags & kRelease) release(w);
   if (w.control->tracking) find_invalid(w, op, r, mask);
   if (w.block->launch->check_races) {
     // The search for races stores as it goes.

@@ -97,6 +97,7 @@ struct WarpControl {
   LaneMask arrived[16] = {};                    // lanes that executed barrier.arrive, until the whole warp has
   LaneMask cluster_arrived = 0;                 // lanes that have arrived at the open phase of the cluster's barrier
   LaneMask cluster_released = 0;                // of these, lanes that did so with release semantics
+  std::uint32_t cluster_arrive_pc = ~0u;        // of that arrival, if all lanes arrived at once
   LaneMask cluster_passed = 0;                  // lanes whose phase is complete but that have not waited for it yet
   LaneMask timed_out = 0;                       // lanes for which mbarrier.try_wait shall answer false instead of waiting on
   std::uint32_t stack_pointer[kWarpSize] = {};  // alloca

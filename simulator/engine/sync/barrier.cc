@@ -45,12 +45,13 @@ void release(Block& b, int id) {
     for (const Warp& w : b.warps) live |= std::uint32_t{living(w) != 0} << w.index;
     // A count names as many warps and not all that are left: those that have ended were not among them.
     const bool all = barrier.expected == 0 || live == (b.launch->warps == 32 ? ~0u : (1u << b.launch->warps) - 1);
+    bool knows_more = false;
     if (all && barrier.waiting == live && barrier.warps == live) {
-      b.races.block_barrier();
+      knows_more = b.races.block_barrier();
     } else {
-      b.races.complete(id, barrier.waiting);
+      knows_more = b.races.complete(id, barrier.waiting);
     }
-    passed_barrier(b);
+    passed_barrier(b, knows_more);
   }
   barrier = Barrier{};
 }

@@ -20,44 +20,46 @@ namespace {
 // Rounds over the blocks without an end before another cluster of this worker gets a turn, when clusters may wait for one another.
 constexpr int kClusterRounds = 512;
 
-// What a block tells the others of its cluster at the end of a phase.
-struct Told {
-  bool all = true;            // every thread that is left has arrived with release semantics: all that the block has done
-  bool some = false;          // some have
-  check::ReleaseClock clock;  // what these tell, in the latter case
-};
+// WarpControl::cluster_arrive_pc where lanes have arrived apart, or not at all.
+constexpr std::uint32_t kNoArrival = ~0u;
 
-// The threads of a block whose arrivals release do so, and all of its warps acquire: they have waited, or will.
-Told tell(Block& b) {
-  Told told;
+// Whether every thread of the block that is left has released with its arrival and waits, with no instruction
+// between the two: then the phase is a barrier of the block, too, and the block's next epoch begins.
+bool arrived_as_a_barrier(const Block& b) {
   for (const Warp& w : b.warps) {
-    told.all = told.all && (living(w) & ~w.control->cluster_released) == 0;
-    told.some = told.some || w.control->cluster_released != 0;
+    const WarpControl& c = *w.control;
+    const LaneMask live = living(w);
+    if (live == 0) continue;
+    if ((live & ~c.cluster_released) != 0 || c.cluster_arrive_pc == kNoArrival) return false;
+    const std::uint32_t wait = c.cluster_arrive_pc + 1;
+    LaneMask waiting = 0;
+    for (const WarpSplit& f : c.splits) waiting |= f.state == WarpSplit::State::kAtCluster && f.pc == wait ? f.mask : 0;
+    // The warp whose arrival completes the phase has its wait before it.
+    const bool next = w.pc == wait && b.program->ops[wait].run == &run_cluster_wait;
+    if ((live & ~(next ? waiting | w.active : waiting)) != 0) return false;
   }
-  if (b.launch->check_races && b.live_warps != 0) {
-    // A barrier of all threads of the block, too. What a thread does between its arrival and the end of the phase is taken to be ordered before what
-    // others do after it, which it is not: a race there is missed.
-    if (told.all) {
-      b.races.block_barrier();
-    } else {
-      told.clock.block = b.serial;
-      told.clock.epoch = b.races.epoch();
-      for (Warp& w : b.warps) {
-        const LaneMask lanes = w.control->cluster_released;
-        if (lanes == 0) continue;
-        release(w, lanes);
-        told.clock.join(done_by(w, lanes));
-      }
-      for (const Warp& w : b.warps) b.races.acquire(w.index);
-    }
-    passed_barrier(b);
+  return true;
+}
+
+// What the block's threads release to the cluster at the end of a phase, and whether its next epoch has begun.
+check::Knowledge end_phase(Block& b, bool& barrier) {
+  check::Knowledge all;
+  std::swap(all, b.cluster_arrivals);
+  all.own.block = b.serial;
+  barrier = b.live_warps == 0 || arrived_as_a_barrier(b);
+  if (barrier && b.live_warps != 0) passed_barrier(b, b.races.block_barrier());
+  if (barrier) {
+    all.own = {b.serial, b.races.epoch() + (b.live_warps == 0), {}};
+    all.others.join(b.races.known_to_all(), b.races.grid());
   }
-  if (told.all) {
-    told.clock.block = b.serial;
-    told.clock.epoch = b.races.epoch() + (b.live_warps == 0);
-  }
-  for (Warp& w : b.warps) w.control->cluster_released = 0;
-  return told;
+  b.races.publish(all.own);
+  return all;
+}
+
+// Lanes that have waited, or wait, for a phase that is complete learn what was released at it.
+void learn_phase(Warp& w, LaneMask lanes) {
+  Block& b = *w.block;
+  for (const auto& told : b.cluster_released) b.races.learn(w.index, lanes, lanes == living(w), *told);
 }
 
 // All threads have arrived: those that wait go on, and the next phase opens.
@@ -65,31 +67,44 @@ void complete_phase(Cluster& c) {
   ++c.blocks[0]->worker->counters.barriers;
   ++c.blocks[0]->worker->changes;
   c.arrived = 0;
+  const bool check_races = c.blocks[0]->launch->check_races;
+  std::vector<std::shared_ptr<const check::Knowledge>> told;
+  std::vector<bool> barrier;
+  for (const auto& block : c.blocks) {
+    if (!check_races) break;
+    bool whole = false;
+    told.push_back(std::make_shared<const check::Knowledge>(end_phase(*block, whole)));
+    barrier.push_back(whole);
+  }
   for (const auto& block : c.blocks) {
     Block& b = *block;
+    if (check_races) {
+      b.cluster_released.clear();
+      for (std::size_t i = 0; i < told.size(); ++i) {
+        // Its own epoch orders its threads already.
+        if (told[i]->own.block == b.serial && barrier[i]) continue;
+        if (barrier[b.cluster_rank]) {
+          b.races.learn(*told[i]);
+        } else {
+          b.cluster_released.push_back(told[i]);
+        }
+      }
+    }
     for (Warp& w : b.warps) {
       WarpControl& control = *w.control;
       control.cluster_passed = living(w);
-      control.cluster_arrived = 0;
+      control.cluster_arrived = control.cluster_released = 0;
+      control.cluster_arrive_pc = kNoArrival;
+      LaneMask waited = 0;
       for (WarpSplit& f : control.splits) {
         if (f.state != WarpSplit::State::kAtCluster) continue;
         f.state = WarpSplit::State::kRunnable;
         ++f.pc;
-        control.cluster_passed &= ~f.mask;
+        waited |= f.mask;
         b.runnable |= 1u << w.index;
       }
-    }
-  }
-  std::vector<Told> told;
-  for (const auto& block : c.blocks) told.push_back(tell(*block));
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    const Block& from = *c.blocks[i];
-    if (!from.launch->shared_cells) continue;
-    for (const auto& to : c.blocks) {
-      if (to->serial == from.serial) continue;
-      check::GridOrder& grid = to->worker->races->grid();
-      if (told[i].all || told[i].some) to->block_clock.learn(told[i].clock, from.block_clock, grid);
-      if (!told[i].all) to->block_clock.learn_released(from.block_clock, grid);
+      control.cluster_passed &= ~waited;
+      if (waited != 0 && check_races) learn_phase(w, waited);
     }
   }
 }
@@ -209,7 +224,25 @@ void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask) {
   control.cluster_arrived |= fresh;
   w.block->cluster->arrived += static_cast<std::uint32_t>(std::popcount(fresh));
   ++w.block->worker->changes;
+  control.cluster_arrive_pc = fresh == living(w) ? w.pc - 1 : kNoArrival;
   if (op.flags & kRelease) control.cluster_released |= fresh;
+  if (w.block->launch->check_races && fresh != 0) {
+    Block& b = *w.block;
+    b.cluster_arrivals.own.block = b.serial;
+    if (op.flags & kRelease) {
+      release(w);
+      b.cluster_arrivals.join(b.races.known_to(w.index, fresh, fresh == w.exists), b.races.grid());
+    } else {
+      check::Messages fenced;
+      each(fresh, [&](int l) {
+        const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(l);
+        if (b.races.has_fenced(thread)) b.races.leave(thread, fenced, nullptr);
+      });
+      for (const check::Message& m : fenced) {
+        if (m.scope != check::Scope::kBlock) b.cluster_arrivals.join(*m.what, b.races.grid());
+      }
+    }
+  }
   check_cluster_phase(*w.block);
 }
 
@@ -220,6 +253,8 @@ void run_cluster_wait(Warp& w, const Op&, LaneMask mask) {
     report_misuse(w, never, "the thread waits without having arrived");
     return;
   }
+  const LaneMask passed = mask & control.cluster_passed;
+  if (passed != 0 && w.block->launch->check_races) learn_phase(w, passed);
   control.cluster_passed &= ~mask;
   const LaneMask waiting = mask & control.cluster_arrived;
   if (waiting != 0) park(w, waiting, WarpSplit::State::kAtCluster);

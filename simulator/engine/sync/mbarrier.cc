@@ -69,7 +69,10 @@ void wake(Block& b) {
 void complete_phase_if_due(const SharedPlace& place, Mbarrier& m) {
   if (m.pending != 0 || m.tx != 0) return;
   Block& b = *place.block;
-  phase_completed(b, place.offset);
+  if (!m.arrived.empty()) {
+    m.completed.add(m.arrived, b.races.grid());
+    m.arrived.clear();
+  }
   ++m.phase;
   m.pending = m.expected;
   b.async->stalls = 0;
@@ -190,6 +193,47 @@ bool arrive_lane(Warp& w, const Op& op, int lane, const SharedPlace& place, Mbar
   return arrive_at(w, w.pc - 1, lane, place, m, n);
 }
 
+// Lanes that name the same object as the first of `lanes`.
+LaneMask at_one_object(LaneMask lanes, const SharedPlace* places) {
+  const SharedPlace& first = places[std::countr_zero(lanes)];
+  LaneMask same = 0;
+  each(lanes, [&](int l) { same |= LaneMask{places[l].block == first.block && places[l].offset == first.offset} << l; });
+  return same;
+}
+
+Mbarrier* object_at(const SharedPlace& place) {
+  if (place.block == nullptr || !place.block->async) return nullptr;
+  const auto it = place.block->async->mbarriers.find(place.offset);
+  return it == place.block->async->mbarriers.end() ? nullptr : &it->second;
+}
+
+void leave_messages(Warp& w, const Op& op, LaneMask mask, const SharedPlace* places) {
+  const bool releases = (op.flags & kRelease) != 0;
+  if (releases) release(w);
+  for (LaneMask left = mask; left != 0;) {
+    const LaneMask lanes = at_one_object(left, places);
+    left &= ~lanes;
+    Mbarrier* const object = object_at(places[std::countr_zero(lanes)]);
+    if (object != nullptr) releases ? release_to(w, lanes, *object) : leave_fenced(w, lanes, *object);
+  }
+}
+
+void take_messages(Warp& w, const Op& op, LaneMask complete, const SharedPlace* places) {
+  for (LaneMask left = complete; left != 0;) {
+    const LaneMask lanes = at_one_object(left, places);
+    left &= ~lanes;
+    const SharedPlace& place = places[std::countr_zero(lanes)];
+    const Mbarrier* const object = object_at(place);
+    if (object == nullptr) continue;
+    if (op.flags & kAcquire) {
+      acquire_from(w, lanes, *object);
+    } else {
+      remember_from(w, lanes, *place.block, place.offset, *object);
+    }
+  }
+  if (op.flags & kAcquire) acquire(w);
+}
+
 }  // namespace
 
 AsyncState& async_of(Block& b) {
@@ -304,12 +348,7 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
     }
   }
   if (!resolve(w, r, space, mask)) return;
-  if (op.flags & kRelease) {
-    release(w, mask);
-    each(mask, [&](int l) {
-      if (places[l].block != nullptr) release_to(w, 1u << l, *places[l].block, places[l].offset);
-    });
-  }
+  if (what == MbarrierOp::kArrive) leave_messages(w, op, mask, places);
   const bool waits = what == MbarrierOp::kTestWait || what == MbarrierOp::kTryWait;
   w.block->worker->changes += !waits;
   LaneMask complete = 0, waiting = 0;
@@ -355,10 +394,7 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
     }
   }
   if (!waits) return;
-  if (complete != 0 && (op.flags & kAcquire)) {
-    acquire(w);
-    each(complete, [&](int l) { acquire_from(w, *places[l].block, places[l].offset); });
-  }
+  if (complete != 0) take_messages(w, op, complete, places);
   LaneMask& timed_out = w.control->timed_out;
   const LaneMask parked = what == MbarrierOp::kTryWait ? waiting & ~timed_out : 0;
   timed_out &= ~mask;
