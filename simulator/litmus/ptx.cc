@@ -1,0 +1,214 @@
+#include "simulator/litmus/ptx.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace lockstep::litmus {
+namespace {
+
+constexpr const char* kSems[] = {".weak", ".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".sc"};
+constexpr const char* kScopes[] = {".cta", ".cluster", ".gpu", ".sys"};
+
+std::string order(const Op& op) {
+  std::string s = kSems[static_cast<int>(op.sem)];
+  if (op.sem != Sem::kWeak && op.sem != Sem::kVolatile) s += kScopes[static_cast<int>(op.scope)];
+  return s;
+}
+
+class Writer {
+ public:
+  Module module;
+
+  Writer() {
+    line(".version 8.6\n.target sm_90\n.address_size 64");
+    line_ = 4;
+  }
+
+  void kernel(const Program& p, std::size_t number) {
+    program_ = &p;
+    const bool shared = p.uses_shared();
+    module.lines.push_back({line_, {}});
+    line(fmt::format(".visible .entry k{}(.param .u64 arena, .param .u64 results)", number));
+    line("{");
+    if (shared) line(fmt::format(".shared .align 8 .b8 s[{}];", kArenaBytes));
+    if (!p.objects.empty()) line(fmt::format(".shared .align 8 .b64 m[{}];", p.objects.size()));
+    line(fmt::format(".reg .pred p; .reg .b32 id, block, key, sa, ma, sr<{}>, mr<{}>, r<{}>; .reg .b64 g, o, state, q<{}>;", kMaxBlocks, kMaxBlocks,
+                     kMaxThreads * kMaxOps, kMaxThreads * kMaxOps));
+    line("ld.param.u64 g, [arena];");
+    line("ld.param.u64 o, [results];");
+    line("mov.u32 id, %tid.x;");
+    line("mov.u32 block, %ctaid.x;");
+    line("shl.b32 key, block, 7;");
+    line("add.u32 key, key, id;");
+    if (shared) initialise();
+    for (std::size_t t = 0; t < p.threads.size(); ++t) {
+      line(fmt::format("setp.eq.u32 p, key, {};", p.threads[t].block * 128 + p.threads[t].warp * 32 + p.threads[t].lane));
+      line(fmt::format("@p bra T{};", t));
+    }
+    line("bra END;");
+    for (std::size_t t = 0; t < p.threads.size(); ++t) thread(static_cast<int>(t));
+    line("END:");
+    line("ret;");
+    line("}");
+  }
+
+ private:
+  void line(const std::string& text) {
+    module.text += text + '\n';
+    ++line_;
+    if (!module.lines.empty()) module.lines.back().of.push_back(owner_);
+  }
+
+  // Thread 0 of each block; nobody goes on before.
+  void initialise() {
+    const Program& p = *program_;
+    for (std::uint32_t b = 0; b < p.blocks(); ++b) {
+      std::vector<std::string> stores;
+      for (const Location& l : p.locations) {
+        if (l.shared && l.block == b) stores.push_back(fmt::format("st.shared.b{} [s+{}], 0;", 8 * l.bytes, l.offset));
+      }
+      for (std::size_t i = 0; i < p.objects.size(); ++i) {
+        if (p.objects[i].block == b) stores.push_back(fmt::format("mbarrier.init.shared.b64 [m+{}], {};", 8 * i, p.objects[i].count));
+      }
+      if (stores.empty()) continue;
+      line(fmt::format("setp.ne.u32 p, key, {};", b * 128));
+      line(fmt::format("@p bra INIT{};", b));
+      for (const std::string& s : stores) line(s);
+      if (p.cluster > 1 && !p.objects.empty()) line("fence.mbarrier_init.release.cluster;");
+      line(fmt::format("INIT{}:", b));
+    }
+    if (p.cluster > 1) {
+      line("barrier.cluster.arrive;");
+      line("barrier.cluster.wait;");
+    } else {
+      line("barrier.sync 0;");
+    }
+  }
+
+  void thread(int number) {
+    const Program& p = *program_;
+    const Thread& t = p.threads[number];
+    line(fmt::format("T{}:", number));
+    for (std::uint32_t b = 0; b < p.blocks(); ++b) {
+      if (b == t.block || b / p.cluster != t.block / p.cluster) continue;
+      bool locations = false, objects = false;
+      for (const Op& op : t.ops) {
+        locations |= accesses_memory(op) && p.locations[op.location].shared && p.locations[op.location].block == b;
+        objects |= (op.kind == Kind::kArrive || op.kind == Kind::kWait) && p.objects[op.id].block == b;
+      }
+      if (locations) line(fmt::format("mov.u32 sa, s;\nmapa.shared::cluster.u32 sr{}, sa, {};", b, b % p.cluster)), extra_line();
+      if (objects) line(fmt::format("mov.u32 ma, m;\nmapa.shared::cluster.u32 mr{}, ma, {};", b, b % p.cluster)), extra_line();
+    }
+    for (std::size_t i = 0; i < t.ops.size(); ++i) {
+      owner_ = OpName{static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(i)};
+      operation(number, static_cast<int>(i));
+    }
+    owner_.reset();
+    for (std::size_t i = 0; i < t.ops.size(); ++i) {
+      if (!has_result(t.ops[i])) continue;
+      const bool wide = p.locations[t.ops[i].location].bytes == 8;
+      line(fmt::format("st.global.b{} [o+{}], {};", wide ? 64 : 32, result_offset(number, static_cast<int>(i)), result(number, static_cast<int>(i))));
+    }
+    // Shared memory is there until all of the cluster are done.
+    if (p.cluster > 1 && p.uses_shared()) {
+      line("barrier.cluster.arrive;");
+      line("barrier.cluster.wait;");
+    }
+    line("bra END;");
+  }
+  void extra_line() {
+    ++line_;
+    module.lines.back().of.push_back(owner_);
+  }
+
+  std::string result(int thread, int op) const {
+    const Op& o = program_->threads[thread].ops[op];
+    return fmt::format("{}{}", program_->locations[o.location].bytes == 8 ? "q" : "r", thread * kMaxOps + op);
+  }
+
+  void operation(int number, int index) {
+    const Program& p = *program_;
+    const Thread& t = p.threads[number];
+    const Op& op = t.ops[index];
+    const std::string label = fmt::format("L{}_{}", number, index);
+    if (accesses_memory(op)) {
+      const Location& l = p.locations[op.location];
+      std::string space = ".global", base = "g";
+      if (l.shared) {
+        const bool own = l.block == t.block;
+        space = own ? ".shared" : ".shared::cluster";
+        base = own ? "s" : fmt::format("sr{}", l.block);
+      }
+      const std::string address = fmt::format("[{}+{}]", base, l.offset);
+      const int bits = 8 * l.bytes;
+      const std::string d = op.kind == Kind::kStore || op.kind == Kind::kRed ? std::string() : result(number, index);
+      const auto repeat = [&] {
+        line(fmt::format("setp.ne.b{} p, {}, {};", bits < 32 ? 32 : bits, d, op.compare));
+        line(fmt::format("@p bra {};", label));
+      };
+      switch (op.kind) {
+        case Kind::kLoad: line(fmt::format("ld{}{}.u{} {}, {};", order(op), space, bits, d, address)); return;
+        case Kind::kStore: line(fmt::format("st{}{}.u{} {}, {};", order(op), space, bits, address, op.value)); return;
+        case Kind::kAwaitLoad:
+          line(label + ":");
+          line(fmt::format("ld{}{}.u{} {}, {};", order(op), space, bits, d, address));
+          repeat();
+          return;
+        case Kind::kAwaitCas:
+          line(label + ":");
+          line(fmt::format("atom{}{}.cas.b{} {}, {}, {}, {};", order(op), space, bits, d, address, op.compare, op.value));
+          repeat();
+          return;
+        case Kind::kRed: line(fmt::format("red{}{}.add.u{} {}, {};", order(op), space, bits, address, op.value)); return;
+        default: break;
+      }
+      const char* const change = op.rmw == Rmw::kExch ? "exch.b" : op.rmw == Rmw::kAdd ? "add.u" : "cas.b";
+      const std::string compare = op.rmw == Rmw::kCas ? fmt::format("{}, ", op.compare) : "";
+      line(fmt::format("atom{}{}.{}{} {}, {}, {}{};", order(op), space, change, bits, d, address, compare, op.value));
+      return;
+    }
+    const auto object = [&] {
+      const bool own = p.objects[op.id].block == t.block;
+      return fmt::format("[{}+{}]", own ? "m" : fmt::format("mr{}", p.objects[op.id].block), 8 * op.id);
+    };
+    switch (op.kind) {
+      case Kind::kFence: line(fmt::format("fence{};", order(op))); break;
+      case Kind::kMembar: line(fmt::format("membar.{};", op.scope == Scope::kCta ? "cta" : op.scope == Scope::kGpu ? "gl" : "sys")); break;
+      case Kind::kProxyFence: line("fence.proxy.alias;"); break;
+      case Kind::kBarSync:
+      case Kind::kBarArrive:
+        line(fmt::format("barrier.{} {}{};", op.kind == Kind::kBarSync ? "sync" : "arrive", op.id,
+                         op.warps != 0 ? fmt::format(", {}", 32 * op.warps) : ""));
+        break;
+      case Kind::kWarpSync: line(fmt::format("bar.warp.sync {:#x};", op.mask)); break;
+      case Kind::kClusterArrive: line(fmt::format("barrier.cluster.arrive{};", kSems[static_cast<int>(op.sem)])); break;
+      case Kind::kClusterWait: line("barrier.cluster.wait;"); break;
+      case Kind::kArrive: {
+        const bool own = p.objects[op.id].block == t.block;
+        line(fmt::format("mbarrier.arrive{}{}.b64 {}, {};", order(op), own ? ".shared" : ".shared::cluster", own ? "state" : "_", object()));
+        break;
+      }
+      case Kind::kWait:
+        line(label + ":");
+        line(fmt::format("mbarrier.{}.parity{}.shared.b64 p, {}, {};", index % 2 == 0 ? "test_wait" : "try_wait", order(op), object(), op.value & 1));
+        line(fmt::format("@!p bra {};", label));
+        break;
+      default: break;
+    }
+  }
+
+  const Program* program_ = nullptr;
+  std::optional<OpName> owner_;
+  int line_ = 1;
+};
+
+}  // namespace
+
+Module to_ptx(std::span<const Program> programs) {
+  Writer w;
+  for (std::size_t i = 0; i < programs.size(); ++i) w.kernel(programs[i], i);
+  return std::move(w.module);
+}
+
+}  // namespace lockstep::litmus
