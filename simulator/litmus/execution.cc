@@ -120,14 +120,13 @@ bool Execution::can_step(int t) const {
   if (op.kind == Kind::kClusterWait) {
     int before = 0;
     for (int i = 0; i < pc_[t]; ++i) before += setting_->program().threads[t].ops[i].kind == Kind::kClusterWait;
-    return clusters_[setting_->program().threads[t].block / setting_->program().cluster].phase > before;
+    return clusters_[cluster_of(t)].phase > before;
   }
   return true;
 }
 
 void Execution::step(int t, std::vector<Race>& races) {
   const Op& op = next(t);
-  const Program& p = setting_->program();
   switch (op.kind) {
     case Kind::kFence:
     case Kind::kMembar: fence(t, op); break;
@@ -136,31 +135,11 @@ void Execution::step(int t, std::vector<Race>& races) {
     case Kind::kBarArrive:
     case Kind::kWarpSync: come_to_barrier(t, op); return;
     case Kind::kClusterArrive:
-    case Kind::kArrive: {
-      const bool cluster = op.kind == Kind::kClusterArrive;
-      Phases& at = cluster ? clusters_[p.threads[t].block / p.cluster] : objects_[op.id];
-      const Scope scope = cluster ? Scope::kCluster : op.scope;
-      Messages carried = fences_[t];
-      if (!cluster) {
-        Messages& own = released_[t][kMaxLocations + op.id];
-        if (op.sem == Sem::kRelease) own.of[t][static_cast<int>(scope)] = clock_[t];
-        carried.join(own);
-      } else if (op.sem == Sem::kRelease) {
-        join(carried.of[t][static_cast<int>(scope)], clock_[t]);
-      }
-      at.pending.join(carried);
-      const int expected = cluster ? std::popcount(setting_->cluster_mates(t)) : p.objects[op.id].count;
-      if (++at.arrived == expected) {
-        at.arrived = 0;
-        ++at.phase;
-        at.complete.join(at.pending);
-      }
-      break;
-    }
-    case Kind::kClusterWait: acquire(t, Scope::kCluster, clusters_[p.threads[t].block / p.cluster].complete); break;
+    case Kind::kArrive: arrive(t, op); break;
+    case Kind::kClusterWait: acquire(t, Scope::kCluster, observed(clusters_[cluster_of(t)], t, Scope::kCluster)); break;
     case Kind::kWait: {
       Messages& found = found_[t][kMaxLocations + op.id];
-      found.join(objects_[op.id].complete);
+      found.join(observed(objects_[op.id], t, op.scope));
       if (op.sem == Sem::kAcquire) acquire(t, op.scope, found);
       break;
     }
@@ -268,6 +247,43 @@ void Execution::fence(int t, const Op& op) {
   ++clock_[t][t];
   if (sem == Sem::kSc) sc_.of[t][static_cast<int>(op.scope)] = clock_[t];
   if (releases(sem)) fences_[t].of[t][static_cast<int>(op.scope)] = clock_[t];
+}
+
+int Execution::cluster_of(int t) const {
+  return setting_->program().threads[t].block / setting_->program().cluster;
+}
+
+void Execution::arrive(int t, const Op& op) {
+  const bool cluster = op.kind == Kind::kClusterArrive;
+  const Scope scope = cluster ? Scope::kCluster : op.scope;
+  Phases& at = cluster ? clusters_[cluster_of(t)] : objects_[op.id];
+  Messages carried = fences_[t];
+  if (cluster) {
+    if (op.sem == Sem::kRelease) join(carried.of[t][static_cast<int>(scope)], clock_[t]);
+  } else {
+    Messages& own = released_[t][kMaxLocations + op.id];
+    if (op.sem == Sem::kRelease) own.of[t][static_cast<int>(scope)] = clock_[t];
+    carried.join(own);
+  }
+  at.pending[t][static_cast<int>(scope)].join(carried);
+  const int expected = cluster ? std::popcount(setting_->cluster_mates(t)) : setting_->program().objects[op.id].count;
+  if (++at.arrived != expected) return;
+  at.arrived = 0;
+  ++at.phase;
+  for (int u = 0; u < kMaxThreads; ++u) {
+    for (int s = 0; s < 2; ++s) at.complete[u][s].join(at.pending[u][s]);
+  }
+}
+
+// What a wait finds of the phases that are complete.
+Execution::Messages Execution::observed(const Phases& at, int t, Scope scope) const {
+  Messages all;
+  each_bit(setting_->reach(t, scope), [&](int u) {
+    for (int s = 0; s < 2; ++s) {
+      if (setting_->reach(u, static_cast<Scope>(s)) >> t & 1) all.join(at.complete[u][s]);
+    }
+  });
+  return all;
 }
 
 void Execution::come_to_barrier(int t, const Op& op) {

@@ -143,10 +143,11 @@ class Execution {
     Clock clock = {};
     Messages fences;
   };
-  // An mbarrier, or the barrier of a cluster.
+  // An mbarrier, or the barrier of a cluster. Each arrival is a strong write of its own, which a wait observes if the two
+  // are morally strong: by the arriving thread and its scope, block or cluster.
   struct Phases {
     std::uint8_t arrived = 0, phase = 0;
-    Messages pending, complete;
+    Messages pending[kMaxThreads][2], complete[kMaxThreads][2];
   };
 
   bool can_step(int thread) const;
@@ -154,6 +155,9 @@ class Execution {
   void fence(int thread, const Op& op);
   void come_to_barrier(int thread, const Op& op);
   void open(Barrier& b);
+  void arrive(int thread, const Op& op);
+  Messages observed(const Phases& at, int thread, Scope scope) const;
+  int cluster_of(int thread) const;
   std::uint64_t read(int location) const;
   void write(int location, std::uint64_t value);
   bool morally_strong(const Event& a, const Event& b) const;

@@ -33,7 +33,7 @@ class Writer {
     line("{");
     if (shared) line(fmt::format(".shared .align 8 .b8 s[{}];", kArenaBytes));
     if (!p.objects.empty()) line(fmt::format(".shared .align 8 .b64 m[{}];", p.objects.size()));
-    line(fmt::format(".reg .pred p; .reg .b32 id, block, key, sa, ma, sr<{}>, mr<{}>, r<{}>; .reg .b64 g, o, state, q<{}>;", kMaxBlocks, kMaxBlocks,
+    line(fmt::format(".reg .pred p, any, is<{}>; .reg .b32 id, block, key, sa, ma, sr<{}>, mr<{}>, r<{}>; .reg .b64 g, o, state, q<{}>;", kMaxThreads, kMaxBlocks, kMaxBlocks,
                      kMaxThreads * kMaxOps, kMaxThreads * kMaxOps));
     line("ld.param.u64 g, [arena];");
     line("ld.param.u64 o, [results];");
@@ -42,11 +42,14 @@ class Writer {
     line("shl.b32 key, block, 7;");
     line("add.u32 key, key, id;");
     if (shared) initialise();
+    // The other threads of the grid end before anybody begins.
+    line("setp.ne.u32 any, 0, 0;");
     for (std::size_t t = 0; t < p.threads.size(); ++t) {
-      line(fmt::format("setp.eq.u32 p, key, {};", p.threads[t].block * 128 + p.threads[t].warp * 32 + p.threads[t].lane));
-      line(fmt::format("@p bra T{};", t));
+      line(fmt::format("setp.eq.u32 is{}, key, {};", t, p.threads[t].block * 128 + p.threads[t].warp * 32 + p.threads[t].lane));
+      line(fmt::format("or.pred any, any, is{};", t));
     }
-    line("bra END;");
+    line("@!any exit;");
+    for (std::size_t t = 0; t < p.threads.size(); ++t) line(fmt::format("@is{} bra T{};", t, t));
     for (std::size_t t = 0; t < p.threads.size(); ++t) thread(static_cast<int>(t));
     line("END:");
     line("ret;");
