@@ -60,10 +60,15 @@ std::optional<Fault> Opinion::fault(const Ran& ran) {
   const Judgement& all = everything();
   if (all.verdict == Verdict::kTooLarge) return std::nullopt;
   if (verdict() == Verdict::kMixed) {
-    const auto it = all.outcomes.find(ran.outcome);
-    if (it == all.outcomes.end()) return Fault::kOutcome;
-    if (!it->second.free && !ran.race) return Fault::kMissed;
-    if (!it->second.races && ran.race) return Fault::kFalse;
+    bool races = false, free = true;  // some copy does for certain; all are for certain
+    for (const std::uint64_t outcome : ran.outcomes) {
+      const auto it = all.outcomes.find(outcome);
+      if (it == all.outcomes.end()) return Fault::kOutcome;
+      races |= !it->second.free;
+      free &= !it->second.races;
+    }
+    if (races && !ran.race) return Fault::kMissed;
+    if (free && ran.race) return Fault::kFalse;
   }
   for (const Race& r : ran.races) {
     if (!all.races.contains(r) && !all.races.contains({r.other_thread, r.other_op, r.thread, r.op})) return Fault::kPair;
@@ -203,8 +208,17 @@ class Reducer {
     }
     return false;
   }
-  // Plainer: device scope, stores and loads, the first lane.
+  // Plainer: one copy, device scope, stores and loads, words.
   bool simpler() {
+    for (const bool copies : {true, false}) {
+      Program q = p_;
+      if (copies) {
+        q.copies = 1;
+      } else {
+        q.generic = false;
+      }
+      if (take(std::move(q))) return true;
+    }
     for (std::size_t t = 0; t < p_.threads.size(); ++t) {
       for (std::size_t i = 0; i < p_.threads[t].ops.size(); ++i) {
         const Op op = p_.threads[t].ops[i];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -79,6 +80,7 @@ class Generator {
     place();
     const int data = 1 + choose_.below(2);
     for (int i = 0; i < data; ++i) locate(choose_.percent(8));
+    if (choose_.percent(5)) part();
     data_ = static_cast<int>(p_.locations.size());
     for (std::size_t t = 0; t < p_.threads.size(); ++t) {
       for (int n = choose_.below(p_.threads.size() == 2 ? 4 : 3); n > 0; --n) insert(t, data_access(t));
@@ -90,6 +92,10 @@ class Generator {
     }
     for (int n = choose_.of({0, 0, 0, 1}); n > 0; --n) drop();
     number_values();
+    p_.generic = choose_.percent(12);
+    bool alone = true;
+    for (const Thread& t : p_.threads) alone &= t.lane == 0;
+    if (alone && choose_.percent(25)) p_.copies = choose_.of<std::uint8_t>({32, 32, 8});
     return std::move(p_);
   }
 
@@ -129,7 +135,7 @@ class Generator {
   std::uint8_t locate(bool narrow) {
     Location l;
     const std::size_t n = p_.locations.size();
-    l.name = std::string(1, "xyzfgh"[n]);
+    l.name = std::string(1, "xyfghi"[n]);
     l.bytes = narrow ? choose_.of<std::uint8_t>({1, 2}) : choose_.percent(12) ? 8 : 4;
     const std::size_t t = any_thread();
     bool one_cluster = true;
@@ -143,6 +149,19 @@ class Generator {
     l.offset = static_cast<std::uint8_t>(beside ? 8 * (n - 1) + 2 : 8 * n);
     p_.locations.push_back(l);
     return static_cast<std::uint8_t>(n);
+  }
+
+  // A part of the first location.
+  void part() {
+    Location l = p_.locations[0];
+    if (l.bytes == 1) return;
+    l.name = "part";
+    l.bytes = static_cast<std::uint8_t>(l.bytes / 2);
+    if (choose_.percent(50)) l.offset = static_cast<std::uint8_t>(l.offset + l.bytes);
+    for (const Location& o : p_.locations) {
+      if (o.shared == l.shared && o.block == l.block && o.offset == l.offset && o.bytes == l.bytes) return;
+    }
+    p_.locations.push_back(l);
   }
 
   bool reaches(std::size_t t, const Location& l) const { return !l.shared || l.block / p_.cluster == p_.threads[t].block / p_.cluster; }
@@ -190,8 +209,11 @@ class Generator {
     op.kind = Kind::kFence;
     op.sem = choose_.of({Sem::kAcqRel, Sem::kAcqRel, Sem::kAcqRel, Sem::kSc, Sem::kAcquire, Sem::kRelease});
     op.scope = wide_scope();
-    if (choose_.percent(15)) op.kind = Kind::kProxyFence, op.sem = Sem::kWeak, op.scope = Scope::kGpu;
-    if (choose_.percent(20)) {
+    if (choose_.percent(15)) {
+      op = Op{};
+      op.kind = Kind::kProxyFence;
+      op.id = static_cast<std::uint8_t>(choose_.below(static_cast<int>(std::size(kProxies))));
+    } else if (choose_.percent(20)) {
       op.kind = Kind::kMembar;
       op.sem = Sem::kSc;
       if (op.scope == Scope::kCluster) op.scope = Scope::kGpu;
@@ -378,7 +400,12 @@ class Generator {
     Op op;
     op.kind = Kind::kBarSync;
     for (std::size_t t = 0; t < p_.threads.size(); ++t) {
-      if (p_.threads[t].block == block) put(t, position(t), {op});
+      if (p_.threads[t].block != block) continue;
+      if (choose_.percent(20)) {
+        put(t, position(t), {fence(), op});
+      } else {
+        put(t, position(t), {op});
+      }
     }
   }
 

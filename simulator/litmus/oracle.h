@@ -39,6 +39,7 @@ struct Search {
   // Looks at all that follows a race, for Judgement::races and ::outcomes. Else only where the program might block.
   bool everything = false;
   std::uint64_t most_steps = 20'000;
+  bool every_order = false;  // of steps that do not touch each other, too: a test of the search itself
 };
 
 Judgement judge(const Program& program, const Search& search = {});

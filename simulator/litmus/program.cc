@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <map>
 
 #include "simulator/splitmix64.h"
@@ -94,6 +95,18 @@ std::string invalid(const Program& p) {
       if (same && &o != &l) return "'" + l.name + "' is '" + o.name + "'";
     }
   }
+  if (p.copies == 0 || p.copies > 32) return "the number of copies";
+  if (p.copies > 1) {
+    for (const Thread& t : p.threads) {
+      if (t.lane != 0) return "copies of threads of one warp";
+    }
+    for (const Location& l : p.locations) {
+      for (const Location& o : p.locations) {
+        const bool apart = o.shared != l.shared || o.block != l.block || o.offset >= l.offset + l.bytes || l.offset >= o.offset + o.bytes;
+        if (&o != &l && !apart) return "copies of locations that overlap";
+      }
+    }
+  }
   std::map<std::uint32_t, std::vector<const Thread*>> blocks;
   std::map<std::uint32_t, std::vector<int>> cluster_barriers;
   for (std::size_t i = 0; i < p.threads.size(); ++i) {
@@ -119,7 +132,9 @@ std::string invalid(const Program& p) {
         if (home / p.cluster != t.block / p.cluster) return "an mbarrier of another cluster";
         if (op.scope > Scope::kCluster) return "an mbarrier's scope";
       }
+      if (op.kind == Kind::kProxyFence && op.id >= std::size(kProxies)) return "a proxy";
       if (op.kind == Kind::kWarpSync) {
+        if (p.copies > 1) return "a barrier of copies";
         if ((op.mask >> t.lane & 1) == 0) return "a mask without its own lane";
         std::uint32_t lanes = 0;
         for (const Thread& o : p.threads) lanes |= o.block == t.block && o.warp == t.warp ? 1u << o.lane : 0;

@@ -29,7 +29,7 @@ enum class Kind : std::uint8_t {
   kAwaitCas,      // compare-and-swap until it finds `compare`
   kFence,         // sem and scope
   kMembar,        // the older spelling of fence.sc
-  kProxyFence,    // orders no threads
+  kProxyFence,    // orders no threads; `id`: which (kProxies)
   kBarSync,       // block barrier `id` of `warps` warps, all of the block where 0
   kBarArrive,     // arrives there and does not wait; `warps` is not 0
   kWarpSync,      // of the lanes in `mask`
@@ -55,6 +55,8 @@ struct Op {
   std::uint64_t compare = 0;  // of a cas or an await
   bool operator==(const Op&) const = default;
 };
+
+inline constexpr const char* kProxies[] = {"alias", "async", "async.global", "async.shared::cta"};
 
 inline bool accesses_memory(const Op& op) { return op.kind <= Kind::kAwaitCas; }
 inline bool awaits(const Op& op) { return op.kind == Kind::kAwaitLoad || op.kind == Kind::kAwaitCas; }
@@ -96,6 +98,10 @@ struct Program {
   std::vector<Location> locations;
   std::vector<Object> objects;
   std::uint8_t cluster = 1;  // blocks of a cluster
+  // Copies of the whole program, side by side: one in each of the first lanes of the warps. Every copy has
+  // its own locations, one after another in memory, as the elements of an array are.
+  std::uint8_t copies = 1;
+  bool generic = false;  // addresses are generic
   bool operator==(const Program&) const = default;
 
   std::uint32_t blocks() const;            // of the grid, a multiple of `cluster`

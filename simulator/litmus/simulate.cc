@@ -20,6 +20,25 @@ struct Simulator::State {
   std::unique_ptr<engine::Module> module;
 
   std::uint8_t* bytes(memory::Address a) { return reinterpret_cast<std::uint8_t*>(memory.host(*memory.find(a), a)); }
+  std::uint64_t outcome(const Program& p, std::uint32_t copy) {
+    std::uint64_t all = 0;
+    for (std::size_t t = 0; t < p.threads.size(); ++t) {
+      for (std::size_t i = 0; i < p.threads[t].ops.size(); ++i) {
+        if (!has_result(p.threads[t].ops[i])) continue;
+        std::uint64_t value;
+        const std::uint32_t at = result_offset(static_cast<int>(t), static_cast<int>(i));
+        std::memcpy(&value, bytes(results) + copy * kResultBytes + at, 8);
+        all += outcome_of_result(static_cast<int>(t), static_cast<int>(i), value);
+      }
+    }
+    for (std::size_t l = 0; l < p.locations.size(); ++l) {
+      const Location& at = p.locations[l];
+      std::uint64_t value = 0;
+      std::memcpy(&value, bytes(arena) + at.offset * p.copies + copy * at.bytes, at.bytes);
+      if (!at.shared) all += outcome_of_memory(static_cast<int>(l), value);
+    }
+    return all;
+  }
   std::optional<OpName> at_line(std::size_t n, int line) const {
     const Module::Lines& lines = text.lines[n];
     const std::size_t i = static_cast<std::size_t>(line - lines.first);
@@ -33,8 +52,8 @@ Simulator::Simulator() : state_(std::make_unique<State>()) {
     state_->memory.mark_written(a, n);
     return a;
   };
-  state_->arena = fresh(kArenaBytes, "arena");
-  state_->results = fresh(kResultBytes, "results");
+  state_->arena = fresh(32 * kArenaBytes, "arena");
+  state_->results = fresh(32 * kResultBytes, "results");
 }
 
 Simulator::~Simulator() { state_->module.reset(); }
@@ -53,8 +72,8 @@ void Simulator::load(std::span<const Program> programs) {
 Ran Simulator::run(std::size_t n, std::uint64_t schedule_seed) {
   State& s = *state_;
   const Program& p = s.programs[n];
-  std::memset(s.bytes(s.arena), 0, kArenaBytes);
-  std::memset(s.bytes(s.results), 0, kResultBytes);
+  std::memset(s.bytes(s.arena), 0, kArenaBytes * p.copies);
+  std::memset(s.bytes(s.results), 0, kResultBytes * p.copies);
   const engine::Kernel* kernel = s.module->find_kernel("k" + std::to_string(n));
   const memory::Address arguments[] = {s.arena, s.results};
   engine::LaunchConfig config;
@@ -82,21 +101,12 @@ Ran Simulator::run(std::size_t n, std::uint64_t schedule_seed) {
       ran.trouble += "a race outside of the program:\n" + f.to_string() + "\n";
       continue;
     }
+    if (p.copies > 1 && f.access.thread.x % 32 != f.other->thread.x % 32) {
+      ran.trouble += "a race of two copies:\n" + f.to_string() + "\n";
+    }
     ran.races.insert({other->thread, other->op, one->thread, one->op});
   }
-  for (std::size_t t = 0; t < p.threads.size(); ++t) {
-    for (std::size_t i = 0; i < p.threads[t].ops.size(); ++i) {
-      if (!has_result(p.threads[t].ops[i])) continue;
-      std::uint64_t value;
-      std::memcpy(&value, s.bytes(s.results) + result_offset(static_cast<int>(t), static_cast<int>(i)), 8);
-      ran.outcome += outcome_of_result(static_cast<int>(t), static_cast<int>(i), value);
-    }
-  }
-  for (std::size_t l = 0; l < p.locations.size(); ++l) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, s.bytes(s.arena) + p.locations[l].offset, p.locations[l].bytes);
-    if (!p.locations[l].shared) ran.outcome += outcome_of_memory(static_cast<int>(l), value);
-  }
+  for (std::uint32_t copy = 0; copy < p.copies; ++copy) ran.outcomes.push_back(s.outcome(p, copy));
   return ran;
 }
 

@@ -47,6 +47,10 @@ class Reader {
         fail("'litmus' and a name must come first");
       } else if (first == "cluster") {
         program().cluster = static_cast<std::uint8_t>(integer(words));
+      } else if (first == "copies") {
+        program().copies = static_cast<std::uint8_t>(integer(words));
+      } else if (first == "generic") {
+        program().generic = true;
       } else if (first == "expect") {
         std::string rest;
         std::getline(words >> std::ws, rest);
@@ -170,8 +174,11 @@ class Reader {
       op.location = place(words);
       op.compare = integer(words);
       if (op.kind == Kind::kAwaitCas) op.rmw = Rmw::kCas, op.value = integer(words);
-    } else if (opcode == "fence.proxy") {
+    } else if (opcode.starts_with("fence.proxy.")) {
       op.kind = Kind::kProxyFence;
+      const int proxy = find(kProxies, opcode.substr(12));
+      if (proxy < 0) fail("'" + opcode + "': no such proxy");
+      op.id = static_cast<std::uint8_t>(proxy);
     } else if (first == "fence") {
       op.kind = Kind::kFence;
       take_order(1);
@@ -232,7 +239,7 @@ std::string to_text(const Op& op, const Program& p) {
     case Kind::kAwaitCas: return fmt::format("await.cas{} {} {} {}", order(op), place(), op.compare, op.value);
     case Kind::kFence: return "fence" + order(op);
     case Kind::kMembar: return fmt::format("membar.{}", kLevels[static_cast<int>(op.scope)]);
-    case Kind::kProxyFence: return "fence.proxy";
+    case Kind::kProxyFence: return std::string("fence.proxy.") + kProxies[op.id];
     case Kind::kBarSync:
     case Kind::kBarArrive:
       return fmt::format("bar.{} {}{}", op.kind == Kind::kBarSync ? "sync" : "arrive", op.id, op.warps ? fmt::format(" {}", op.warps) : "");
@@ -248,6 +255,8 @@ std::string to_text(const Op& op, const Program& p) {
 std::string to_text(const Program& p, std::string_view name) {
   std::string s = fmt::format("litmus {}\n", name);
   if (p.cluster != 1) s += fmt::format("cluster {}\n", p.cluster);
+  if (p.copies != 1) s += fmt::format("copies {}\n", p.copies);
+  if (p.generic) s += "generic\n";
   for (const Location& l : p.locations) {
     s += fmt::format("{} {}+{} {}\n", l.name, l.shared ? fmt::format("shared{}", l.block) : "global", l.offset, l.bytes);
   }

@@ -2,6 +2,8 @@
 //
 //   litmus message_passing
 //   cluster 2                                   blocks of a cluster; 1 where the line is missing
+//   copies 32                                   of all threads and locations, one in each lane; 1 likewise
+//   generic                                     addresses
 //   x global+0 4                                name, place, bytes
 //   f shared1+8 4                               in the shared memory of block 1
 //   mbarrier0 0 2                               mbarrier 0: in block 0, two arrivals a phase
@@ -15,7 +17,7 @@
 //   atom.cas.SEM.SCOPE x 0 1   if it is 0, then 1     red.add.SEM.SCOPE x 1
 //   await.ld.SEM[.SCOPE] x 1   loads until it reads 1
 //   await.cas.SEM.SCOPE x 0 1  compares and swaps until it finds 0
-//   fence.SEM.SCOPE   membar.cta|gl|sys   fence.proxy
+//   fence.SEM.SCOPE   membar.cta|gl|sys   fence.proxy.alias|async|async.global|async.shared::cta
 //   bar.sync 0   bar.sync 1 2   bar.arrive 1 2   (2: warps)   bar.warp.sync 0x3
 //   cluster.arrive.SEM   cluster.wait
 //   mbarrier.arrive.SEM.SCOPE 0   mbarrier.wait.SEM.SCOPE 0 PHASE
