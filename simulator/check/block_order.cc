@@ -289,8 +289,7 @@ void BlockOrder::set_fences(std::uint32_t warp, std::uint32_t lanes, const std::
   fenced_[warp] |= lanes;
 }
 
-void BlockOrder::fence(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope) {
-  use_partial();
+void BlockOrder::acquire_fence(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope) {
   if (!pending_.empty()) {
     std::erase_if(pending_, [&](const Pending& p) {
       if (p.thread >> 5 != warp || !(lanes >> (p.thread & 31) & 1)) return false;
@@ -298,6 +297,10 @@ void BlockOrder::fence(std::uint32_t warp, std::uint32_t lanes, bool all, Scope 
     });
     if (all) put_together(warp, lanes);
   }
+}
+
+void BlockOrder::release_fence(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope) {
+  use_partial();
   tick(warp);
   const bool apart = !all && (lanes_used_ || (apart_[warp] & lanes) != 0);
   std::shared_ptr<const Knowledge> what;
@@ -313,8 +316,11 @@ void BlockOrder::fence(std::uint32_t warp, std::uint32_t lanes, bool all, Scope 
   if (scope != Scope::kBlock) grid_->publish({block_, epoch_number_, clocks_known_to(warp, lanes, all)});
 }
 
-Message BlockOrder::message_of(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope) const {
+Message BlockOrder::message_of(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope) {
+  released_ |= 1u << warp;
   Knowledge k = known_to(warp, lanes, all);
+  k.own.clocks.raise(warp, lanes, std::min(clock_[warp] + 1, kClockMax));
+  k.own.clocks.raise(warp, std::min(as_one_[warp], clock_[warp] + 1));
   if (scope != Scope::kBlock) grid_->publish(k.own);
   return {block_, scope, std::make_shared<const Knowledge>(std::move(k))};
 }

@@ -75,16 +75,26 @@ class BlockOrder {
   // and programs let one of them release the others' part: a release by any lane covers all that the
   // warp has done so far. The lanes are not ordered among themselves.
   void accessed_as_one(std::uint32_t warp) { as_one_[warp] = clock_[warp] + 1; }
-  // What the warp does from now on has a later clock. A release begins so.
+  // What the warp does from now on has a later clock.
   void tick(std::uint32_t warp) { clock_[warp] = clock_[warp] < kClockMax ? clock_[warp] + 1 : kClockMax; }
-  // bar.warp.sync of `lanes`; `all`: these are all lanes that have not exited.
+  // A release operation is over. A compare-and-swap that wrote nothing was none: no message has been made.
+  void end_release(std::uint32_t warp) {
+    if (released_ >> warp & 1) tick(warp);
+    released_ &= ~(1u << warp);
+  }
+  // bar.warp.sync of `lanes`; `all`: these are all lanes that the warp has ever had.
   void warp_sync(std::uint32_t warp, std::uint32_t lanes, bool all);
   // A warp arrives at a barrier that not all warps take part in, and the `waiting` warps leave it.
   void arrive(std::uint32_t warp, int barrier);
   // Returns whether these may know more of other blocks now.
   bool complete(int barrier, std::uint32_t waiting);
-  // A fence by `lanes`: an acquire of what their strong reads have found, and then a release.
-  void fence(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope);
+  // Fences by `lanes`: an acquire of what their strong reads have found, a release, or both.
+  void acquire_fence(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope);
+  void release_fence(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope);
+  void fence(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope) {
+    acquire_fence(warp, lanes, all, scope);
+    release_fence(warp, lanes, all, scope);
+  }
 
   // Whether a strong write of `thread` that is no release leaves any message: a fence stands before it.
   bool has_fenced(std::uint32_t thread) const { return block_fenced_ != 0 || (fenced_[thread >> 5] >> (thread & 31) & 1) != 0; }
@@ -92,8 +102,9 @@ class BlockOrder {
   bool has_fenced_in(std::uint32_t warp) const { return block_fenced_ != 0 || fenced_[warp] != 0; }
   // Adds the messages that a strong write of `thread` leaves; of a release operation of `scope`, its own, too.
   void leave(std::uint32_t thread, Messages& at, const Scope* releases);
-  // The message of `lanes` as a release operation leaves it; `all` as in known_to().
-  Message message_of(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope) const;
+  // The message of `lanes` as a release operation leaves it, with the operation's own accesses; `all` as
+  // in known_to(). end_release() must follow, before the lanes access anything else.
+  Message message_of(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope);
   // An acquire operation of `scope` by `thread` has read a location that carries these messages. Whether
   // it includes the threads of all of them, and they this one.
   bool acquire(std::uint32_t thread, const Messages& found, Scope scope);
@@ -187,6 +198,7 @@ class BlockOrder {
   VectorClock others_;                       // what all threads know of them
   std::vector<VectorClock> others_of_warp_;  // and, beyond that, the threads of a warp
   std::vector<Barrier> barrier_;             // by barrier: what those who arrived know
+  std::uint32_t released_ = 0;               // warps in a release operation
   std::uint32_t fenced_[32] = {};            // lanes that have fenced since the last barrier
   std::unique_ptr<Fences> fences_[32];
   std::shared_ptr<const Knowledge> fenced_before_[kScopes];  // by any thread, before a barrier of the block

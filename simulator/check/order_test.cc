@@ -19,8 +19,8 @@ class InABlock : public ::testing::Test {
   std::uint32_t now(std::uint32_t thread) const { return order.clock(thread / 32); }
   // A release operation by lanes of a warp, and an acquire operation by all lanes, at one place.
   void release(std::uint32_t warp, std::uint32_t lanes) {
-    order.tick(warp);
     place.add(order.message_of(warp, lanes, lanes == ~0u, Scope::kBlock), order.grid());
+    order.end_release(warp);
   }
   void acquire(std::uint32_t warp) { order.acquire(warp, ~0u, true, place, Scope::kBlock); }
   // Strong accesses of one lane of the warp to the place.
@@ -290,8 +290,8 @@ class BetweenBlocks : public ::testing::Test {
   // Atomics at a place, by a warp's lane 0.
   void write(Side& s, Messages& place, std::uint32_t warp = 0) { s.order.leave(warp * 32, place, nullptr); }
   void release(Side& s, std::uint32_t warp, Messages& place, std::uint32_t lanes = ~0u, Scope scope = Scope::kGrid) {
-    s.order.tick(warp);
     place.add(s.order.message_of(warp, lanes, lanes == ~0u, scope), grid);
+    s.order.end_release(warp);
   }
   void read(Side& s, Messages& place, std::uint32_t warp = 0) { s.order.remember(warp * 32, reinterpret_cast<std::uint64_t>(&place), ++reads, place); }
   void acquire(Side& s, Messages& place, std::uint32_t warp = 0, Scope scope = Scope::kGrid) { s.order.acquire(warp, ~0u, true, place, scope); }

@@ -71,8 +71,9 @@ class RaceJudge {
     }
     // An acquire operation acquires what strong reads of its place have found, its own included.
     if (a.acquires) acquire(clock, a.thread, a.scope, found);
-    if (a.releases) told.of_place[{a.first, a.size}] = Message{clock, a.thread, a.scope};
     ++clock[a.thread];
+    // With the operation itself.
+    if (a.releases) told.of_place[{a.first, a.size}] = Message{clock, a.thread, a.scope};
     for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
       Byte& byte = bytes_[b];
       byte.accesses.push_back(number);

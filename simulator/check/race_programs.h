@@ -87,8 +87,8 @@ class GlobalSearch : public Search {
 
   bool run(const Instruction& i) override {
     SharedRaces& order = *orders_[i.block];
-    if (i.access.releases) order.tick(i.warp);
     const bool found = check(i);
+    if (i.access.releases) order.end_release(i.warp);
     if (i.access.acquires) order.put_together(i.warp, kAllLanes);
     return found;
   }
@@ -142,8 +142,8 @@ class SharedSearch : public Search {
   SharedSearch(std::uint32_t bytes, int shift) { races_.start(bytes, shift); }
   bool run(const Instruction& i) override {
     const RaceJudge::Access& a = i.access;
-    if (a.releases) races_.tick(i.warp);
     const bool found = check(i);
+    if (a.releases) races_.end_release(i.warp);
     if (a.acquires) races_.put_together(i.warp, kAllLanes);
     return found;
   }

@@ -246,9 +246,9 @@ TEST_F(Races, ARowOfWhichOneLaneHasReleasedIsLookedAtLaneByLane) {
     begin();
     EXPECT_TRUE(row<1>(0, 0, true));
     if (meet) order[0].warp_sync(0, ~0u, true);
-    order[0].tick(0);
     Messages flag;
     flag.add(order[0].message_of(0, 1, false, Scope::kGrid), races.grid());
+    order[0].end_release(0);
     order[1].acquire(0, ~0u, true, flag, Scope::kGrid);
     EXPECT_FALSE(row<1>(1, 0, false)) << "in another block: some lanes are told of apart";
     EXPECT_FALSE(access(1, 0, false).has_value()) << "what the lane wrote that released";
@@ -279,7 +279,6 @@ TEST_F(Races, AStrongWriteIsNotHiddenByAReadOfItsThread) {
 
 TEST_F(Races, AnAcquireIsItselfOrderedAfterWhatItAcquires) {
   EXPECT_FALSE(writes(0, 0)) << "the flag begins by a weak store";
-  order[0].tick(0);
   Side release = side(0, 0, true, kStrongGrid), acquire = side(1, 0, false, kStrongGrid);
   release.updates = false;
   release.releases = acquire.acquires = true;
@@ -287,14 +286,15 @@ TEST_F(Races, AnAcquireIsItselfOrderedAfterWhatItAcquires) {
   for (const Side& s : {release, acquire}) {
     GlobalRaces::Access me(races, s, memo);
     EXPECT_FALSE(races.access(*memory.race_shadow(word), 15, 0, me, conflict)) << s.block;
+    if (s.releases) order[0].end_release(0);
   }
+  EXPECT_FALSE(reads(1, 0)) << "the release operation is ordered, too";
   EXPECT_TRUE(reads(2, 0, kStrongGrid)) << "a relaxed read is not";
 }
 
 TEST_F(Races, AnAtomicContinuesTheChainOfItsThreadsWeakStore) {
   EXPECT_FALSE(writes(0, 0));
   EXPECT_FALSE(updates(0, 0));
-  order[1].tick(0);
   EXPECT_TRUE(updates(1, 0)) << "nothing orders the store";
   EXPECT_FALSE(writes(1, 0)) << "the end of the chain has been read";
 }

@@ -21,9 +21,9 @@ class SharedRaceSearch : public ::testing::Test {
   bool write(std::uint32_t thread, std::uint32_t at = 0, bool strong = false) { return access(races, at, 4, thread, 2, true, strong, conflict); }
   // A release operation by lanes of a warp, and an acquire operation by another warp that reads it.
   void hand_on(std::uint32_t from, std::uint32_t lanes, std::uint32_t to) {
-    races.tick(from);
     Messages place;
     place.add(races.message_of(from, lanes, false, Scope::kBlock), races.grid());
+    races.end_release(from);
     races.acquire(to, ~0u, true, place, Scope::kBlock);
   }
   SharedRaces races;

@@ -109,12 +109,11 @@ std::uint64_t writers_of(Worker& k, std::uint64_t address, check::GlobalRaces::C
 
 }  // namespace
 
-void run_proxy_fence(Warp& w, const Op&, LaneMask mask) {
+void run_proxy_fence(Warp& w, const Op& op, LaneMask mask) {
   Block& b = *w.block;
   ProxyFence f;
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  fence(w, static_cast<check::Scope>(op.scope), mask, op.flags);
   if (!b.launch->check_races) return;
-  // It orders the thread's own accesses between proxies, and threads not at all (PTX ISA 9.7.13.4).
   f.known = b.races.clocks_known_to(w.index, mask, mask == w.exists);
   b.races.tick(w.index);
   f.epoch = b.races.epoch();
@@ -159,7 +158,7 @@ bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, Block& owner, std::u
 
 void run_tensor_map_fence(Warp& w, const Op& op, LaneMask mask) {
   Block& b = *w.block;
-  fence(w, static_cast<check::Scope>(op.scope), mask);
+  fence(w, static_cast<check::Scope>(op.scope), mask, op.flags);
   if (!b.launch->check_races || b.worker->races == nullptr) return;
   std::uint64_t address[kWarpSize];
   load_addresses(w, op, address);

@@ -386,17 +386,18 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
   });
 }
 
-void fence(Warp& w, check::Scope scope, LaneMask lanes) {
+void fence(Warp& w, check::Scope scope, LaneMask lanes, std::uint32_t sides) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (w.block->launch->check_races) w.block->races.fence(w.index, lanes, lanes == living(w), scope);
+  if (!w.block->launch->check_races) return;
+  if (sides & kAcquire) w.block->races.acquire_fence(w.index, lanes, lanes == living(w), scope);
+  if (sides & kRelease) w.block->races.release_fence(w.index, lanes, lanes == living(w), scope);
 }
 
-void release(Warp& w) {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (w.block->launch->check_races) w.block->races.tick(w.index);
+void released(Warp& w) {
+  if (w.block->launch->check_races) w.block->races.end_release(w.index);
 }
 
-void acquire(Warp& w) {
+void acquired(Warp& w) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (w.block->launch->check_races) w.block->races.put_together(w.index, living(w));
 }

@@ -21,14 +21,14 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
 // Whether the thread of an atomic learns what was there: red tells it nothing and acquires nothing (PTX ISA 8.8, 8.11.1), nor does an atom whose
 // result nobody reads.
 inline bool reads_value(const Op& op) { return op.dst != kNoSlot || op.elements != 1 || (op.flags & kAcquire) != 0; }
-// membar and fence, by some lanes of a warp.
-void fence(Warp& w, check::Scope scope, LaneMask lanes);
-// Before and after an access with .release or .acquire: what it releases and acquires, the search for races records.
-void release(Warp& w);
-void acquire(Warp& w);
+// membar and fence, by some lanes of a warp. `sides`: kAcquire, kRelease, both or neither.
+void fence(Warp& w, check::Scope scope, LaneMask lanes, std::uint32_t sides = kAcquire | kRelease);
+// After an access with .release or .acquire; what it releases and acquires, the search for races has recorded.
+void released(Warp& w);
+void acquired(Warp& w);
 // The warp has accessed a matrix together: see BlockOrder::accessed_as_one.
 void accessed_as_one(Warp& w);
-// What `lanes` of a warp release now, for an mbarrier object. After release().
+// What `lanes` of a warp release now, for an mbarrier object. released() must follow.
 void release_to(Warp& w, LaneMask lanes, Mbarrier& object);
 // The same of lanes whose arrival is relaxed: what they have fenced.
 void leave_fenced(Warp& w, LaneMask lanes, Mbarrier& object);

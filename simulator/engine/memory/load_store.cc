@@ -154,7 +154,7 @@ void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
   op.elements == 1 ? fill<LoadFrom::kMemory>(w, op, r, mask) : fill_vectors(w, op, r, mask);
   if (synchronises) after_strong_read(w, op, places, mask);
   if ((op.flags & kStrong) != 0 && w.block->launch->blocks > 1) w.time_slice -= 16;  // most loops that look at what other blocks may change wait for it
-  if (op.flags & kAcquire) acquire(w);
+  if (op.flags & kAcquire) acquired(w);
   if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r, mask);
 }
 
@@ -197,7 +197,6 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.writes = true;
-  if (op.flags & kRelease) release(w);
   if (w.control->tracking) find_invalid(w, op, r, mask);
   if (w.block->launch->check_races) {
     // The search for races stores as it goes.
@@ -207,6 +206,7 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   if (__builtin_expect(r.invalid != 0, 0)) note_unwritten_store(w, r);
   put(w, op, r, mask & ~r.stored);
+  if (op.flags & kRelease) released(w);
   if (op.flags & kStrong) strong_access(w);
 }
 

@@ -367,7 +367,7 @@ void run_tensor_map_copy(Warp& w, const Op& op, LaneMask mask) {
   }
   std::byte bytes[TensorMap::kBytes];
   if (!read_map(w, op, copy.from_space, pc, lane, from, bytes) || !write_map(w, op, copy.to_space, pc, lane, to, bytes)) return;
-  fence(w, static_cast<check::Scope>(op.scope), mask);
+  fence(w, static_cast<check::Scope>(op.scope), mask, kRelease);
 }
 
 }  // namespace lockstep::engine

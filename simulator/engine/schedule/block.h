@@ -56,10 +56,11 @@ struct Block {
   std::size_t file_bytes = 0;
   Arena shared, local;
   check::SharedRaces races;
-  std::unique_ptr<WarpgroupState> warpgroups;                             // of wgmma; none until the first
-  std::unique_ptr<AsyncState> async;                                      // of asynchronous copies and mbarrier objects; none until the first
-  std::vector<check::RaceCell> cells;                                     // of shared memory, when Launch::shared_cells
-  check::Knowledge cluster_arrivals;                                      // what arrivals at the open phase of the cluster's barrier release
+  std::unique_ptr<WarpgroupState> warpgroups;  // of wgmma; none until the first
+  std::unique_ptr<AsyncState> async;           // of asynchronous copies and mbarrier objects; none until the first
+  std::vector<check::RaceCell> cells;          // of shared memory, when Launch::shared_cells
+  // What arrivals at the open phase of the cluster's barrier release: to other blocks, and to their own alone.
+  check::Knowledge cluster_arrivals, block_arrivals;
   std::vector<std::shared_ptr<const check::Knowledge>> cluster_released;  // what those of the last phase did
   Barrier barriers[16];
   std::uint32_t live_warps = 0;    // warps with a thread that has not exited

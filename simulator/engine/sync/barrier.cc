@@ -186,6 +186,6 @@ bool warp_reaches_barrier(Warp& w) {
   return c.barrier < 0;
 }
 
-void run_fence(Warp& w, const Op& op, LaneMask mask) { fence(w, static_cast<check::Scope>(op.scope), mask); }
+void run_fence(Warp& w, const Op& op, LaneMask mask) { fence(w, static_cast<check::Scope>(op.scope), mask, op.flags); }
 
 }  // namespace lockstep::engine

@@ -89,6 +89,8 @@ void complete_phase(Cluster& c) {
           b.cluster_released.push_back(told[i]);
         }
       }
+      if (!barrier[b.cluster_rank]) b.cluster_released.push_back(std::make_shared<const check::Knowledge>(b.block_arrivals));
+      b.block_arrivals = {};
     }
     for (Warp& w : b.warps) {
       WarpControl& control = *w.control;
@@ -230,16 +232,17 @@ void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask) {
     Block& b = *w.block;
     b.cluster_arrivals.own.block = b.serial;
     if (op.flags & kRelease) {
-      release(w);
-      b.cluster_arrivals.join(b.races.known_to(w.index, fresh, fresh == w.exists), b.races.grid());
+      b.cluster_arrivals.join(*b.races.message_of(w.index, fresh, fresh == w.exists, check::Scope::kCluster).what, b.races.grid());
+      released(w);
     } else {
       check::Messages fenced;
       each(fresh, [&](int l) {
         const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(l);
         if (b.races.has_fenced(thread)) b.races.leave(thread, fenced, nullptr);
       });
+      b.block_arrivals.own.block = b.serial;
       for (const check::Message& m : fenced) {
-        if (m.scope != check::Scope::kBlock) b.cluster_arrivals.join(*m.what, b.races.grid());
+        (m.scope == check::Scope::kBlock ? b.block_arrivals : b.cluster_arrivals).join(*m.what, b.races.grid());
       }
     }
   }

@@ -228,7 +228,7 @@ void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
       break;
     }
     case SyncKind::kWarpBarrier:
-      if (w.block->launch->check_races) w.block->races.warp_sync(w.index, lanes, lanes == living(w));
+      if (w.block->launch->check_races) w.block->races.warp_sync(w.index, lanes, lanes == w.exists);
       break;
     default: reduce(w, kind, parts, n);
   }

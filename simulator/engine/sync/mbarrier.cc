@@ -209,13 +209,13 @@ Mbarrier* object_at(const SharedPlace& place) {
 
 void leave_messages(Warp& w, const Op& op, LaneMask mask, const SharedPlace* places) {
   const bool releases = (op.flags & kRelease) != 0;
-  if (releases) release(w);
   for (LaneMask left = mask; left != 0;) {
     const LaneMask lanes = at_one_object(left, places);
     left &= ~lanes;
     Mbarrier* const object = object_at(places[std::countr_zero(lanes)]);
     if (object != nullptr) releases ? release_to(w, lanes, *object) : leave_fenced(w, lanes, *object);
   }
+  if (releases) released(w);
 }
 
 void take_messages(Warp& w, const Op& op, LaneMask complete, const SharedPlace* places) {
@@ -231,7 +231,7 @@ void take_messages(Warp& w, const Op& op, LaneMask complete, const SharedPlace* 
       remember_from(w, lanes, *place.block, place.offset, *object);
     }
   }
-  if (op.flags & kAcquire) acquire(w);
+  if (op.flags & kAcquire) acquired(w);
 }
 
 }  // namespace
