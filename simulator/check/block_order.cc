@@ -65,6 +65,7 @@ bool BlockOrder::next_epoch() {
   std::fill(clock_, clock_ + 32, 0);
   std::fill(all_lanes_, all_lanes_ + 32, 0);
   std::fill(as_one_, as_one_ + 32, 0);
+  as_group_.clear();
   if (partial_) {
     for (ThreadClocks& known : known_) known.clear();
     for (Barrier& barrier : barrier_) barrier = {};
@@ -221,7 +222,7 @@ bool BlockOrder::complete(int barrier, std::uint32_t waiting) {
 ThreadClocks BlockOrder::clocks_known_to(std::uint32_t w, std::uint32_t lanes, bool all) const {
   ThreadClocks known;
   if (partial_) known = known_[w];
-  VectorClock none;
+  if (!as_group_.empty()) known.join(as_group_[w]);
   each_lane(apart_[w] & lanes, [&](std::uint32_t l) { known.join((*lanes_[w])[l].clocks); });
   if (all) {
     known.raise(w, clock_[w]);
@@ -406,6 +407,12 @@ void BlockOrder::learn(const Knowledge& what) {
   }
   others_.join(what.others, *grid_);
   knows_others_ = knows_others_ || !others_.empty();
+}
+
+void BlockOrder::accessed_as_group(std::uint32_t warp, std::uint32_t other) {
+  if (as_group_.empty()) as_group_.resize(32);
+  tick(other);
+  as_group_[warp].raise(other, clock_[other]);
 }
 
 void BlockOrder::publish(const ReleaseClock& done) const { grid_->publish(done); }

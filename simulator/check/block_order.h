@@ -75,6 +75,9 @@ class BlockOrder {
   // and programs let one of them release the others' part: a release by any lane covers all that the
   // warp has done so far. The lanes are not ordered among themselves.
   void accessed_as_one(std::uint32_t warp) { as_one_[warp] = clock_[warp] + 1; }
+  // Any lane's release by `warp` covers what `other` has done so far: they have read shared memory as one
+  // warpgroup (wgmma), and `warp` has waited for it.
+  void accessed_as_group(std::uint32_t warp, std::uint32_t other);
   // What the warp does from now on has a later clock.
   void tick(std::uint32_t warp) { clock_[warp] = clock_[warp] < kClockMax ? clock_[warp] + 1 : kClockMax; }
   // A release operation is over. A compare-and-swap that wrote nothing was none: no message has been made.
@@ -190,6 +193,7 @@ class BlockOrder {
   GridOrder* grid_ = nullptr;
   std::unique_ptr<GridOrder> own_grid_;    // of a block that is alone
   std::uint32_t as_one_[32] = {};          // any lane's release covers what was done before this clock
+  std::vector<ThreadClocks> as_group_;     // by warp: what other warps did that its releases cover
   std::vector<std::uint32_t> lane_clock_;  // [warp][lane][other lane]
   std::vector<ThreadClocks> known_;        // by warp, but for what its own lanes know of each other
   std::uint32_t apart_[32] = {};           // lanes that know more than their warp

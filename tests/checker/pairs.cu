@@ -18,3 +18,4 @@
 #include "streams.cu"
 #include "synchronisation.cu"
 #include "tensor_copies.cu"
+#include "two_threads.cu"
