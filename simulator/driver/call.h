@@ -23,7 +23,7 @@ using runtime::thread_state;
 // What must have been before a call.
 enum class Needs {
   kNothing,  // not even cuInit
-  kDriver,   // cuInit, or any use of the runtime
+  kDriver,   // cuInit, or a call of the runtime API that starts the driver
   kContext,  // a current context; then the error that a kernel has left on the device is delivered too
 };
 

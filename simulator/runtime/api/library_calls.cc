@@ -94,7 +94,8 @@ extern "C" {
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* options, void** values, unsigned count,
                                 cudaLibraryOption* library_options, void** /*library_values*/, unsigned library_count) {
   JitOptions jit(count, jit_options(options), values);
-  const cudaError_t result = api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+  const Reach reach = library == nullptr || code == nullptr ? Reach::kHost : Reach::kDevice;
+  const cudaError_t result = api(__func__, reach, [&](Runtime& r, Device& d) -> cudaError_t {
     if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
     if (const cudaError_t error = check(r, jit, library_options, library_count); error != cudaSuccess) return error;
     return load(r, d, "cudaLibraryLoadData", code, {}, jit.limits(), library);
