@@ -306,6 +306,34 @@ TEST(Locations, LinesFilesAndInlinedCalls) {
   EXPECT_EQ(inner.caller.inlined_at, f.body[1].source.inlined_at);  // the chain goes on to line 11
 }
 
+// As ptxas has it.
+TEST(Operands, OneElementInBracesIsTheElement) {
+  for (const char* body : {"ld.global.b32 {%r1}, [%d1];", "ld.param.b32 {%r1}, [%d1];", "ld.volatile.b32 {%r1}, [%d1];", "ldu.global.b32 {%r1}, [%d1];",
+                           "ld.global.nc.b32 {%r1}, [%d1];", "mov.b32 %r1, {%r2};", "mov.b32 {%r1}, %r2;", "mov.b64 {%d1}, %d2;", "mov.b32 %r1, {5};"}) {
+    const Module m = module_of(kernel(body));
+    EXPECT_EQ(m.functions[0].body[0].operands[0].kind, Operand::Kind::kRegister) << body;
+    EXPECT_NE(m.functions[0].body[0].operands[1].kind, Operand::Kind::kVector) << body;
+  }
+  for (const char* body : {"st.global.b32 [%d1], {%r1};", "st.shared.b32 [%r2], {7};"}) {
+    EXPECT_NE(module_of(kernel(body)).functions[0].body[0].operands[1].kind, Operand::Kind::kVector) << body;
+  }
+  for (const char* body : {"add.u32 {%r1}, %r2, %r3;", "add.u32 %r1, {%r2}, %r3;", "mov.u32 {%r1}, %r2;", "ld.global.v2.b32 {%r1}, [%d1];",
+                           "ld.global.b32 {%r1, %r2}, [%d1];", "atom.global.add.u32 {%r1}, [%d1], %r2;", "ld.global.b32 {_}, [%d1];"}) {
+    EXPECT_NE(error_of(kHeader + kernel(body)), "accepted") << body;
+  }
+}
+
+TEST(Operands, AVariableStandsWhereItsAddressIsTaken) {
+  const std::string t = ".shared .align 8 .b8 t[16];\n";
+  for (const char* body : {"mov.b32 %r1, t;", "mov.b64 %d1, t+4;", "cvta.shared.u64 %d1, t;", "cvta.shared.u64 %d1, t+8;", "mapa.u64 %d1, t, 1;",
+                           "mapa.shared::cluster.u32 %r1, t+4, 1;", "getctarank.shared::cluster.u32 %r1, t;"}) {
+    EXPECT_EQ(error_of(kHeader + kernel(t + body)), "accepted") << body;
+  }
+  for (const char* body : {"cvta.to.shared.u64 %d1, t;", "add.u64 %d1, t, 4;", "cvt.u64.u32 %d1, t;"}) {
+    EXPECT_NE(error_of(kHeader + kernel(t + body)), "accepted") << body;
+  }
+}
+
 // ---- What is refused --------------------------------------------------------------------------------------------------
 
 struct Refused {
