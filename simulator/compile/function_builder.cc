@@ -39,10 +39,17 @@ FunctionBuilder::FunctionBuilder(const Linker& linker, std::uint32_t index, cons
   out_.registers = static_cast<int>(function_.max_registers == 0 ? a.live : std::min<std::uint32_t>(a.live, function_.max_registers));
 }
 
-void FunctionBuilder::refuse(const Instruction& i, const std::string& why) const {
-  throw CompileError{
-      "PTX line " + std::to_string(i.ptx_line) + ", " + (function_.is_kernel ? "kernel " : "function ") + out_.demangled + ": '" + i.text + "' " + why,
-      i.ptx_line};
+CompileError FunctionBuilder::refusal(const Instruction& i, const std::string& why) const {
+  return {"PTX line " + std::to_string(i.ptx_line) + ", " + (function_.is_kernel ? "kernel " : "function ") + out_.demangled + ": '" + i.text + "' " + why,
+          i.ptx_line};
+}
+
+void FunctionBuilder::refuse(const Instruction& i, const std::string& why) const { throw refusal(i, why); }
+
+void FunctionBuilder::refuse_undefined(const Instruction& i, const std::string& why) const {
+  CompileError error = refusal(i, why);
+  error.whole_program = true;
+  throw error;
 }
 
 void FunctionBuilder::begin(const Instruction& i) {
@@ -143,7 +150,7 @@ std::optional<std::uint64_t> FunctionBuilder::symbol_address(const Instruction& 
     return program::kLocalStart + *offset;
   }
   const Symbol* s = symbol(name);
-  if (s == nullptr) refuse(i, "names '" + name + "', which nothing in the program defines");
+  if (s == nullptr) refuse_undefined(i, "names '" + name + "', which nothing in the program defines");
   return kind == Address::kGeneric ? linker_.address(*s) : linker_.space_address(*s);
 }
 

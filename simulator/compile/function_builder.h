@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulator/compile/compile_error.h"
 #include "simulator/compile/constant_file.h"
 #include "simulator/compile/frame.h"
 #include "simulator/compile/linker.h"
@@ -43,6 +44,8 @@ class FunctionBuilder {
   program::Function& out() { return out_; }
 
   [[noreturn]] void refuse(const Instruction& i, const std::string& why) const;
+  // For a name that nothing in the program defines: the whole of it is refused.
+  [[noreturn]] void refuse_undefined(const Instruction& i, const std::string& why) const;
 
   // What follows belongs to `i`.
   void begin(const Instruction& i);
@@ -85,6 +88,7 @@ class FunctionBuilder {
 
  private:
   enum class Address { kGeneric, kOfItsSpace };
+  compile::CompileError refusal(const Instruction& i, const std::string& why) const;
   std::optional<std::uint64_t> symbol_address(const Instruction& i, const std::string& name, Address kind) const;
   Slot emit_conversion(const Instruction& i, Slot from, int from_bytes, Conversion which);
   Slot emit_address(const Instruction& i, Action action, int bytes, std::int64_t immediate);

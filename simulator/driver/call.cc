@@ -50,7 +50,8 @@ CUresult end_call(const char* function, CUresult result, Loads loads) {
   }
   if (r.settings.api_errors) {
     const ErrorText text = text_of(result);
-    runtime::call_ended(r, {function, static_cast<int>(result), text.name, text.text, /*has_last_error=*/false, loads == Loads::kCode});
+    const bool loses_code = loads == Loads::kCode || (loads == Loads::kKernel && result == CUDA_ERROR_INVALID_PTX);
+    runtime::call_ended(r, {function, static_cast<int>(result), text.name, text.text, /*has_last_error=*/false, loses_code});
   }
   return result;
 }

@@ -38,8 +38,11 @@ std::string name(const Function& f, const Operand& o) { return f.registers.at(o.
 
 std::string error_of(const std::string& text) {
   const auto result = parse(text);
-  const auto* e = std::get_if<ParseError>(&result);
-  return e ? e->to_string() : "accepted";
+  if (const auto* e = std::get_if<ParseError>(&result)) return e->to_string();
+  for (const Function& f : std::get<Module>(result).functions) {
+    if (f.unknown) return ParseError{f.unknown->line, f.name, f.unknown->message}.to_string();
+  }
+  return "accepted";
 }
 
 // ---- Instructions -----------------------------------------------------------------------------------------------------
@@ -331,6 +334,31 @@ TEST(Operands, AVariableStandsWhereItsAddressIsTaken) {
   }
   for (const char* body : {"cvta.to.shared.u64 %d1, t;", "add.u64 %d1, t, 4;", "cvt.u64.u32 %d1, t;"}) {
     EXPECT_NE(error_of(kHeader + kernel(t + body)), "accepted") << body;
+  }
+}
+
+// An instruction that no form knows is its function's affair alone.
+TEST(Functions, WithAnUnknownInstructionAreUnknownAlone) {
+  const Module m = module_of(
+      ".func (.param .b32 r) half(.param .b32 x) {\n.reg .b32 %r<2>;\n{ tcgen05.unheard.b32 %r1; }\n@%none bra $nowhere;\n}\n.entry k() { ret; }\n"
+      ".entry l() { .reg .b32 %r<2>;\nadd.u32 %r0, {%r1}, %r1; }\n");
+  ASSERT_EQ(m.functions.size(), 3u);
+  ASSERT_TRUE(m.functions[0].unknown.has_value());
+  EXPECT_EQ(m.functions[0].unknown->line, 6);
+  EXPECT_EQ(m.functions[0].unknown->message, "unknown instruction 'tcgen05.unheard.b32'");
+  EXPECT_TRUE(m.functions[0].body.empty());
+  EXPECT_EQ(m.functions[0].parameters.size(), 1u);
+  EXPECT_FALSE(m.functions[1].unknown.has_value());
+  EXPECT_EQ(m.functions[1].body.size(), 1u);
+  ASSERT_TRUE(m.functions[2].unknown.has_value());
+  EXPECT_EQ(m.functions[2].unknown->line, 11);
+}
+
+// What no assembler takes refuses the module, as a driver does.
+TEST(Functions, WithAnotherMistakeRefuseTheModule) {
+  for (const char* body :
+       {"add.u32 %r1, %none, %r2;", "bra $nowhere;", "call nothing;", "frobnicate.u32 %r1, %r2;", "tcgen05.unheard; {", ".reg .b32 %r<2>; ]"}) {
+    EXPECT_TRUE(std::holds_alternative<ParseError>(parse(kHeader + kernel(body)))) << body;
   }
 }
 

@@ -377,6 +377,29 @@ SET:
   EXPECT_FALSE(o.failed()) << text(o);
 }
 
+TEST(Modules, AKernelWithAnUnknownInstructionRefusesItselfAlone) {
+  Machine gpu;
+  const std::string text = testing::module_text(
+      ".visible .global .u32 value = 7;\n"
+      ".visible .entry bad()\n{\ntcgen05.unheard;\n}\n"
+      ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<2>; .reg .b64 %d<2>;\nld.global.u32 %r1, [value];\nld.param.u64 %d1, [out];\n"
+      "st.global.u32 [%d1], %r1;\nret;\n}\n");
+  const std::string_view texts[] = {text};
+  auto loaded = load_module(texts, gpu.memory, 0);
+  ASSERT_TRUE(std::holds_alternative<std::unique_ptr<Module>>(loaded));
+  gpu.module = std::move(std::get<std::unique_ptr<Module>>(loaded));
+  ASSERT_EQ(gpu.module->refusals().size(), 1u);
+  EXPECT_EQ(gpu.module->refusals()[0].function, "bad");
+  ASSERT_NE(gpu.module->find_kernel("bad"), nullptr);
+  EXPECT_THAT(gpu.module->find_kernel("bad")->refusal()->message, HasSubstr("unknown instruction 'tcgen05.unheard'"));
+  EXPECT_EQ(gpu.module->find_kernel("k")->refusal(), nullptr);
+  EXPECT_NE(gpu.module->find_variable("value"), nullptr);
+  const auto out = gpu.unwritten(4);
+  EXPECT_FALSE(gpu.launch("k", 1, 1, out).failed());
+  EXPECT_EQ(gpu.fetch<std::uint32_t>(out, 1)[0], 7u);
+  EXPECT_THROW(gpu.launch("bad", 1, 1), std::invalid_argument);
+}
+
 TEST(Progress, AnEndlessLoopIsFound) {
   Machine gpu;
   gpu.load(kernel("FOREVER:\n  bra FOREVER;\n"));

@@ -85,7 +85,9 @@ class Rows {
       ADD_FAILURE() << error->message;
       return nullptr;
     }
-    return std::make_unique<LoadedModule>(std::move(std::get<std::unique_ptr<Program>>(compiled)), gpu_.memory);
+    auto module = std::make_unique<LoadedModule>(std::move(std::get<std::unique_ptr<Program>>(compiled)), gpu_.memory);
+    for (const LoadError& refusal : module->refusals()) ADD_FAILURE() << refusal.message;
+    return module;
   }
 
   Done run(const Module& module, std::size_t number) {

@@ -134,7 +134,10 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t handle, con
     if (kernel == nullptr || name == nullptr) return cudaErrorInvalidValue;
     if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) return error;
     if (library.binary->loaded.at(d.ordinal).module->find_kernel(name) == nullptr) return cudaErrorSymbolNotFound;
-    *kernel = reinterpret_cast<cudaKernel_t>(kernel_named(r, library, name));
+    auto* const entry = kernel_named(r, library, name);
+    const lockstep::engine::Kernel* loaded = nullptr;
+    if (const cudaError_t error = r.modules.get(r, *entry, d.ordinal, &loaded); error != cudaSuccess) return error;
+    *kernel = reinterpret_cast<cudaKernel_t>(entry);
     return cudaSuccess;
   });
 }
