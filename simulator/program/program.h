@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -113,6 +114,8 @@ struct Function {
   bool calls = false;                        // anything but built-in functions
   bool uses_alloca = false;
   std::vector<Slot> undefined;  // registers that some path may read before it writes them
+  // Why it cannot run: of a function what is wrong in it, and it has no operations; of a kernel also what is wrong in a function that it may call.
+  std::optional<LoadError> refusal;
 
   // Kernels only.
   std::vector<std::uint32_t> parameter_offsets, parameter_sizes;

@@ -256,8 +256,15 @@ void run_nothing(Warp&, const Op&, LaneMask) {}
 
 void run_convert_address(Warp& w, const Op& op, LaneMask mask) {
   const Launch& launch = *w.block->launch;
-  const std::uint64_t window = op.mode < 2 ? launch.shared_window : launch.local_window;
-  const std::uint64_t add = op.mode & 1 ? 0 - window : window;
+  using Conversion = program::AddressConversion;
+  std::uint64_t begin = 0;
+  switch (static_cast<Conversion>(op.mode & ~1)) {
+    case Conversion::kFromShared: begin = launch.shared_window; break;
+    case Conversion::kFromLocal: begin = launch.local_window; break;
+    case Conversion::kFromParam: begin = launch.parameter_memory != nullptr ? launch.parameter_memory->base : 0; break;
+    default: begin = static_cast<std::uint64_t>(op.immediate); break;
+  }
+  const std::uint64_t add = op.mode & 1 ? 0 - begin : begin;
   const auto value = [&](int l) -> std::uint64_t {
     return op.register_bytes == 4 ? source<std::uint32_t>(w, op.src[0])[l] : source<std::uint64_t>(w, op.src[0])[l];
   };
@@ -284,8 +291,8 @@ void run_is_space(Warp& w, const Op& op, LaneMask mask) {
       case isa::Space::kShared: r = shared && rank_named(*w.block, static_cast<std::uint32_t>(a[l] - launch.shared_window)) == w.block->cluster_rank; break;
       case isa::Space::kSharedCluster: r = shared; break;
       case isa::Space::kLocal: r = local; break;
-      case isa::Space::kConst:
-      case isa::Space::kParam: r = constant; break;
+      case isa::Space::kConst: r = constant && where != launch.parameter_memory; break;
+      case isa::Space::kParam: r = constant && where == launch.parameter_memory; break;
       default: r = !shared && !local && !constant; break;
     }
     yes |= LaneMask{r} << l;
@@ -295,18 +302,6 @@ void run_is_space(Warp& w, const Op& op, LaneMask mask) {
 
 void run_local_address(Warp& w, const Op& op, LaneMask mask) {
   const std::uint64_t v = w.control->frames[w.control->frame].local_base + static_cast<std::uint64_t>(op.immediate);
-  each(mask, [&](int l) {
-    if (op.width == 8) {
-      destination<std::uint64_t>(w, op.dst)[l] = v;
-    } else {
-      destination<std::uint32_t>(w, op.dst)[l] = static_cast<std::uint32_t>(v);
-    }
-  });
-}
-
-void run_parameter_address(Warp& w, const Op& op, LaneMask mask) {
-  const memory::Allocation* a = w.block->launch->parameter_memory;
-  const std::uint64_t v = (a ? a->base : 0) + static_cast<std::uint64_t>(op.immediate);
   each(mask, [&](int l) {
     if (op.width == 8) {
       destination<std::uint64_t>(w, op.dst)[l] = v;

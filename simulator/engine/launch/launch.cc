@@ -181,6 +181,7 @@ void Counters::add(const Counters& o) {
 }
 
 Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceMemory& memory) {
+  if (const program::LoadError* why = kernel.refusal()) throw std::invalid_argument(why->message);
   Outcome outcome;
   const std::uint64_t threads = config.block.count();
   if (threads == 0 || threads > 1024 || config.grid.count() == 0) return outcome;
