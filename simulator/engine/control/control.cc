@@ -85,6 +85,7 @@ void start_warp(Warp& w) {
   c.splits.clear();
   c.frame = 0;
   c.exited = 0;
+  c.exits.clear();
   // Frames serve one block after another. Only a warp that follows values leaves marks in them.
   if (c.tracking) {
     for (Frame& f : c.frames) forget_marks(f);
@@ -92,11 +93,12 @@ void start_warp(Warp& w) {
   c.tracking = false;
   c.short_slice = false;
   c.barrier = -1;
-  c.cluster_arrived = c.cluster_released = c.cluster_passed = 0;
+  c.cluster_arrived = c.cluster_released = c.cluster_passed = c.cluster_left = 0;
   c.timed_out = 0;
   c.instructions = c.slept = 0;
   c.time_slices = {};
-  std::fill(c.arrived, c.arrived + 16, 0);
+  if (c.arriving != 0) std::fill(c.arrivals, c.arrivals + 16, PartialArrival{});
+  c.arriving = 0;
   std::fill(c.stack_pointer, c.stack_pointer + kWarpSize, 0);
   if (c.frames.empty()) c.frames.emplace_back();
   for (Frame& f : c.frames) f.live = 0;

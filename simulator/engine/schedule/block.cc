@@ -57,7 +57,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   b.live_warps = launch.warps;
   b.runnable = launch.warps == 32 ? ~0u : (1u << launch.warps) - 1;
   b.instructions = 0;
-  b.aborted = false;
+  b.aborted = b.some_exited = false;
   b.should_yield = b.waits = b.started_dependents = false;
   for (std::uint32_t i = 0; i < launch.warps; ++i) {
     Warp& w = b.warps[i];

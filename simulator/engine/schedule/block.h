@@ -66,6 +66,7 @@ struct Block {
   std::uint64_t instructions = 0;  // warp instructions so far
   std::uint32_t next_warp = 0;
   bool aborted = false;
+  bool some_exited = false;         // some thread has ended
   bool started_dependents = false;  // some thread has executed griddepcontrol.launch_dependents
   bool should_yield = false;        // the others first: see passed_barrier and strong_access
   bool waits = false;               // it stood still when its turn ended, and has changed nothing since

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 
+#include "simulator/engine/checks/absent_threads.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/uninitialised.h"
 #include "simulator/engine/launch/coverage.h"
@@ -337,6 +338,7 @@ void exit_lanes(Warp& w, LaneMask lanes) {
     if (w.event != Event::kAbort) check_warpgroup_at_exit(w);
     if (w.event == Event::kAbort) return;
   }
+  note_exit(w, lanes);
   if (w.block->cluster != nullptr) leave_cluster(w, lanes);
   for (std::int32_t f = c.frame; f >= 0; f = c.frames[f].caller) {
     c.frames[f].live &= ~lanes;
@@ -346,11 +348,16 @@ void exit_lanes(Warp& w, LaneMask lanes) {
   ++w.block->worker->changes;
   w.active &= ~lanes;
   w.event = Event::kReschedule;
+  if (c.arriving != 0) {
+    arrive_without_the_ended(w);
+    if (w.event == Event::kAbort) return;
+  }
   if (c.exited == w.exists) {
     --w.block->live_warps;
-    recheck_barriers(*w.block);
+    recheck_barriers(w);
+    if (w.event == Event::kAbort) return;
   }
-  if (w.block->cluster != nullptr) check_cluster_phase(*w.block);
+  if (w.block->cluster != nullptr) check_cluster_phase(w);
 }
 
 Progress run_block(Block& b) {

@@ -84,20 +84,36 @@ struct WarpSplit {
   bool yielded = false;  // since the last time slice: the others first
 };
 
+// Lanes that ended at one operation.
+struct WarpExit {
+  std::uint32_t pc = 0;
+  LaneMask lanes = 0;
+};
+
+// Lanes that have executed barrier.arrive and whose warp has not arrived yet: other lanes of it are to come, or to end.
+struct PartialArrival {
+  LaneMask lanes = 0;
+  std::uint32_t pc = 0;     // of the last of them
+  std::uint32_t count = 0;  // of threads, that it names
+};
+
 struct WarpControl {
   std::vector<WarpSplit> splits;  // all but the running one
   std::vector<Frame> frames;      // [0] is the kernel's
   std::int32_t first_free = 1;    // all frames before it are in use
   std::int32_t frame = 0;         // of the running split
   LaneMask exited = 0;
+  std::vector<WarpExit> exits;                  // where these ended
   bool tracking = false;                        // some register may hold an invalid value
   bool short_slice = false;                     // the running split has only a short turn
   bool should_yield = false;                    // the block's other warps first: see strong_access
   std::int32_t barrier = -1;                    // the whole warp has arrived here and waits
-  LaneMask arrived[16] = {};                    // lanes that executed barrier.arrive, until the whole warp has
+  PartialArrival arrivals[16];                  // by barrier
+  std::uint32_t arriving = 0;                   // a bit for each of these that has lanes
   LaneMask cluster_arrived = 0;                 // lanes that have arrived at the open phase of the cluster's barrier
   LaneMask cluster_released = 0;                // of these, lanes that did so with release semantics
   LaneMask cluster_passed = 0;                  // lanes whose phase is complete but that have not waited for it yet
+  LaneMask cluster_left = 0;                    // lanes that ended after they had arrived at the open phase
   LaneMask timed_out = 0;                       // lanes for which mbarrier.try_wait shall answer false instead of waiting on
   std::uint32_t stack_pointer[kWarpSize] = {};  // alloca
   std::uint64_t instructions = 0;               // of this warp: its clock

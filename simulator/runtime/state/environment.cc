@@ -39,7 +39,7 @@ struct CheckName {
 constexpr CheckName kCheckNames[] = {{"all", check::kAllChecks}, {"none", 0},
                                      {"bounds", check::kBounds}, {"initialisation", check::kInitialisation},
                                      {"races", check::kRaces},   {"synchronisation", check::kSynchronisation},
-                                     {"leaks", check::kLeaks}};
+                                     {"leaks", check::kLeaks},   {"strict-barriers", check::kStrictBarriers}};
 
 std::optional<std::uint32_t> read_checks(std::string_view value) {
   std::uint32_t checks = value.starts_with('-') ? std::uint32_t{check::kAllChecks} : 0;
@@ -87,8 +87,8 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
     const auto bits = read_checks(checks);
     if (!bits) {
       return complaint("LOCKSTEP_CHECKS", checks,
-                       "'all', 'none' or a comma-separated list of bounds, initialisation, races, synchronisation, leaks ('-races': all but races; "
-                       "'all,leaks': leaks too, which are not looked for by default)");
+                       "'all', 'none' or a comma-separated list of bounds, initialisation, races, synchronisation, leaks, strict-barriers ('-races': all but "
+                       "races; 'all,leaks': leaks too, which are not looked for by default)");
     }
     settings.checks = *bits;
   }
