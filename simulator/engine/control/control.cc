@@ -96,6 +96,7 @@ void start_warp(Warp& w) {
   c.cluster_arrived = c.cluster_released = c.cluster_passed = c.cluster_left = 0;
   c.timed_out = 0;
   c.instructions = c.slept = 0;
+  c.strong_accesses = c.polls = 0;
   c.time_slices = {};
   if (c.arriving != 0) std::fill(c.arrivals, c.arrivals + 16, PartialArrival{});
   c.arriving = 0;

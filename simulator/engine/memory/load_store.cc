@@ -208,7 +208,6 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   if (__builtin_expect(r.invalid != 0, 0)) note_unwritten_store(w, r);
   put(w, op, r, mask & ~r.stored);
-  if (op.flags & kStrong) strong_access(w);
 }
 
 namespace {
@@ -317,9 +316,7 @@ void load_uniform(Warp& w, const Op& op, LaneMask mask) {
   load_any(w, op, mask);
 }
 
-}  // namespace
-
-Handler load_handler(const Op& op) {
+Handler plain_load_handler(const Op& op) {
   const Space space = static_cast<Space>(op.space);
   const bool simple = op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot && !(op.flags & (kFrameAddress | kAcquire));
   const bool narrow = (op.flags & kNarrowAddress) != 0;
@@ -331,7 +328,7 @@ Handler load_handler(const Op& op) {
   return shared != nullptr ? shared : &load_any;
 }
 
-Handler store_handler(const Op& op) {
+Handler plain_store_handler(const Op& op) {
   const Space space = static_cast<Space>(op.space);
   const bool simple = op.elements == 1 && op.width == op.register_bytes && !(op.flags & (kFrameAddress | kRelease));
   const bool narrow = (op.flags & kNarrowAddress) != 0;
@@ -341,6 +338,18 @@ Handler store_handler(const Op& op) {
   const Handler shared = simple && space == Space::kShared && narrow ? shared_store_handler(op) : nullptr;
   return shared != nullptr ? shared : &store_any;
 }
+
+// A volatile access or one with a memory order, by the handler that a weak one like it would have.
+template <Handler (*kChoose)(const Op&)>
+void access_strongly(Warp& w, const Op& op, LaneMask mask) {
+  kChoose(op)(w, op, mask);
+  strong_access(w);
+}
+
+}  // namespace
+
+Handler load_handler(const Op& op) { return (op.flags & kStrong) != 0 ? &access_strongly<plain_load_handler> : plain_load_handler(op); }
+Handler store_handler(const Op& op) { return (op.flags & kStrong) != 0 ? &access_strongly<plain_store_handler> : plain_store_handler(op); }
 
 void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask) {
   if (op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot && (op.width == 4 || op.width == 8)) {

@@ -117,6 +117,9 @@ struct WarpControl {
   LaneMask timed_out = 0;                       // lanes for which mbarrier.try_wait shall answer false instead of waiting on
   std::uint32_t stack_pointer[kWarpSize] = {};  // alloca
   std::uint64_t instructions = 0;               // of this warp: its clock
+  // Under a seed: strong accesses so far, and those of them since something has changed (let_others_come).
+  std::uint64_t strong_accesses = 0, changes_then = 0;
+  std::uint32_t polls = 0;
   // What a turn's end was like before, while nothing has changed (livelock.h).
   struct TimeSlices {
     std::uint64_t changes = 0, epoch = 0;  // the worker's changes, and the epoch of Launch::quiescence, until now

@@ -264,11 +264,14 @@ TEST(Cluster, ArrivingWaitsForNobody) {
   mapa.u64 %d2, %d1, 1;
   @%p1 barrier.cluster.arrive;
   @%p1 atom.add.u32 %r5, [%d2], 7;
+  @%p1 mov.u32 %r0, 7;
+  @%p1 bra MEET;
 SPIN:
   atom.or.b32 %r0, [%d2], 0;
   setp.eq.u32 %p2, %r0, 0;
   @%p2 bra SPIN;
-  @!%p1 barrier.cluster.arrive;
+  barrier.cluster.arrive;
+MEET:
   barrier.cluster.wait;
 )",
                          2, 1, 2, seed);
