@@ -52,6 +52,7 @@ const std::vector<Entry>& entries() {
       {"cryptography", "miller_rabin", {kOwnCheck}},
       {"cryptography", "sha256", {"uninitialised"}},
       {"cryptography", "sieve", {"race", kOwnCheck}},
+      {"debug", "bit_fields_debug", {"uninitialised", "uninitialised"}},
       {"dynamic_programming", "common_subsequence", {"uninitialised", "uninitialised"}},
       {"dynamic_programming", "edit_distance", {"out-of-bounds", kOwnCheck}},
       {"dynamic_programming", "floyd_warshall", {"out-of-bounds", "race"}},
@@ -69,6 +70,7 @@ const std::vector<Entry>& entries() {
       {"graphs", "shortest_paths", {"race", kOwnCheck}, "race"},
       {"graphs", "triangles", {kOwnCheck, "invalid-mask"}},
       {"hardware", "async_tiles", {"race", "race"}},
+      {"hardware", "bit_fields", {"uninitialised", "uninitialised"}},
       {"hardware", "grid_iterations", {"race|uninitialised", "race|uninitialised"}},
       {"hardware", "motion_search", {"out-of-bounds", "race"}},
       {"hardware", "packed_records", {"misaligned", "race|out-of-bounds"}},
@@ -130,6 +132,7 @@ const std::vector<Entry>& entries() {
       {"sorting", "scan_levels", {kOwnCheck, kOwnCheck, "race"}},
       {"sorting", "segmented_sum", {"inactive-lane", "uninitialised"}},
       {"sorting", "selection", {kOwnCheck, "out-of-bounds"}},
+      {"unoptimised", "bit_fields_unoptimised", {"uninitialised", "uninitialised"}},
   };
   return all;
 }

@@ -161,7 +161,11 @@ void note_unwritten_store(Warp& w, const Request& r) {
   LaneMask lanes = 0;
   for (LaneMask todo = r.invalid; todo != 0; todo &= todo - 1) {
     const int i = std::countr_zero(todo);
-    if (r.missing[i] == all && memory.in_window(r.address[i])) lanes |= 1u << i;
+    if (!memory.in_window(r.address[i])) continue;
+    // Of a word with bit fields some bits may be missing in every byte.
+    const bool whole = r.missing[i] == all && (r.bits == nullptr || (r.bits->lanes >> i & 1) == 0 ||
+                                               std::all_of(r.bits->of[i], r.bits->of[i] + r.size, [](std::uint8_t bits) { return bits == 0xff; }));
+    if (whole || (r.masked >> i & 1) != 0) lanes |= 1u << i;
   }
   if (lanes == 0) return;
   const std::uint64_t now = r.address[std::countr_zero(lanes)];

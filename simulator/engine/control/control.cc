@@ -31,8 +31,11 @@ void copy_marks(Warp& w, std::int32_t to_frame, const Storage& to, std::int32_t 
   w.control->frame = to_frame;
   for (std::uint32_t k = 0; k < std::max(1u, std::min(to.size, from.size) / 4); ++k) {
     Validity::Word* word = validity_word(w.control->frames[from_frame], from.offset + 4 * k);
-    mark_register(w, to.offset + 4 * k, word ? word->invalid & lanes : 0, lanes, word ? word->pc : 0, word ? word->kind : check::Kind::kUninitialised,
-                  word ? word->bytes : nullptr);
+    if (word == nullptr) {
+      mark_register(w, to.offset + 4 * k, 0, lanes, 0);
+    } else {
+      carry_mark(w, to.offset + 4 * k, w.control->frames[from_frame], *word, lanes);
+    }
   }
   w.control->frame = running;
 }
@@ -49,6 +52,7 @@ void begin_frame(Warp& w, Frame& f, const Function& function) {
     each(f.live, [&](int l) {
       const std::size_t at = std::size_t{w.index * kWarpSize + static_cast<std::uint32_t>(l)} * stride + f.local_base;
       std::memset(shadow + at / 8, 0, function.local_bytes / 8);
+      w.block->local.partly_written.forget(at, function.local_bytes);
     });
   }
   if (w.control->tracking) forget_marks(f);

@@ -52,6 +52,8 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, 0);
   }
   for (Barrier& barrier : b.barriers) barrier = Barrier{};
+  b.shared.partly_written.clear();
+  b.local.partly_written.clear();
   b.async.reset();
   b.warpgroups.reset();
   b.live_warps = launch.warps;

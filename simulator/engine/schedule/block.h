@@ -13,6 +13,7 @@
 #include "simulator/engine/memory/async_state.h"
 #include "simulator/engine/schedule/warp.h"
 #include "simulator/engine/schedule/warp_state.h"
+#include "simulator/memory/partly_written.h"
 
 namespace lockstep::engine {
 
@@ -37,6 +38,7 @@ struct Barrier {
 struct Arena {
   AlignedBytes bytes, written;
   std::size_t size = 0;
+  memory::PartlyWritten partly_written;  // of bytes that count as unwritten; a place is an offset
   void reserve(std::size_t n);
 };
 

@@ -5,9 +5,11 @@
 // divides its lanes makes two of one.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "simulator/check/finding.h"
@@ -42,13 +44,17 @@ struct Validity {
   struct Word {
     LaneMask invalid = 0;  // lanes whose value was never written
     LaneMask derived = 0;  // of these, lanes whose value was computed from one that was never written
+    LaneMask masked = 0;   // of these, lanes whose value is what a mask has left of one
     std::uint32_t pc = 0;  // where it came from
     check::Kind kind = check::Kind::kUninitialised;
     bool marked = false;            // its index is in `marked` below
+    bool partly = false;            // of some lane not whole bytes are meant: `bits` below has which
     std::uint8_t bytes[kWarpSize];  // of an invalid lane, which bytes of its value are meant, a bit each
   };
   std::vector<Word> words;            // index: slot / 4
   std::vector<std::uint32_t> marked;  // indices of words that have had an invalid lane: few of many, and each block begins with none
+  using Bits = std::array<std::uint64_t, kWarpSize>;
+  std::unordered_map<std::uint32_t, Bits> bits;  // of words that are meant in part, by index
 
   void mark(Word& word) {
     if (word.marked) return;
@@ -58,7 +64,13 @@ struct Validity {
   void forget() {
     for (const std::uint32_t i : marked) words[i] = Word{};
     marked.clear();
+    bits.clear();
   }
+  // Of an invalid lane, the bits of its value that are meant.
+  std::uint64_t unwritten_bits(const Word& word, int lane) const;
+  // Sets `bytes` and, where not whole bytes are meant, `bits` of lanes that are invalid.
+  void set_bits(Word& word, LaneMask lanes, const std::uint64_t* of_lanes);
+  void set_bytes(Word& word, LaneMask lanes, const std::uint8_t* of_lanes);  // nullptr: all bytes
 };
 
 struct Frame {

@@ -201,6 +201,7 @@ bool follows_copies(const Launch& launch) { return launch.check_initialisation &
 
 void forget_written(Block& b, std::uint32_t offset, std::uint32_t bytes) {
   if (!b.launch->check_initialisation) return;
+  b.shared.partly_written.forget(offset, bytes);
   auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
   if (((offset | bytes) & 7) == 0) {
     std::memset(shadow + offset / 8, 0, bytes / 8);
@@ -212,6 +213,7 @@ void forget_written(Block& b, std::uint32_t offset, std::uint32_t bytes) {
 void deliver(Block& b, const Delivery& d) {
   if (d.bytes.empty()) return;  // a copy of no bytes has no addresses either
   ++b.worker->changes;
+  b.shared.partly_written.forget(d.offset, d.bytes.size());
   if (d.reduction != isa::AtomOp::kNone) combine(b, d);
   auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
   const std::size_t step = d.absent.empty() ? d.bytes.size() : 16;
