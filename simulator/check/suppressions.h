@@ -10,7 +10,7 @@
 //
 // A suppressed finding is kept apart and told nobody but reports. Where the kernel could go on, it does, and every other check goes on with it: after
 // a race, a value that nobody wrote, a shuffle from a lane that does not take part, a mask without its caller, lanes of one warp at two
-// instructions of one barrier. What no kernel survives (a bad address, a deadlock ...) ends it, suppressed or not.
+// instructions of one barrier, a barrier that threads have skipped by ending, an mbarrier initialised or invalidated again. What no kernel survives (a bad address, a deadlock ...) ends it, suppressed or not.
 #pragma once
 
 #include <cstdint>
