@@ -16,8 +16,9 @@ enum Checks : std::uint32_t {
   kRaces = 1u << 2,            // unordered conflicting accesses
   kSynchronisation = 1u << 3,  // barrier divergence, masks, deadlock
   kAllChecks = kBounds | kInitialisation | kRaces | kSynchronisation,
-  kLeaks = 1u << 4,           // memory that is never freed: of the program, not of a launch
-  kStrictBarriers = 1u << 5,  // a barrier that threads have skipped by ending is an error and not information
+  kLeaks = 1u << 4,            // memory that is never freed: of the program, not of a launch
+  kStrictBarriers = 1u << 5,   // a barrier that threads have skipped by ending is an error and not information
+  kStrictLibraries = 1u << 6,  // so are the findings that library_findings.h knows
 };
 
 enum class Kind : std::uint8_t {

@@ -26,9 +26,13 @@ bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word,
   const std::uint32_t place = has_origin ? origin_pc(word) : pc;
   const auto as = has_origin ? ReportedSite::As::kOrigin : ReportedSite::As::kError;
   const Validity::Word met = word;
+  const auto known_as = has_origin ? ReportedSite::As::kKnownOrigin : ReportedSite::As::kKnown;
   if (goes_on_after(*w.block->launch, word.kind)) word.invalid &= ~lanes, word.derived &= ~lanes;
+  if (known_before(w, met.kind, place, known_as, std::popcount(lanes))) {
+    word.invalid &= ~lanes, word.derived &= ~lanes;
+    return true;
+  }
   if (already_reported(w, met.kind, place, std::popcount(lanes), as)) return true;
-  first_time(w, met.kind, place, as);
   check::Finding f = finding_at(w, pc, lanes, met.kind);
   const check::Site from = site_of(*w.block->program, origin_pc(met));
   if (has_origin) f.origin = from;
@@ -42,6 +46,13 @@ bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word,
     f.where = std::string(use) + " was never written";
     f.detail = loaded ? "read at " + from.to_string() : "the register is read before anything was assigned to it on this path";
   }
+  if (is_known_in_library(*w.block->launch, f)) {
+    first_time(w, met.kind, place, known_as);
+    word.invalid &= ~lanes, word.derived &= ~lanes;
+    report(w, std::move(f));
+    return true;
+  }
+  first_time(w, met.kind, place, as);
   return !report_unless_suppressed(w, std::move(f));
 }
 
