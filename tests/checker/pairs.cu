@@ -4,6 +4,7 @@
 #include "bounds.cu"
 #include "clusters.cu"
 #include "dependent_launches.cu"
+#include "ended_threads.cu"
 #include "global_races.cu"
 #include "grid_order.cu"
 #include "initialisation.cu"

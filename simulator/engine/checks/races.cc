@@ -90,11 +90,26 @@ const char* advice(const Opponent& other, Harm harm) {
   return "Nothing orders the two blocks: atomics of device scope, a flag with fences on both sides, a barrier of the grid or two kernels would.";
 }
 
+std::uint64_t index_in_grid(const Launch& launch, const Dim3& block) {
+  const Dim3& grid = launch.config->grid;
+  return block.x + std::uint64_t{grid.x} * (block.y + std::uint64_t{grid.y} * block.z);
+}
+
+check::RaceShape shape_of(const Block& b, const Request& r, const Opponent& o) {
+  if (is_strong(r) || o.is_strong) return check::RaceShape::kOther;
+  if (o.same_block) return r.writes && o.is_write ? check::RaceShape::kWritesOfABlock : check::RaceShape::kOther;
+  if (r.writes == o.is_write) return check::RaceShape::kOther;
+  const std::uint64_t mine = index_in_grid(*b.launch, b.ctaid), theirs = index_in_grid(*b.launch, o.block);
+  return (r.writes ? mine > theirs : theirs > mine) ? check::RaceShape::kLaterBlockWrites : check::RaceShape::kOther;
+}
+
 // False: the launch ends.
 __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space, std::string where, const Opponent& o) {
   Block& b = *w.block;
   const Harm harm = writes_what_is_there(w, r, lane, o) ? Harm::kSameValue : is_guess(w, r, o) ? Harm::kGuess : Harm::kSome;
   const bool benign = harm != Harm::kSome;
+  const check::RaceShape shape = shape_of(b, r, o);
+  if (shape != check::RaceShape::kOther && !benign && known_before(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown)) return true;
   // Once a site says it all, and a loop may come here very often.
   if (benign ? !first_time(w, check::Kind::kRace, r.pc, ReportedSite::As::kInformation) : already_reported(w, check::Kind::kRace, r.pc)) return true;
   check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kRace);
@@ -105,20 +120,21 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
                  ? "The copy may read its source until its thread has waited, by cp.async.bulk.wait_group.read; then a barrier tells the others."
                  : advice(o, harm);
   f.survived = !benign && goes_on_after(*b.launch, check::Kind::kRace);
-  const bool goes_on = benign || f.survived;
+  f.other = other;
+  const bool known = !benign && shape != check::RaceShape::kOther && is_known_in_library(*b.launch, f, shape);
+  if (known) first_time(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown);
+  const bool goes_on = benign || known || f.survived;
   if (f.survived) first_time(w, check::Kind::kRace, r.pc);
   if (o.same_block) {
-    f.other = other;
     goes_on ? report(b, std::move(f)) : report(w, std::move(f));
     return goes_on;
   }
   // Which of two blocks came first is up to the host's threads. The finding tells the write first, and of two writes the one that stands first
   // in the program; it counts for the block that is later in the schedule, as if blocks ran one after another.
-  f.other = f.access;
+  const check::Access mine = f.access;
   if (o.is_write && (!r.writes || o.pc < r.pc || (o.pc == r.pc && o.position < b.position))) {
     f.access = other;
-  } else {
-    f.other = other;
+    f.other = mine;
   }
   const std::uint64_t position = std::max(b.position, o.position);
   report_at(b, position, std::move(f));

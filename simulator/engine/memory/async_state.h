@@ -53,6 +53,7 @@ struct Delivery {
 // PTX ISA 9.7.13.15. The object's own eight bytes in shared memory are not used.
 struct Mbarrier {
   Issue init;
+  bool invalidated = false;    // while threads waited for it, who wait on
   std::uint32_t expected = 0;  // arrivals of a phase
   std::uint32_t pending = 0;   // arrivals that the current phase still waits for
   std::int64_t tx = 0;         // bytes that it still waits for; may be negative for a while

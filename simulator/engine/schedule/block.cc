@@ -54,12 +54,14 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, 0);
   }
   for (Barrier& barrier : b.barriers) barrier = Barrier{};
+  b.shared.partly_written.clear();
+  b.local.partly_written.clear();
   b.async.reset();
   b.warpgroups.reset();
   b.live_warps = launch.warps;
   b.runnable = launch.warps == 32 ? ~0u : (1u << launch.warps) - 1;
   b.instructions = 0;
-  b.aborted = false;
+  b.aborted = b.some_exited = false;
   b.should_yield = b.waits = b.started_dependents = false;
   for (std::uint32_t i = 0; i < launch.warps; ++i) {
     Warp& w = b.warps[i];

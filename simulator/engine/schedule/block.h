@@ -13,6 +13,7 @@
 #include "simulator/engine/memory/async_state.h"
 #include "simulator/engine/schedule/warp.h"
 #include "simulator/engine/schedule/warp_state.h"
+#include "simulator/memory/partly_written.h"
 
 namespace lockstep::engine {
 
@@ -37,6 +38,7 @@ struct Barrier {
 struct Arena {
   AlignedBytes bytes, written;
   std::size_t size = 0;
+  memory::PartlyWritten partly_written;  // of bytes that count as unwritten; a place is an offset
   void reserve(std::size_t n);
 };
 
@@ -68,6 +70,7 @@ struct Block {
   std::uint64_t instructions = 0;  // warp instructions so far
   std::uint32_t next_warp = 0;
   bool aborted = false;
+  bool some_exited = false;         // some thread has ended
   bool started_dependents = false;  // some thread has executed griddepcontrol.launch_dependents
   bool should_yield = false;        // the others first: see passed_barrier and strong_access
   bool waits = false;               // it stood still when its turn ended, and has changed nothing since

@@ -1,9 +1,11 @@
 #include "simulator/engine/sync/cluster.h"
 
+#include <algorithm>
 #include <bit>
 #include <string>
 #include <vector>
 
+#include "simulator/engine/checks/absent_threads.h"
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/launch/launch_state.h"
@@ -62,6 +64,27 @@ void learn_phase(Warp& w, LaneMask lanes) {
   for (const auto& told : b.cluster_released) b.races.learn(w.index, lanes, lanes == living(w), *told);
 }
 
+// All threads that are left have arrived. False: others have ended without, and this ends the launch.
+bool all_came(Warp& acting, const Cluster& c) {
+  if (!reports_absent(*acting.block->launch)) return true;
+  AbsentThreads absent;
+  const Warp* at = &acting;
+  WarpSplit split{acting.pc - 1, acting.active, acting.control->frame, WarpSplit::State::kRunnable, false};
+  bool waits = false;
+  for (const auto& block : c.blocks) {
+    for (const Warp& w : block->warps) {
+      absent.add(w, w.exists & w.control->exited & ~w.control->cluster_left);
+      for (const WarpSplit& f : w.control->splits) {
+        if (waits || f.state != WarpSplit::State::kAtCluster) continue;
+        waits = true;
+        at = &w;
+        split = f;
+      }
+    }
+  }
+  return absent.empty() || report_absent(acting, *at, split, absent, "the cluster");
+}
+
 // All threads have arrived: those that wait go on, and the next phase opens.
 void complete_phase(Cluster& c) {
   ++c.blocks[0]->worker->counters.barriers;
@@ -95,7 +118,7 @@ void complete_phase(Cluster& c) {
     for (Warp& w : b.warps) {
       WarpControl& control = *w.control;
       control.cluster_passed = living(w);
-      control.cluster_arrived = control.cluster_released = 0;
+      control.cluster_arrived = control.cluster_released = control.cluster_left = 0;
       control.cluster_arrive_pc = kNoArrival;
       LaneMask waited = 0;
       for (WarpSplit& f : control.splits) {
@@ -197,12 +220,16 @@ void leave_cluster(Warp& w, LaneMask lanes) {
   lanes &= living(w);
   c.living -= static_cast<std::uint32_t>(std::popcount(lanes));
   c.arrived -= static_cast<std::uint32_t>(std::popcount(lanes & w.control->cluster_arrived));
+  w.control->cluster_left |= lanes & w.control->cluster_arrived;
   w.control->cluster_arrived &= ~lanes;
   w.control->cluster_released &= ~lanes;
 }
 
-void check_cluster_phase(Block& b) {
-  if (b.cluster->arrived != 0 && b.cluster->arrived == b.cluster->living) complete_phase(*b.cluster);
+void check_cluster_phase(Warp& w) {
+  Cluster& c = *w.block->cluster;
+  if (c.arrived == 0 || c.arrived != c.living) return;
+  const bool some_exited = std::any_of(c.blocks.begin(), c.blocks.end(), [](const auto& b) { return b->some_exited; });
+  if (!some_exited || all_came(w, c)) complete_phase(c);
 }
 
 bool waits_for_cluster(const Block& b) {
@@ -246,7 +273,7 @@ void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask) {
       }
     }
   }
-  check_cluster_phase(*w.block);
+  check_cluster_phase(w);
 }
 
 void run_cluster_wait(Warp& w, const Op&, LaneMask mask) {

@@ -35,8 +35,8 @@ std::string describe_place(const Launch& launch, std::uint32_t offset) {
   return "at shared address " + std::to_string(offset);
 }
 
-void misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const std::string& what, const std::string& detail = {},
-            const Issue* other = nullptr) {
+check::Finding misuse_of(const Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const std::string& what, const std::string& detail = {},
+                         const Issue* other = nullptr) {
   check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMbarrierMisuse);
   f.where = "the mbarrier " + describe_place(*w.block->launch, place.offset) + " " + what;
   f.space = "shared";
@@ -50,7 +50,21 @@ void misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const
     a.is_write = true;
     f.other = a;
   }
-  report(w, std::move(f));
+  return f;
+}
+
+// Hardware has no use for the object any more.
+void misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const std::string& what, const std::string& detail = {},
+            const Issue* other = nullptr) {
+  report(w, misuse_of(w, pc, lane, place, what, detail, other));
+}
+
+// Hardware goes on, as if nothing had been there. False: the launch ends.
+bool survives_misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const std::string& what, const std::string& detail = {},
+                     const Issue* other = nullptr) {
+  if (already_reported(w, check::Kind::kMbarrierMisuse, pc)) return true;
+  first_time(w, check::Kind::kMbarrierMisuse, pc);
+  return !report_unless_suppressed(w, misuse_of(w, pc, lane, place, what, detail, other));
 }
 
 Issue issue_of(const Warp& w, std::uint32_t pc, int lane) { return {pc, w.block->cluster_rank, w.index * kWarpSize + static_cast<std::uint32_t>(lane)}; }
@@ -126,8 +140,9 @@ bool initialise(Warp& w, const Op& op, int lane, const SharedPlace& place) {
   const std::uint64_t count = argument(w, op, lane);
   auto& all = async_of(*place.block).mbarriers;
   const auto live = all.find(place.offset);
-  if (live != all.end()) {
-    misuse(w, w.pc - 1, lane, place, "is initialised again while it is in use", "mbarrier.inval must come first.", &live->second.init);
+  const bool in_use = live != all.end();
+  if (in_use && !live->second.invalidated &&
+      !survives_misuse(w, w.pc - 1, lane, place, "is initialised again while it is in use", "mbarrier.inval must come first.", &live->second.init)) {
     return false;
   }
   if (count == 0 || count > kMaxMbarrier) {
@@ -135,23 +150,31 @@ bool initialise(Warp& w, const Op& op, int lane, const SharedPlace& place) {
     return false;
   }
   Mbarrier& m = all[place.offset];
+  // What is on its way to an object that was in use completes the first phase of the new one.
+  std::vector<Mbarrier::Arriving> arriving = std::move(m.arriving);
+  for (Mbarrier::Arriving& a : arriving) a.phase = 0;
   m = Mbarrier{};
+  m.arriving = std::move(arriving);
   m.init = issue_of(w, w.pc - 1, lane);
   m.expected = m.pending = static_cast<std::uint32_t>(count);
   forget_written(*place.block, place.offset, kObjectBytes);
+  if (in_use) wake(*place.block);
   return true;
 }
 
-// Whether the object is whole and nobody waits for it.
+// Whether the launch goes on after this mbarrier.inval. Where threads wait for the object they wait on: its bytes stay as they are (SYNCS.CCTL.IV).
 bool may_invalidate(Warp& w, int lane, const SharedPlace& place) {
+  auto& all = async_of(*place.block).mbarriers;
+  const auto live = all.find(place.offset);
+  if (live == all.end()) return true;
   if (live_mbarrier(w, w.pc - 1, lane, place) == nullptr) return false;
   for (Warp& other : place.block->warps) {
     for (const WarpSplit& f : other.control->splits) {
       const int first = std::countr_zero(f.mask);
       if (f.state != WarpSplit::State::kAtMbarrier || awaited_offset(*place.block, other, f, first) != place.offset) continue;
       const Issue waits = issue_of(other, f.pc, first);
-      misuse(w, w.pc - 1, lane, place, "is invalidated while threads wait for it", {}, &waits);
-      return false;
+      live->second.invalidated = true;
+      return survives_misuse(w, w.pc - 1, lane, place, "is invalidated while threads wait for it", {}, &waits);
     }
   }
   return true;
@@ -245,6 +268,7 @@ bool follows_copies(const Launch& launch) { return launch.check_initialisation &
 
 void forget_written(Block& b, std::uint32_t offset, std::uint32_t bytes) {
   if (!b.launch->check_initialisation) return;
+  b.shared.partly_written.forget(offset, bytes);
   auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
   if (((offset | bytes) & 7) == 0) {
     std::memset(shadow + offset / 8, 0, bytes / 8);
@@ -256,6 +280,7 @@ void forget_written(Block& b, std::uint32_t offset, std::uint32_t bytes) {
 void deliver(Block& b, const Delivery& d) {
   if (d.bytes.empty()) return;  // a copy of no bytes has no addresses either
   ++b.worker->changes;
+  b.shared.partly_written.forget(d.offset, d.bytes.size());
   if (d.reduction != isa::AtomOp::kNone) combine(b, d);
   auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
   const std::size_t step = d.absent.empty() ? d.bytes.size() : 16;
@@ -360,13 +385,14 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
       continue;
     }
     if (what == MbarrierOp::kInvalidate) {
-      forget_written(*place.block, place.offset, kObjectBytes);
       auto& all = place.block->async->mbarriers;
       const auto it = all.find(place.offset);
-      if (it == all.end()) {  // by another lane just now
-        live_mbarrier(w, r.pc, l, place);
-        return;
+      if (it == all.end()) {  // perhaps since another lane just now
+        if (!survives_misuse(w, r.pc, l, place, "is invalidated and not initialised, or has been invalidated before")) return;
+        continue;
       }
+      forget_written(*place.block, place.offset, kObjectBytes);
+      if (it->second.invalidated) continue;
       if (!take_deliveries(w, *place.block, it->second)) return;
       all.erase(it);
       continue;
@@ -463,7 +489,7 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
       return !report_unless_suppressed(w, std::move(f));
     };
     for (const auto& [offset, m] : target.async->mbarriers) {
-      if (overlaps(at, r.size, offset, kObjectBytes)) {
+      if (!m.invalidated && overlaps(at, r.size, offset, kObjectBytes)) {
         misuse(w, r.pc, l, {&target, offset}, "is accessed as ordinary memory", "Only mbarrier operations may touch it until mbarrier.inval.", &m.init);
         return false;
       }
