@@ -125,12 +125,15 @@ std::string dump(const json& value) { return value.dump(2, ' ', false, json::err
 }  // namespace
 
 std::string summary(const RunRecord& record) {
-  if (record.device.empty()) return "no simulated GPU was used";
+  if (record.device.empty()) return record.lossy ? "nothing that the simulated GPU found could be recorded" : "no simulated GPU was used";
   const std::size_t errors = record.errors();
-  return count(record.kernels.size(), "kernel", "kernels") + " launched on a simulated " + record.device +
+  const std::string launches = record.kernels.empty()
+                                   ? "no kernel was launched"
+                                   : count(record.launches(), "launch", "launches") + " of " + count(record.kernels.size(), "kernel", "kernels");
+  return launches + " on a simulated " + record.device +
          (record.refused_launches == 0 ? "" : ", " + count(record.refused_launches, "launch", "launches") + " refused") + ": " +
          count(errors, "error", "errors") + ", " + std::to_string(record.findings.size() - errors) + " for information, " +
-         std::to_string(record.suppressed.size()) + " suppressed";
+         std::to_string(record.suppressed.size()) + " suppressed" + (record.lossy ? "; NOT ALL COULD BE RECORDED" : "");
 }
 
 std::string text_report(const ProgramRun& run) {
@@ -149,9 +152,15 @@ json json_report(const ProgramRun& run) {
     }
     kernels.push_back(std::move(kernel));
   }
-  return {{"command", run.command},          {"exit_status", run.exit_status},     {"device", run.record.device},
-          {"schedule", run.record.schedule}, {"kernels", std::move(kernels)},      {"refused_launches", run.record.refused_launches},
-          {"findings", run.record.findings}, {"suppressed", run.record.suppressed}};
+  return {{"command", run.command},
+          {"exit_status", run.exit_status},
+          {"device", run.record.device},
+          {"complete", !run.record.lossy},
+          {"schedule", run.record.schedule},
+          {"kernels", std::move(kernels)},
+          {"refused_launches", run.record.refused_launches},
+          {"findings", run.record.findings},
+          {"suppressed", run.record.suppressed}};
 }
 
 json sarif_report(const ProgramRun& run) {

@@ -8,6 +8,9 @@
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <vector>
+
+#include "command/nearest.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -56,6 +59,20 @@ std::optional<std::uint32_t> read_checks(std::string_view value) {
   }
 }
 
+// Of a list that has a name which is none: the name that was meant, or empty.
+std::string meant_check(std::string_view value) {
+  std::vector<std::string> names;
+  for (const CheckName& c : kCheckNames) names.emplace_back(c.name);
+  for (std::size_t begin = 0; begin <= value.size();) {
+    const std::size_t end = std::min(value.find(',', begin), value.size());
+    std::string word(value.substr(begin, end - begin));
+    if (word.starts_with('-')) word.erase(0, 1);
+    if (std::find(names.begin(), names.end(), word) == names.end()) return command::nearest(word, names);
+    begin = end + 1;
+  }
+  return {};
+}
+
 bool read_suppressions(const Lookup& lookup, check::Suppressions* result, std::string* error) {
   const char* path = lookup("LOCKSTEP_SUPPRESSIONS");
   if (path == nullptr || *path == '\0') return true;
@@ -88,7 +105,8 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
     if (!bits) {
       return complaint("LOCKSTEP_CHECKS", checks,
                        "'all', 'none' or a comma-separated list of bounds, initialisation, races, synchronisation, leaks ('-races': all but races; "
-                       "'all,leaks': leaks too, which are not looked for by default)");
+                       "'all,leaks': leaks too, which are not looked for by default)") +
+             command::did_you_mean(meant_check(checks));
     }
     settings.checks = *bits;
   }
