@@ -305,14 +305,16 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
           "LOCKSTEP_DEVICE=sm_NN says for which device. Exit status: 0 all can run; 1 some cannot; 2 wrong usage.");
       break;
     case Command::kDiff:
-      app.add_option("BEFORE", line.passport.before, "a passport, or a folder with a passport.json")
+      app.add_option("BEFORE", line.passport.before,
+                     "a passport, a folder with a passport.json, or a folder with several such folders, a run each")
           ->required()
           ->type_name("")
           ->group("What");
       app.add_option("AFTER", line.passport.after, "likewise")->required()->type_name("")->group("What");
       app.footer(
-          "Exit status: 0 the second is not worse; 1 worse: a verdict, other bits, more of an error bound, slower; 2 "
-          "the two cannot be compared.");
+          "The first line has the verdict, and why. Exit status: 0 the second is not worse; 1 worse: a verdict, other "
+          "bits, more of an error bound,\n"
+          "slower in runs made in turn; 2 the two cannot be compared.");
       break;
     case Command::kReport:
       app.add_option("FOLDER", line.passport.folder, "what a run wrote, or its passport.json")

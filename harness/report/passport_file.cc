@@ -147,4 +147,24 @@ bool read_passport(const std::string& path, Passport& out, std::string& error) {
   return true;
 }
 
+bool read_runs(const std::string& path, std::vector<Passport>& out, std::string& error) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  std::vector<std::string> runs;
+  if (fs::is_directory(path, none) && !fs::exists(path + "/passport.json", none)) {
+    for (const fs::directory_entry& e : fs::directory_iterator(path, none)) {
+      if (fs::exists(e.path() / "passport.json", none)) runs.push_back(e.path().string());
+    }
+    // "2" before "10".
+    std::sort(runs.begin(), runs.end(), [](const std::string& a, const std::string& b) {
+      return a.size() != b.size() ? a.size() < b.size() : a < b;
+    });
+  }
+  if (runs.empty()) runs.push_back(path);
+  for (const std::string& run : runs) {
+    if (!read_passport(run, out.emplace_back(), error)) return false;
+  }
+  return true;
+}
+
 }  // namespace lockstep
