@@ -157,7 +157,12 @@ int run(int argc, char** argv) {
   recorder_options.ledger_paths = ledger_paths(options, bazel, errors);
   recorder_options.waivers = waivers.waivers;
   recorder_options.sharded = bazel.sharded();
-  recorder_options.expects_kernels = environment("LOCKSTEP_EXPECT_KERNELS") == "1";
+  const std::string kernels = environment("LOCKSTEP_EXPECT_KERNELS");
+  if (!kernels.empty() && kernels != "0" && kernels != "1" && kernels != "some")
+    errors.push_back(fmt::format("LOCKSTEP_EXPECT_KERNELS='{}' is none of 0, 1, some", kernels));
+  recorder_options.expects_kernels = kernels == "1";
+  // Of properties about kernels a part may have been chosen that launches none. It is of a device all the same.
+  const bool needs_device = kernels == "1" || kernels == "some";
   if (options.replay) {
     if (!knows_property(options.replay->property))
       errors.push_back(fmt::format("there is no property {}; --list names them", options.replay->property));
@@ -178,7 +183,7 @@ int run(int argc, char** argv) {
   if (!errors.empty()) return refuse(errors);
 
   exit_guard::arm();
-  const GpuFacts facts = gpu_facts(*policy, recorder_options.expects_kernels);
+  const GpuFacts facts = gpu_facts(*policy, needs_device);
   recorder_options.blocked = gpu_problem(*policy, facts);
   LedgerFile header;
   header.program = program;
@@ -189,7 +194,7 @@ int run(int argc, char** argv) {
   if (!recorder_options.blocked.empty()) {
     fmt::print("[ LEDGER ] {}\n", recorder_options.blocked);
     blame_infrastructure(bazel, "GPU", recorder_options.blocked);
-  } else if (recorder_options.expects_kernels) {
+  } else if (needs_device) {
     header.device = device_properties().entries();
     recorder_options.device = device_properties().name;
     fmt::print("[ LEDGER ] device: {}\n", recorder_options.device);

@@ -66,10 +66,13 @@ TEST(RunOptions, ChooseAPropertyByAPattern) {
   EXPECT_EQ(ended.status, 0) << ended.output;
   EXPECT_THAT(properties(passport(out)), ElementsAre("Right.ExchangesUnderABarrier"));
   EXPECT_EQ(passport(out)["options"]["pattern"], "EXCHANGES");
+  EXPECT_EQ(passport(out)["device"]["simulated"], "true") << "a part of a suite is of a device too";
   conform(suites, out, {"-k", "wrong.unw*warp", "--cases=60"});
   EXPECT_THAT(properties(passport(out)), ElementsAre("Wrong.UnwrittenBeyondAWarp"));
   conform(suites, out, {"-k", "exchanges,wrong.unw*warp", "--cases=60"});
   EXPECT_THAT(properties(passport(out)), ElementsAre("Right.ExchangesUnderABarrier", "Wrong.UnwrittenBeyondAWarp"));
+  EXPECT_EQ(conform(suites, out, {"-k", "LaunchesNoKernel"}).status, 0) << "also where it launches nothing";
+  EXPECT_EQ(passport(out)["device"]["simulated"], "true");
   conform(suites, out, {"-k", "!exchanges,wrong", "--cases=5"});
   EXPECT_THAT(properties(passport(out)), ElementsAre("Host.LaunchesNoKernel", "Right.DoublesItsInput"));
   const Ended none = conform(suites, out, {"-k", "nothing_of_that"});
@@ -96,6 +99,7 @@ TEST(RunOptions, StopAtTheFirstFailureAndRunWhatFailedLast) {
   const Ended again = conform(suites, out, {"--lf", "--cases=5"}, {{"LEAVES", "properly"}});
   EXPECT_EQ(again.status, 0) << again.output;
   EXPECT_FALSE(properties(passport(out)).contains("Leaves.Holds"));
+  EXPECT_EQ(passport(out)["device"]["simulated"], "true");
   for (const char* name : {"Leaves.Ends", "Leaves.ComputesAfterwards"})
     EXPECT_TRUE(properties(passport(out)).contains(name)) << name;
   EXPECT_TRUE(properties(passport(out)).contains("Right.DoublesItsInput"));
