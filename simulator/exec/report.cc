@@ -81,14 +81,15 @@ json location(const json& access, const std::string& kernel) {
   return result;
 }
 
-// "a write, by block (0,0,0) thread (3,0,0)"; the thread only where it is known.
-std::string by_whom(const json& access) {
+// "one access, a write, by block (0,0,0) thread (3,0,0)"; the thread only where it is known. A barrier is waited at, and no access.
+std::string by_whom(const std::string& which, const std::string& kind, const json& access) {
   const auto place = [&](const char* what) {
     const json at = access.value(what, json());
     return !at.is_array() || at.size() != 3 ? "" : std::string(what) + " (" + at[0].dump() + "," + at[1].dump() + "," + at[2].dump() + ")";
   };
   const std::string block = place("block"), thread = place("thread");
-  const std::string what = access.value("atomic", false) ? "an atomic access" : access.value("write", false) ? "a write" : "a read";
+  const std::string how = access.value("atomic", false) ? "an atomic access" : access.value("write", false) ? "a write" : "a read";
+  const std::string what = which + (kind == "barrier-divergence" ? " barrier" : " access, " + how);
   return block.empty() || thread.empty() ? what : what + ", by " + block + " " + thread;
 }
 
@@ -106,8 +107,8 @@ json sarif_result(const json& finding, bool suppressed, std::map<std::string, st
   if (finding.contains("other")) {
     json other = location(finding["other"], kernel);
     other["id"] = 1;
-    result["locations"][0]["message"]["text"] = "one access, " + by_whom(finding);
-    other["message"]["text"] = "the other access, " + by_whom(finding["other"]);
+    result["locations"][0]["message"]["text"] = by_whom("one", kind, finding);
+    other["message"]["text"] = by_whom("the other", kind, finding["other"]);
     result["relatedLocations"] = json::array({std::move(other)});
   }
   for (const char* key : {"block", "thread", "address", "size", "space", "ptx_line", "instruction", "where", "call", "error"}) {

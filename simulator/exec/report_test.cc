@@ -130,6 +130,14 @@ TEST(Sarif, NamesBothThreadsOfARace) {
   EXPECT_EQ(result["relatedLocations"][0]["message"]["text"], "the other access, a read, by block (0,0,0) thread (31,0,0)");
 }
 
+TEST(Sarif, CallsABarrierNoAccess) {
+  ProgramRun run = sample();
+  run.record.findings[0]["kind"] = "barrier-divergence";
+  const json result = sarif_report(run)["runs"][0]["results"][0];
+  EXPECT_EQ(result["locations"][0]["message"]["text"], "one barrier, by block (0,0,0) thread (1,0,0)");
+  EXPECT_EQ(result["relatedLocations"][0]["message"]["text"], "the other barrier, by block (0,0,0) thread (31,0,0)");
+}
+
 TEST(Reports, TellOfRefusedLaunches) {
   ProgramRun run = sample();
   run.record.findings = json::array({{{"kind", "refused"},
