@@ -5,8 +5,10 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -52,14 +54,19 @@ std::vector<std::string> gtest_errors(int argc, char** argv) {
 int list_properties(const BazelProtocol& bazel, bool full_names) {
   // As a test, a list would be a pass that ran nothing.
   if (bazel.is_test) return refuse({"--list is not a test; use bazel run"});
-  if (!full_names) return RUN_ALL_TESTS();
+  // A list that is cut off is one of fewer properties.
+  const auto end = [](int status) {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    return refuse({fmt::format("the list cannot be written: {}", std::strerror(errno))});
+  };
+  if (!full_names) return end(RUN_ALL_TESTS());
   const ::testing::UnitTest& program = *::testing::UnitTest::GetInstance();
   for (int s = 0; s < program.total_test_suite_count(); ++s) {
     const ::testing::TestSuite& suite = *program.GetTestSuite(s);
     for (int t = 0; t < suite.total_test_count(); ++t)
-      fmt::print("{}.{}\n", suite.name(), suite.GetTestInfo(t)->name());
+      std::printf("%s.%s\n", suite.name(), suite.GetTestInfo(t)->name());
   }
-  return kGreen;
+  return end(kGreen);
 }
 
 bool knows_property(const std::string& name) {
