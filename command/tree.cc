@@ -230,7 +230,8 @@ void add_settings(Options& o, ExecArguments& a) {
 }
 
 void add_reports(Options& o, ExecArguments& a) {
-  o.list("--report", a.reports, "FILE", "write the findings to FILE: .json, .sarif, else text; may be repeated");
+  o.list("--report", a.reports, "FILE",
+         "write the findings to FILE: .json, .sarif, else text; -: stdout; may be repeated");
   o.flag("--quiet", a.quiet, "no findings and no summary on stderr");
   o.flag("--stop", a.stop,
          "end a launch at its first finding; else a kernel goes on where it can, and each place is told once");

@@ -136,7 +136,7 @@ bool read_passport(const std::string& path, Passport& out, std::string& error) {
   std::error_code none;
   const std::string file = std::filesystem::is_directory(path, none) ? path + "/passport.json" : path;
   std::ifstream in(file, std::ios::binary);
-  if (!in) {
+  if (!in || std::filesystem::is_directory(file, none)) {
     error = fmt::format("{} cannot be read", file);
     return false;
   }

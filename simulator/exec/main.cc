@@ -158,9 +158,10 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
   std::vector<std::string> files = options.reports;
   if (mode == Command::kCoverage) {
     files.push_back(options.tracefile);
-    if (!options.text.empty() && options.text != "-") files.push_back(options.text);
+    if (!options.text.empty()) files.push_back(options.text);
   }
   for (const std::string& path : files) {
+    if (path == "-") continue;
     if (const std::string error = command::try_to_save(path); !error.empty()) return fail(kNoReport, error + "; nothing was run");
   }
   const RecordFile record;
@@ -179,7 +180,9 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
   bool reported = true;
   for (const std::string& path : options.reports) {
     std::string error;
-    if (!write_report(done, path, &error)) {
+    if (path == "-") {
+      std::fputs(text_report(done).c_str(), stdout);
+    } else if (!write_report(done, path, &error)) {
       fail(0, error);
       reported = false;
     }

@@ -131,7 +131,9 @@ std::string summary(const RunRecord& record) {
   const std::string launches = record.kernels.empty()
                                    ? "no kernel was launched"
                                    : count(record.launches(), "launch", "launches") + " of " + count(record.kernels.size(), "kernel", "kernels");
-  return launches + " on a simulated " + record.device +
+  // Nobody is to take a run without checks for one in which they found nothing.
+  const std::string checks = record.checks == "none" ? " without checks" : record.checks.starts_with("all") ? "" : " with the checks " + record.checks;
+  return launches + " on a simulated " + record.device + (record.checks.empty() ? "" : checks) +
          (record.refused_launches == 0 ? "" : ", " + count(record.refused_launches, "launch", "launches") + " refused") + ": " +
          count(errors, "error", "errors") + ", " + std::to_string(record.findings.size() - errors) + " for information, " +
          std::to_string(record.suppressed.size()) + " suppressed" + (record.lossy ? "; NOT ALL COULD BE RECORDED" : "");
@@ -153,15 +155,11 @@ json json_report(const ProgramRun& run) {
     }
     kernels.push_back(std::move(kernel));
   }
-  return {{"command", run.command},
-          {"exit_status", run.exit_status},
-          {"device", run.record.device},
-          {"complete", !run.record.lossy},
-          {"schedule", run.record.schedule},
-          {"kernels", std::move(kernels)},
-          {"refused_launches", run.record.refused_launches},
-          {"findings", run.record.findings},
-          {"suppressed", run.record.suppressed}};
+  return {{"command", run.command},          {"exit_status", run.exit_status},
+          {"device", run.record.device},     {"checks", run.record.checks},
+          {"complete", !run.record.lossy},   {"schedule", run.record.schedule},
+          {"kernels", std::move(kernels)},   {"refused_launches", run.record.refused_launches},
+          {"findings", run.record.findings}, {"suppressed", run.record.suppressed}};
 }
 
 json sarif_report(const ProgramRun& run) {

@@ -170,6 +170,20 @@ TEST(Text, EndsWithASummary) {
   EXPECT_EQ(summary(one.record), "1 launch of 1 kernel on a simulated sm_90: 0 errors, 0 for information, 0 suppressed");
 }
 
+TEST(Reports, TellWhichChecksRan) {
+  ProgramRun run = sample();
+  const auto begin = [&](const std::string& checks) {
+    run.record.checks = checks;
+    EXPECT_EQ(json_report(run)["checks"], checks);
+    const std::string text = summary(run.record);
+    return text.substr(0, text.find(':'));
+  };
+  EXPECT_EQ(begin("all"), "4 launches of 2 kernels on a simulated sm_90");
+  EXPECT_EQ(begin("all, leaks"), "4 launches of 2 kernels on a simulated sm_90");
+  EXPECT_EQ(begin("none"), "4 launches of 2 kernels on a simulated sm_90 without checks");
+  EXPECT_EQ(begin("bounds, races"), "4 launches of 2 kernels on a simulated sm_90 with the checks bounds, races");
+}
+
 TEST(Reports, TellOfWhatCouldNotBeRecorded) {
   ProgramRun run = sample();
   EXPECT_EQ(json_report(run)["complete"], true);

@@ -55,6 +55,7 @@ RunRecord read_run_record(const std::string& path) {
     if (line.contains("device")) {
       record.device = line.value("device", "");
       record.schedule = line.value("schedule", std::uint64_t{0});
+      record.checks = line.value("checks", "");
     } else if (line.contains("kernel")) {
       const std::string name = line.value("kernel", "");
       if (std::find(record.kernels.begin(), record.kernels.end(), name) == record.kernels.end()) record.kernels.push_back(name);

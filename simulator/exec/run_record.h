@@ -19,6 +19,7 @@ struct KernelTotals {
 struct RunRecord {
   std::string device;  // "sm_90"; empty when no process reached a simulated device
   std::uint64_t schedule = 0;
+  std::string checks;                                 // "all", "none", or the names of those that ran; of the last process
   nlohmann::json findings = nlohmann::json::array();  // as extension.h describes them, in order
   nlohmann::json suppressed = nlohmann::json::array();
   std::vector<std::string> kernels;            // launched at least once, in order

@@ -15,7 +15,7 @@ RunRecord read(const std::string& lines) {
   return read_run_record(path);
 }
 
-constexpr const char* kStart = R"x({"pid":1,"device":"sm_80","schedule":7,"checks":3})x"
+constexpr const char* kStart = R"x({"pid":1,"device":"sm_80","schedule":7,"checks":"bounds, races"})x"
                                "\n";
 constexpr const char* kError = R"x({"pid":1,"finding":{"kind":"race","severity":"error"},"suppressed":false})x"
                                "\n";
@@ -36,6 +36,7 @@ TEST(RunRecord, GathersWhatAProcessDid) {
                            "\n");
   EXPECT_EQ(r.device, "sm_80");
   EXPECT_EQ(r.schedule, 7u);
+  EXPECT_EQ(r.checks, "bounds, races");
   EXPECT_EQ(r.kernels, std::vector<std::string>{"f(int*)"});
   EXPECT_EQ(r.findings.size(), 2u);
   EXPECT_EQ(r.errors(), 1u);

@@ -371,7 +371,8 @@ TEST(NeverRan, ARefusedModuleIsAnErrorInEveryReport) {
   EXPECT_EQ(result["ruleId"], "refused");
   EXPECT_EQ(result["level"], "error");
   EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"]["startLine"], 9);
-  EXPECT_TRUE(has(contents(t), "no kernel was launched on a simulated sm_90, 2 launches refused: 1 error"))
+  EXPECT_TRUE(
+      has(contents(t), "no kernel was launched on a simulated sm_90 without checks, 2 launches refused: 1 error"))
       << contents(t);
 }
 
@@ -703,6 +704,46 @@ TEST(Refused, PtxForANewerDevice) {
 }
 
 TEST(Refused, WhatIsNotThere) { EXPECT_EQ(run("exec -- " + program("nonexistent")).status, 127); }
+
+// Each with what to do about it.
+TEST(Refused, WhatIsNoProgram) {
+  const std::string text = scratch("text"), script = scratch("script"), unknown = scratch("unknown");
+  for (const std::string& file : {text, script, unknown})
+    std::ofstream(file) << (file == script ? "#!/nowhere/sh\n" : "text\n");
+  shell("chmod +x " + script + " " + unknown);
+  const std::pair<std::string, const char*> said[] = {
+      {text, "may not be executed; chmod +x makes a file a program"},
+      {scratch(""), "is a folder and no program"},
+      {script, "cannot be started: the interpreter that it names is not there"},
+      {unknown, "cannot be started: it is neither an ELF program nor a script that begins with #!"},
+  };
+  for (const auto& [file, sentence] : said) {
+    const Outcome o = run("exec -- " + file);
+    EXPECT_EQ(o.status, 126) << o.err;
+    EXPECT_TRUE(has(o.err, sentence)) << o.err;
+  }
+  EXPECT_TRUE(has(run("exec -- WORKSPACE.nowhere").err, "WORKSPACE.nowhere: no such program\n"));
+}
+
+TEST(Settings, AFolderIsNoFile) {
+  const Outcome o = run("exec --suppressions=" + scratch("") + " -- " + program("vector_add"));
+  EXPECT_EQ(o.status, 2) << o.err;
+  EXPECT_TRUE(has(o.err, "is not a file that can be read")) << o.err;
+}
+
+TEST(Findings, GoToStdoutWhenAsked) {
+  const Outcome o = run("exec --quiet --report=- -- " + program("faulty") + " malloc out-of-bounds");
+  EXPECT_EQ(o.status, 86);
+  EXPECT_TRUE(has(o.out, "out-of-bounds: st.global.u32")) << o.out;
+  EXPECT_TRUE(has(o.out, "1 launch of 1 kernel on a simulated sm_90: 1 error")) << o.out;
+}
+
+TEST(Findings, AreNotMissedUnnoticedWhereChecksAreOff) {
+  const std::string words = " -- " + program("faulty") + " malloc race";
+  EXPECT_TRUE(has(run("exec" + words, "LOCKSTEP_CHECKS=none").err, " on a simulated sm_90 without checks: 0 errors"));
+  EXPECT_TRUE(
+      has(run("exec --check=bounds,leaks" + words).err, " on a simulated sm_90 with the checks bounds, leaks: "));
+}
 
 // ---- settings and counters
 // --------------------------------------------------------------------------------------------

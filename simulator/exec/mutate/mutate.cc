@@ -281,9 +281,10 @@ int judge_tests(const MutateOptions& options, const std::vector<std::string>& co
   choose(mutants, options);
   if (mutants.empty()) return fail("no mutant is left to judge: see --operators, --files and --callers");
   if (!prepare(options, command, mutants, subject.folder)) return kUsage;
+  // What is wrong with the list is said before hours are spent.
+  std::vector<Mutant> excused = mutants;
+  if (wrong = name_equivalents(options, excused); !wrong.empty()) return fail(wrong);
   if (options.trust_equivalents) {
-    std::vector<Mutant> excused = mutants;
-    if (wrong = name_equivalents(options, excused); !wrong.empty()) return fail(wrong);
     for (std::size_t i = 0; i < mutants.size(); ++i) mutants[i].excused = !excused[i].equivalent.empty();
   }
   for (const Round& round : rounds) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -77,7 +78,8 @@ bool read_suppressions(const Lookup& lookup, check::Suppressions* result, std::s
   const char* path = lookup("LOCKSTEP_SUPPRESSIONS");
   if (path == nullptr || *path == '\0') return true;
   std::ifstream file(path);
-  if (!file) {
+  std::error_code none;
+  if (!file || std::filesystem::is_directory(path, none)) {
     *error = complaint("LOCKSTEP_SUPPRESSIONS", path, "a file that can be read");
     return false;
   }
@@ -132,6 +134,21 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
   const char* blocking = lookup("CUDA_LAUNCH_BLOCKING");
   settings.launch_blocking = blocking != nullptr && *blocking >= '1' && *blocking <= '9';
   return settings;
+}
+
+std::string names_of_checks(std::uint32_t checks) {
+  for (const CheckName& c : kCheckNames) {
+    if (c.bits == checks) return std::string(c.name);
+  }
+  std::string names;
+  for (const CheckName& c : kCheckNames) {
+    const bool several = (c.bits & (c.bits - 1)) != 0;
+    if (c.bits != 0 && (checks & c.bits) == c.bits && (!several || checks > c.bits)) {
+      names.append(names.empty() ? "" : ", ").append(c.name);
+      checks &= ~c.bits;
+    }
+  }
+  return names;
 }
 
 std::uint64_t device_memory_bytes(const Settings& settings, std::uint64_t host_bytes) {

@@ -152,7 +152,7 @@ off_t Record::put(std::string_view line) {
   return lseek(file_, 0, SEEK_CUR);
 }
 
-void Record::started(std::string_view device, std::uint64_t schedule, std::uint32_t checks) {
+void Record::started(std::string_view device, std::uint64_t schedule, std::string_view checks) {
   if (is_open()) put(text_of({{"device", device}, {"schedule", schedule}, {"checks", checks}}));
 }
 

@@ -2,7 +2,7 @@
 // that crashed too. Several processes may write to one file; each line but the first has its process's "pid". The first line is record_mark.h's; after it, one
 // of
 //
-//   "device": "sm_90", "schedule": 0, "checks": 4294967295    the process reached a simulated device
+//   "device": "sm_90", "schedule": 0, "checks": "all"         the process reached a simulated device
 //   "kernel": "void f(int*)", "launches": 12                  launches of this kernel that this process has begun, kept up to date in its place
 //   "finding": {...}, "number": 1, "suppressed": false        as extension.h describes a finding; of one number the last line counts
 //   "taken": true                                             the program took the findings so far: they are its own business
@@ -40,7 +40,7 @@ class Record {
   // Whether it was asked for, and a line could not be written.
   bool is_lossy() const { return lossy_; }
 
-  void started(std::string_view device, std::uint64_t schedule, std::uint32_t checks);
+  void started(std::string_view device, std::uint64_t schedule, std::string_view checks);
   // A launch begins, and has ended.
   void launching(std::string_view kernel, int device);
   void launched(std::string_view kernel, int device, const engine::Counters& counters);

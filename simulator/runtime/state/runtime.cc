@@ -144,7 +144,7 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
   watch_host_access(memory.get(), record_host_access);
   if (!settings.record.empty()) {
     if (record.open(settings.record)) {
-      record.started(settings.profile->name, settings.schedule, settings.checks);
+      record.started(settings.profile->name, settings.schedule, names_of_checks(settings.checks));
     } else {
       start_error = cudaErrorInitializationError;
     }
