@@ -20,6 +20,12 @@ _GTEST = Label("//bazel/gtest")
 # Here .bazelrc says --dynamic_mode=off. A test is one file beside its runtime, wherever it is declared: so it can be bundled.
 _LINKSTATIC = not IS_MAIN_WORKSPACE
 
+def wrong_min_sm(min_sm):
+    """Why a capability is none that CUDA 13 has devices of, or None: 90 is meant, and not 9, 9.0 or sm_90."""
+    if type(min_sm) == "int" and min_sm >= 75 and min_sm < 1000:
+        return None
+    return "min_sm = %s is no compute capability times ten, such as 75, 80, 90, 100 or 120" % repr(min_sm)
+
 def _silicon_tags(sm):
     """Tags of a test that needs a GPU.
 
@@ -77,6 +83,8 @@ def kernel_test(
       simulated_tags: further tags of the first, such as "nightly" where only silicon is quick.
       visibility: of both.
     """
+    if wrong_min_sm(min_sm):
+        fail("kernel_test(name = \"%s\"): %s" % (name, wrong_min_sm(min_sm)))
     objects = name + "_test_objects"
     cc_library(
         name = objects,
@@ -145,6 +153,8 @@ def timing_test(name, srcs, deps = [], kernels = [], size = "small", min_sm = 75
       tags: further tags.
       visibility: of the test.
     """
+    if wrong_min_sm(min_sm):
+        fail("timing_test(name = \"%s\"): %s" % (name, wrong_min_sm(min_sm)))
     sm = "sm%d" % min_sm
     cc_test(
         name = name + "_timing_test",

@@ -2,34 +2,15 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
 #include <utility>
 
+#include "command/nearest.h"
 #include "command/tree.h"
 
 namespace lockstep::command {
 namespace {
 
 constexpr int kUsage = 2;
-
-// The number of letters to change, add, leave out, or exchange with the next: what typing gets wrong.
-std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t k = 0; k <= b.size(); ++k) {
-      if (i == 0 || k == 0) {
-        d[i][k] = i + k;
-        continue;
-      }
-      d[i][k] = std::min({d[i - 1][k] + 1, d[i][k - 1] + 1, d[i - 1][k - 1] + (a[i - 1] != b[k - 1])});
-      if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
-        d[i][k] = std::min(d[i][k], d[i - 2][k - 2] + 1);
-    }
-  }
-  return d[a.size()][b.size()];
-}
-
-std::string did_you_mean(const std::string& name) { return name.empty() ? "" : "; did you mean " + name + "?"; }
 
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -52,9 +33,14 @@ int refuse(const CLI::App& app, const std::string& sentence, const std::string& 
   return kUsage;
 }
 
-// CLI11 says "Could not convert: --scale = x".
+// CLI11 says "--check: At Most 1 required but received 2", "--check: 1 required LIST missing" and "Could not convert:
+// --scale = x".
 std::string in_words(const CLI::ParseError& error) {
   const std::string text = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const std::string option = text.substr(0, text.find(':'));
+    return option + (text.find("received") != text.npos ? " is given more than once" : " needs a value");
+  }
   const auto colon = text.find(": "), equals = text.find(" = ");
   if (dynamic_cast<const CLI::ConversionError*>(&error) == nullptr || colon == text.npos || equals == text.npos)
     return text;
@@ -62,28 +48,15 @@ std::string in_words(const CLI::ParseError& error) {
 }
 
 // A word that no option took.
-std::string about(const std::string& word, const CLI::App& sub) {
+std::string about(const std::string& word, const CLI::App& sub, bool program) {
   const std::string name = word.substr(0, word.find('='));
-  if (!name.starts_with("-")) return sub.get_name() + " does not take '" + word + "'";
+  const std::string no = sub.get_name() + " does not take '" + word + "'";
+  if (!name.starts_with("-"))
+    return program ? no + "; a program stands behind --, as in " + sub.get_name() + " -- " + word : no;
   return sub.get_name() + " has no option " + name + did_you_mean(nearest(name, option_names(sub)));
 }
 
 }  // namespace
-
-std::string nearest(const std::string& typed, const std::vector<std::string>& names) {
-  std::string best;
-  // A third of what was typed may be wrong: more, and it is another word.
-  std::size_t least = std::max<std::size_t>(1, typed.size() / 3) + 1;
-  for (const std::string& name : names) {
-    // A word that was not typed to its end is meant too.
-    const std::size_t d = typed.size() > 2 && name.starts_with(typed) ? 1 : distance(typed, name);
-    if (d < least) {
-      least = d;
-      best = name;
-    }
-  }
-  return best;
-}
 
 CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments) {
   CommandLine line;
@@ -112,14 +85,23 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
     return line;
   }
   const auto subs = app.get_subcommands();
-  if (const std::vector<std::string> rest = app.remaining(); !rest.empty() && subs.empty()) {
+  // What stands before the command, or in its place.
+  if (const std::vector<std::string> rest = app.remaining(); !rest.empty()) {
+    const bool option = rest.front().starts_with("-");
+    const std::string name = option ? rest.front().substr(0, rest.front().find('=')) : rest.front();
     std::vector<std::string> names;
     for (const auto& [sub, command] : tree.commands) names.push_back(sub->get_name());
-    line.status =
-        refuse(app,
-               "there is no " + std::string(rest.front().starts_with("-") ? "option " : "command ") + rest.front() +
-                   did_you_mean(nearest(rest.front(), rest.front().starts_with("-") ? option_names(app) : names)),
-               "");
+    std::string sentence = "there is no " + std::string(option ? "option " : "command ") + name;
+    const auto of_command = [&](const CLI::App* sub) {
+      const std::vector<std::string> own = option_names(*sub);
+      return std::find(own.begin(), own.end(), name) != own.end();
+    };
+    if (option && !subs.empty() && of_command(subs.front())) {
+      sentence = "options of a command stand behind it: " + subs.front()->get_name() + " " + rest.front();
+    } else {
+      sentence += did_you_mean(nearest(name, option ? option_names(app) : names));
+    }
+    line.status = refuse(app, sentence, option && !subs.empty() ? subs.front()->get_name() : "");
     return line;
   }
   if (subs.empty()) {
@@ -131,7 +113,7 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
   line.command = tree.commands.at(&sub);
   const std::vector<std::string> rest = sub.remaining();
   if (!rest.empty() && !takes_anything(line.command, offer)) {
-    line.status = refuse(app, about(rest.front(), sub), sub.get_name());
+    line.status = refuse(app, about(rest.front(), sub, takes_program(line.command) && !has_program), sub.get_name());
   } else if (takes_program(line.command)) {
     // The script of a checkout takes the suites for the program of these two.
     const bool suites = offer.checkout && line.command != Command::kExec;

@@ -57,7 +57,4 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
 // The script that completes `lockstep` in "bash" or "zsh".
 std::string completion(const Offer& offer, const std::string& shell);
 
-// The nearest of `names` to a misspelt one, if it is near enough to be meant; else empty.
-std::string nearest(const std::string& typed, const std::vector<std::string>& names);
-
 }  // namespace lockstep::command

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "command/command_line.h"
+#include "command/save_file.h"
 
 namespace lockstep::command {
 namespace {
@@ -78,7 +79,12 @@ int main(const std::vector<std::string>& words) {
     return 0;  // the script wants to know whether it is worth building anything
   switch (line.command) {
     case Command::kCompletion:
-      return std::fputs(completion(offer, line.shell).c_str(), stdout) < 0;
+      std::fputs(completion(offer, line.shell).c_str(), stdout);
+      if (const std::string error = flush_stdout(); !error.empty()) {
+        std::fprintf(stderr, "lockstep: %s\n", error.c_str());
+        return 1;
+      }
+      return 0;
     case Command::kTest:
     case Command::kFormat:
     case Command::kBundle:

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "command/nearest.h"
 #include "lockstep_version.h"
 
 namespace lockstep::command {
@@ -122,7 +123,44 @@ class Options {
 const CLI::Validator kNotNegative(
     [](std::string& text) { return text.starts_with('-') ? text + " is below 0" : std::string(); }, "", "not negative");
 
+const std::vector<std::string> kChecks = {"all",
+                                          "none",
+                                          "bounds",
+                                          "initialisation",
+                                          "races",
+                                          "synchronisation",
+                                          "leaks",
+                                          "strict-barriers",
+                                          "strict-libraries"};
+
 const std::vector<std::string> kDevices = {"sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120"};
+
+std::string between_commas(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
+
+// "there is no check 'racs'; did you mean races? The checks are all, ..."
+std::string no_such(const std::string& what, const std::string& typed, const std::vector<std::string>& names) {
+  const std::string wrong = "there is no " + what + " '" + typed + "'" + did_you_mean(nearest(typed, names));
+  return wrong + (wrong.ends_with('?') ? " The " : "; the ") + what + "s are " + between_commas(names);
+}
+
+// Of a list of checks, and of a device: empty, or what is wrong.
+std::string wrong_checks(const std::string& list) {
+  std::istringstream words(list + ",");
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word.starts_with('-')) word.erase(0, 1);
+    if (word.empty()) return "a name is missing in '" + list + "'; the checks are " + between_commas(kChecks);
+    if (std::find(kChecks.begin(), kChecks.end(), word) == kChecks.end()) return no_such("check", word, kChecks);
+  }
+  return "";
+}
+
+std::string wrong_device(const std::string& name) {
+  return std::find(kDevices.begin(), kDevices.end(), name) == kDevices.end() ? no_such("device", name, kDevices) : "";
+}
 
 void add_selection(Options& o, RunArguments& a) {
   o.group("What runs");
@@ -181,10 +219,11 @@ void add_settings(Options& o, ExecArguments& a) {
   o.setting("--check", "LOCKSTEP_CHECKS", a.set, "LIST",
             "which checks run: all, none, or some of bounds, initialisation, races, synchronisation, leaks, "
             "strict-barriers, strict-libraries, with commas; -races: all but races; all,leaks: all, and leaks",
-            {"all", "none", "bounds", "initialisation", "races", "synchronisation", "leaks", "strict-barriers",
-             "strict-libraries"});
+            kChecks)
+      ->check(wrong_checks);
   o.setting("--device", "LOCKSTEP_DEVICE", a.set, "sm_NN",
-            "which device is simulated: sm_75, sm_80, sm_89, sm_90, sm_100, sm_120", kDevices);
+            "which device is simulated: sm_75, sm_80, sm_89, sm_90, sm_100, sm_120", kDevices)
+      ->check(wrong_device);
   o.setting("--devices", "LOCKSTEP_DEVICES", a.set, "N", "how many of them");
   o.setting("--memory", "LOCKSTEP_MEMORY", a.set, "GIB", "memory of each device");
   o.setting("--schedule", "LOCKSTEP_SCHEDULE", a.set, "SEED", "seed of the schedule; 0 is the deterministic order");
@@ -197,7 +236,8 @@ void add_settings(Options& o, ExecArguments& a) {
 }
 
 void add_reports(Options& o, ExecArguments& a) {
-  o.list("--report", a.reports, "FILE", "write the findings to FILE: .json, .sarif, else text; may be repeated");
+  o.list("--report", a.reports, "FILE",
+         "write the findings to FILE: .json, .sarif, else text; -: stdout; may be repeated");
   o.flag("--quiet", a.quiet, "no findings and no summary on stderr");
   o.flag("--stop", a.stop,
          "end a launch at its first finding; else a kernel goes on where it can, and each place is told once");
@@ -272,14 +312,16 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
           "LOCKSTEP_DEVICE=sm_NN says for which device. Exit status: 0 all can run; 1 some cannot; 2 wrong usage.");
       break;
     case Command::kDiff:
-      app.add_option("BEFORE", line.passport.before, "a passport, or a folder with a passport.json")
+      app.add_option("BEFORE", line.passport.before,
+                     "a passport, a folder with a passport.json, or a folder with several such folders, a run each")
           ->required()
           ->type_name("")
           ->group("What");
       app.add_option("AFTER", line.passport.after, "likewise")->required()->type_name("")->group("What");
       app.footer(
-          "Exit status: 0 the second is not worse; 1 worse: a verdict, other bits, more of an error bound, slower; 2 "
-          "the two cannot be compared.");
+          "The first line has the verdict, and why. Exit status: 0 the second is not worse; 1 worse: a verdict, other "
+          "bits, more of an error bound,\n"
+          "slower in runs made in turn; 2 the two cannot be compared.");
       break;
     case Command::kReport:
       app.add_option("FOLDER", line.passport.folder, "what a run wrote, or its passport.json")
@@ -360,6 +402,7 @@ Tree make_tree(const Offer& offer, CommandLine& line) {
   app.set_help_flag("-h,--help", "this text; of a command, its options");
   app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION, "the version");
   app.allow_extras();  // parse() says what is wrong with them
+  app.require_subcommand(0, 1);
   for (const Named& n : kCommands) {
     if (std::find(offer.commands.begin(), offer.commands.end(), n.command) == offer.commands.end()) continue;
     CLI::App* sub = app.add_subcommand(n.name, n.summary);

@@ -53,9 +53,17 @@ objection_to_name() {
   fi
 }
 
+# instantiate FILE TARGET NAME TYPE: a file of a template. Where it cannot be written whole it is not there.
+instantiate() {
+  sed "s/FamilyName/$4/g; s/family_name/$3/g" "$1" > "$2" && return
+  say "$2 cannot be written"
+  rm -f "$2"
+  return 1
+}
+
 # Instantiates the template in the tree $1 as family $2. Writes all files or none, and overwrites nothing.
 new_family() {
-  local tree=$1 name=$2 type objection file target line
+  local tree=$1 name=$2 type objection file target line written=()
   local list=$tree/kernels/families.bzl template=$tree/templates/family
   objection=$(objection_to_name "$tree" "$name")
   [[ ! $objection ]] || { say "$objection"; return "$EXIT_USAGE"; }
@@ -67,30 +75,38 @@ new_family() {
   done < <(template_files "$template")
   while read -r file; do
     target=$tree/${file//family_name/$name}
-    sed "s/FamilyName/$type/g; s/family_name/$name/g" "$template/$file" > "$target" || return 1
-    echo "${target#"$tree"/}"
+    instantiate "$template/$file" "$target" "$name" "$type" || { rm -f "${written[@]}"; say "nothing was written"; return 1; }
+    written+=("$target")
   done < <(template_files "$template")
   line=$(grep -nx ']' "$list" | head -1 | cut -d: -f1)
-  sed -i "${line}i\\    \"$name\"," "$list"
+  sed -i "${line}i\\    \"$name\"," "$list" || { rm -f "${written[@]}"; say "$list cannot be written; nothing was written"; return 1; }
+  printf '%s\n' "${written[@]#"$tree"/}"
   echo "kernels/families.bzl: \"$name\""
 }
 
 # Instantiates the templates in the folder $1 as the folder $3 of the project in $2: a family that CMake and Bazel build. Writes all files or none.
 new_project_family() {
-  local templates=$1 project=$2 name=$3 type objection part file target
+  local templates=$1 project=$2 name=$3 type objection part file target written=()
   objection=$(objection_to_spelling "$name")
   [[ ! $objection ]] || { say "$objection"; return "$EXIT_USAGE"; }
   [[ ! -e $project/$name ]] || { say "$name exists already; nothing was written"; return "$EXIT_USAGE"; }
   type=$(camel_case "$name")
   for part in project family; do
+    [[ -d $templates/$part && $(template_files "$templates/$part") ]] || { say "$templates/$part is missing: the installation is not whole"; return 1; }
+  done
+  for part in project family; do
     while read -r file; do
       target=$name/${file//family_name/$name}
       target=${target%.template}
-      mkdir -p "$project/$(dirname "$target")"
-      sed "s/FamilyName/$type/g; s/family_name/$name/g" "$templates/$part/$file" > "$project/$target" || return 1
-      echo "$target"
+      if ! mkdir -p "$project/$(dirname "$target")" || ! instantiate "$templates/$part/$file" "$project/$target" "$name" "$type"; then
+        rm -rf "${project:?}/$name"
+        say "nothing was written"
+        return 1
+      fi
+      written+=("$target")
     done < <(template_files "$templates/$part")
   done
+  printf '%s\n' "${written[@]}"
   list_to_fill_in "$project/$name" "$name"
   echo
   echo "With CMake:  add_subdirectory($name), and ctest -R ${name}_test"

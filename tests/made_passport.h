@@ -17,8 +17,9 @@ namespace lockstep {
 struct MadeRun {
   std::vector<Record> records = {record("Made.Holds"), record("Made.Rounds"), record("Made.IsTimed")};
   std::map<std::string, std::string> device = {
-      {"name", "NVIDIA H100 80GB HBM3"}, {"compute_capability", "9.0"}, {"simulated", "false"}};
+      {"name", "NVIDIA H100 80GB HBM3"}, {"compute_capability", "9.0"}, {"simulated", "false"}, {"uuid", "GPU-1"}};
   std::map<std::string, std::string> options;
+  std::string created = "2026-11-21T11:30:00Z";
 
   MadeRun() {
     records[1].budget = 0.5;
@@ -64,7 +65,7 @@ struct MadeRun {
     end.how = ProcessEnd::How::kExited;
     end.status = red ? 1 : 0;
     RunReport report;
-    report.created = "2026-11-21T11:30:00Z";
+    report.created = created;
     report.commit = "0123456789abcdef0123";
     report.options = options;
     report.suites.push_back(assess({"made", "tests/made", "//tests:made_test"}, end, file, ""));

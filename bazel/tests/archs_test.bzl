@@ -1,7 +1,8 @@
-"""The grammar of --//bazel:archs, the refused nvcc options, the toolkit list and parsed headers, in both directions."""
+"""The grammar of --//bazel:archs, the refused nvcc options, capabilities, the toolkit list and parsed headers, in both directions."""
 
 load("//bazel:archs.bzl", "parse_archs")
 load("//bazel:cuda.bzl", "refused_option")
+load("//bazel:kernel_test.bzl", "wrong_min_sm")
 load("//bazel:precompiled.bzl", "parsed_variants")
 load("//bazel:toolkit.bzl", "parse_needed")
 load(":expect.bzl", "expect_equal", "expect_in", "starlark_test")
@@ -43,6 +44,19 @@ def refused_option_test(name):
             expect_in("an architecture", refused_option(["-lineinfo", "-arch=sm_90"]), "--//bazel:archs"),
             expect_in("a runtime", refused_option(["--cudart=static"]), "//simulator:cudart"),
             expect_in("device linking", refused_option(["-rdc=true"]), "not supported"),
+        ],
+    )
+
+def min_sm_test(name):
+    """Declares the test `name`."""
+    starlark_test(
+        name = name,
+        assertions = [
+            expect_equal(str(sm), wrong_min_sm(sm), None)
+            for sm in [75, 80, 89, 90, 100, 121]
+        ] + [
+            expect_in(repr(sm), wrong_min_sm(sm), "min_sm = %s is no compute capability times ten" % repr(sm))
+            for sm in [9, 70, 9000, "sm_90", "90", None]
         ],
     )
 

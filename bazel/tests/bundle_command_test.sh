@@ -38,6 +38,17 @@ rm "$archive"
 output=$(BAZEL_STATUS=1 "$checkout/lockstep" bundle 2>&1)
 expect "a build that fails" "$? $output" "1 lockstep: the build failed; there is no bundle."
 expect "makes no archive" "$([[ -e $archive ]] && echo one || echo none)" none
+# A disk that has no room for the archive: half of it would look like one.
+echo "an earlier one" > "$archive"
+printf '#!/bin/bash\nhead -c 10 "$3" > "$4"\necho "install: no space left on device" >&2\nexit 1\n' > "$tools/install"
+chmod +x "$tools/install"
+output=$(BAZEL_STATUS=0 "$checkout/lockstep" bundle 2>&1)
+expect "a full disk" $? 1
+expect_match "is named" "$output" "no space left on device"
+expect_match "with what it means" "$output" "lockstep-bundle.tar.xz cannot be written"
+expect "the earlier archive is there still, and nothing else" "$(ls "$checkout/lockstep-out") $(cat "$archive")" "lockstep-bundle.tar.xz an earlier one"
+rm "$tools/install"
+
 output=$("$checkout/lockstep" bundle --fast 2>&1)
 expect "an option" "$? $output" "2 lockstep: bundle takes no options"
 finish

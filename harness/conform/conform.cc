@@ -11,10 +11,12 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "command/command_line.h"
+#include "command/save_file.h"
 #include "harness/conform/choice.h"
 #include "harness/conform/progress.h"
 #include "harness/conform/repeat.h"
@@ -398,4 +400,16 @@ int main(std::vector<std::string> words) {
 }  // namespace
 }  // namespace lockstep
 
-int main(int argc, char** argv) { return lockstep::main({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  int status = lockstep::kRed;
+  std::string error;
+  try {
+    status = lockstep::main({argv + 1, argv + argc});
+    error = lockstep::command::flush_stdout();
+  } catch (const std::system_error& unprinted) {  // of fmt::print
+    error = unprinted.what();
+  }
+  if (error.empty()) return status;
+  std::fprintf(stderr, "lockstep: %s\n", error.c_str());
+  return status == lockstep::kGreen ? lockstep::kRed : status;
+}

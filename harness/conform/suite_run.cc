@@ -40,7 +40,7 @@ Command command_for(const Suite& suite, const SuiteOptions& o, const std::string
   // What a test runner or GoogleTest would read: here the suites run whole.
   c.unset = {"TEST_*", "GTEST_*", "TESTBRIDGE_*", "XML_OUTPUT_FILE"};
   // What was chosen may be properties that launch none.
-  c.set["LOCKSTEP_EXPECT_KERNELS"] = suite.filter.empty() && o.replay.empty() ? "1" : "0";
+  c.set["LOCKSTEP_EXPECT_KERNELS"] = suite.filter.empty() && o.replay.empty() ? "1" : "some";
   if (o.scale != 1) c.set["LOCKSTEP_SCALE"] = fmt::format("{:g}", o.scale);
   c.set["LOCKSTEP_REPLAY"] = fmt::format("{} --suite={}{}", o.replay_command, shell_quoted(suite.family),
                                          o.target.device.empty() ? "" : " --device=" + o.target.device);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -43,7 +44,8 @@ Manifest parse_manifest(std::string_view text) {
 Manifest read_manifest(const std::string& path) {
   if (path.empty()) return {{}, "there is no list of suites: --manifest=FILE names one"};
   std::ifstream in(path);
-  if (!in) return {{}, fmt::format("the list of suites, {}, cannot be read", path)};
+  if (std::error_code none; !in || std::filesystem::is_directory(path, none))
+    return {{}, fmt::format("the list of suites, {}, cannot be read", path)};
   return parse_manifest(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 

@@ -23,7 +23,7 @@ struct GpuFacts {
   bool simulator = false;        // the runtime is the simulated GPU
   std::string runtime_library;   // path of the libcudart that answers; "" when it is part of the program (statically
                                  // linked) or absent
-  bool expects_kernels = false;  // LOCKSTEP_EXPECT_KERNELS=1: the program's properties are about kernels
+  bool expects_kernels = false;  // LOCKSTEP_EXPECT_KERNELS: the program's properties are about kernels
 };
 GpuFacts gpu_facts(GpuPolicy policy, bool expects_kernels);
 

@@ -119,10 +119,16 @@ std::string write_ledger(const std::string& path, const LedgerFile& file) {
     std::ofstream stream(partial, std::ios::binary);
     stream << to_json(file);
     stream.close();
-    if (!stream) return fmt::format("the ledger cannot be written to {}: {}", partial, std::strerror(errno));
+    if (!stream) {
+      const int error = errno;
+      unlink(partial.c_str());  // a disk that is full has no room for what is worth nothing
+      return fmt::format("the ledger cannot be written to {}: {}", path, std::strerror(error));
+    }
   }
   if (std::rename(partial.c_str(), path.c_str()) != 0) {
-    return fmt::format("the ledger cannot be moved to {}: {}", path, std::strerror(errno));
+    const int error = errno;
+    unlink(partial.c_str());
+    return fmt::format("the ledger cannot be moved to {}: {}", path, std::strerror(error));
   }
   return "";
 }

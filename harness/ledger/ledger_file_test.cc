@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -112,6 +113,14 @@ TEST(LedgerFile, IsReplacedAtOnceAndReadBack) {
   EXPECT_FALSE(read_ledger(path, back, error));
   EXPECT_THAT(error, HasSubstr("cannot be read"));
   EXPECT_THAT(write_ledger("/nonexistent/folder/ledger.json", f), HasSubstr("cannot be written"));
+}
+
+TEST(LedgerFile, ThatCannotBeWrittenLeavesNothing) {
+  const std::string folder = ::testing::TempDir() + "ledger_file_test." + std::to_string(getpid());
+  std::filesystem::create_directories(folder + "/ledger.json/in_its_place");
+  EXPECT_THAT(write_ledger(folder + "/ledger.json", sample()), HasSubstr(folder + "/ledger.json: Is a directory"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()), 1);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace ledger_file_test

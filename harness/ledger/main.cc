@@ -5,8 +5,10 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -52,14 +54,19 @@ std::vector<std::string> gtest_errors(int argc, char** argv) {
 int list_properties(const BazelProtocol& bazel, bool full_names) {
   // As a test, a list would be a pass that ran nothing.
   if (bazel.is_test) return refuse({"--list is not a test; use bazel run"});
-  if (!full_names) return RUN_ALL_TESTS();
+  // A list that is cut off is one of fewer properties.
+  const auto end = [](int status) {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    return refuse({fmt::format("the list cannot be written: {}", std::strerror(errno))});
+  };
+  if (!full_names) return end(RUN_ALL_TESTS());
   const ::testing::UnitTest& program = *::testing::UnitTest::GetInstance();
   for (int s = 0; s < program.total_test_suite_count(); ++s) {
     const ::testing::TestSuite& suite = *program.GetTestSuite(s);
     for (int t = 0; t < suite.total_test_count(); ++t)
-      fmt::print("{}.{}\n", suite.name(), suite.GetTestInfo(t)->name());
+      std::printf("%s.%s\n", suite.name(), suite.GetTestInfo(t)->name());
   }
-  return kGreen;
+  return end(kGreen);
 }
 
 bool knows_property(const std::string& name) {
@@ -157,7 +164,12 @@ int run(int argc, char** argv) {
   recorder_options.ledger_paths = ledger_paths(options, bazel, errors);
   recorder_options.waivers = waivers.waivers;
   recorder_options.sharded = bazel.sharded();
-  recorder_options.expects_kernels = environment("LOCKSTEP_EXPECT_KERNELS") == "1";
+  const std::string kernels = environment("LOCKSTEP_EXPECT_KERNELS");
+  if (!kernels.empty() && kernels != "0" && kernels != "1" && kernels != "some")
+    errors.push_back(fmt::format("LOCKSTEP_EXPECT_KERNELS='{}' is none of 0, 1, some", kernels));
+  recorder_options.expects_kernels = kernels == "1";
+  // Of properties about kernels a part may have been chosen that launches none. It is of a device all the same.
+  const bool needs_device = kernels == "1" || kernels == "some";
   if (options.replay) {
     if (!knows_property(options.replay->property))
       errors.push_back(fmt::format("there is no property {}; --list names them", options.replay->property));
@@ -178,7 +190,7 @@ int run(int argc, char** argv) {
   if (!errors.empty()) return refuse(errors);
 
   exit_guard::arm();
-  const GpuFacts facts = gpu_facts(*policy, recorder_options.expects_kernels);
+  const GpuFacts facts = gpu_facts(*policy, needs_device);
   recorder_options.blocked = gpu_problem(*policy, facts);
   LedgerFile header;
   header.program = program;
@@ -189,7 +201,7 @@ int run(int argc, char** argv) {
   if (!recorder_options.blocked.empty()) {
     fmt::print("[ LEDGER ] {}\n", recorder_options.blocked);
     blame_infrastructure(bazel, "GPU", recorder_options.blocked);
-  } else if (recorder_options.expects_kernels) {
+  } else if (needs_device) {
     header.device = device_properties().entries();
     recorder_options.device = device_properties().name;
     fmt::print("[ LEDGER ] device: {}\n", recorder_options.device);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -86,7 +87,8 @@ Waivers parse_waivers(std::string_view text, const std::string& origin) {
 
 Waivers read_waivers(const std::string& path) {
   std::ifstream in(path);
-  if (!in) return {{}, {fmt::format("{}: the file of waivers cannot be read", path)}};
+  if (std::error_code none; !in || std::filesystem::is_directory(path, none))
+    return {{}, {fmt::format("{}: the file of waivers cannot be read", path)}};
   return parse_waivers(std::string(std::istreambuf_iterator<char>(in), {}), path);
 }
 

@@ -12,11 +12,27 @@ namespace lockstep {
 namespace {
 
 // What changes a simulated run's outcome besides the case itself.
-constexpr std::array<const char*, 2> kSettings = {"LOCKSTEP_DEVICE", "LOCKSTEP_SCHEDULE"};
+constexpr std::array<const char*, 7> kSettings = {
+    "LOCKSTEP_DEVICE", "LOCKSTEP_SCHEDULE",          "LOCKSTEP_CHECKS",      "LOCKSTEP_MEMORY",
+    "LOCKSTEP_GO_ON",  "LOCKSTEP_INSTRUCTION_LIMIT", "LOCKSTEP_SUPPRESSIONS"};
+// And what a program that is started by itself must be told: where its CUDA runtime is, and how many devices there are.
+// Bazel and conform see to that themselves.
+constexpr std::array<const char*, 2> kSurroundings = {"LD_LIBRARY_PATH", "LOCKSTEP_DEVICES"};
 
 std::string environment(const char* variable) {
   const char* value = std::getenv(variable);
   return value == nullptr ? "" : value;
+}
+
+// "LOCKSTEP_DEVICE=sm_80 ", of those that are set.
+template <std::size_t kCount>
+std::string assignments(const std::array<const char*, kCount>& variables) {
+  std::string line;
+  for (const char* variable : variables) {
+    const std::string value = environment(variable);
+    if (!value.empty()) line += fmt::format("{}={} ", variable, shell_quoted(value));
+  }
+  return line;
 }
 
 std::string program_path() {
@@ -65,12 +81,9 @@ std::string replay_line(std::string_view property, std::string_view case_text) {
     }
     return line;
   }
-  std::string line;
-  for (const char* setting : kSettings) {
-    const std::string value = environment(setting);
-    if (!value.empty()) line += fmt::format("{}={} ", setting, shell_quoted(value));
-  }
-  return line + (conform.empty() ? shell_quoted(program_path()) : conform) + " " + shell_quoted(argument);
+  const std::string line = assignments(kSettings);
+  if (!conform.empty()) return line + conform + " " + shell_quoted(argument);
+  return assignments(kSurroundings) + line + shell_quoted(program_path()) + " " + shell_quoted(argument);
 }
 
 }  // namespace lockstep

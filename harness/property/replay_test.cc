@@ -20,7 +20,9 @@ using ::testing::StartsWith;
 class Replay : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const char* v : {"TEST_TARGET", "LOCKSTEP_REPLAY", "LOCKSTEP_DEVICE", "LOCKSTEP_SCHEDULE"}) unsetenv(v);
+    for (const char* v : {"TEST_TARGET", "LOCKSTEP_REPLAY", "LOCKSTEP_DEVICE", "LOCKSTEP_SCHEDULE", "LOCKSTEP_CHECKS",
+                          "LOCKSTEP_DEVICES", "LD_LIBRARY_PATH"})
+      unsetenv(v);
   }
 };
 
@@ -74,6 +76,21 @@ TEST_F(Replay, OnItsOwnTheLineIsTheProgram) {
   EXPECT_THAT(replay_line("A.b", "n=1"), EndsWith(" '--case=A.b: n=1'"));
   setenv("LOCKSTEP_SCHEDULE", "17", 1);
   EXPECT_THAT(replay_line("A.b", "n=1"), StartsWith("LOCKSTEP_SCHEDULE=17 /"));
+}
+
+// CMake's tests find the simulated GPU by LD_LIBRARY_PATH; a line without it would look for NVIDIA's runtime.
+TEST_F(Replay, OnItsOwnTheLineFindsTheSameRuntimeAndDevices) {
+  setenv("LD_LIBRARY_PATH", "/opt/lock step/lib", 1);
+  setenv("LOCKSTEP_DEVICES", "2", 1);
+  setenv("LOCKSTEP_CHECKS", "-races", 1);
+  EXPECT_THAT(replay_line("A.b", "n=1"),
+              StartsWith("LD_LIBRARY_PATH='/opt/lock step/lib' LOCKSTEP_DEVICES=2 LOCKSTEP_CHECKS=-races /"));
+  // Bazel's tests and conform's suites have theirs from whoever starts them.
+  setenv("LOCKSTEP_REPLAY", "./lockstep run --suite=stencil", 1);
+  EXPECT_EQ(replay_line("A.b", "n=1"), "LOCKSTEP_CHECKS=-races ./lockstep run --suite=stencil '--case=A.b: n=1'");
+  unsetenv("LOCKSTEP_REPLAY");
+  setenv("TEST_TARGET", "//tests:stencil_test", 1);
+  EXPECT_THAT(replay_line("A.b", "n=1"), EndsWith("--case=A.b: n=1' --test_env=LOCKSTEP_CHECKS=-races"));
 }
 
 TEST_F(Replay, UnderConformTheLineIsConforms) {

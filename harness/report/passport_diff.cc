@@ -1,12 +1,14 @@
 #include "harness/report/passport_diff.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "harness/report/measurement_change.h"
+#include "harness/report/timing_diff.h"
 
 namespace lockstep {
 namespace {
@@ -14,8 +16,6 @@ namespace {
 // With the same cases a budget changes only with the kernel and the device; other cases, and above all more of them,
 // meet other worst ones, which is no step back. Shares of the bound below a hundredth say nothing.
 constexpr double kBudgetFactor = 1.1, kBudgetFloor = 0.01;
-// A duration is another one when the intervals are apart and the medians differ by more than clocks do between runs.
-constexpr double kTimingFactor = 1.05;
 
 bool red(Verdict v) { return v == Verdict::kFail || v == Verdict::kNotRun; }
 
@@ -56,12 +56,14 @@ void compare_bits(const std::string& name, const PassportProperty& a, const Pass
         fmt::format("{}: the outputs of {} cases are not the same ({} -> {})", name, a.cases, a.digest, b.digest));
 }
 
-void compare_budgets(const std::string& name, const PassportProperty& a, const PassportProperty& b, PassportDiff& d) {
+// `one_arithmetic`: both devices are to compute the same.
+void compare_budgets(const std::string& name, const PassportProperty& a, const PassportProperty& b, bool one_arithmetic,
+                     PassportDiff& d) {
   if (a.verdict != Verdict::kPass || b.verdict != Verdict::kPass) return;
   const std::string sentence =
       fmt::format("{}: {:.3f} -> {:.3f}{}", name, a.budget, b.budget, same_cases(a, b) ? "" : " (of other cases)");
   if (b.budget > std::max(a.budget * kBudgetFactor, kBudgetFloor)) {
-    (same_cases(a, b) ? d.budget_worse : d.budget_other).push_back(sentence);
+    (same_cases(a, b) && one_arithmetic ? d.budget_worse : d.budget_other).push_back(sentence);
   } else if (a.budget > std::max(b.budget * kBudgetFactor, kBudgetFloor)) {
     d.budget_other.push_back(sentence);
   }
@@ -76,31 +78,6 @@ void compare_goldens(const std::string& name, const PassportProperty& a, const P
       (after->second == "same" ? d.verdicts_other : d.verdicts_worse)
           .push_back(fmt::format("{}: the golden '{}': {} -> {}", name, scene, before, after->second));
     }
-  }
-}
-
-void compare_timings(const PassportProperty& a, const PassportProperty& b, bool one_gpu, PassportDiff& d) {
-  for (const Timing& before : a.timings) {
-    const auto after =
-        std::find_if(b.timings.begin(), b.timings.end(), [&](const Timing& t) { return t.name == before.name; });
-    if (after == b.timings.end() || !(before.median > 0) || !(after->median > 0)) continue;
-    const double ratio = after->median / before.median;
-    const std::string sentence =
-        fmt::format("{}: {:.2f} us [{:.2f}, {:.2f}] -> {:.2f} us [{:.2f}, {:.2f}], x{:.3f}", before.name, before.median,
-                    before.low, before.high, after->median, after->low, after->high, ratio);
-    if (ratio > kTimingFactor && after->low > before.high) {
-      (one_gpu ? d.timing_worse : d.timing_other).push_back("slower  " + sentence);
-    } else if (ratio < 1 / kTimingFactor && after->high < before.low) {
-      d.timing_other.push_back("faster  " + sentence);
-    }
-  }
-  for (const TimingVerdict& before : a.timing_verdicts) {
-    const auto after = std::find_if(b.timing_verdicts.begin(), b.timing_verdicts.end(),
-                                    [&](const TimingVerdict& t) { return t.name == before.name; });
-    if (after == b.timing_verdicts.end() || after->verdict == before.verdict) continue;
-    const std::string sentence = fmt::format("{}: {} (x{:.3f}) -> {} (x{:.3f})", before.name, before.verdict,
-                                             before.ratio, after->verdict, after->ratio);
-    (one_gpu && after->verdict == "SLOWER" ? d.timing_worse : d.timing_other).push_back(sentence);
   }
 }
 
@@ -158,9 +135,11 @@ std::string one_line(const Passport& p) {
 
 }  // namespace
 
-bool PassportDiff::worse() const {
-  return !verdicts_worse.empty() || !bits.empty() || !budget_worse.empty() || !timing_worse.empty() ||
-         !measured_worse.empty();
+std::vector<std::string> PassportDiff::reasons() const {
+  std::vector<std::string> all;
+  for (const auto* worse : {&verdicts_worse, &bits, &budget_worse, &timing_worse, &measured_worse})
+    all.insert(all.end(), worse->begin(), worse->end());
+  return all;
 }
 
 PassportDiff diff_passports(const Passport& before, const Passport& after) {
@@ -172,8 +151,6 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
   }
   if (!d.not_comparable.empty()) return d;
 
-  const bool one_gpu = entry(before, "name") == entry(after, "name") && entry(before, "simulated") == "false" &&
-                       entry(after, "simulated") == "false";
   const bool one_generation = entry(before, "compute_capability") == entry(after, "compute_capability");
   std::size_t other_cases = 0, other_generation = 0, not_run_again = 0;
   // A suite that the second run did not have at all was not asked for; a property that its suite lost is missing.
@@ -190,6 +167,7 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
       }
       continue;
     }
+    d.suites.push_back(s.family);
     for (const std::string& name : s.order) {
       const PassportProperty& a = s.properties.at(name);
       const PassportProperty* const b = after.find(name);
@@ -210,9 +188,10 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
       }
       // What the other device lacks is said once, by the verdict.
       if (a.verdict == Verdict::kPass && b->verdict == Verdict::kPass) compare_measurements(a, *b, one_generation, d);
-      compare_budgets(name, a, *b, d);
+      compare_budgets(name, a, *b, one_generation || !measures(s), d);
       compare_goldens(name, a, *b, d);
-      compare_timings(a, *b, one_gpu, d);
+      for (std::string& change : timing_changes(a, *b)) d.timing_other.push_back(std::move(change));
+      d.timings += a.timings.size();
     }
   }
   for (const PassportSuite& s : after.suites) {
@@ -242,12 +221,70 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
   return d;
 }
 
-std::string diff_text(const Passport& before, const Passport& after, const PassportDiff& d) {
-  std::string out = fmt::format("before: {}\nafter:  {}\n", one_line(before), one_line(after));
-  if (!d.not_comparable.empty()) {
-    section(out, "Not comparable", d.not_comparable);
-    return out;
+namespace {
+
+// What is not there yet.
+void add_new(std::vector<std::string>& to, const std::vector<std::string>& from) {
+  for (const std::string& s : from) {
+    if (std::find(to.begin(), to.end(), s) == to.end()) to.push_back(s);
   }
+}
+
+}  // namespace
+
+PassportDiff diff_runs(const std::vector<Passport>& before, const std::vector<Passport>& after) {
+  PassportDiff d = diff_passports(before.front(), after.front());
+  for (std::size_t i = 1; i < before.size() && i < after.size() && d.not_comparable.empty(); ++i) {
+    const PassportDiff next = diff_passports(before[i], after[i]);
+    for (const auto list : {&PassportDiff::not_comparable, &PassportDiff::verdicts_worse, &PassportDiff::verdicts_other,
+                            &PassportDiff::bits, &PassportDiff::budget_worse, &PassportDiff::budget_other,
+                            &PassportDiff::timing_other, &PassportDiff::measured_worse, &PassportDiff::measured_other,
+                            &PassportDiff::not_compared, &PassportDiff::suites})
+      add_new(d.*list, next.*list);
+  }
+  if (!d.not_comparable.empty()) return d;
+  if (const std::size_t a = before.size(), b = after.size(); a != b) {
+    const std::size_t alone = std::max(a, b) - std::min(a, b);
+    d.not_compared.push_back(fmt::format("{} run{} of the {} {} no counterpart", alone, alone == 1 ? "" : "s",
+                                         a > b ? "first" : "second", alone == 1 ? "has" : "have"));
+  }
+  if (d.timings == 0) return d;
+  TimingJudgement j = judge_timings(before, after);
+  if (!j.why_not.empty()) {
+    d.timings_are = fmt::format("the durations are information: {}", j.why_not);
+    return d;
+  }
+  d.timings_are =
+      fmt::format("the durations of {} pairs of runs in turn: {} slower, {} faster, {} the same, {} not known", j.pairs,
+                  j.slower.size(), j.faster.size(), j.same, j.inconclusive);
+  d.timing_worse = std::move(j.slower);
+  d.timing_other = std::move(j.faster);  // single runs have nothing to add
+  return d;
+}
+
+std::string verdict_line(const PassportDiff& d) {
+  if (!d.not_comparable.empty()) return fmt::format("not comparable: {}", fmt::join(d.not_comparable, "; "));
+  constexpr std::size_t kShown = 3;
+  const auto some = [](std::vector<std::string> sentences) {
+    const std::size_t all = sentences.size();
+    if (all > kShown) sentences.resize(kShown);
+    return fmt::format("{}{}", fmt::join(sentences, "; "),
+                       all > kShown ? fmt::format("; and {} more", all - kShown) : "");
+  };
+  const std::vector<std::string> reasons = d.reasons();
+  std::string line =
+      reasons.empty()
+          ? "not worse: no verdict, output, use of an error bound or measurement is a step back"
+          : fmt::format("WORSE, for {} reason{}: {}", reasons.size(), reasons.size() == 1 ? "" : "s", some(reasons));
+  line += fmt::format(". Compared: {} properties of {}, the outputs of {} bit for bit", d.compared,
+                      fmt::join(d.suites, ", "), d.digests_compared);
+  line += fmt::format(". Not compared: {}", d.not_compared.empty() ? "nothing" : some(d.not_compared));
+  if (!d.timings_are.empty()) line += fmt::format(". Timing: {}", d.timings_are);
+  return line + ".";
+}
+
+std::string diff_text(const Passport& before, const Passport& after, const PassportDiff& d) {
+  std::string out = fmt::format("{}\n\nbefore: {}\nafter:  {}\n", verdict_line(d), one_line(before), one_line(after));
   section(out, "Worse verdicts", d.verdicts_worse);
   section(out, "Other bits", d.bits);
   section(out, "More of the error bound is used", d.budget_worse);
@@ -255,11 +292,9 @@ std::string diff_text(const Passport& before, const Passport& after, const Passp
   section(out, "Computes otherwise", d.measured_worse);
   section(out, "Other verdicts", d.verdicts_other);
   section(out, "Other budgets", d.budget_other);
-  section(out, "Other timings", d.timing_other);
+  section(out, "Timings, for information", d.timing_other);
   section(out, "Another generation computes otherwise", d.measured_other);
   section(out, "Not compared", d.not_compared);
-  out += fmt::format("\n{} properties compared, outputs of {} bit for bit: {}\n", d.compared, d.digests_compared,
-                     d.worse() ? "WORSE" : "not worse");
   return out;
 }
 

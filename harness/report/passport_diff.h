@@ -17,21 +17,32 @@ struct PassportDiff {
   std::vector<std::string> bits;                        // outputs that are not the same, bit for bit
   std::vector<std::string> budget_worse, budget_other;  // properties that use more of their error bound on the same
                                                         // cases; less, or more on other cases
-  std::vector<std::string> timing_worse, timing_other;
+  std::vector<std::string> timing_worse;                // of several runs in turn on one GPU (timing_diff.h)
+  std::vector<std::string> timing_other;                // information
   // What was measured of the device and is not the same: of one compute capability, or of two.
   std::vector<std::string> measured_worse, measured_other;
   std::vector<std::string> not_compared;  // what could not be held against each other, and why
 
   std::size_t compared = 0;          // properties in both
   std::size_t digests_compared = 0;  // and outputs of theirs
-  bool worse() const;
+  std::size_t timings = 0;           // durations of the first that might be compared
+  std::vector<std::string> suites;   // whose properties are compared
+  std::string timings_are;           // how durations were judged, or why not; empty: there are none
+
+  std::vector<std::string> reasons() const;  // for which it is worse
+  bool worse() const { return !reasons().empty(); }
 };
 
-// `before` against `after`. Outputs are compared where both ran the same cases (seed and number) and passed; durations
-// where both ran on GPUs of one name.
+// `before` against `after`. Outputs are compared where both ran the same cases (seed and number) and passed. Durations
+// of one run each are information, and make nothing worse.
 PassportDiff diff_passports(const Passport& before, const Passport& after);
+// The same of several runs of each side, at least one: what any two of them show, in their order; and durations,
+// judged.
+PassportDiff diff_runs(const std::vector<Passport>& before, const std::vector<Passport>& after);
 
-// For people.
+// One line: whether it is worse and why, what was compared and what was not.
+std::string verdict_line(const PassportDiff& diff);
+// For people: that line, and everything.
 std::string diff_text(const Passport& before, const Passport& after, const PassportDiff& diff);
 
 }  // namespace lockstep

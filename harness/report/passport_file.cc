@@ -136,13 +136,33 @@ bool read_passport(const std::string& path, Passport& out, std::string& error) {
   std::error_code none;
   const std::string file = std::filesystem::is_directory(path, none) ? path + "/passport.json" : path;
   std::ifstream in(file, std::ios::binary);
-  if (!in) {
+  if (!in || std::filesystem::is_directory(file, none)) {
     error = fmt::format("{} cannot be read", file);
     return false;
   }
   if (!parse_passport(std::string(std::istreambuf_iterator<char>(in), {}), out, error)) {
     error = fmt::format("{}: {}", file, error);
     return false;
+  }
+  return true;
+}
+
+bool read_runs(const std::string& path, std::vector<Passport>& out, std::string& error) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  std::vector<std::string> runs;
+  if (fs::is_directory(path, none) && !fs::exists(path + "/passport.json", none)) {
+    for (const fs::directory_entry& e : fs::directory_iterator(path, none)) {
+      if (fs::exists(e.path() / "passport.json", none)) runs.push_back(e.path().string());
+    }
+    // "2" before "10".
+    std::sort(runs.begin(), runs.end(), [](const std::string& a, const std::string& b) {
+      return a.size() != b.size() ? a.size() < b.size() : a < b;
+    });
+  }
+  if (runs.empty()) runs.push_back(path);
+  for (const std::string& run : runs) {
+    if (!read_passport(run, out.emplace_back(), error)) return false;
   }
   return true;
 }

@@ -82,5 +82,8 @@ struct Passport {
 bool parse_passport(std::string_view text, Passport& out, std::string& error);
 // `path` is the file, or a folder with a passport.json in it.
 bool read_passport(const std::string& path, Passport& out, std::string& error);
+// The same of several runs: `path` may also be a folder of such folders, one a run. Numbers in their names count as
+// numbers.
+bool read_runs(const std::string& path, std::vector<Passport>& out, std::string& error);
 
 }  // namespace lockstep

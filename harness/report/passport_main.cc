@@ -33,12 +33,13 @@ std::string from_user(const std::string& path) {
 }
 
 int diff(const std::string& before_path, const std::string& after_path) {
-  Passport before, after;
+  std::vector<Passport> before, after;
   std::string error;
-  if (!read_passport(from_user(before_path), before, error) || !read_passport(from_user(after_path), after, error))
+  if (!read_runs(from_user(before_path), before, error) || !read_runs(from_user(after_path), after, error))
     return refuse(error);
-  const PassportDiff d = diff_passports(before, after);
-  fmt::print("{}", diff_text(before, after, d));
+  const PassportDiff d = diff_runs(before, after);
+  std::fputs(diff_text(before.front(), after.front(), d).c_str(), stdout);
+  if (error = command::flush_stdout(); !error.empty()) return refuse(error);
   return !d.not_comparable.empty() ? kNotComparable : d.worse() ? kWorse : kSame;
 }
 
@@ -59,8 +60,9 @@ int report(const command::PassportArguments& a) {
   }
   const std::string path = (out / "report.html").string();
   if (error = command::save_file(path, report_html(passport, context, assets)); !error.empty()) return refuse(error);
-  fmt::print("{}\n", path);
-  return kSame;
+  std::puts(path.c_str());
+  error = command::flush_stdout();
+  return error.empty() ? kSame : refuse(error);
 }
 
 int main(const std::vector<std::string>& words) {

@@ -65,7 +65,7 @@ std::string mark_of_run(const Passport& p) {
 std::string change_section(const Passport& p, const ReportContext& context) {
   if (!context.earlier) return "";
   const Passport& before = *context.earlier;
-  const PassportDiff d = diff_passports(before, p);
+  const PassportDiff d = diff_runs({before}, {p});
   std::string body =
       fmt::format("<p class=\"soft\">Against the run of {}, commit <code>{}</code>.</p>\n", escape(before.created),
                   escape(before.commit.empty() ? "unknown" : before.commit.substr(0, 12)));
@@ -76,7 +76,7 @@ std::string change_section(const Passport& p, const ReportContext& context) {
   add_list(body, "Slower", d.timing_worse, true);
   add_list(body, "Other verdicts", d.verdicts_other, false);
   add_list(body, "Other budgets", d.budget_other, false);
-  add_list(body, "Other timings", d.timing_other, false);
+  add_list(body, "Timings, for information", d.timing_other, false);
   add_list(body, "Not compared", d.not_compared, false);
   if (d.not_comparable.empty())
     body += fmt::format("<p>{} properties compared, outputs of {} bit for bit: <span class=\"{}\">{}</span>.</p>\n",

@@ -122,7 +122,9 @@ std::string Finding::to_string() const {
   if (occurrences > 1) s += format(", and %" PRIu64 " more %s", occurrences - 1, occurrences == 2 ? one : many);
   s += "\n  at " + access.site.to_string();
   if (other) {
-    s += format("\n  against %s by %s\n  at %s", direction(*other), place(*other).c_str(), other->site.to_string().c_str());
+    // A barrier is waited at, and neither read nor written.
+    s += kind == Kind::kBarrierDivergence ? "\n  while " + place(*other) + " waits" : format("\n  against %s by %s", direction(*other), place(*other).c_str());
+    s += "\n  at " + other->site.to_string();
   }
   if (!detail.empty()) s += "\n  " + detail;
   if (survived) s += "\n  The kernel went on.";

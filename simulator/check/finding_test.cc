@@ -48,6 +48,24 @@ TEST(Finding, ARaceShowsBothSides) {
   EXPECT_NE(s.find("stencil.cu:39"), std::string::npos) << s;
 }
 
+TEST(Finding, OfABarrierIsAgainstNoAccess) {
+  Finding f = example();
+  f.kind = Kind::kBarrierDivergence;
+  f.access.site.instruction = "bar.sync";
+  f.access.size = 0;
+  f.where = "other lanes of the same warp wait at another barrier instruction";
+  f.other = f.access;
+  f.other->thread = {7, 0, 0};
+  f.other->site.line = 39;
+  EXPECT_EQ(f.to_string(),
+            "barrier-divergence: bar.sync, other lanes of the same warp wait at another barrier instruction\n"
+            "  in kernel stencil(float const*, float*, int)\n"
+            "  by block (3,0,0) thread (31,0,0), and 5 more threads\n"
+            "  at stencil.cu:41 (bar.sync)\n"
+            "  while block (3,0,0) thread (7,0,0) waits\n"
+            "  at stencil.cu:39 (bar.sync)");
+}
+
 TEST(Finding, AfterWhichTheKernelWentOnCountsTimes) {
   Finding f = example();
   f.survived = true;

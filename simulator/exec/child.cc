@@ -63,7 +63,10 @@ int run_child(const std::vector<std::string>& command, const Environment& set) {
   const pid_t child = fork();
   if (child == 0) {
     execve(image.argv[0], image.argv.data(), image.envp.data());
-    std::fprintf(stderr, "lockstep: %s cannot be started: %s\n", image.argv[0], std::strerror(errno));
+    const char* const why = errno == ENOEXEC  ? "it is neither an ELF program nor a script that begins with #!"
+                            : errno == ENOENT ? "the interpreter that it names is not there"
+                                              : std::strerror(errno);
+    std::fprintf(stderr, "lockstep: %s cannot be started: %s\n", image.argv[0], why);
     _exit(kCannotStart);
   }
   if (child < 0) {

@@ -40,7 +40,7 @@ Row row_of(const KernelTotals& totals) {
 std::string counter_table(const RunRecord& record) {
   std::vector<std::pair<Row, std::string>> rows;
   for (const std::string& kernel : record.kernels) {
-    if (const auto it = record.totals.find(kernel); it != record.totals.end()) rows.emplace_back(row_of(it->second), kernel);
+    if (const auto it = record.totals.find(kernel); it != record.totals.end() && !it->second.counters.empty()) rows.emplace_back(row_of(it->second), kernel);
   }
   if (rows.empty()) return {};
   std::array<std::size_t, kHeadings.size()> widths;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "simulator/exec/counter_table.h"
 #include "simulator/exec/mutate/mutate.h"
 #include "simulator/exec/preflight.h"
+#include "simulator/exec/record_file.h"
 #include "simulator/exec/report.h"
 #include "simulator/exec/run_record.h"
 #include "simulator/exec/tracefile.h"
@@ -54,32 +56,27 @@ std::string library_folder(const char* self) {
   return {};
 }
 
-// A temporary file that is removed at the end.
-class Scratch {
- public:
-  Scratch() {
-    std::error_code error;
-    path_ = (fs::temp_directory_path(error) / "lockstep-record.XXXXXX").string();
-    const int file = mkstemp(path_.data());
-    if (file >= 0)
-      close(file);
-    else
-      path_.clear();
-  }
-  ~Scratch() {
-    if (!path_.empty()) unlink(path_.c_str());
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 // The program's own status, unless it is 0 and something speaks against that.
 int judge(int status, const RunRecord& record, bool require_kernels) {
   if (status != 0) return status;
   if (record.untaken_errors) return kFindings;
+  if (record.lossy) return kNoReport;
   return require_kernels && record.kernels.empty() ? kNoKernel : 0;
+}
+
+// A sentence about a setting, "LOCKSTEP_DEVICES='x' is not ...", about the option that has set it.
+std::string as_typed(const std::string& sentence, const Environment& set) {
+  constexpr std::pair<const char*, const char*> kOptions[] = {{"LOCKSTEP_DEVICES", "--devices"},
+                                                              {"LOCKSTEP_MEMORY", "--memory"},
+                                                              {"LOCKSTEP_SCHEDULE", "--schedule"},
+                                                              {"LOCKSTEP_HOST_THREADS", "--threads"},
+                                                              {"LOCKSTEP_INSTRUCTION_LIMIT", "--instruction-limit"},
+                                                              {"LOCKSTEP_SUPPRESSIONS", "--suppressions"}};
+  for (const auto& [variable, option] : kOptions) {
+    const std::string begin = std::string(variable) + "=";
+    if (set.contains(variable) && sentence.starts_with(begin)) return std::string(option) + "=" + sentence.substr(begin.size());
+  }
+  return sentence;
 }
 
 // Reads the settings, finds the simulated runtime and looks at the program; `set` and `command` become what it is started with. 0, or an exit status: why
@@ -89,7 +86,7 @@ int get_ready(Environment& set, std::vector<std::string>& command, const char* s
     const auto it = set.find(name);
     return it != set.end() ? it->second.c_str() : std::getenv(name);
   });
-  if (const auto* error = std::get_if<std::string>(&settings)) return fail(kUsage, *error);
+  if (const auto* error = std::get_if<std::string>(&settings)) return fail(kUsage, as_typed(*error, set));
   const std::string folder = library_folder(self);
   if (folder.empty()) return fail(kRefused, std::string("the simulated ") + kLibrary + " is not beside this program");
   const Preflight look = look_at(command.front(), folder, std::get<runtime::Settings>(settings).profile->compute_capability());
@@ -104,7 +101,7 @@ int get_ready(Environment& set, std::vector<std::string>& command, const char* s
 }
 
 bool write_file(const std::string& path, const std::string& text) {
-  if (path == "-") return std::fputs(text.c_str(), stdout) >= 0;
+  if (path == "-") return std::fputs(text.c_str(), stdout) >= 0;  // whether it arrives, end() looks
   const std::string error = command::save_file(path, text);
   if (!error.empty()) fail(0, error);
   return error.empty();
@@ -138,7 +135,13 @@ bool tell_coverage(const Options& options, const RunRecord& record) {
   return true;
 }
 
-int run(Options options, const std::vector<std::string>& program, Command mode, const char* self) {
+// The status, unless what was printed did not arrive.
+int end(int status) {
+  const std::string error = command::flush_stdout();
+  return error.empty() ? status : fail(status == 0 ? kNoReport : status, error);
+}
+
+int run(Options options, const std::vector<std::string>& command, Command mode, const char* self) {
   if (mode == Command::kCounters) options.set.try_emplace("LOCKSTEP_COUNT", "1");
   if (mode == Command::kCoverage) options.set["LOCKSTEP_COVERAGE"] = "1";
   if (mode != Command::kExec && std::getenv("LOCKSTEP_CHECKS") == nullptr) options.set.try_emplace("LOCKSTEP_CHECKS", "none");
@@ -148,25 +151,38 @@ int run(Options options, const std::vector<std::string>& program, Command mode, 
     if (mode != Command::kCoverage && std::getenv(variable) == nullptr) options.set[variable] = "1";
   }
   if (options.stop) options.set["LOCKSTEP_GO_ON"] = "0";
-  std::vector<std::string> command = program;
-  if (const int status = get_ready(options.set, command, self); status != 0) return status;
+  std::vector<std::string> program = command;  // with the path at which it was found
+  if (const int status = get_ready(options.set, program, self); status != 0) return status;
 
-  const Scratch scratch;
-  if (scratch.path().empty()) return fail(kRefused, "no temporary file can be made (TMPDIR)");
-  options.set["LOCKSTEP_RECORD"] = scratch.path();
-  std::fflush(nullptr);
-  const int status = run_child(command, options.set);
-
-  ProgramRun done{program, 0, read_run_record(scratch.path())};
+  // A program may run for hours before there is anything to write.
+  std::vector<std::string> files = options.reports;
   if (mode == Command::kCoverage) {
-    const bool told = tell_coverage(options, done.record);
-    return status == 0 && !told ? kNoReport : status;
+    files.push_back(options.tracefile);
+    if (!options.text.empty()) files.push_back(options.text);
+  }
+  for (const std::string& path : files) {
+    if (path == "-") continue;
+    if (const std::string error = command::try_to_save(path); !error.empty()) return fail(kNoReport, error + "; nothing was run");
+  }
+  const RecordFile record;
+  if (!record.error().empty()) return fail(kRefused, record.error());
+  options.set["LOCKSTEP_RECORD"] = record.path();
+  std::fflush(nullptr);
+  const int status = run_child(program, options.set);
+
+  ProgramRun done{command, 0, read_run_record(record.path())};
+  if (done.record.lossy) fail(0, "not all that the simulated GPU found could be recorded: what follows, and every report, is incomplete");
+  if (mode == Command::kCoverage) {
+    const bool told = tell_coverage(options, done.record) && !done.record.lossy;
+    return end(status == 0 && !told ? kNoReport : status);
   }
   done.exit_status = judge(status, done.record, options.require_kernels);
   bool reported = true;
   for (const std::string& path : options.reports) {
     std::string error;
-    if (!write_report(done, path, &error)) {
+    if (path == "-") {
+      std::fputs(text_report(done).c_str(), stdout);
+    } else if (!write_report(done, path, &error)) {
       fail(0, error);
       reported = false;
     }
@@ -177,7 +193,7 @@ int run(Options options, const std::vector<std::string>& program, Command mode, 
     std::fputs(counter_table(done.record).c_str(), stdout);
     if (done.record.unfinished > 0) fail(0, "a process did not end normally: the counters of its kernels are missing");
   }
-  return done.exit_status == 0 && !reported ? kNoReport : done.exit_status;
+  return end(done.exit_status == 0 && !reported ? kNoReport : done.exit_status);
 }
 
 int main(int argc, char** argv) {

@@ -86,15 +86,19 @@ std::vector<Needed> parse_library_list(const std::string& text) {
 Preflight look_at(const std::string& name, const std::string& library_folder, int compute_capability) {
   Preflight result;
   result.program = find_program(name);
-  if (result.program.empty()) {
-    result.verdict = Preflight::Verdict::kNotFound;
-    result.sentences.push_back(name + ": no such program");
-    return result;
-  }
   const auto refuse = [&](const std::string& sentence) {
     result.verdict = Preflight::Verdict::kRefused;
     result.sentences.push_back(name + ": " + sentence);
   };
+  if (std::error_code none; result.program.empty() && name.find('/') != name.npos && fs::exists(name, none)) {
+    refuse(fs::is_directory(name, none) ? "is a folder and no program" : "may not be executed; chmod +x makes a file a program");
+    return result;
+  }
+  if (result.program.empty()) {
+    result.verdict = Preflight::Verdict::kNotFound;
+    result.sentences.push_back((name.empty() ? "''" : name) + ": no such program" + (fs::exists(name) ? " on PATH; here is one: ./" + name : ""));
+    return result;
+  }
   const Inspection own = inspect_file(result.program, compute_capability);
   // A runtime that is linked statically is led to the simulated one, which must be there: in what a script starts, or a program opens later, too. A
   // program that needs libcudart.so.13 is left as it is: AddressSanitizer, for one, wants nothing before itself.

@@ -30,10 +30,13 @@ TEST(Preflight, SaysWhatToDoAboutALibrary) {
 }
 
 TEST(Preflight, AProgramThatIsNotThereIsNotFound) {
-  for (const char* name : {"/nonexistent/program", "no-such-program-anywhere", "/tmp"}) {
+  for (const char* name : {"/nonexistent/program", "no-such-program-anywhere", ""}) {
     const Preflight look = look_at(name, "/nonexistent", 90);
     EXPECT_EQ(look.verdict, Preflight::Verdict::kNotFound) << name;
     EXPECT_EQ(look.sentences.size(), 1u);
+  }
+  for (const char* name : {"/tmp", "/etc/passwd"}) {
+    EXPECT_EQ(look_at(name, "/nonexistent", 90).verdict, Preflight::Verdict::kRefused) << name;
   }
 }
 

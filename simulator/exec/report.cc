@@ -81,14 +81,15 @@ json location(const json& access, const std::string& kernel) {
   return result;
 }
 
-// "a write, by block (0,0,0) thread (3,0,0)"; the thread only where it is known.
-std::string by_whom(const json& access) {
+// "one access, a write, by block (0,0,0) thread (3,0,0)"; the thread only where it is known. A barrier is waited at, and no access.
+std::string by_whom(const std::string& which, const std::string& kind, const json& access) {
   const auto place = [&](const char* what) {
     const json at = access.value(what, json());
     return !at.is_array() || at.size() != 3 ? "" : std::string(what) + " (" + at[0].dump() + "," + at[1].dump() + "," + at[2].dump() + ")";
   };
   const std::string block = place("block"), thread = place("thread");
-  const std::string what = access.value("atomic", false) ? "an atomic access" : access.value("write", false) ? "a write" : "a read";
+  const std::string how = access.value("atomic", false) ? "an atomic access" : access.value("write", false) ? "a write" : "a read";
+  const std::string what = which + (kind == "barrier-divergence" ? " barrier" : " access, " + how);
   return block.empty() || thread.empty() ? what : what + ", by " + block + " " + thread;
 }
 
@@ -106,8 +107,8 @@ json sarif_result(const json& finding, bool suppressed, std::map<std::string, st
   if (finding.contains("other")) {
     json other = location(finding["other"], kernel);
     other["id"] = 1;
-    result["locations"][0]["message"]["text"] = "one access, " + by_whom(finding);
-    other["message"]["text"] = "the other access, " + by_whom(finding["other"]);
+    result["locations"][0]["message"]["text"] = by_whom("one", kind, finding);
+    other["message"]["text"] = by_whom("the other", kind, finding["other"]);
     result["relatedLocations"] = json::array({std::move(other)});
   }
   for (const char* key : {"block", "thread", "address", "size", "space", "ptx_line", "instruction", "where", "call", "error"}) {
@@ -125,12 +126,17 @@ std::string dump(const json& value) { return value.dump(2, ' ', false, json::err
 }  // namespace
 
 std::string summary(const RunRecord& record) {
-  if (record.device.empty()) return "no simulated GPU was used";
+  if (record.device.empty()) return record.lossy ? "nothing that the simulated GPU found could be recorded" : "no simulated GPU was used";
   const std::size_t errors = record.errors();
-  return count(record.kernels.size(), "kernel", "kernels") + " launched on a simulated " + record.device +
+  const std::string launches = record.kernels.empty()
+                                   ? "no kernel was launched"
+                                   : count(record.launches(), "launch", "launches") + " of " + count(record.kernels.size(), "kernel", "kernels");
+  // Nobody is to take a run without checks for one in which they found nothing.
+  const std::string checks = record.checks == "none" ? " without checks" : record.checks.starts_with("all") ? "" : " with the checks " + record.checks;
+  return launches + " on a simulated " + record.device + (record.checks.empty() ? "" : checks) +
          (record.refused_launches == 0 ? "" : ", " + count(record.refused_launches, "launch", "launches") + " refused") + ": " +
          count(errors, "error", "errors") + ", " + std::to_string(record.findings.size() - errors) + " for information, " +
-         std::to_string(record.suppressed.size()) + " suppressed";
+         std::to_string(record.suppressed.size()) + " suppressed" + (record.lossy ? "; NOT ALL COULD BE RECORDED" : "");
 }
 
 std::string text_report(const ProgramRun& run) {
@@ -149,8 +155,10 @@ json json_report(const ProgramRun& run) {
     }
     kernels.push_back(std::move(kernel));
   }
-  return {{"command", run.command},          {"exit_status", run.exit_status},     {"device", run.record.device},
-          {"schedule", run.record.schedule}, {"kernels", std::move(kernels)},      {"refused_launches", run.record.refused_launches},
+  return {{"command", run.command},          {"exit_status", run.exit_status},
+          {"device", run.record.device},     {"checks", run.record.checks},
+          {"complete", !run.record.lossy},   {"schedule", run.record.schedule},
+          {"kernels", std::move(kernels)},   {"refused_launches", run.record.refused_launches},
           {"findings", run.record.findings}, {"suppressed", run.record.suppressed}};
 }
 

@@ -18,11 +18,11 @@ struct ProgramRun {
 
 // All findings, each as it was printed, then one line that sums up.
 std::string text_report(const ProgramRun& run);
-// "2 kernels launched on a simulated sm_90: 1 error, 0 for information, 3 suppressed"
+// "12 launches of 2 kernels on a simulated sm_90: 1 error, 0 for information, 3 suppressed", and which checks ran where these were not all
 std::string summary(const RunRecord& record);
 
-// {"command", "exit_status", "device", "schedule", "kernels": [{"name", "launches", counters...}], "findings", "suppressed"}; launches and counters
-// are absent for kernels of a process that did not end normally.
+// {"command", "exit_status", "complete", "device", "checks", "schedule", "kernels": [{"name", "launches", counters...}], "findings", "suppressed"}; counters
+// are absent for kernels of a process that did not end normally; "complete" is false where something could not be recorded.
 nlohmann::json json_report(const ProgramRun& run);
 
 // A SARIF log (OASIS, Static Analysis Results Interchange Format 2.1.0) with one run and one result a finding. The source line is a result's

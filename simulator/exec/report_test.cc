@@ -23,6 +23,7 @@ ProgramRun sample() {
   run.record.device = "sm_90";
   run.record.kernels = {"f(int*)", "g()"};
   run.record.totals["f(int*)"] = {3, {{"atomics", 2}}};
+  run.record.totals["g()"] = {1, {}};  // its process did not end normally
   json race = access("src/a file.cu", 12);
   race["kind"] = "race";
   race["severity"] = "error";
@@ -115,7 +116,8 @@ TEST(Json, HoldsKernelsAndFindings) {
   EXPECT_EQ(report["exit_status"], 86);
   EXPECT_EQ(report["kernels"][0]["launches"], 3);
   EXPECT_EQ(report["kernels"][0]["atomics"], 2);
-  EXPECT_FALSE(report["kernels"][1].contains("launches")) << "its process did not end normally";
+  EXPECT_EQ(report["kernels"][1]["launches"], 1);
+  EXPECT_FALSE(report["kernels"][1].contains("atomics")) << "its process did not end normally";
   EXPECT_EQ(report["findings"].size(), 2u);
   EXPECT_EQ(report["suppressed"].size(), 1u);
 }
@@ -126,6 +128,14 @@ TEST(Sarif, NamesBothThreadsOfARace) {
   EXPECT_EQ(result["properties"]["other"]["thread"], (std::vector<int>{31, 0, 0}));
   EXPECT_EQ(result["locations"][0]["message"]["text"], "one access, a write, by block (0,0,0) thread (1,0,0)");
   EXPECT_EQ(result["relatedLocations"][0]["message"]["text"], "the other access, a read, by block (0,0,0) thread (31,0,0)");
+}
+
+TEST(Sarif, CallsABarrierNoAccess) {
+  ProgramRun run = sample();
+  run.record.findings[0]["kind"] = "barrier-divergence";
+  const json result = sarif_report(run)["runs"][0]["results"][0];
+  EXPECT_EQ(result["locations"][0]["message"]["text"], "one barrier, by block (0,0,0) thread (1,0,0)");
+  EXPECT_EQ(result["relatedLocations"][0]["message"]["text"], "the other barrier, by block (0,0,0) thread (31,0,0)");
 }
 
 TEST(Reports, TellOfRefusedLaunches) {
@@ -139,7 +149,7 @@ TEST(Reports, TellOfRefusedLaunches) {
                                       {"file", ""}}});
   run.record.suppressed = json::array();
   run.record.refused_launches = 1;
-  EXPECT_EQ(summary(run.record), "2 kernels launched on a simulated sm_90, 1 launch refused: 1 error, 0 for information, 0 suppressed");
+  EXPECT_EQ(summary(run.record), "4 launches of 2 kernels on a simulated sm_90, 1 launch refused: 1 error, 0 for information, 0 suppressed");
   EXPECT_EQ(json_report(run)["refused_launches"], 1);
   const json log = sarif_report(run);
   expect_valid_sarif(log);
@@ -150,8 +160,38 @@ TEST(Reports, TellOfRefusedLaunches) {
 TEST(Text, EndsWithASummary) {
   EXPECT_EQ(text_report(sample()),
             "race: st.shared.f32 ...\n\nuninitialised ...\n\n"
-            "2 kernels launched on a simulated sm_90: 1 error, 1 for information, 1 suppressed\n");
+            "4 launches of 2 kernels on a simulated sm_90: 1 error, 1 for information, 1 suppressed\n");
   EXPECT_EQ(text_report(ProgramRun{}), "no simulated GPU was used\n");
+  ProgramRun one;
+  one.record.device = "sm_90";
+  EXPECT_EQ(summary(one.record), "no kernel was launched on a simulated sm_90: 0 errors, 0 for information, 0 suppressed");
+  one.record.kernels = {"f(int*)"};
+  one.record.totals["f(int*)"].launches = 1;
+  EXPECT_EQ(summary(one.record), "1 launch of 1 kernel on a simulated sm_90: 0 errors, 0 for information, 0 suppressed");
+}
+
+TEST(Reports, TellWhichChecksRan) {
+  ProgramRun run = sample();
+  const auto begin = [&](const std::string& checks) {
+    run.record.checks = checks;
+    EXPECT_EQ(json_report(run)["checks"], checks);
+    const std::string text = summary(run.record);
+    return text.substr(0, text.find(':'));
+  };
+  EXPECT_EQ(begin("all"), "4 launches of 2 kernels on a simulated sm_90");
+  EXPECT_EQ(begin("all, leaks"), "4 launches of 2 kernels on a simulated sm_90");
+  EXPECT_EQ(begin("none"), "4 launches of 2 kernels on a simulated sm_90 without checks");
+  EXPECT_EQ(begin("bounds, races"), "4 launches of 2 kernels on a simulated sm_90 with the checks bounds, races");
+}
+
+TEST(Reports, TellOfWhatCouldNotBeRecorded) {
+  ProgramRun run = sample();
+  EXPECT_EQ(json_report(run)["complete"], true);
+  run.record.lossy = true;
+  EXPECT_EQ(json_report(run)["complete"], false);
+  EXPECT_NE(text_report(run).find("NOT ALL COULD BE RECORDED"), std::string::npos);
+  run.record.device.clear();
+  EXPECT_EQ(summary(run.record), "nothing that the simulated GPU found could be recorded");
 }
 
 TEST(Files, AreOfTheKindThatTheirNamesSay) {

@@ -16,11 +16,7 @@ void add_totals(const json& totals, RunRecord* record) {
   for (const json& one : totals) {
     KernelTotals& sum = record->totals[one.value("kernel", "")];
     for (const auto& [key, value] : one.items()) {
-      if (key == "launches") {
-        sum.launches += value.get<std::uint64_t>();
-      } else if (key != "device" && value.is_number_unsigned()) {
-        sum.counters[key] += value.get<std::uint64_t>();
-      }
+      if (key != "device" && value.is_number_unsigned()) sum.counters[key] += value.get<std::uint64_t>();
     }
   }
 }
@@ -28,6 +24,12 @@ void add_totals(const json& totals, RunRecord* record) {
 }  // namespace
 
 std::size_t RunRecord::errors() const { return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), is_error)); }
+
+std::uint64_t RunRecord::launches() const {
+  std::uint64_t sum = 0;
+  for (const auto& [kernel, of] : totals) sum += of.launches;
+  return sum;
+}
 
 RunRecord read_run_record(const std::string& path) {
   RunRecord record;
@@ -40,16 +42,24 @@ RunRecord read_run_record(const std::string& path) {
   };
   std::vector<Found> all;
   std::ifstream file(path);
+  record.lossy = !file;
   for (std::string text; std::getline(file, text);) {
+    if (text.empty()) continue;
     const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (!line.is_object()) continue;
+    if (!line.is_object()) {
+      record.lossy = true;
+      continue;
+    }
+    record.lossy |= line.value("lost", 0) != 0;
     const std::int64_t pid = line.value("pid", std::int64_t{0});
     if (line.contains("device")) {
       record.device = line.value("device", "");
       record.schedule = line.value("schedule", std::uint64_t{0});
+      record.checks = line.value("checks", "");
     } else if (line.contains("kernel")) {
       const std::string name = line.value("kernel", "");
       if (std::find(record.kernels.begin(), record.kernels.end(), name) == record.kernels.end()) record.kernels.push_back(name);
+      record.totals[name].launches += line.value("launches", std::uint64_t{0});
       launching.insert(pid);
     } else if (line.contains("finding")) {
       const Found found{pid, line.value("number", std::uint64_t{0}), line.value("suppressed", false), false, line["finding"]};

@@ -4,6 +4,8 @@
 
 #include <fstream>
 
+#include "simulator/runtime/state/record_mark.h"
+
 namespace lockstep::exec {
 namespace run_record_test {
 
@@ -13,34 +15,55 @@ RunRecord read(const std::string& lines) {
   return read_run_record(path);
 }
 
-constexpr const char* kStart = R"x({"pid":1,"device":"sm_80","schedule":7,"checks":3})x"
+constexpr const char* kStart = R"x({"pid":1,"device":"sm_80","schedule":7,"checks":"bounds, races"})x"
                                "\n";
 constexpr const char* kError = R"x({"pid":1,"finding":{"kind":"race","severity":"error"},"suppressed":false})x"
                                "\n";
 
 TEST(RunRecord, GathersWhatAProcessDid) {
   const RunRecord r = read(std::string(kStart) +
-                           R"x({"pid":1,"kernel":"f(int*)"})x"
+                           R"x({"pid":1,"kernel":"f(int*)","launches":                   2})x"
+                           "\n\n"
+                           R"x({"pid":1,"kernel":"f(int*)","launches":1})x"
                            "\n" +
                            kError +
                            R"x({"pid":1,"finding":{"kind":"race","severity":"information"},"suppressed":false})x"
                            "\n"
                            R"x({"pid":1,"finding":{"kind":"misaligned","severity":"error"},"suppressed":true})x"
                            "\n"
-                           R"x({"pid":1,"totals":[{"kernel":"f(int*)","device":0,"launches":2,"atomics":5},)x"
-                           R"x({"kernel":"f(int*)","device":1,"launches":1,"atomics":1}]})x"
+                           R"x({"pid":1,"totals":[{"kernel":"f(int*)","device":0,"atomics":5},)x"
+                           R"x({"kernel":"f(int*)","device":1,"atomics":1}]})x"
                            "\n");
   EXPECT_EQ(r.device, "sm_80");
   EXPECT_EQ(r.schedule, 7u);
+  EXPECT_EQ(r.checks, "bounds, races");
   EXPECT_EQ(r.kernels, std::vector<std::string>{"f(int*)"});
   EXPECT_EQ(r.findings.size(), 2u);
   EXPECT_EQ(r.errors(), 1u);
   EXPECT_EQ(r.suppressed.size(), 1u);
   EXPECT_EQ(r.totals.at("f(int*)").launches, 3u) << "over all devices";
+  EXPECT_EQ(r.launches(), 3u);
   EXPECT_EQ(r.totals.at("f(int*)").counters.at("atomics"), 6u);
   EXPECT_EQ(r.totals.at("f(int*)").counters.count("device"), 0u);
   EXPECT_TRUE(r.untaken_errors);
   EXPECT_EQ(r.unfinished, 0);
+  EXPECT_FALSE(r.lossy);
+}
+
+// What is missing may have been an error.
+TEST(RunRecord, TellsOfWhatCouldNotBeRecorded) {
+  EXPECT_FALSE(read(std::string(runtime::kRecordMark) + kStart).lossy);
+  std::string marked(runtime::kRecordMark);
+  marked[runtime::kRecordMarkAt] = '1';
+  EXPECT_TRUE(read(marked + kStart).lossy);
+  EXPECT_TRUE(read(std::string(kStart) + R"x({"pid":1,"find)x").lossy) << "a line that was not written whole";
+  EXPECT_TRUE(read(std::string(kStart) +
+                   R"x({"pid":1,"find)x"
+                   "\n" +
+                   kError)
+                  .untaken_errors)
+      << "and the lines behind it count";
+  EXPECT_TRUE(read_run_record("/nonexistent").lossy);
 }
 
 TEST(RunRecord, ErrorsThatTheirProcessTookAreItsOwn) {
@@ -95,17 +118,17 @@ TEST(RunRecord, InformationBesideAnErrorChangesNothing) {
   }
 }
 
-TEST(RunRecord, ACrashLeavesItsKernelsWithoutTotals) {
-  const RunRecord r = read(R"x({"pid":1,"kernel":"f"})x"
+TEST(RunRecord, ACrashLeavesItsLaunchesWithoutCounters) {
+  const RunRecord r = read(R"x({"pid":1,"kernel":"f","launches":5})x"
                            "\n"
-                           R"x({"pid":2,"kernel":"f"})x"
+                           R"x({"pid":2,"kernel":"f","launches":1})x"
                            "\n"
                            R"x({"pid":2,"totals":[]})x"
-                           "\n"
-                           R"x({"pid":1,"find)x");
+                           "\n");
   EXPECT_EQ(r.unfinished, 1);
   EXPECT_EQ(r.kernels.size(), 1u);
-  EXPECT_TRUE(r.totals.empty());
+  EXPECT_EQ(r.launches(), 6u);
+  EXPECT_TRUE(r.totals.at("f").counters.empty());
 }
 
 TEST(RunRecord, NothingIsNothing) {

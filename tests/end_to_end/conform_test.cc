@@ -97,6 +97,7 @@ TEST(Conform, RunsOneCaseOfOneSuite) {
   }
   ASSERT_THAT(text, HasSubstr("n=50 "));
   const Conformed again = conform({"properties", "right"}, {"--suite=properties", "--case=Wrong.Expectation: " + text});
+  EXPECT_EQ(again.passport["device"]["simulated"], "true");
   EXPECT_EQ(again.status, 1) << again.output;
   EXPECT_EQ(again.passport["counts"]["planned"], 1);
   EXPECT_EQ(again.passport["suites"][0]["properties"][0]["minimal_case"], text);

@@ -66,15 +66,54 @@ TEST(RunOptions, ChooseAPropertyByAPattern) {
   EXPECT_EQ(ended.status, 0) << ended.output;
   EXPECT_THAT(properties(passport(out)), ElementsAre("Right.ExchangesUnderABarrier"));
   EXPECT_EQ(passport(out)["options"]["pattern"], "EXCHANGES");
+  EXPECT_EQ(passport(out)["device"]["simulated"], "true") << "a part of a suite is of a device too";
   conform(suites, out, {"-k", "wrong.unw*warp", "--cases=60"});
   EXPECT_THAT(properties(passport(out)), ElementsAre("Wrong.UnwrittenBeyondAWarp"));
   conform(suites, out, {"-k", "exchanges,wrong.unw*warp", "--cases=60"});
   EXPECT_THAT(properties(passport(out)), ElementsAre("Right.ExchangesUnderABarrier", "Wrong.UnwrittenBeyondAWarp"));
+  EXPECT_EQ(conform(suites, out, {"-k", "LaunchesNoKernel"}).status, 0) << "also where it launches nothing";
+  EXPECT_EQ(passport(out)["device"]["simulated"], "true");
   conform(suites, out, {"-k", "!exchanges,wrong", "--cases=5"});
   EXPECT_THAT(properties(passport(out)), ElementsAre("Host.LaunchesNoKernel", "Right.DoublesItsInput"));
   const Ended none = conform(suites, out, {"-k", "nothing_of_that"});
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(none.output, ContainsRegex("-k nothing_of_that takes none of [0-9]+ properties; `list` shows them"));
+}
+
+// A list that a full disk cuts off would be one of fewer properties, and the run of them green.
+TEST(RunOptions, ChooseFromWholeLists) {
+  const std::string suites = manifest({"right"}), out = fresh_file("out");
+  const Ended ended = conform(suites, out, {"-k", "EXCHANGES", "--cases=5"}, {{"TMPDIR", "/nonexistent"}});
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_THAT(properties(passport(out)), ElementsAre("Right.ExchangesUnderABarrier"));
+  for (const char* flag : {"--list", "--gtest_list_tests"}) {
+    const Ended list =
+        run("/bin/bash", {"-c", "\"$0\" " + std::string(flag) + " > /dev/full", runfile("tests/end_to_end/right")});
+    EXPECT_EQ(list.status, 2) << list.output;
+    EXPECT_THAT(list.output, HasSubstr("the list cannot be written: No space left on device"));
+  }
+  EXPECT_EQ(shell("\"$0\" list --manifest " + suites + " > /dev/full", {}).status, 1);
+  EXPECT_EQ(shell("\"$0\" list --manifest " + suites + " > /dev/null", {}).status, 0);
+}
+
+// What is printed is a part of what a run leaves.
+TEST(RunOptions, FailWhereTheTableCannotBePrinted) {
+  const std::string suites = manifest({"right"});
+  const auto to = [&](const std::string& file) {
+    return shell("\"$0\" run --manifest " + suites + " --out " + fresh_file("out") + " --cases=5 > " + file, {});
+  };
+  EXPECT_EQ(to("/dev/full").status, 1);
+  EXPECT_THAT(to("/dev/full").output, HasSubstr("No space left on device"));
+  EXPECT_EQ(to("/dev/null").status, 0);
+}
+
+TEST(RunOptions, FailWhereTheFolderOfResultsIsGone) {
+  const std::string suites = manifest({"right"}), out = fresh_file("out");
+  const Ended ended = shell("\"$0\" run --manifest " + suites + " --out " + out +
+                                " --cases=3000 --jobs=1 & sleep 0.3; rm -rf " + out + "; wait $!",
+                            {});
+  EXPECT_EQ(ended.status, 1) << ended.output;
+  EXPECT_THAT(ended.output, HasSubstr("NOT GREEN: the results are not saved"));
 }
 
 TEST(RunOptions, StopAtTheFirstFailureAndRunWhatFailedLast) {
@@ -96,6 +135,7 @@ TEST(RunOptions, StopAtTheFirstFailureAndRunWhatFailedLast) {
   const Ended again = conform(suites, out, {"--lf", "--cases=5"}, {{"LEAVES", "properly"}});
   EXPECT_EQ(again.status, 0) << again.output;
   EXPECT_FALSE(properties(passport(out)).contains("Leaves.Holds"));
+  EXPECT_EQ(passport(out)["device"]["simulated"], "true");
   for (const char* name : {"Leaves.Ends", "Leaves.ComputesAfterwards"})
     EXPECT_TRUE(properties(passport(out)).contains(name)) << name;
   EXPECT_TRUE(properties(passport(out)).contains("Right.DoublesItsInput"));

@@ -36,7 +36,7 @@ TEST(Nvrtc, WhatIsCompiledWhileTheProgramRunsIsChecked) {
   const Outcome right = run("exec --require-kernels -- tests/exec/nvrtc");
   EXPECT_EQ(right.status, 0) << right.out << right.err;
   EXPECT_EQ(right.out, "PASSED\n");
-  EXPECT_TRUE(has(right.err, "1 kernel launched on a simulated sm_90: 0 errors")) << right.err;
+  EXPECT_TRUE(has(right.err, "1 launch of 1 kernel on a simulated sm_90: 0 errors")) << right.err;
   const Outcome planted = run("exec -- tests/exec/nvrtc planted");
   EXPECT_NE(planted.status, 0) << planted.err;
   EXPECT_TRUE(has(planted.err, "out-of-bounds: ")) << planted.err;
@@ -58,7 +58,7 @@ TEST_P(Mixed, HasOneGpu) {
   const Outcome repaired = run("exec --require-kernels " + program + " repaired");
   EXPECT_EQ(repaired.status, 0) << repaired.out << repaired.err;
   EXPECT_EQ(repaired.out, "PASSED\n");
-  EXPECT_TRUE(has(repaired.err, "2 kernels launched on a simulated sm_90: 0 errors")) << repaired.err;
+  EXPECT_TRUE(has(repaired.err, "2 launches of 2 kernels on a simulated sm_90: 0 errors")) << repaired.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Driver, Mixed, testing::Values("mixed_static", "mixed_shared"));

@@ -115,7 +115,7 @@ TEST(Findings, AreReportedInEveryForm) {
   const json result = json::parse(contents(s))["runs"][0]["results"][0];
   EXPECT_EQ(result["ruleId"], "out-of-bounds");
   EXPECT_TRUE(has(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "faulty.cu"));
-  EXPECT_TRUE(has(contents(t), "1 kernel launched on a simulated sm_90: 1 error"));
+  EXPECT_TRUE(has(contents(t), "1 launch of 1 kernel on a simulated sm_90: 1 error"));
   EXPECT_TRUE(has(contents(t), "faulty.cu:9"));
   EXPECT_TRUE(has(contents(t), ", just past the end of cudaMalloc #1 (256 bytes)\n")) << contents(t);
 }
@@ -185,7 +185,20 @@ TEST(Findings, OfACrashedProgramAreKept) {
   const json report = json::parse(contents(j));
   EXPECT_EQ(report["findings"].size(), 1u);
   EXPECT_EQ(report["exit_status"], 128 + SIGABRT);
-  EXPECT_FALSE(report["kernels"][0].contains("launches"));
+  EXPECT_EQ(report["kernels"][0]["launches"], 1);
+  EXPECT_FALSE(report["kernels"][0].contains("atomics")) << "counters are known at the end";
+}
+
+TEST(Findings, StandBesideTheLaunchesThatWereMade) {
+  const std::string words = "exec -- " + program("faulty") + " malloc store store race store";
+  EXPECT_TRUE(has(run(words).err, "4 launches of 2 kernels on a simulated sm_90: 1 error")) << run(words).err;
+  // A signal ends the program, and with it what it knew.
+  const Outcome crashed = run(words + " abort");
+  EXPECT_EQ(crashed.status, 128 + SIGABRT);
+  EXPECT_TRUE(has(crashed.err, "4 launches of 2 kernels on a simulated sm_90: 1 error")) << crashed.err;
+  // The launch that is under way counts.
+  const Outcome stopped = run("exec --instruction-limit=0 -- timeout 1 " + program("waits_for_host"));
+  EXPECT_TRUE(has(stopped.err, " of 1 kernel on a simulated sm_90")) << stopped.err;
 }
 
 TEST(Findings, CountInWhateverTheProgramStarts) {
@@ -359,7 +372,8 @@ TEST(NeverRan, ARefusedKernelIsAnErrorInEveryReport) {
   EXPECT_EQ(result["ruleId"], "refused");
   EXPECT_EQ(result["level"], "error");
   EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"]["startLine"], 10);
-  EXPECT_TRUE(has(contents(t), "1 kernel launched on a simulated sm_90, 1 launch refused: 1 error")) << contents(t);
+  EXPECT_TRUE(has(contents(t), "1 kernel launched on a simulated sm_90 without checks, 1 launch refused: 1 error"))
+      << contents(t);
 }
 
 TEST(NeverRan, ARefusedModuleBesideOneThatRanIsAnErrorToo) {
@@ -369,7 +383,7 @@ TEST(NeverRan, ARefusedModuleBesideOneThatRanIsAnErrorToo) {
     EXPECT_EQ(o.out, "done\n");
     if (std::string(options) == "--quiet") continue;
     EXPECT_TRUE(has(o.err, "This kernel cannot run: odd(int*)")) << o.err;
-    EXPECT_TRUE(has(o.err, "1 kernel launched on a simulated sm_90, 1 launch refused: 1 error")) << o.err;
+    EXPECT_TRUE(has(o.err, "1 launch of 1 kernel on a simulated sm_90, 1 launch refused: 1 error")) << o.err;
   }
 }
 
@@ -418,7 +432,7 @@ TEST(NeverRan, ARefusedLaunchIsAnErrorUnlessItIsAskedFor) {
                   "refused: the launch of store(int*, int) answered cudaErrorInvalidValue (invalid argument): the "
                   "block {2048, 1, 1} exceeds"))
       << o.err;
-  EXPECT_TRUE(has(o.err, "1 kernel launched on a simulated sm_90, 1 launch refused: 1 error")) << o.err;
+  EXPECT_TRUE(has(o.err, "1 launch of 1 kernel on a simulated sm_90, 1 launch refused: 1 error")) << o.err;
 }
 
 TEST(NeverRan, ARefusedLaunchIsNoKernelThatRan) {
@@ -519,8 +533,11 @@ TEST(ExitStatus, NoKernelIsAFailureOnRequest) {
 }
 
 TEST(ExitStatus, WrongUsageRunsNothing) {
-  for (const char* words : {"", "exec", "exec --", "exec --device=sm90 -- ", "exec --check=everything -- ",
-                            "exec --no-such-option -- ", "exec --suppressions=/nonexistent -- ", "execute -- "}) {
+  for (const char* words :
+       {"", "exec", "exec --", "exec --device=sm90 -- ", "exec --check=everything -- ", "exec --no-such-option -- ",
+        "exec --suppressions=/nonexistent -- ", "execute -- ", "--frobnicate exec -- ", "--frobnicate=1 counters -- ",
+        "exec counters -- ", "exec --check= -- ", "exec --check=races, -- ", "exec --check=races --check=bounds -- ",
+        "exec --devices=x -- ", "exec --report -- ", "exec "}) {
     const std::string text = words;
     const Outcome o = run(text.ends_with(" ") ? text + program("vector_add") : text);
     EXPECT_EQ(o.status, 2) << words << "\n" << o.err;
@@ -528,8 +545,139 @@ TEST(ExitStatus, WrongUsageRunsNothing) {
   }
 }
 
+TEST(ExitStatus, WrongUsageIsNamed) {
+  const std::pair<const char*, const char*> said[] = {
+      {"--frobnicate exec", "there is no option --frobnicate"},
+      {"--check=races exec", "options of a command stand behind it: exec --check=races"},
+      {"exec --check=racs", "there is no check 'racs'; did you mean races?"},
+      {"exec --check=-racs", "there is no check 'racs'; did you mean races?"},
+      {"exec --device=sm_91", "there is no device 'sm_91'"},
+      {"exec --check=races --check=bounds", "--check is given more than once"},
+      {"exec --check=", "--check needs a value"},
+      {"exec --devices=x", "--devices='x' is not a whole number from 0 to 64"},
+      {"exec --suppressions=/nonexistent", "--suppressions='/nonexistent' is not a file that can be read"},
+      {"exec run", "exec does not take 'run'"},
+  };
+  for (const auto& [words, sentence] : said) {
+    const Outcome o = run(std::string(words) + " -- " + program("vector_add"));
+    EXPECT_EQ(o.status, 2) << words;
+    EXPECT_TRUE(has(o.err, sentence)) << words << "\n" << o.err;
+  }
+  EXPECT_TRUE(has(run("exec " + program("vector_add")).err, "a program stands behind --"));
+}
+
+// The names of checks stand in two places: where options are read, and where the environment is.
+TEST(ExitStatus, ChecksHaveTheSameNamesInOptionsAndEnvironment) {
+  const std::string err = run("exec -- " + program("vector_add"), "LOCKSTEP_CHECKS=none,no-such-check").err;
+  const std::string before = "comma-separated list of ";
+  ASSERT_TRUE(has(err, before)) << err;
+  std::string names = "all, none, " + err.substr(err.find(before) + before.size());
+  names.resize(names.find(" ("));
+  EXPECT_TRUE(has(run("exec --check=no-such-check -- true").err, "the checks are " + names + "\n")) << names;
+}
+
 TEST(ExitStatus, AReportThatCannotBeWrittenIsNoSuccess) {
-  EXPECT_EQ(run("exec --report=/nonexistent/r.json -- " + program("vector_add")).status, 88);
+  const Outcome o = run("exec --report=/dev/full -- " + program("vector_add"));
+  EXPECT_EQ(o.status, 88);
+  EXPECT_TRUE(has(o.err, "/dev/full cannot be written: No space left on device")) << o.err;
+  // Where there is no place for it, that is said before the program takes its time.
+  for (const std::string& words :
+       {std::string("exec --report=/nonexistent/r.json"), "exec --report=" + scratch(""),
+        std::string("counters --report=/proc/r.json"), std::string("coverage --out=/nonexistent/c"),
+        "coverage --text=/nonexistent/c --out=" + scratch("c")}) {
+    const Outcome early = run(words + " -- " + program("vector_add"));
+    EXPECT_EQ(early.status, 88) << words << early.err;
+    EXPECT_EQ(early.out, "") << words;
+    EXPECT_TRUE(has(early.err, "nothing was run")) << words << early.err;
+  }
+}
+
+TEST(ExitStatus, WhatIsPrintedMustArrive) {
+  const char* tool = std::getenv("LOCKSTEP_EXEC");
+  for (const char* command : {"counters", "coverage --out=/dev/null"}) {
+    const Outcome o =
+        shell("sh -c '" + std::string(tool) + " " + command + " -- " + program("vector_add") + " > /dev/full'");
+    EXPECT_EQ(o.status, 88) << command << o.err;
+    EXPECT_TRUE(has(o.err, "stdout cannot be written: No space left on device")) << o.err;
+  }
+}
+
+// ---- what cannot be recorded
+// ------------------------------------------------------------------------------------------
+
+// A process started by a script: its own exit status is lost.
+std::string in_script(const std::string& before, const std::string& words, const std::string& after = "true") {
+  return " -- sh -c '(" + before + "; exec " + program("faulty") + " " + words + ") 2>&1 | cat >&2; " + after + "'";
+}
+
+TEST(Record, NeedsNoRoomOnADisk) {
+  const std::string j = scratch("room.json");
+  for (const char* folder : {"/nonexistent", "/proc", "/dev/full"}) {
+    const Outcome o =
+        run("exec --report=" + j + in_script("true", "malloc race sync"), std::string("TMPDIR=") + folder);
+    EXPECT_EQ(o.status, 86) << folder << o.err;
+    EXPECT_EQ(json::parse(contents(j))["findings"].size(), 1u) << folder;
+  }
+  // A program that removes the folder of temporary files.
+  const std::string folder = scratch("removed");
+  const Outcome o = run("exec --report=" + j + in_script("rm -rf " + folder, "malloc race"),
+                        "mkdir -p " + folder + "; TMPDIR=" + folder);
+  EXPECT_EQ(o.status, 86) << o.err;
+}
+
+TEST(Record, AFindingThatCannotBeWrittenIsAnError) {
+  const std::string j = scratch("limited.json");
+  for (const char* blocks : {"0", "1"}) {
+    const Outcome o =
+        run("exec --quiet --report=" + j + in_script(std::string("ulimit -f ") + blocks, "malloc race race sync"));
+    EXPECT_EQ(o.status, 88) << o.err;
+    EXPECT_TRUE(has(o.err, "cannot be written: File too large")) << o.err;
+    EXPECT_TRUE(has(o.err, "not all that the simulated GPU found could be recorded")) << o.err;
+    EXPECT_EQ(json::parse(contents(j))["complete"], false);
+  }
+  // Its own status, where that is seen.
+  const Outcome own = run("exec -- sh -c 'ulimit -f 0; exec " + program("faulty") + " malloc store 2>/dev/null'");
+  EXPECT_EQ(own.status, 88) << own.err;
+  // A program that is fine is lost as well: nobody knows that it was.
+  EXPECT_EQ(run("exec" + in_script("ulimit -f 0", "malloc store")).status, 88);
+  EXPECT_EQ(run("coverage --out=" + scratch("c.info") + in_script("ulimit -f 0", "malloc store")).status, 88);
+  EXPECT_EQ(run("counters" + in_script("ulimit -f 0", "malloc store")).status, 88);
+}
+
+TEST(Record, OutlivesAProgramThatClosesItsFiles) {
+  const std::string j = scratch("closed.json");
+  const Outcome o = run("exec --report=" + j + in_script("true", "malloc store close-files race store"));
+  EXPECT_EQ(o.status, 86) << o.err;
+  const json report = json::parse(contents(j));
+  EXPECT_EQ(report["findings"].size(), 1u);
+  EXPECT_EQ(report["complete"], true);
+  EXPECT_EQ(report["kernels"].size(), 2u);
+  EXPECT_EQ(run("exec" + in_script("true", "malloc close-files store")).status, 0);
+}
+
+// What the simulated GPU writes by itself does not end the program: on a GPU it would go on.
+TEST(Record, IsKeptWhereFindingsCannotBePrinted) {
+  const std::string j = scratch("unprinted.json"), log = scratch("log");
+  for (const std::string& where : {"2>&1 | true", "2>/dev/full", "2>&-"}) {
+    const Outcome o = run("exec --report=" + j + " -- sh -c 'sleep 0.1; " + program("faulty") +
+                          " malloc race race store " + where + "; true'");
+    EXPECT_EQ(o.status, 86) << where << o.err;
+    EXPECT_EQ(json::parse(contents(j))["findings"].size(), 1u) << where;
+    EXPECT_EQ(json::parse(contents(j))["kernels"].size(), 2u) << where;
+  }
+}
+
+TEST(Record, IsNotWrittenWithoutExecEither) {
+  const std::string folder = std::string(std::getenv("SIMULATED_RUNTIME"));
+  const std::string library = "LD_LIBRARY_PATH=" + folder.substr(0, folder.rfind('/'));
+  const Outcome o = shell(library + " LOCKSTEP_RECORD=/nonexistent/r " + program("faulty") + " malloc store");
+  EXPECT_EQ(o.status, 88) << o.err;
+  EXPECT_TRUE(has(o.err, "the record /nonexistent/r cannot be written")) << o.err;
+  // A setting that is wrong checks nothing, and says so with its exit status.
+  const Outcome wrong = shell(library + " LOCKSTEP_CHECKS=racs " + program("faulty") + " malloc store");
+  EXPECT_EQ(wrong.status, 2) << wrong.err;
+  EXPECT_TRUE(has(wrong.err, "did you mean races?")) << wrong.err;
+  EXPECT_EQ(shell(library + " LOCKSTEP_CHECKS=racs " + program("faulty") + " malloc exit3").status, 3);
 }
 
 TEST(ExitStatus, QuietSaysNothing) {
@@ -565,6 +713,46 @@ TEST(Refused, PtxForANewerDevice) {
 }
 
 TEST(Refused, WhatIsNotThere) { EXPECT_EQ(run("exec -- " + program("nonexistent")).status, 127); }
+
+// Each with what to do about it.
+TEST(Refused, WhatIsNoProgram) {
+  const std::string text = scratch("text"), script = scratch("script"), unknown = scratch("unknown");
+  for (const std::string& file : {text, script, unknown})
+    std::ofstream(file) << (file == script ? "#!/nowhere/sh\n" : "text\n");
+  shell("chmod +x " + script + " " + unknown);
+  const std::pair<std::string, const char*> said[] = {
+      {text, "may not be executed; chmod +x makes a file a program"},
+      {scratch(""), "is a folder and no program"},
+      {script, "cannot be started: the interpreter that it names is not there"},
+      {unknown, "cannot be started: it is neither an ELF program nor a script that begins with #!"},
+  };
+  for (const auto& [file, sentence] : said) {
+    const Outcome o = run("exec -- " + file);
+    EXPECT_EQ(o.status, 126) << o.err;
+    EXPECT_TRUE(has(o.err, sentence)) << o.err;
+  }
+  EXPECT_TRUE(has(run("exec -- WORKSPACE.nowhere").err, "WORKSPACE.nowhere: no such program\n"));
+}
+
+TEST(Settings, AFolderIsNoFile) {
+  const Outcome o = run("exec --suppressions=" + scratch("") + " -- " + program("vector_add"));
+  EXPECT_EQ(o.status, 2) << o.err;
+  EXPECT_TRUE(has(o.err, "is not a file that can be read")) << o.err;
+}
+
+TEST(Findings, GoToStdoutWhenAsked) {
+  const Outcome o = run("exec --quiet --report=- -- " + program("faulty") + " malloc out-of-bounds");
+  EXPECT_EQ(o.status, 86);
+  EXPECT_TRUE(has(o.out, "out-of-bounds: st.global.u32")) << o.out;
+  EXPECT_TRUE(has(o.out, "1 launch of 1 kernel on a simulated sm_90: 1 error")) << o.out;
+}
+
+TEST(Findings, AreNotMissedUnnoticedWhereChecksAreOff) {
+  const std::string words = " -- " + program("faulty") + " malloc race";
+  EXPECT_TRUE(has(run("exec" + words, "LOCKSTEP_CHECKS=none").err, " on a simulated sm_90 without checks: 0 errors"));
+  EXPECT_TRUE(
+      has(run("exec --check=bounds,leaks" + words).err, " on a simulated sm_90 with the checks bounds, leaks: "));
+}
 
 // ---- settings and counters
 // --------------------------------------------------------------------------------------------

@@ -235,5 +235,36 @@ TEST(Mutate, SaysWhatIsWrong) {
   EXPECT_TRUE(has(nothing.err, "the program launched no kernel on the simulated GPU")) << nothing.err;
 }
 
+// A score of what could be written down would be one of fewer mutants.
+TEST(Mutate, EndsWithAnErrorWhereWhatBecomesOfMutantsCannotBeWritten) {
+  // With a limit of file sizes, in KiB; through a pipe, since the limit holds for what is printed too.
+  const auto limited = [](const std::string& name, int limit, const std::string& words) {
+    const std::string folder = testing::TempDir() + "/" + name, script = folder + ".sh", err = folder + ".err";
+    std::ofstream(script) << "(ulimit -f " << limit << "; exec " << std::getenv("LOCKSTEP_EXEC")
+                          << " mutate --out=" << folder << " " << words << ") 2>&1 | cat > " << err
+                          << "\nexit ${PIPESTATUS[0]}\n";
+    const int status = std::system(("bash " + script).c_str());
+    return std::pair(WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(err));
+  };
+  const std::string words = program("vector_add");
+  for (const auto& [limit, what] : {std::pair(0, "survey-whole.plan cannot be written: File too large"),
+                                    std::pair(4, "survey-whole.json cannot be written")}) {
+    const auto [status, said] = limited("limited" + std::to_string(limit), limit, words);
+    EXPECT_EQ(status, 2) << said;
+    EXPECT_TRUE(has(said, what)) << said;
+  }
+  // What has become of the first mutants fills the disk, as it were.
+  const Outcome few = mutate("filled", "--mutants=3 " + words);
+  ASSERT_EQ(few.status, 0) << few.err;
+  for (const char* round : {"whole", "checks"}) {
+    std::ofstream(few.folder + "/" + round + ".jsonl") << std::string(64 << 10, '\n');
+  }
+  const auto [status, said] = limited("filled", 64, "--mutants=3 --resume " + words);
+  EXPECT_EQ(status, 2) << said;
+  EXPECT_TRUE(has(said, "whole.jsonl cannot be written: what became of some mutants is not known")) << said;
+  // With room again it goes on.
+  EXPECT_EQ(mutate("filled", "--mutants=3 --resume " + words).status, 0);
+}
+
 }  // namespace
 }  // namespace lockstep

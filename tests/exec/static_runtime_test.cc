@@ -47,7 +47,7 @@ void expect_race_and_repair(const std::string& command, const std::string& envir
   const Outcome repaired = run("exec --require-kernels -- " + command + " repaired", environment);
   EXPECT_EQ(repaired.status, 0) << repaired.err;
   EXPECT_EQ(repaired.out, "done\n");
-  EXPECT_TRUE(has(repaired.err, "1 kernel launched on a simulated sm_90: 0 errors")) << repaired.err;
+  EXPECT_TRUE(has(repaired.err, "1 launch of 1 kernel on a simulated sm_90: 0 errors")) << repaired.err;
 }
 
 TEST(StaticRuntime, OfAProgram) { expect_race_and_repair(program("shift_static")); }

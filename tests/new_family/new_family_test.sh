@@ -8,7 +8,7 @@ source templates/new_family.sh
 
 tree=$TEST_TMPDIR/tree
 mkdir -p "$tree"/{kernels,reference,properties,tests/known_bad,templates}
-cp -rL templates/family "$tree/templates/"
+cp -rL templates/family templates/project "$tree/templates/"
 cp -L kernels/families.bzl "$tree/kernels/"
 chmod -R u+w "$tree"
 for folder in kernels reference properties tests tests/known_bad; do touch "$tree/$folder/BUILD"; done
@@ -54,6 +54,27 @@ refuses line "properties/staging.h declares line or Line"
 touch "$tree/reference/dot_product.cc"
 refuses dot_product "reference/dot_product.cc exists already; nothing was written"
 rm "$tree/reference/dot_product.cc"
+
+# unwritten WHAT COMMAND...: it fails, says so, and leaves the tree as it was.
+unwritten() {
+  local before output status
+  before=$(state)
+  output=$("${@:2}" 2>&1)
+  status=$?
+  expect "$1: status" "$status" 1
+  expect_match "$1: the message" "$output" "cannot be written"
+  expect_match "$1: what it means" "$output" "nothing was written"
+  expect "$1: nothing changed" "$(state)" "$before"
+}
+limited() { (ulimit -f 1; "$@"); }
+in_project() { (mkdir -p "$tree/project"; limited new_project_family "$tree/templates" "$tree/project" dot_product); }
+unwritten "no room for a file" limited new_family "$tree" dot_product
+unwritten "no room for a file of a project" in_project
+expect_match "templates that are missing" "$(new_project_family "$tree/elsewhere" "$tree/project" dot_product 2>&1)" "the installation is not whole"
+expect "no folder of it either" "$(ls "$tree/project")" ""
+mv "$tree/tests/known_bad" "$tree/elsewhere"
+unwritten "a folder that is gone" new_family "$tree" dot_product
+mv "$tree/elsewhere" "$tree/tests/known_bad"
 
 before=$(cd "$tree" && sha256sum kernels/BUILD kernels/staging.h properties/BUILD tests/BUILD)
 written=$(new_family "$tree" dot_product)

@@ -96,6 +96,12 @@ build cmake_family -DPLANTED_BUG=ON
 expect "cmake_family with its planted bug" "$(tests cmake_family -L lockstep)" "0% tests passed, 2 tests failed out of 2"
 expect_match "the elements that nobody wrote are told" "$(cat "$log")" 'still holding the poison \(never written\)'
 grep -m1 -B1 -A1 'still holding the poison' "$log"
+# A replay line, pasted into another shell in another folder, shows the same failure.
+replay=$(grep -m1 '^ *replay: ' "$log" | sed 's/^ *replay: *//')
+expect_match "a replay line names the test's program" "$replay" 'cube_test.* .--case='
+expect "the replay line's exit status" "$(cd / && env -i PATH=/usr/bin:/bin bash -c "$replay" > "$log" 2>&1; echo $?)" 1
+expect_match "and what it shows" "$(cat "$log")" 'still holding the poison \(never written\)'
+expect_match "of one case" "$(cat "$log")" '1 planned: 0 pass, 1 fail'
 build cmake_family -DPLANTED_BUG=OFF
 expect "cmake_family repaired, and each of its properties" "$(tests cmake_family)" "100% tests passed, 0 tests failed out of 12"
 cat "$log"
@@ -120,6 +126,30 @@ expect "another name that cannot be" "$("$prefix/bin/lockstep" new ../dot > /dev
 expect "CMake refuses a test of no target" \
   "$(printf 'cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\nfind_package(Lockstep %s REQUIRED)\nlockstep_add_test(NAME t TARGET none)\n' "$version" > CMakeLists.txt
     cmake -S . -B b -DCMAKE_PREFIX_PATH="$prefix" 2>&1 | grep -c "there is no target 'none'")" 1
+# refused CALL...: what CMake says of a project with these calls.
+refused() {
+  {
+    printf 'cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\nfind_package(Lockstep %s REQUIRED)\nenable_testing()\n' "$version"
+    printf 'add_custom_target(t)\n'
+    printf '%s\n' "$@"
+  } > CMakeLists.txt
+  cmake -S . -B b -DCMAKE_PREFIX_PATH="$prefix" 2>&1 | tr -s ' \n' ' '
+}
+expect_match "CMake refuses a check that there is none of, and names the others" "$(refused 'lockstep_add_test(NAME n TARGET t CHECKS racs bounds)')" \
+  "lockstep_add_test\(NAME n\): lockstep: --check: there is no check 'racs'; did you mean races\? The checks are all, none, bounds, initialisation, races"
+expect_match "also to take away" "$(refused 'lockstep_add_test(NAME n TARGET t CHECKS -racs)')" "there is no check 'racs'"
+expect_match "and of an emulated program" "$(refused 'lockstep_emulate(t CHECKS racs)')" "lockstep_emulate\(t\): lockstep: --check: there is no check 'racs'"
+expect_match "a device" "$(refused 'lockstep_add_test(NAME n TARGET t DEVICE sm90)')" "there is no device 'sm90'; did you mean sm_90\?"
+expect_match "an option" "$(refused 'lockstep_add_test(NAME n TARGET t OPTIONS --no-such)')" "exec has no option --no-such"
+expect_match "a keyword" "$(refused 'lockstep_add_test(NAME n TARGET t CHECK races)')" "does not know: CHECK;races"
+expect_match "a keyword of an emulated program" "$(refused 'lockstep_emulate(t CHECK races)')" "does not know: CHECK;races"
+expect_match "a keyword without a value" "$(refused 'lockstep_add_test(NAME n TARGET t CHECKS DEVICE sm_90)')" "no value is given for CHECKS"
+expect_match "a time limit" "$(refused 'lockstep_add_test(NAME n TARGET t TIMEOUT soon)')" "TIMEOUT soon is no number of seconds"
+expect_match "a choice of GPU tests" "$(refused 'set(LOCKSTEP_GPU_TESTS MAYBE)' 'lockstep_add_test(NAME n TARGET t)')" "LOCKSTEP_GPU_TESTS is 'MAYBE'; it may be AUTO, ON or OFF"
+expect_match "a suite of no target" "$(refused 'lockstep_add_suite(NAME n TARGET none)')" "there is no target 'none'"
+expect_match "a conformance of more than one name" "$(refused 'lockstep_conformance(c d)')" "needs the name of the target alone"
+expect_match "but not what only the build knows" \
+  "$(refused 'lockstep_add_test(NAME n TARGET t CHECKS races DEVICE sm_80 REPORT $<CONFIG>.json OPTIONS --report $<CONFIG>.txt)' 'message(STATUS "taken")')" "taken"
 expect "CMake refuses another version" \
   "$(printf 'cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES NONE)\nfind_package(Lockstep 99 REQUIRED)\n' > CMakeLists.txt
     cmake -S . -B c -DCMAKE_PREFIX_PATH="$prefix" 2>&1 | grep -c 'requested version "99"')" 1

@@ -22,8 +22,13 @@ endfunction()
 # CUDA runtime (CUDA_RUNTIME_LIBRARY Shared), which the simulated one stands in for.
 function(lockstep_add_suite)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TARGET" "")
-  if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_TARGET)
+  if(arg_UNPARSED_ARGUMENTS
+     OR "${arg_NAME}" STREQUAL ""
+     OR "${arg_TARGET}" STREQUAL "")
     message(FATAL_ERROR "lockstep_add_suite needs NAME and TARGET, and nothing else: ${ARGN}")
+  endif()
+  if(NOT TARGET "${arg_TARGET}")
+    message(FATAL_ERROR "lockstep_add_suite(NAME ${arg_NAME}): there is no target '${arg_TARGET}'")
   endif()
   _lockstep_add_suite("${arg_NAME}" "${arg_TARGET}")
   string(REGEX REPLACE "_test$" "" suite "${arg_NAME}")
@@ -68,6 +73,9 @@ endfunction()
 # Call it once, after all suites have been added, at the end of the top folder: a target that builds all suites and runs them, each in a process of its own, and
 # leaves passport.json, report.html and junit.xml in `target`/ of the build folder. On a GPU: cmake --build . --target `target`_gpu.
 function(lockstep_conformance target)
+  if(ARGN)
+    message(FATAL_ERROR "lockstep_conformance needs the name of the target alone: ${ARGN}")
+  endif()
   get_property(suites GLOBAL PROPERTY LOCKSTEP_SUITES)
   if(NOT suites)
     message(FATAL_ERROR "lockstep_conformance: no suite was added before")

@@ -8,7 +8,11 @@ set_property(CACHE LOCKSTEP_GPU_TESTS PROPERTY STRINGS AUTO ON OFF)
 
 # Sets `out` to whether tests for a GPU are wanted.
 function(_lockstep_wants_gpu out)
-  if(LOCKSTEP_GPU_TESTS STREQUAL "AUTO")
+  string(TOUPPER "${LOCKSTEP_GPU_TESTS}" wanted)
+  if(NOT wanted MATCHES "^(AUTO|ON|OFF|TRUE|FALSE|YES|NO|1|0)$")
+    message(FATAL_ERROR "LOCKSTEP_GPU_TESTS is '${LOCKSTEP_GPU_TESTS}'; it may be AUTO, ON or OFF")
+  endif()
+  if(wanted STREQUAL "AUTO")
     if(EXISTS /dev/nvidiactl OR EXISTS /dev/dxg)
       set(${out} TRUE PARENT_SCOPE)
     else()
@@ -21,9 +25,21 @@ function(_lockstep_wants_gpu out)
   endif()
 endfunction()
 
-# Sets `out` to the command that runs a program on the simulated GPU, up to the program.
-function(_lockstep_exec out)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DEVICE;REPORT" "CHECKS;OPTIONS")
+# Stops if `function` was given arguments that it does not know, or a keyword without its value.
+function(_lockstep_no_others function unknown without_value)
+  if(NOT unknown STREQUAL "")
+    message(FATAL_ERROR "${function} does not know: ${unknown}")
+  endif()
+  if(NOT without_value STREQUAL "")
+    message(FATAL_ERROR "${function}: no value is given for ${without_value}")
+  endif()
+endfunction()
+
+# Sets `out` to the command that runs a program on the simulated GPU, up to the program. `function` is whose arguments these are: `lockstep exec` itself is asked
+# whether it takes them, so that a check or a device that is misspelt is an error when CMake configures, and not when the test runs.
+function(_lockstep_exec function out)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "DEVICE;REPORT" "CHECKS;OPTIONS")
+  _lockstep_no_others("${function}" "${arg_UNPARSED_ARGUMENTS}" "${arg_KEYWORDS_MISSING_VALUES}")
   set(command "${LOCKSTEP_EXECUTABLE}" exec)
   if(arg_CHECKS)
     list(JOIN arg_CHECKS "," checks)
@@ -35,6 +51,20 @@ function(_lockstep_exec out)
   if(arg_REPORT)
     list(APPEND command "--report=${arg_REPORT}")
   endif()
+  # What a generator expression comes to is not known yet.
+  set(known ${command})
+  list(FILTER known EXCLUDE REGEX "\\$<")
+  if(NOT arg_OPTIONS MATCHES "\\$<")
+    list(APPEND known ${arg_OPTIONS})
+  endif()
+  execute_process(
+    COMMAND "${CMAKE_COMMAND}" -E env LOCKSTEP_PARSE_ONLY=1 ${known} -- program
+    RESULT_VARIABLE refused
+    ERROR_VARIABLE sentence
+    OUTPUT_QUIET)
+  if(refused)
+    message(FATAL_ERROR "${function}: ${sentence}")
+  endif()
   set(${out} ${command} ${arg_OPTIONS} -- PARENT_SCOPE)
 endfunction()
 
@@ -43,16 +73,14 @@ endfunction()
 #
 # Adds the test `name`, labelled `lockstep`: the program `target` under `lockstep exec`, whose findings fail it as its own exit status does. A run in which no
 # kernel ran has checked nothing and fails too, unless WITHOUT_KERNELS is given. CHECKS are those of `lockstep exec --check`, all by default; REPORT is a .json
-# or .sarif file; OPTIONS are further ones of `lockstep exec`.
+# or .sarif file; OPTIONS are further ones of `lockstep exec`. A name that is none of these is an error when CMake configures.
 #
 # Where there is a GPU (LOCKSTEP_GPU_TESTS), also the test `name`.gpu, labelled `gpu`: the program by itself. `ctest -L lockstep` runs the one kind, `-L gpu` the other;
 # tests on a GPU run one after the other.
 function(lockstep_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "WITHOUT_KERNELS" "NAME;TARGET;DEVICE;REPORT;TIMEOUT" "CHECKS;OPTIONS;ARGS;LABELS")
-  if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "lockstep_add_test does not know: ${arg_UNPARSED_ARGUMENTS}")
-  endif()
-  if(NOT arg_NAME OR NOT arg_TARGET)
+  _lockstep_no_others(lockstep_add_test "${arg_UNPARSED_ARGUMENTS}" "${arg_KEYWORDS_MISSING_VALUES}")
+  if("${arg_NAME}" STREQUAL "" OR "${arg_TARGET}" STREQUAL "") # a test may be called off
     message(FATAL_ERROR "lockstep_add_test needs NAME and TARGET")
   endif()
   if(NOT TARGET "${arg_TARGET}")
@@ -61,7 +89,16 @@ function(lockstep_add_test)
   if(NOT arg_WITHOUT_KERNELS)
     list(APPEND arg_OPTIONS --require-kernels)
   endif()
-  _lockstep_exec(command CHECKS ${arg_CHECKS} DEVICE ${arg_DEVICE} REPORT ${arg_REPORT} OPTIONS ${arg_OPTIONS})
+  if(arg_TIMEOUT AND NOT arg_TIMEOUT MATCHES "^[0-9]+(\\.[0-9]+)?$")
+    message(FATAL_ERROR "lockstep_add_test(NAME ${arg_NAME}): TIMEOUT ${arg_TIMEOUT} is no number of seconds")
+  endif()
+  set(arguments "")
+  foreach(keyword IN ITEMS CHECKS DEVICE REPORT OPTIONS)
+    if(NOT "${arg_${keyword}}" STREQUAL "")
+      list(APPEND arguments ${keyword} ${arg_${keyword}})
+    endif()
+  endforeach()
+  _lockstep_exec("lockstep_add_test(NAME ${arg_NAME})" command ${arguments})
   add_test(NAME "${arg_NAME}" COMMAND ${command} "$<TARGET_FILE:${arg_TARGET}>" ${arg_ARGS})
   set_tests_properties("${arg_NAME}" PROPERTIES LABELS "lockstep;${arg_LABELS}")
   set(tests "${arg_NAME}")
@@ -84,7 +121,7 @@ function(lockstep_emulate target)
   if(NOT TARGET "${target}")
     message(FATAL_ERROR "lockstep_emulate: there is no target '${target}'")
   endif()
-  _lockstep_exec(command ${ARGN})
+  _lockstep_exec("lockstep_emulate(${target})" command ${ARGN})
   # From 3.29 on an emulator is for cross-compilation alone, and this is what launches tests.
   if(CMAKE_VERSION VERSION_LESS 3.29)
     set_target_properties("${target}" PROPERTIES CROSSCOMPILING_EMULATOR "${command}")

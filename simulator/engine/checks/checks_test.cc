@@ -10,6 +10,7 @@ namespace checks_test {
 
 using check::Kind;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::Machine;
 using testing::text;
 
@@ -397,6 +398,26 @@ TEST(Races, WhenTheyCanBeRecordedNoMoreItIsSaid) {
   EXPECT_THAT(text(o), HasSubstr("has recorded 128 accesses"));
   Case d;
   EXPECT_TRUE(d.run(body).findings.empty()) << "room enough";
+}
+
+TEST(Races, WhenBytesCanBeToldApartNoMoreThatIsSaid) {
+  // Every turn of the loop writes the first byte of another word, and then the second.
+  const std::string body =
+      "  mov.u32 %r4, 0;\nL:\n  st.global.u8 [%rd6], %r4;\n  st.global.u8 [%rd6+1], %r4;\n  add.u64 %rd6, %rd6, 4;\n"
+      "  add.u32 %r4, %r4, 1;\n  setp.lt.u32 %p1, %r4, 300;\n  @%p1 bra L;";
+  const auto one_thread = [&](std::uint32_t records) {
+    Machine gpu;
+    gpu.config.race_records = records;
+    gpu.load(Case::kernel(body));
+    const auto words = gpu.unwritten(4 * 300);
+    return gpu.launch("k", 1, 1, words, words);
+  };
+  const Outcome o = one_thread(128);
+  ASSERT_EQ(o.findings.size(), 1u) << text(o);
+  EXPECT_EQ(o.findings[0].kind, Kind::kIncompleteCheck);
+  EXPECT_THAT(text(o), HasSubstr("tells the bytes of 128 words apart, and has no room for more"));
+  EXPECT_THAT(text(o), Not(HasSubstr("has recorded")));
+  EXPECT_TRUE(one_thread(0).findings.empty()) << "room enough";
 }
 
 TEST(Order, TheFindingOfTheLowestBlockIsReported) {

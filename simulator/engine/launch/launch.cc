@@ -29,8 +29,13 @@ unsigned host_processors() {
 // Fewer warps than this in a launch are not worth another host thread.
 constexpr std::uint64_t kWarpsPerThread = 32;
 
-// The search for races has recorded all that it can.
-check::Finding records_used_up(const Launch& launch) {
+// The search for races has recorded all that it can. It has two tables: of records, whose numbers are given out in lots, and of words whose bytes were accessed
+// apart.
+check::Finding no_room_for_races(const Launch& launch) {
+  constexpr std::uint32_t kLot = 64;
+  const std::uint32_t most = launch.config->race_records;
+  const std::uint32_t end = most == 0 ? check::GlobalRaces::kRecords : launch.races->first_number() + most;
+  const bool records = launch.races->first_number() + launch.races->recorded() + kLot > end;
   const check::GlobalRaces::Record& r = launch.races->first_unrecorded();
   const auto in_cluster = static_cast<std::uint32_t>(launch.config->cluster.count());
   check::Finding f;
@@ -41,11 +46,19 @@ check::Finding records_used_up(const Launch& launch) {
   f.access.block = launch.clustered ? place_of_block(launch, r.block / in_cluster, r.block % in_cluster) : place_of_block(launch, r.block, 0);
   f.access.thread = thread_of(launch, r.warp * kWarpSize);
   f.space = "global";
-  f.where = "the search for races has recorded " + std::to_string(launch.races->recorded()) +
-            " accesses of this launch, by instruction, warp and epoch between barriers, and has no room for more";
-  f.detail =
-      "Accesses from here on were judged against those recorded before, and not against one another: races among them are missed. A smaller grid is "
-      "checked whole.";
+  if (records) {
+    f.where = "the search for races has recorded " + std::to_string(launch.races->recorded()) +
+              " accesses of this launch, by instruction, warp and epoch between barriers, and has no room for more";
+    f.detail =
+        "Accesses from here on were judged against those recorded before, and not against one another: races among them are missed. A smaller grid is "
+        "checked whole.";
+  } else {
+    f.where =
+        "the search for races tells the bytes of " + std::to_string(most == 0 ? check::GlobalRaces::kSplits : most) + " words apart, and has no room for more";
+    f.detail =
+        "From here on it forgets what is known of a word when single bytes of it are accessed: races in such words are missed. A smaller grid, or accesses to "
+        "whole words, are checked whole.";
+  }
   return f;
 }
 
@@ -158,7 +171,7 @@ void gather_findings(Launch& l, const std::vector<Worker>& workers, std::vector<
     }
   }
   for (const Worker& w : workers) count_again(w, *l.program, out);
-  if (l.races != nullptr && l.races->exhausted()) out.push_back(records_used_up(l));
+  if (l.races != nullptr && l.races->exhausted()) out.push_back(no_room_for_races(l));
 }
 
 }  // namespace

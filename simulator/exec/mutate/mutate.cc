@@ -211,6 +211,7 @@ int report(const MutateOptions& options, std::vector<Mutant>& mutants, const std
   std::string text = text_report(mutants, sources);
   text += std::to_string(std::lround(seconds)) + " s in all; processor seconds: " + costs.text() + ".\n";
   std::fputs(text.c_str(), stdout);
+  if (const std::string error = command::flush_stdout(); !error.empty()) return fail(error);
   const bool written =
       write_file(options.out + "/report.txt", text) &&
       write_file(options.out + "/mutation.json", mutation_json(mutants, sources).dump(1, ' ', false, nlohmann::json::error_handler_t::replace)) &&
@@ -246,9 +247,7 @@ bool judge(const Subject& subject, const Round& round, const Survey& whole, std:
   return true;
 }
 
-}  // namespace
-
-int mutate(const MutateOptions& options, const std::vector<std::string>& command, const Environment& set) {
+int judge_tests(const MutateOptions& options, const std::vector<std::string>& command, const Environment& set) {
   const auto begin = Clock::now();
   if (const std::string wrong = wrong_operator(options.operators); !wrong.empty()) return fail(wrong);
   try {
@@ -282,9 +281,10 @@ int mutate(const MutateOptions& options, const std::vector<std::string>& command
   choose(mutants, options);
   if (mutants.empty()) return fail("no mutant is left to judge: see --operators, --files and --callers");
   if (!prepare(options, command, mutants, subject.folder)) return kUsage;
+  // What is wrong with the list is said before hours are spent.
+  std::vector<Mutant> excused = mutants;
+  if (wrong = name_equivalents(options, excused); !wrong.empty()) return fail(wrong);
   if (options.trust_equivalents) {
-    std::vector<Mutant> excused = mutants;
-    if (wrong = name_equivalents(options, excused); !wrong.empty()) return fail(wrong);
     for (std::size_t i = 0; i < mutants.size(); ++i) mutants[i].excused = !excused[i].equivalent.empty();
   }
   for (const Round& round : rounds) {
@@ -298,6 +298,16 @@ int mutate(const MutateOptions& options, const std::vector<std::string>& command
   for (Mutant& m : mutants)
     if (m.verdict == Verdict::kNotJudged && !covered.contains(m.key())) m.verdict = Verdict::kNotCovered;
   return report(options, mutants, command, costs, std::chrono::duration<double>(Clock::now() - begin).count());
+}
+
+}  // namespace
+
+int mutate(const MutateOptions& options, const std::vector<std::string>& command, const Environment& set) {
+  try {
+    return judge_tests(options, command, set);
+  } catch (const std::runtime_error& error) {
+    return fail(error.what());
+  }
 }
 
 }  // namespace lockstep::exec

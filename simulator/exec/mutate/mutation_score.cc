@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -137,7 +138,7 @@ std::string text_report(const std::vector<Mutant>& mutants, Sources& sources) {
 
 std::string read_equivalents(const std::string& path, std::vector<Mutant>& mutants, Sources& sources) {
   std::ifstream file(path);
-  if (!file) return path + " cannot be read";
+  if (std::error_code none; !file || std::filesystem::is_directory(path, none)) return path + " cannot be read";
   int number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;

@@ -1,5 +1,7 @@
 #include "simulator/exec/mutate/rounds.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -7,10 +9,12 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 
+#include "command/save_file.h"
 #include "simulator/exec/mutate/judgement.h"
 #include "simulator/exec/mutate/process.h"
 #include "simulator/mutation/time_limit.h"
@@ -27,6 +31,8 @@ namespace {
 
 constexpr auto kPoll = std::chrono::milliseconds(5);
 constexpr auto kLook = std::chrono::milliseconds(1000);
+// The exit status of a process that could not write what it is to leave (runtime/state/record.h).
+constexpr int kUnwritten = 88;
 // A mutant may run so many times as long as the whole unchanged program, and a little more.
 constexpr double kTimes = 4, kAtLeast = 3;
 // The survey may be of a run without checks: with them it takes at most so many times as long, and no mutant dies of being told so late.
@@ -58,10 +64,26 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// Throws where a file cannot be written: without it nothing is known of some mutant.
+void expect_written(const std::string& error) {
+  if (!error.empty()) throw std::runtime_error(error);
+}
+void append(const std::string& path, const json& line) {
+  expect_written(command::append_to_file(path, line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"));
+}
+
+// Throws where a process of the round had no room for a line. It has left the file read-only (runtime/mutation/server.cc).
+void expect_whole(const std::string& lines) {
+  struct stat is {};
+  if (stat(lines.c_str(), &is) != 0 || (is.st_mode & S_IWUSR) != 0) return;
+  chmod(lines.c_str(), 0644);
+  throw std::runtime_error(lines + " cannot be written: what became of some mutants is not known; --resume goes on when there is room");
+}
+
 // Runs the program with a plan until it ends, or is interrupted; its exit status.
 int run(const Subject& subject, const Round& round, const json& plan, const std::string& name, const std::function<void()>& tick) {
   const std::string path = subject.folder + "/" + name + ".plan";
-  std::ofstream(path) << plan.dump();
+  expect_written(command::write_file(path, plan.dump()));
   Process process(command_of(subject, round), environment_of(subject, round, path), subject.folder + "/" + name + ".log");
   for (auto next = Clock::now();;) {
     if (const auto status = process.poll()) return *status;
@@ -130,7 +152,7 @@ void run_alone(const Subject& subject, const Round& round, const Survey& survey,
   json plan = plan_of(subject, round, survey, "become");
   plan["mutants"] = json::array({planned(mutant, {1, reached.parts})});
   const std::string name = "alone", path = subject.folder + "/" + name + ".plan";
-  std::ofstream(path) << plan.dump();
+  expect_written(command::write_file(path, plan.dump()));
   Environment set = environment_of(subject, round, path);
   mutation::TimeLimit limit(seconds_of_mutant(round, survey));
   bool late = false;
@@ -150,8 +172,7 @@ void run_alone(const Subject& subject, const Round& round, const Survey& survey,
   }
   // As wait() gives it: what the parent of forked mutants writes.
   const int died = status >= 128 ? status - 128 : status << 8;
-  std::ofstream(subject.folder + "/" + round.name + ".jsonl", std::ios::app)
-      << json{{"id", mutant.id}, {"died", died}, {"seconds", limit.elapsed()}, {"late", late}}.dump() << "\n";
+  append(subject.folder + "/" + round.name + ".jsonl", {{"id", mutant.id}, {"died", died}, {"seconds", limit.elapsed()}, {"late", late}});
 }
 
 }  // namespace
@@ -166,6 +187,8 @@ bool make_survey(const Subject& subject, const Round& round, Survey* survey, std
   survey->checks = round.checks;
   if (interrupted) {
     *error = "interrupted";
+  } else if (status == kUnwritten) {
+    *error = out + " cannot be written; what the program printed is in " + subject.folder + "/" + name + ".log";
   } else if (status != 0) {
     *error = "the unchanged program ends with status " + std::to_string(status) + (round.checks ? "" : " when no checks run") +
              ": tests that fail by themselves can tell nothing of mutants. What it printed is in " + subject.folder + "/" + name + ".log";
@@ -209,6 +232,7 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
     if (plan["mutants"].empty()) break;
     fs::remove(lines + ".trying", ignored);
     const int status = run(subject, round, plan, "serve-" + round.name, [&] { done(count(), static_cast<int>(of)); });
+    expect_whole(lines);
     const int culprit = status == survey.status || interrupted ? 0 : tried(lines);
     if (culprit == 0) {
       if (went_otherwise(lines)) {
@@ -217,7 +241,7 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
       }
       ++times;
     } else {
-      std::ofstream(lines, std::ios::app) << json{{"id", culprit}, {"skipped", "it ends the process that tries it"}}.dump() << "\n";
+      append(lines, {{"id", culprit}, {"skipped", "it ends the process that tries it"}});
     }
   }
   const auto& traces = file.read();
@@ -225,6 +249,7 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
     const auto known = traces.find(m->id);
     if (known == traces.end() || known->second.skipped.empty() || known->second.died || interrupted) continue;
     run_alone(subject, round, survey, *m, when);
+    expect_whole(lines);
     done(count(), static_cast<int>(of));
   }
   file.read();
@@ -233,8 +258,7 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
     if (known == traces.end() || !known->second.died) continue;
     const std::string output = subject.folder + "/outputs/" + std::to_string(m->id) + ".txt";
     const Judgement judgement = judge_trace(known->second, survey.status, round.checks, text_of(output));
-    if (!judgement.reason.empty() && known->second.reason.empty())
-      std::ofstream(lines, std::ios::app) << json{{"id", m->id}, {"reason", judgement.reason}}.dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
+    if (!judgement.reason.empty() && known->second.reason.empty()) append(lines, {{"id", m->id}, {"reason", judgement.reason}});
     m->verdict = judgement.verdict;
     m->reason = judgement.reason;
     m->seconds += known->second.seconds;

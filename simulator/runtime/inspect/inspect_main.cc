@@ -1,8 +1,10 @@
 // inspect FILE...: says of each program whether the simulated GPU can run it, what to change where it cannot, and which kernels it does not take. Exits 0
 // if it can run all.
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <fstream>
 #include <iterator>
@@ -78,6 +80,10 @@ int main(int argc, char** argv) {
       std::printf("%s: %s\n", argv[i], found.sentence.c_str());
       all = all && found.runnable;
     }
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fprintf(stderr, "lockstep: stdout cannot be written: %s\n", std::strerror(errno));
+    return 2;
   }
   return all ? 0 : 1;
 }

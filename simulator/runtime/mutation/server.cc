@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #include "simulator/runtime/mutation/survey.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/modules.h"
+#include "simulator/runtime/state/output_signals.h"
 #include "simulator/runtime/state/runtime.h"
 
 namespace lockstep::runtime {
@@ -31,10 +33,16 @@ using nlohmann::json;
 
 namespace {
 
-// One write a line: those of several processes do not mix in a file opened for appending.
+// One write a line: those of several processes do not mix in a file opened for appending. Where there is no room, the command finds the file read-only
+// (exec/mutate/rounds.cc): that needs no room, and holds for mutants too, whose exit status says something else.
 void put_line(int file, const json& line) {
   const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  [[maybe_unused]] const ssize_t written = write(file, text.data(), text.size());
+  const OutputSignalsHeldBack held_back;
+  const ssize_t written = write(file, text.data(), text.size());
+  if (written == static_cast<ssize_t>(text.size())) return;
+  std::fprintf(stderr, "lockstep: what becomes of mutants cannot be written: %s\n", std::strerror(written < 0 ? errno : ENOSPC));
+  fchmod(file, 0444);
+  _exit(kExitUnrecorded);
 }
 
 // What a mutant prints is its own, and it has nothing to read.
@@ -60,9 +68,13 @@ MutationServer::MutationServer(Plan plan) : plan_(std::move(plan)) {
   candidates_.emplace(plan_);
   const std::string path = plan_.out + ".trying";
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  void* const shared =
-      file < 0 || ftruncate(file, sizeof(Shared)) != 0 ? MAP_FAILED : mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (file >= 0) close(file);
+  const OutputSignalsHeldBack held_back;
+  // With its room: a store into a hole of a full disk would end the process.
+  if (const int error = file < 0 ? errno : posix_fallocate(file, 0, sizeof(Shared)); error != 0) {
+    throw std::runtime_error("LOCKSTEP_MUTATION: '" + path + "': " + std::strerror(error));
+  }
+  void* const shared = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
   if (shared == MAP_FAILED) throw std::runtime_error("LOCKSTEP_MUTATION: '" + path + "': " + std::strerror(errno));
   shared_ = new (shared) Shared();
 }

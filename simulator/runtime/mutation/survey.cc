@@ -1,6 +1,11 @@
 #include "simulator/runtime/mutation/survey.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,6 +17,7 @@
 #include "simulator/runtime/mutation/call_site.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/modules.h"
+#include "simulator/runtime/state/output_signals.h"
 #include "simulator/runtime/state/runtime.h"
 
 namespace lockstep::runtime {
@@ -111,8 +117,14 @@ void Survey::finish(int status) {
                     {"codes", std::move(codes)}, {"sites", std::move(sites)}, {"sets", std::move(sets)}, {"counters", counters_.text()},  {"parts", parts_}};
   // Whole or not at all: the file is renamed when it is there.
   const std::string part = plan_.out + "." + std::to_string(getpid());
-  std::ofstream(part) << all.dump(-1, ' ', false, json::error_handler_t::replace);
-  std::rename(part.c_str(), plan_.out.c_str());
+  const OutputSignalsHeldBack held_back;
+  std::ofstream file(part);
+  file << all.dump(-1, ' ', false, json::error_handler_t::replace);
+  file.close();
+  if (file && std::rename(part.c_str(), plan_.out.c_str()) == 0) return;
+  std::fprintf(stderr, "lockstep: %s cannot be written: %s\n", plan_.out.c_str(), std::strerror(errno));
+  unlink(part.c_str());
+  _exit(kExitUnrecorded);
 }
 
 }  // namespace lockstep::runtime

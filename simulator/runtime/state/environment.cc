@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <vector>
+
+#include "command/nearest.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -61,11 +65,26 @@ std::optional<std::uint32_t> read_checks(std::string_view value) {
   }
 }
 
+// Of a list that has a name which is none: the name that was meant, or empty.
+std::string meant_check(std::string_view value) {
+  std::vector<std::string> names;
+  for (const CheckName& c : kCheckNames) names.emplace_back(c.name);
+  for (std::size_t begin = 0; begin <= value.size();) {
+    const std::size_t end = std::min(value.find(',', begin), value.size());
+    std::string word(value.substr(begin, end - begin));
+    if (word.starts_with('-')) word.erase(0, 1);
+    if (std::find(names.begin(), names.end(), word) == names.end()) return command::nearest(word, names);
+    begin = end + 1;
+  }
+  return {};
+}
+
 bool read_suppressions(const Lookup& lookup, check::Suppressions* result, std::string* error) {
   const char* path = lookup("LOCKSTEP_SUPPRESSIONS");
   if (path == nullptr || *path == '\0') return true;
   std::ifstream file(path);
-  if (!file) {
+  std::error_code none;
+  if (!file || std::filesystem::is_directory(path, none)) {
     *error = complaint("LOCKSTEP_SUPPRESSIONS", path, "a file that can be read");
     return false;
   }
@@ -92,9 +111,9 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
     const auto bits = read_checks(checks);
     if (!bits) {
       return complaint("LOCKSTEP_CHECKS", checks,
-                       "'all', 'none' or a comma-separated list of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries "
-                       "('-races': all but "
-                       "races; 'all,leaks': leaks too, which are not looked for by default)");
+                       "'all', 'none' or a comma-separated list of bounds, initialisation, races, synchronisation, leaks, strict-barriers, "
+                       "strict-libraries ('-races': all but races; 'all,leaks': leaks too, which are not looked for by default)") +
+             command::did_you_mean(meant_check(checks));
     }
     settings.checks = *bits;
   }
@@ -120,6 +139,21 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
   const char* blocking = lookup("CUDA_LAUNCH_BLOCKING");
   settings.launch_blocking = blocking != nullptr && *blocking >= '1' && *blocking <= '9';
   return settings;
+}
+
+std::string names_of_checks(std::uint32_t checks) {
+  for (const CheckName& c : kCheckNames) {
+    if (c.bits == checks) return std::string(c.name);
+  }
+  std::string names;
+  for (const CheckName& c : kCheckNames) {
+    const bool several = (c.bits & (c.bits - 1)) != 0;
+    if (c.bits != 0 && (checks & c.bits) == c.bits && (!several || checks > c.bits)) {
+      names.append(names.empty() ? "" : ", ").append(c.name);
+      checks &= ~c.bits;
+    }
+  }
+  return names;
 }
 
 std::uint64_t device_memory_bytes(const Settings& settings, std::uint64_t host_bytes) {

@@ -62,6 +62,9 @@ using Lookup = std::function<const char*(const char* name)>;  // std::getenv, or
 // The settings, or one sentence that names the variable, its value and what it may be.
 std::variant<Settings, std::string> read_settings(const Lookup& lookup);
 
+// "all", "none", or the names of those that run: "bounds, races".
+std::string names_of_checks(std::uint32_t checks);
+
 // Bytes of device memory under `settings`, given what the host may use.
 std::uint64_t device_memory_bytes(const Settings& settings, std::uint64_t host_bytes);
 // Physical memory, or the control group's limit where that is lower.

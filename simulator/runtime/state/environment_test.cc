@@ -84,6 +84,12 @@ TEST(Environment, AnUnknownDeviceListsTheKnown) {
 
 TEST(Environment, ChecksAreNamed) {
   const auto checks = [](const std::string& text) { return accepted({{"LOCKSTEP_CHECKS", text}}).checks; };
+  for (const char* names : {"all", "none", "races", "leaks", "bounds, races", "all, leaks", "initialisation, synchronisation, leaks"}) {
+    std::string list = names;
+    std::erase(list, ' ');
+    EXPECT_EQ(names_of_checks(checks(list)), names);
+  }
+  EXPECT_EQ(names_of_checks(checks("-races")), "bounds, initialisation, synchronisation");
   EXPECT_EQ(checks("all"), check::kAllChecks);
   EXPECT_EQ(checks("none"), 0u);
   EXPECT_EQ(checks("bounds"), check::kBounds);

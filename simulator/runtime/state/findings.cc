@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "simulator/runtime/state/output_signals.h"
+
 namespace lockstep::runtime {
 namespace {
 
@@ -49,6 +51,7 @@ void FindingLog::count_repeats() {
 
 void FindingLog::print(const check::Finding& finding) const {
   if (quiet_) return;
+  const OutputSignalsHeldBack held_back;
   std::fflush(stdout);  // what the program printed before stays before
   std::fprintf(stderr, "%s\n", finding.to_string().c_str());
   std::fflush(stderr);

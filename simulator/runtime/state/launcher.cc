@@ -9,6 +9,7 @@
 #include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/occupancy.h"
+#include "simulator/runtime/state/output_signals.h"
 #include "simulator/runtime/state/work.h"
 
 namespace lockstep::runtime {
@@ -193,11 +194,15 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   config.coverage = runtime.modules.coverage(*entry, device.ordinal);
   config.images = &runtime.images;
   if (!runtime.findings.quiet())
-    config.notice = [](std::string_view text) { std::fprintf(stderr, "lockstep: %.*s\n", static_cast<int>(text.size()), text.data()); };
+    config.notice = [](std::string_view text) {
+      const OutputSignalsHeldBack held_back;
+      std::fprintf(stderr, "lockstep: %.*s\n", static_cast<int>(text.size()), text.data());
+    };
   Interceptor* const interceptor = runtime.interceptor.get();
   if (!runtime.settings.launch_blocking) config.arriving = runtime.copies_under_way.beside_kernel();
   config.running_grids = runtime.dependent_launches.before(request.stream, request.programmatic);
   if (interceptor != nullptr) interceptor->before_launch(runtime, *entry->binary, *loaded, config);
+  runtime.record.launching(loaded->name(), device.ordinal);
   engine::Outcome outcome = engine::launch(*loaded, config, *runtime.memory);
   // Its name is for grids that may run beside it: long to make, where there are none.
   runtime.dependent_launches.ran(request.stream, outcome.started_dependents ? demangled(loaded->name()) : std::string(), outcome);

@@ -1,30 +1,40 @@
 #include "simulator/runtime/state/record.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/output_signals.h"
+#include "simulator/runtime/state/record_mark.h"
 
 namespace lockstep::runtime {
 namespace {
 
 using nlohmann::json;
 
-// One write a line: lines of several processes do not mix in a file opened for appending.
-void put(int file, json line) {
+std::string text_of(json line) {
   line["pid"] = getpid();
-  const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  const char* from = text.data();
-  std::size_t left = text.size();
-  while (left > 0) {
-    const ssize_t done = write(file, from, left);
-    if (done <= 0) return;
-    from += done;
-    left -= static_cast<std::size_t>(done);
-  }
+  return line.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// Room for any count in a line's "launches".
+constexpr int kDigits = 20;
+
+void put_digits(std::uint64_t number, char* to) {
+  char digits[kDigits];
+  const auto [end, code] = std::to_chars(digits, digits + kDigits, number);
+  const auto length = static_cast<std::size_t>(end - digits);
+  std::memcpy(to + kDigits - length, digits, length);
 }
 
 json counters_json(const engine::Counters& c) {
@@ -83,21 +93,91 @@ json function_json(const engine::FunctionCoverage& function, Files* files) {
 }  // namespace
 
 bool Record::open(const std::string& path) {
-  file_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  return is_open();
+  path_ = path;
+  return reopen();
 }
 
-void Record::started(std::string_view device, std::uint64_t schedule, std::uint32_t checks) {
-  if (is_open()) put(file_, {{"device", device}, {"schedule", schedule}, {"checks", checks}});
+bool Record::reopen() {
+  struct stat is {};
+  file_ = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+  if (file_ < 0 || fstat(file_, &is) != 0) {
+    lose(errno);
+    return false;
+  }
+  device_ = is.st_dev;
+  inode_ = is.st_ino;
+  return true;
+}
+
+void Record::lose(int error) {
+  if (lossy_.exchange(true)) return;
+  const OutputSignalsHeldBack held_back;
+  std::fprintf(stderr, "lockstep: the record %s cannot be written: %s; what happens from here on is missing from every report\n", path_.c_str(),
+               std::strerror(error));
+  char first[kRecordMark.size()];
+  if (file_ < 0 || pread(file_, first, sizeof first, 0) != sizeof first || std::string_view(first, kRecordMarkAt) != kRecordMark.substr(0, kRecordMarkAt))
+    return;
+  if (char* const mark = map(kRecordMarkAt, 1)) *mark = '1';
+}
+
+char* Record::map(off_t at, std::size_t bytes) const {
+  static const off_t page = sysconf(_SC_PAGESIZE);
+  const off_t begin = at / page * page;
+  void* const there = mmap(nullptr, static_cast<std::size_t>(at - begin) + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, begin);
+  return there == MAP_FAILED ? nullptr : static_cast<char*>(there) + (at - begin);
+}
+
+bool Record::holds_file() const {
+  struct stat is {};
+  return fstat(file_, &is) == 0 && is.st_dev == device_ && is.st_ino == inode_;
+}
+
+// One write a line: lines of several processes do not mix in a file opened for appending. It begins with the end of another line, which a process that was
+// killed may have left without one.
+off_t Record::put(std::string_view line) {
+  if (!holds_file() && !reopen()) return -1;
+  const std::string text = "\n" + std::string(line) + "\n";
+  const OutputSignalsHeldBack held_back;
+  const char* from = text.data();
+  for (std::size_t left = text.size(); left > 0;) {
+    const ssize_t done = write(file_, from, left);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) {
+      lose(done < 0 ? errno : ENOSPC);
+      return -1;
+    }
+    from += done;
+    left -= static_cast<std::size_t>(done);
+  }
+  return lseek(file_, 0, SEEK_CUR);
+}
+
+void Record::started(std::string_view device, std::uint64_t schedule, std::string_view checks) {
+  if (is_open()) put(text_of({{"device", device}, {"schedule", schedule}, {"checks", checks}}));
+}
+
+void Record::launching(std::string_view kernel, int device) {
+  if (!is_open()) return;
+  std::lock_guard lock(mutex_);
+  const auto [it, first] = totals_.try_emplace(std::pair(std::string(kernel), device));
+  Total& total = it->second;
+  ++total.launches;
+  if (first) {
+    std::string line = text_of({{"kernel", demangled(it->first.first)}});
+    line.pop_back();
+    line += ",\"launches\":" + std::string(kDigits, ' ') + "}";
+    put_digits(total.launches, line.data() + line.size() - 1 - kDigits);
+    constexpr off_t kBehind = 2;  // the brace and the end of the line
+    if (const off_t end = put(line); end >= 0) total.text = map(end - kBehind - kDigits, kDigits);
+  } else if (total.text != nullptr) {
+    put_digits(total.launches, total.text);
+  }
 }
 
 void Record::launched(std::string_view kernel, int device, const engine::Counters& counters) {
   if (!is_open()) return;
   std::lock_guard lock(mutex_);
-  const auto [it, first] = totals_.try_emplace(std::pair(std::string(kernel), device));
-  if (first) put(file_, {{"kernel", demangled(it->first.first)}});
-  ++it->second.launches;
-  it->second.counters.add(counters);
+  totals_[std::pair(std::string(kernel), device)].counters.add(counters);
 }
 
 void Record::refused_launch() {
@@ -108,12 +188,12 @@ void Record::refused_launch() {
 void Record::found(const std::vector<Reported>& findings) {
   if (!is_open()) return;
   for (const Reported& told : findings) {
-    put(file_, {{"finding", json::parse(to_json({told.finding}))[0]}, {"number", told.number}, {"suppressed", told.suppressed}});
+    put(text_of({{"finding", json::parse(to_json({told.finding}))[0]}, {"number", told.number}, {"suppressed", told.suppressed}}));
   }
 }
 
 void Record::taken() {
-  if (is_open()) put(file_, {{"taken", true}});
+  if (is_open()) put(text_of({{"taken", true}}));
 }
 
 void Record::covered(const std::vector<std::string>& texts, const engine::ModuleCoverage& coverage) {
@@ -122,7 +202,7 @@ void Record::covered(const std::vector<std::string>& texts, const engine::Module
   json functions = json::array(), inlined = json::array();
   for (const engine::FunctionCoverage& f : coverage.functions) functions.push_back(function_json(f, &files));
   for (const engine::InlinedPlace& place : coverage.inlined) inlined.push_back(inlined_json(place, &files));
-  put(file_, {{"coverage", {{"module", hash_of(texts)}, {"files", files.names()}, {"inlined", std::move(inlined)}, {"functions", std::move(functions)}}}});
+  put(text_of({{"coverage", {{"module", hash_of(texts)}, {"files", files.names()}, {"inlined", std::move(inlined)}, {"functions", std::move(functions)}}}}));
 }
 
 void Record::finish(const std::vector<Reported>& changed) {
@@ -134,16 +214,32 @@ void Record::finish(const std::vector<Reported>& changed) {
     json one = counters_json(total.counters);
     one["kernel"] = demangled(key.first);
     one["device"] = key.second;
-    one["launches"] = total.launches;
     totals.push_back(std::move(one));
   }
-  put(file_, {{"totals", std::move(totals)}, {"refused_launches", refused_launches_}});
+  put(text_of({{"totals", std::move(totals)}, {"refused_launches", refused_launches_}}));
 }
 
 void Record::forget() {
   std::lock_guard lock(mutex_);
   totals_.clear();
   refused_launches_ = 0;
+  // Not the parent's open file: where one has written, the other would take for the end of its own line.
+  if (!is_open()) return;
+  if (holds_file()) close(file_);
+  reopen();
 }
+
+namespace {
+
+void tell_losses(int status, void* record) {
+  if (status != 0 || !static_cast<const Record*>(record)->is_lossy()) return;
+  std::fprintf(stderr, "lockstep: not all of this process could be recorded: the exit status is %d instead of 0\n", kExitUnrecorded);
+  std::fflush(nullptr);
+  _exit(kExitUnrecorded);
+}
+
+}  // namespace
+
+void watch_losses(const Record* record) { on_exit(tell_losses, const_cast<Record*>(record)); }
 
 }  // namespace lockstep::runtime

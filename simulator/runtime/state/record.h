@@ -1,14 +1,20 @@
 // What a run under `lockstep exec` leaves for it: a file of lines, each one JSON object, written as things happen so that it tells of a program
-// that crashed too. Several processes may write to one file; each line has its process's "pid". After it, one of
+// that crashed too. Several processes may write to one file; each line but the first has its process's "pid". The first line is record_mark.h's; after it, one
+// of
 //
-//   "device": "sm_90", "schedule": 0, "checks": 4294967295    the process reached a simulated device
-//   "kernel": "void f(int*)"                                  this kernel is launched for the first time in the process
+//   "device": "sm_90", "schedule": 0, "checks": "all"         the process reached a simulated device
+//   "kernel": "void f(int*)", "launches": 12                  launches of this kernel that this process has begun, kept up to date in its place
 //   "finding": {...}, "number": 1, "suppressed": false        as extension.h describes a finding; of one number the last line counts
 //   "taken": true                                             the program took the findings so far: they are its own business
 //   "coverage": {...}                                         of one module, what its threads have executed: see covered()
-//   "totals": [{"kernel": ..., "device": 0, "launches": ..., and the counters by name}], "refused_launches": 0    the process ends
+//   "totals": [{"kernel": ..., "device": 0, and the counters by name}], "refused_launches": 0    the process ends
+//
+// What cannot be written is an error: a sentence on stderr, the mark in the first line, and exit status 88 where the process would end with 0.
 #pragma once
 
+#include <sys/types.h>
+
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -23,13 +29,20 @@
 
 namespace lockstep::runtime {
 
+// The exit status of a process that would have ended with 0 although a line of its record could not be written.
+inline constexpr int kExitUnrecorded = 88;
+
 class Record {
  public:
-  // Writes to the end of the file from now on. Before it, and where the file cannot be opened, nothing is recorded; errno then tells why.
+  // Writes to the end of the file, which must exist, from now on. Before it nothing is recorded. False, with a sentence on stderr, when it cannot be opened.
   bool open(const std::string& path);
   bool is_open() const { return file_ >= 0; }
+  // Whether it was asked for, and a line could not be written.
+  bool is_lossy() const { return lossy_; }
 
-  void started(std::string_view device, std::uint64_t schedule, std::uint32_t checks);
+  void started(std::string_view device, std::uint64_t schedule, std::string_view checks);
+  // A launch begins, and has ended.
+  void launching(std::string_view kernel, int device);
   void launched(std::string_view kernel, int device, const engine::Counters& counters);
   // A launch that the simulated GPU did not take.
   void refused_launch();
@@ -51,13 +64,29 @@ class Record {
  private:
   struct Total {
     std::uint64_t launches = 0;
+    char* text = nullptr;  // the digits of "launches" in the file
     engine::Counters counters;
   };
 
+  // Writes a line; where the file then ends, or -1.
+  off_t put(std::string_view line);
+  // Whether the descriptor is still the record's. Daemons close all that they have inherited, and the number may be another file's by now.
+  bool holds_file() const;
+  bool reopen();
+  char* map(off_t at, std::size_t bytes) const;
+  void lose(int error);
+
   int file_ = -1;
+  std::string path_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  std::atomic<bool> lossy_ = false;
   std::mutex mutex_;
   std::map<std::pair<std::string, int>, Total, std::less<>> totals_;
   std::uint64_t refused_launches_ = 0;
 };
+
+// Arranges that the exit status tells of a loss in `record`, which must live for ever. To be called before watch_exit(), whose status comes first.
+void watch_losses(const Record* record);
 
 }  // namespace lockstep::runtime

@@ -1,13 +1,12 @@
 #include "simulator/runtime/state/runtime.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <iterator>
 #include <new>
@@ -21,6 +20,7 @@
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/contexts.h"
 #include "simulator/runtime/state/host_access.h"
+#include "simulator/runtime/state/output_signals.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -53,10 +53,22 @@ void record_coverage_at_exit(int /*status*/, void*) {
 
 void finish_record(int /*status*/, void* record) { static_cast<Record*>(record)->finish(finding_log().changed()); }
 
+// A program that looks at no error would pass with nothing checked.
+constexpr int kExitNotStarted = 2;
+bool did_not_start = false;
+
+void tell_of_no_start(int status, void*) {
+  if (status != 0 || !did_not_start) return;
+  std::fprintf(stderr, "lockstep: the simulated GPU did not start, so nothing was checked: the exit status is %d instead of 0\n", kExitNotStarted);
+  std::fflush(nullptr);
+  _exit(kExitNotStarted);
+}
+
 // When the library is loaded, so that the handlers run after the program's own (they run in reverse order): leaks are looked for first, the record is
 // finished, and then the exit status is decided.
 [[maybe_unused]] const bool watching =
-    (watch_exit(&finding_log()), on_exit(finish_record, &record_file()), on_exit(record_coverage_at_exit, nullptr), on_exit(tell_leaks_at_exit, nullptr), true);
+    (on_exit(tell_of_no_start, nullptr), watch_losses(&record_file()), watch_exit(&finding_log()), on_exit(finish_record, &record_file()),
+     on_exit(record_coverage_at_exit, nullptr), on_exit(tell_leaks_at_exit, nullptr), true);
 
 // NVIDIA's runtime takes itself down when the process ends, at the place in the order of exit handlers that its first call gives it: destructors of objects
 // that were made before that call come after it. (Seen on an H100 with CUDA 13.0; docs/silicon.md.)
@@ -106,6 +118,7 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
   if (const auto* error = std::get_if<std::string>(&read)) {
     std::fprintf(stderr, "lockstep: %s\n", error->c_str());
     start_error = cudaErrorInitializationError;
+    did_not_start = true;
     return;
   }
   settings = std::get<Settings>(read);
@@ -117,6 +130,7 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
   } catch (const std::exception& e) {
     std::fprintf(stderr, "lockstep: %s\n", e.what());
     start_error = cudaErrorInitializationError;
+    did_not_start = true;
     return;
   }
   memory_capacity = device_memory_bytes(settings, host_memory_bytes());
@@ -130,9 +144,8 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
   watch_host_access(memory.get(), record_host_access);
   if (!settings.record.empty()) {
     if (record.open(settings.record)) {
-      record.started(settings.profile->name, settings.schedule, settings.checks);
+      record.started(settings.profile->name, settings.schedule, names_of_checks(settings.checks));
     } else {
-      std::fprintf(stderr, "lockstep: LOCKSTEP_RECORD='%s': %s\n", settings.record.c_str(), std::strerror(errno));
       start_error = cudaErrorInitializationError;
     }
   }
@@ -143,6 +156,7 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
     if (const auto* error = std::get_if<std::string>(&made)) {
       std::fprintf(stderr, "lockstep: %s\n", error->c_str());
       start_error = cudaErrorInitializationError;
+      did_not_start = true;
       return;
     }
     interceptor = std::get<std::unique_ptr<Interceptor>>(std::move(made));
@@ -157,7 +171,9 @@ void Runtime::explain(const char* function, const std::string& sentence, const s
     thread.explained = sentence;
     return;
   }
-  if (!findings.quiet()) std::fprintf(stderr, "lockstep: %s: %s%s\n", function, (about.empty() ? about : about + ": ").c_str(), sentence.c_str());
+  if (findings.quiet()) return;
+  const OutputSignalsHeldBack held_back;
+  std::fprintf(stderr, "lockstep: %s: %s%s\n", function, (about.empty() ? about : about + ": ").c_str(), sentence.c_str());
 }
 
 void Runtime::tell(std::vector<check::Finding> made) {
