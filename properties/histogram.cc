@@ -234,6 +234,7 @@ Call<Histogram> call_with(const HistogramCase& c, std::int64_t elements, std::fu
   call.integer("block", {1, 1024}, shape.block);
   call.integer("cluster", {.only = {0, 2, 4, 8, 16}}, shape.cluster);
   call.integer("max_blocks", {1, std::numeric_limits<int>::max()}, shape.max_blocks);
+  call.grid({.threads = c.block, .most_blocks = c.max_blocks});
   call.integer("flush_after", {1, std::numeric_limits<unsigned>::max()}, shape.flush_after);
   call.integer("period", {0, std::numeric_limits<std::int64_t>::max()}, shape.period);
   call.input("values", values, {.count = repeats_after > 0 ? std::min(repeats_after, elements) : elements},
@@ -440,6 +441,14 @@ void takes_the_first_path_that_holds_the_bins(const Histogram& histogram, const 
     REQUIRE_LAW(plan.path == first, "{} bins: path {} holds them, but {} was taken", c.bins, int(first),
                 int(plan.path));
   }
+  if (plan.path == HistogramPath::kCluster && (certain || c.cluster != 0)) {
+    int smallest = c.cluster == 0 ? 2 : c.cluster;
+    while (c.cluster == 0 && a_block * smallest < c.bins) smallest *= 2;
+    REQUIRE_LAW(plan.cluster == smallest, "{} bins: a cluster of {} holds them, but one of {} was taken", c.bins,
+                smallest, plan.cluster);
+  }
+  REQUIRE_LAW(plan.path == HistogramPath::kCluster || plan.cluster == 1, "a cluster of {} on path {}", plan.cluster,
+              int(plan.path));
   REQUIRE_BITWISE_EQUAL(call.take<Count>("counts"), expected(c.values(), c.bins));
 }
 

@@ -70,6 +70,7 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
   call.integer("to", {.least = 0, .most = 896, .step = 128, .here = {s.to}}, s.to);
   call.integer("block", {1, 1024}, s.block);
   call.integer("max_blocks", {1, kUnlimited}, s.max_blocks);
+  call.grid({.threads = s.block, .most_blocks = s.max_blocks});
 }
 
 // What coordinates may be follows from the shape: those of another, as many as they are, do not fit.
@@ -84,6 +85,40 @@ std::int64_t number_of(const TensorShape& s) {
   for (const auto v : s.lower) add(v);
   for (const auto v : s.upper) add(v);
   return static_cast<std::int64_t>(n >> 2);
+}
+
+// A stride of the tensor takes the rows of all dimensions above it further apart.
+void describe_strides(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s) {
+  const TensorShape& own = c.shape;
+  const std::int64_t grain = c.grain(),
+                     unit = own.interleave != TensorInterleave::kNone ? grain : bytes_of(own.element);
+  const std::int64_t row = (own.sizes[0] * unit + kPiece - 1) / kPiece * kPiece;
+  const auto least = [own, row, grain](int d, const std::int64_t(&strides)[4]) {
+    std::int64_t below = row;
+    for (int e = 1; e < d; ++e) below += (own.sizes[e] - 1) * strides[e - 1];
+    return (below + grain - 1) / grain * grain;
+  };
+  for (int d = 1; d < own.rank; ++d) {
+    if (own.sizes[d] < 2) continue;
+    const Range legal = {least(d, own.strides), (Whole{1} << 40) - grain, grain};
+    call.spread("tensor", "strides" + std::to_string(d - 1), legal, [=, &s](std::int64_t value) {
+      s.strides[d - 1] = value;
+      for (int e = d + 1; e < own.rank; ++e) s.strides[e - 1] = std::max(own.strides[e - 1], least(e, s.strides));
+      std::int64_t rows = 1;
+      for (int e = 1; e < own.rank; ++e) rows *= own.sizes[e];
+      std::vector<Piece> pieces;
+      for (std::int64_t i = 0; i < rows; ++i) {
+        Piece piece = {0, row, 0};
+        std::int64_t n = i;
+        for (int e = 1; e < own.rank; ++e) {
+          piece.first += n % own.sizes[e] * own.strides[e - 1], piece.to += n % own.sizes[e] * s.strides[e - 1];
+          n /= own.sizes[e];
+        }
+        pieces.push_back(piece);
+      }
+      return pieces;
+    });
+  }
 }
 
 template <class Tensor, class Images>
@@ -119,6 +154,7 @@ Call<TensorCopy> load_call(const TensorCopyCase& c, const CopyContents& contents
   auto& [shape, tensor, at, n, images] = call.arguments(&TensorCopy::load, c.shape, nullptr, nullptr, count, nullptr);
   describe_shape(call, c, shape);
   describe_arrays(call, c, tensor, at, n, images, contents);
+  if (count > 0) describe_strides(call, c, shape);
   return call;
 }
 
@@ -130,6 +166,7 @@ Call<TensorCopy> multicast_call(const TensorCopyCase& c, const CopyContents& con
   describe_shape(call, c, shape);
   call.integer("cluster", {.only = {2, 4, 8}, .here = {cluster}}, cluster);
   describe_arrays(call, c, tensor, at, n, images, contents, c.cluster);
+  if (count > 0) describe_strides(call, c, shape);
   return call;
 }
 
@@ -140,6 +177,7 @@ Call<TensorCopy> store_call(const TensorCopyCase& c, const CopyContents& content
   describe_shape(call, c, shape);
   if (c.shape.im2col) call.mistake("a_corner_outside", [&s = shape] { s.lower[0] = -1, s.upper[0] = 0; });
   describe_arrays(call, c, tensor, at, n, images, contents);
+  if (count > 0) describe_strides(call, c, shape);
   return call;
 }
 
@@ -153,6 +191,7 @@ Call<TensorCopy> reduce_call(const TensorCopyCase& c, const CopyContents& conten
   if (is_floating(c.shape.element)) call.mistake("bits_of_numbers", [&r = reduction] { r = TensorReduction::kAnd; });
   if (is_wide(c.shape.element)) call.mistake("least_of_wide_numbers", [&r = reduction] { r = TensorReduction::kMin; });
   describe_arrays(call, c, tensor, at, n, images, contents);
+  if (count > 0) describe_strides(call, c, shape);
   return call;
 }
 
