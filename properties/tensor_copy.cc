@@ -281,9 +281,9 @@ void boxes_about_48_kb_fit(const TensorCopy& copy, const TensorTileCase& given) 
 }
 
 // Also where one block makes one copy after the other.
-void is_deterministic(const TensorCopy& copy, const SmallTensorCopyCase& given) {
+void is_deterministic(const TensorCopy& copy, const SmallTensorReduceCase& given) {
   constexpr int kSchedules = 20;
-  SmallTensorCopyCase c = given;
+  SmallTensorReduceCase c = given;
   c.count = 3, c.shape.max_blocks = 1;
   const CopyContents load = load_contents(c), store = store_contents(c), reduce = store_contents(c, true);
   REQUIRE_DETERMINISTIC(kSchedules, [&] { return load_call(c, load).run(copy).take<unsigned char>("images").fetch(); });

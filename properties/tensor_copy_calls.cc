@@ -18,7 +18,8 @@ void describe_choice(Call<TensorCopy>& call, const char* name, E last, E& at) {
                reinterpret_cast<T&>(at));
 }
 
-void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s) {
+// `stores`: through a box of pixels that does not go beyond the tensor.
+void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s, bool stores = false) {
   const bool sliced = s.interleave != TensorInterleave::kNone;
   describe_choice(call, "element", TensorElement::kF64, s.element);
   describe_choice(call, "interleave", TensorInterleave::k32, s.interleave);
@@ -48,8 +49,10 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
                                      : 31;
     for (int d = 0; d + 2 < s.rank; ++d) {
       const std::string n = std::to_string(d);
-      number("lower" + n, s.lower[d], -corner - 1, corner);
-      number("upper" + n, s.upper[d], -corner - 1, corner);
+      // The ends that make the box larger go with any other.
+      const Whole least = stores ? 0 : -corner - 1, most = stores ? 0 : corner;
+      call.integer("lower" + n, {.least = least, .most = corner, .here = {least, s.lower[d]}}, s.lower[d]);
+      call.integer("upper" + n, {.least = -corner - 1, .most = most, .here = {s.upper[d], most}}, s.upper[d]);
       call.integer("offsets" + n, {0, offset}, s.offsets[d]);
     }
     number("channels", s.channels, 1, 256);
@@ -76,7 +79,7 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
 // What coordinates may be follows from the shape: those of another, as many as they are, do not fit.
 std::int64_t number_of(const TensorShape& s) {
   std::uint64_t n = 0;
-  const auto add = [&n](auto value) { n = (n ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15u; };
+  const auto add = [&n](auto value) { n = mix(n ^ static_cast<std::uint64_t>(value)); };
   add(s.rank), add(s.element), add(s.interleave), add(s.im2col), add(s.channels), add(s.pixels);
   for (const auto v : s.sizes) add(v);
   for (const auto v : s.strides) add(v);
@@ -174,7 +177,7 @@ Call<TensorCopy> store_call(const TensorCopyCase& c, const CopyContents& content
   Call<TensorCopy> call("tensor_store");
   const auto count = static_cast<std::int64_t>(contents.at.size() / 5);
   auto& [shape, tensor, at, n, images] = call.arguments(&TensorCopy::store, c.shape, nullptr, nullptr, count, nullptr);
-  describe_shape(call, c, shape);
+  describe_shape(call, c, shape, /*stores=*/true);
   if (c.shape.im2col) call.mistake("a_corner_outside", [&s = shape] { s.lower[0] = -1, s.upper[0] = 0; });
   describe_arrays(call, c, tensor, at, n, images, contents);
   if (count > 0) describe_strides(call, c, shape);
@@ -211,14 +214,30 @@ CopyContents store_contents(const TensorCopyCase& c, bool small) {
   return contents;
 }
 
+namespace {
+
+// Whether the store, and the reduction, take the case.
+bool is_stored(const TensorCopyCase& c) {
+  const auto beyond = [&](int d) { return c.shape.lower[d] < 0 || c.shape.upper[d] > 0; };
+  return !c.shape.im2col || !(beyond(0) || beyond(1) || beyond(2));
+}
+bool is_reduced(const TensorCopyCase& c) {
+  TensorReduceCase reduced;
+  static_cast<TensorCopyCase&>(reduced) = c;
+  reduced.normalise();
+  return !c.shape.im2col && reduced.shape.element == c.shape.element && reduced.reduction == c.reduction;
+}
+
+}  // namespace
+
 Calls<TensorCopy> calls_of(const SmallTensorCopyCase& drawn) {
   SmallTensorCopyCase c = drawn;
   c.normalise();  // a case that is still being drawn is asked for its mistakes
   Calls<TensorCopy> calls;
   calls.push_back(load_call(c, load_contents(c)));
   calls.push_back(multicast_call(c, load_contents(c)));
-  calls.push_back(store_call(c, store_contents(c)));
-  calls.push_back(reduce_call(c, store_contents(c, true)));
+  if (is_stored(c)) calls.push_back(store_call(c, store_contents(c)));
+  if (is_reduced(c)) calls.push_back(reduce_call(c, store_contents(c, true)));
   return calls;
 }
 

@@ -42,6 +42,7 @@ struct IntegerArgument {
   Range legal;
   Whole type_least, type_most;
   std::vector<Place> places;
+  bool extends = true;  // arrays may reach further with a larger value
 
   void set(Whole value) const;  // within the type
   // Values of its type next to the legal ones, then far from them, that a launcher must refuse; no duplicates.

@@ -236,7 +236,7 @@ std::vector<Contract::Change> Contract::all_promises() const {
     for (const Whole value : argument.promised()) {
       all.push_back({argument.name + ":" + text(value), [this, &argument, value] {
                        // What is larger needs more room than the arrays of the case have.
-                       if (value > argument.get()) move_far_apart();
+                       if (argument.extends && value > argument.get()) move_far_apart();
                        argument.set(value);
                      }});
     }

@@ -104,6 +104,8 @@ class Contract {
   void apart(std::string_view one, std::string_view other);
   // The product of these integers, all above 0, is at most `most`: two of them alone must not be taken for less.
   void product(std::vector<std::string> names, Whole most);
+  // No array reaches further with this integer, of however large a value: they stay where they are.
+  void reaches_no_further(std::string_view name) { integers_[&integer_named(name) - integers_.data()].extends = false; }
   // The array's pieces lie as far apart, or as far from where it begins, as an argument says, of which each value in
   // `legal` goes with the case. `place` gives the arguments one, and returns where the pieces then lie. The array's
   // footprint has nothing around it.

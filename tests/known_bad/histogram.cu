@@ -60,7 +60,7 @@ LaunchStatus elsewhere(HistogramPath path, const int* values, Index n, Count* co
 template <class Step>
 LaunchStatus launch(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
                     const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
-  if (path == HistogramPath::kCluster || bins > kBinsOfABlock || bins < 1 || n < 1) {
+  if (path == HistogramPath::kCluster || shape.period != 0 || bins > kBinsOfABlock || bins < 1 || n < 1) {
     return elsewhere(path, values, n, counts, bins, shape, used, stream);
   }
   if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok()) return status;
@@ -221,8 +221,8 @@ LaunchStatus launch_cluster(HistogramPath path, const int* values, Index n, Coun
                             const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
   const int cluster = shape.cluster;
   // A part per block even where the honest width is cut: the mistake is in the kernel, not in the room it has.
-  if (path != HistogramPath::kCluster || cluster < 2 || cluster > 8 || bins > kBinsOfABlock || bins < 2 * cluster ||
-      n < 1) {
+  if (path != HistogramPath::kCluster || shape.period != 0 || cluster < 2 || cluster > 8 || bins > kBinsOfABlock ||
+      bins < 2 * cluster || n < 1) {
     return elsewhere(path, values, n, counts, bins, shape, used, stream);
   }
   return launch_in_clusters<Step>(cluster, path, values, n, counts, bins, shape, used, stream);
@@ -273,7 +273,8 @@ __global__ void aggregated(const int* values, Index n, Count* counts, Index bins
 template <auto kKernel>
 LaunchStatus launch_whole(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
                           const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
-  if (path != HistogramPath::kGlobal || n < 1) return elsewhere(path, values, n, counts, bins, shape, used, stream);
+  if (path != HistogramPath::kGlobal || shape.period != 0 || n < 1)
+    return elsewhere(path, values, n, counts, bins, shape, used, stream);
   if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok()) return status;
   if (used) *used = {path, 1};
   if (const cudaError_t e = Honest::clear_result(counts, bins, stream); e != cudaSuccess)
@@ -312,7 +313,7 @@ LaunchStatus prepared_once(HistogramPath path, const int* values, Index n, Count
     return e != cudaSuccess ? e : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
   }();
   if (prepared != cudaSuccess) return kernels::status_of(prepared, kWho, "raising the shared memory of a block");
-  if (path != HistogramPath::kCluster || (shape.cluster != 0 && shape.cluster != kCluster) ||
+  if (path != HistogramPath::kCluster || shape.period != 0 || (shape.cluster != 0 && shape.cluster != kCluster) ||
       bins <= kCluster * kBinsOfABlock || bins > Index{kCluster} * most / 4 || n < 1)
     return elsewhere(path, values, n, counts, bins, shape, used, stream);
   return launch_in_clusters<HonestCluster>(kCluster, path, values, n, counts, bins, shape, used, stream);

@@ -70,6 +70,17 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
     return std::apply(kLauncher, all);
   }
 
+  // kStride(arguments) are bytes, of which a map of a tensor holds 40 bits where 16 divides them.
+  template <auto kStride>
+  static LaunchStatus by_a_map_whatever_the_stride(A... a) {
+    Arguments all(a...);
+    const LaunchStatus status = std::apply(kLauncher, all);
+    const auto stride = static_cast<std::uint64_t>(kStride(all));
+    return status.ok() && stride % 16 == 0 && stride >> 40 != 0
+               ? kernels::status_of(cudaErrorInvalidValue, "known-bad", "making a map")
+               : status;
+  }
+
   // kProduct(arguments) is the product of some of them, at most kMost, of which it looks at 32 bits.
   template <auto kProduct, auto kMost>
   static LaunchStatus product_in_32_bits(A... a) {

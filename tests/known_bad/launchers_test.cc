@@ -70,6 +70,11 @@ auto mutants_of() {
     add<Judged>(m, "as_many_blocks_as_it_likes", "does not look at how large the grid may be",
                 Family::template make<&B::template as_many_blocks_as_it_likes<kMaxBlocks>>(), law, law);
   }
+  if constexpr (requires { Family::kHasStride; }) {
+    constexpr auto kStride = [](const auto& arguments) { return Family::stride(arguments); };
+    add<Judged>(m, "by_a_map_whatever_the_stride", "makes a map of a tensor whose stride no map holds",
+                Family::template make<&B::template by_a_map_whatever_the_stride<kStride>>(), law, law);
+  }
   if constexpr (requires { Family::kMostProduct; }) {
     constexpr auto kProduct = [](const auto& arguments) { return Family::product(arguments); };
     constexpr auto kMostProduct = Family::kMostProduct;
@@ -123,6 +128,8 @@ struct HistogramFamily : One<&kernels::histogram> {
 struct RayTracerFamily : One<&kernels::ray_trace> {
   static constexpr int kLast = kernels::kMaxImageSide;
   static int edge(const auto& a) { return std::get<5>(a); }  // height
+  static constexpr bool kHasStride = true;
+  static std::size_t stride(const auto& a) { return std::get<6>(a); }
 };
 struct MatmulFamily : One<&kernels::matmul> {
   static constexpr std::uint8_t kLast = 3;  // the last variant
@@ -130,6 +137,8 @@ struct MatmulFamily : One<&kernels::matmul> {
   // As many rows as are promised with as many columns.
   static constexpr std::int64_t kLastOfFew = std::int64_t{1} << 16;
   static std::int64_t few(const auto& a) { return std::get<1>(a).rows; }
+  static constexpr bool kHasStride = true;
+  static std::int64_t stride(const auto& a) { return std::get<1>(a).stride * 4; }
 };
 struct ShuffleFamily : Member<kernels::ShuffleLaunchers, &kernels::ShuffleLaunchersOf<float>::warp_collective,
                               &kernels::warp_collective<float>> {
@@ -170,6 +179,8 @@ struct TensorMatmulFamily : One<&kernels::tensor_matmul> {
   // As many rows as are promised with as many columns.
   static constexpr std::int64_t kLastOfFew = std::int64_t{1} << 16;
   static std::int64_t few(const auto& a) { return std::get<2>(a).rows; }
+  static constexpr bool kHasStride = true;
+  static std::int64_t stride(const auto& a) { return std::get<2>(a).stride * 2; }
 };
 
 // What every launcher owes is judged before, and by more cases than, what the family alone promises: it is what these
