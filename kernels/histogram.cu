@@ -226,8 +226,8 @@ LaunchStatus launch(HistogramPath path, const Source& values, std::int64_t n, un
   switch (plan.path) {
     case HistogramPath::kShared: {
       const std::size_t shared = bins * sizeof(unsigned);
-      e = cudaFuncSetAttribute(histogram_shared<Source>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shared));
+      // All a block may have, whatever this call needs: another host thread may be launching with more bins.
+      e = cudaFuncSetAttribute(histogram_shared<Source>, cudaFuncAttributeMaxDynamicSharedMemorySize, d.shared_bytes);
       if (e != cudaSuccess) return status_of(e, kWho, "raising the shared memory of a block");
       histogram_shared<<<blocks, shape.block, shared, stream>>>(values, n, counts, bins, shape.flush_after);
       return status_of(cudaGetLastError(), kWho, tried);

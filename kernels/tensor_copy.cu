@@ -11,9 +11,8 @@ namespace lockstep::kernels {
 namespace {
 
 constexpr int kMaxBlock = 1024;
-constexpr int kSharedGrain = 1024;            // images begin at a multiple of it, so that swizzles begin anew
-constexpr int kImageMargin = 128;             // after the copy
-constexpr std::int64_t kPortable = 48 << 10;  // dynamic shared memory that needs no opting in
+constexpr int kSharedGrain = 1024;  // images begin at a multiple of it, so that swizzles begin anew
+constexpr int kImageMargin = 128;   // after the copy
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 // What a kernel is told besides the map.
@@ -447,13 +446,25 @@ Work work_of(const TensorShape& s, const std::int32_t* at, std::int64_t count, u
   return w;
 }
 
-// Lets a block have its image; in `bytes`, what it asks for.
+// Lets a block have its image; in `bytes`, the dynamic shared memory for it.
+//
+// What a kernel may have without opting in counts its static shared memory too, so CUDA is asked and no constant
+// compared. All calls raise the limit to the same value: host threads that launch at once take nothing from each other.
 template <class Kernel>
 LaunchStatus prepare(const char* who, Kernel* kernel, const TensorShape& s, std::size_t& bytes) {
   bytes = tensor_image_bytes(s) + kSharedGrain;
-  if (bytes <= kPortable) return {};
-  return status_of(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-                   who, "raising the shared memory of a block");
+  cudaFuncAttributes attributes;
+  if (const cudaError_t e = cudaFuncGetAttributes(&attributes, kernel); e != cudaSuccess)
+    return status_of(e, who, "asking for the shared memory that a block may have");
+  if (static_cast<std::int64_t>(bytes) <= attributes.maxDynamicSharedSizeBytes) return {};
+  int device = 0, most = 0;
+  cudaError_t e = cudaGetDevice(&device);
+  if (e == cudaSuccess) e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (e == cudaSuccess) {
+    e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             most - static_cast<int>(attributes.sharedSizeBytes));
+  }
+  return status_of(e, who, "raising the shared memory of a block");
 }
 
 template <class Kernel>

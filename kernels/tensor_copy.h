@@ -52,10 +52,11 @@ struct TensorShape {
   // pixels that goes, in spatial dimension s, from lower[s] to sizes[s + 1] + upper[s], that not included; then those
   // of the next image. No interleaving.
   bool im2col = false;
-  int lower[3] = {}, upper[3] = {};  // |corner| up to 32767, 127 or 15 for one, two or three spatial dimensions
-  int offsets[3] = {};               // added to every pixel's coordinate, 0 ... 65535, 255, 31; loads alone
-  int channels = 4;                  // 1 ... 256; a multiple of 16 bytes, as box[0]
-  int pixels = 1;                    // 1 ... 1024
+  // For one, two or three spatial dimensions -32768 ... 32767, -128 ... 127 or -16 ... 15 (cuTensorMapEncodeIm2col).
+  int lower[3] = {}, upper[3] = {};
+  int offsets[3] = {};  // added to every pixel's coordinate, 0 ... 65535, 255, 31; loads alone
+  int channels = 4;     // 1 ... 256; a multiple of 16 bytes, as box[0]
+  int pixels = 1;       // 1 ... 1024
 
   int to = 0;                   // place in shared memory: a multiple of 128 below 1024
   int block = 128;              // threads, 1 ... 1024

@@ -38,7 +38,25 @@ void require_stream_order(Trial& trial) {
   require_same(trial, trial.results(), expected, "behind work of the same stream that writes its input");
 }
 
-void require_capture(Trial& trial) {
+void require_grid(Trial& trial) {
+  if (!trial.takes_stream() || trial.call().contract->capture() == Contract::Capture::kRefused) return;
+  const Contract::Grid& grid = trial.call().contract->grid();
+  const Stream stream;
+  const Captured captured(stream, cudaStreamCaptureModeRelaxed, trial.call().launch);
+  REQUIRE_CUDA(captured.answer());
+  for (const LaunchedGrid& launched : captured.grids()) {
+    const std::int64_t most = grid.most_blocks > launched.blocks
+                                  ? grid.most_blocks
+                                  : (grid.most_blocks + launched.cluster - 1) / launched.cluster * launched.cluster;
+    REQUIRE_LAW(grid.threads == 0 || launched.threads == grid.threads, "{} launches blocks of {} threads, not of {}",
+                trial.name(), launched.threads, grid.threads);
+    REQUIRE_LAW(launched.blocks >= grid.least_blocks && launched.blocks <= most,
+                "{} launches {} blocks in clusters of {}; promised are {} ... {}", trial.name(), launched.blocks,
+                launched.cluster, grid.least_blocks, most);
+  }
+}
+
+void require_capture(Trial& trial, const std::function<void()>& another) {
   if (!trial.takes_stream()) return;
   const Stream stream;
   const Results first = trial.run(Contents::kFirst, stream, "launched"),
@@ -56,8 +74,12 @@ void require_capture(Trial& trial) {
   REQUIRE_LAW(captured.is_graph(), "{} has ended the capture of its stream", trial.name());
   require_all_on(trial, captured.operations(), stream, /*captured=*/true);
   require_same(trial, trial.results(), before, "captured, and not yet launched");
+  // Host memory that the graph reads is another call's by now, if the launcher keeps any.
+  another();
+  trial.set_variables(Contents::kFirst);
   captured.replay(stream);
-  require_same(trial, trial.results(), first, "captured and launched");
+  require_same(trial, trial.results(), first, "captured and launched, after another call");
+  another();
   trial.set(Contents::kOther, stream);
   captured.replay(stream);
   require_same(trial, trial.results(), other, "captured and launched again with other contents");

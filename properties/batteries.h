@@ -18,15 +18,28 @@ namespace lockstep::properties {
 void require_stream_order(Trial& trial);
 
 // On a stream that is being captured nothing runs; the graph, launched for the first contents and again for others,
-// gives the right result each time. A launcher that says it cannot be captured is refused by CUDA.
-void require_capture(Trial& trial);
+// gives the right result each time, though `another` call comes before each. A launcher that says it cannot be captured
+// is refused by CUDA.
+void require_capture(Trial& trial, const std::function<void()>& another);
+
+// Each kernel that is launched has the grid that the contract promises: of a launch that is captured, whose graph has
+// it.
+void require_grid(Trial& trial);
 
 // Two trials of one call, on arrays of their own: what either gives follows from the contents alone, whatever went
 // before: the same pointers with other contents, `another` call in between, two streams, two host threads, a refused
 // call, a call that CUDA refused. That one must be told, and must leave no error behind.
 void require_no_state(Trial& one, Trial& two, const std::function<void()>& another);
 
-// The same of devices in turn: `one` was made on the current device, `two` on device kOtherDevice.
+// Calls of one launcher on arrays in the same places whose arguments differ: what `other` gives between two launches of
+// `one` is what `fresh`, the same call, gives on arrays of its own. Neither has been allocated.
+void require_no_state_of_arguments(const BoundCall& one, const BoundCall& other, const BoundCall& fresh);
+
+// Where a stride or an offset is far beyond 32 bits, and the array's pieces lie as far apart, a launch gives what it
+// gives with the case's own. Which values are tried follows from the seed.
+void require_far_pieces(Trial& trial, std::uint64_t seed);
+
+// The same contents on devices in turn: `one` was made on the current device, `two` on device kOtherDevice.
 void require_no_state_between_devices(Trial& one, Trial& two);
 
 // Another device is the current one meanwhile.

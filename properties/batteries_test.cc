@@ -103,6 +103,9 @@ std::string devices_of(const Copy& f) {
 std::string promises_of(const Copy& f) {
   return outcome_of([&] { battery::require_promises_of<copy_call>(f, Promised<copy_call, CopyCase>()); });
 }
+std::string arguments_of(const Copy& f) {
+  return outcome_of([&] { battery::require_no_state_of_arguments_of<copy_call>(f, kCase); });
+}
 std::string refusals_of(const Copy& f) {
   Refused<copy_call, CopyCase> c;
   c.n = kCase.n;
@@ -115,7 +118,7 @@ void expect_told(const std::string& outcome, const std::string& label, const std
 }
 
 TEST(Batteries, HaveNothingAgainstALauncherThatKeepsItsContract) {
-  for (const auto law : {order_of, capture_of, state_of, devices_of, promises_of, refusals_of})
+  for (const auto law : {order_of, capture_of, state_of, arguments_of, devices_of, promises_of, refusals_of})
     EXPECT_EQ(law(right), "");
 }
 
@@ -219,6 +222,76 @@ TEST(Batteries, TellWhatIsKeptFromOneCallToTheNext) {
             "");
 }
 
+TEST(Batteries, TellArgumentsThatAreKeptForTheSameArrays) {
+  const std::uint32_t *last_x = nullptr, *last_y = nullptr;
+  std::int64_t last_n = 0;
+  const Copy keeps = [&](auto x, auto n, auto y, auto stream) {
+    if (const Status status = check(x, n, y); status.error != cudaSuccess) return status;
+    if (last_x != x || last_y != y) last_n = n;
+    last_x = x, last_y = y;
+    return right(x, last_n, y, stream);
+  };
+  EXPECT_EQ(state_of(keeps), "") << "which gives other arguments to other arrays";
+  expect_told(arguments_of(keeps), "mismatch", "on the same arrays with other arguments");
+}
+
+// Copies through memory of the host that a graph reads when it is launched.
+TEST(Batteries, TellMemoryThatAGraphSharesWithOtherCalls) {
+  static std::vector<std::uint32_t> staged(40);
+  const Copy stages = [](auto x, auto n, auto y, auto stream) {
+    if (const Status status = check(x, n, y); status.error != cudaSuccess || n == 0) return status;
+    cudaStreamCaptureStatus capturing;
+    cudaStreamIsCapturing(stream, &capturing);
+    const auto count = static_cast<std::uint32_t>(n);
+    if (capturing == cudaStreamCaptureStatusNone) std::fill(staged.begin(), staged.end(), 0);
+    staged[0] = count;
+    // The first element, whatever it was, is n: of the call that came last.
+    if (const Status status = right(x, n, y, stream); status.error != cudaSuccess) return status;
+    return told(cudaMemcpyAsync(y, staged.data(), sizeof count, cudaMemcpyHostToDevice, stream));
+  };
+  EXPECT_EQ(order_of(stages), "");
+  expect_told(capture_of(stages), "mismatch", "captured and launched, after another call");
+}
+
+// Rows of n words, `stride` words apart, of which `rows` are copied.
+using RowLauncher = Status(const std::uint32_t* x, std::int64_t n, std::int64_t rows, std::int64_t stride,
+                           std::uint32_t* y, cudaStream_t stream);
+using CopyRows = std::function<RowLauncher>;
+
+Call<CopyRows> rows_call(const CopyCase& c) {
+  constexpr std::int64_t kRows = 3;
+  Call<CopyRows> call("copy_rows");
+  auto& [x, n, rows, stride, y] = call.arguments(nullptr, c.n, kRows, c.n, nullptr);
+  call.input("x", x, {.count = kRows * c.n}, {}, [&c] { return make_values<std::uint32_t>(c.values, kRows * c.n); });
+  call.output<std::uint32_t>("y", y, {.count = kRows * c.n}, {});
+  call.rows("x", kRows, c.n, "stride", {c.n, kMost / kRows}, stride);
+  return call;
+}
+
+TEST(Batteries, TellRowsThat32BitsDoNotReach) {
+  const auto copies_in = [](auto offset) -> CopyRows {
+    return [offset](auto x, auto n, auto rows, auto stride, auto y, auto stream) {
+      for (std::int64_t i = 0; i < rows; ++i) {
+        if (const Status s = told(do_copy(x + offset(i * stride), n, y + i * n, stream)); s.error != cudaSuccess)
+          return s;
+      }
+      return Status{};
+    };
+  };
+  const auto outcome = [](const CopyRows& f) {
+    return outcome_of([&] { battery::require_far_pieces_of<rows_call>(f, kCase); });
+  };
+  EXPECT_EQ(outcome(copies_in([](std::int64_t i) { return i; })), "");
+  EXPECT_NE(outcome(copies_in([](std::int64_t i) { return std::int64_t{static_cast<std::int32_t>(i)}; })), "");
+  EXPECT_NE(outcome(copies_in([](std::int64_t i) { return std::int64_t{static_cast<std::uint32_t>(i)}; })), "");
+  // Whose contract has strides must have them tried.
+  expect_told(outcome_of([&] {
+                battery::require_promises_of<rows_call>(copies_in([](std::int64_t i) { return i; }),
+                                                        Promised<rows_call, CopyCase>());
+              }),
+              "law", "copy_rows has strides, which nobody tries");
+}
+
 TEST(Batteries, TellAnErrorThatIsSwallowedOrLeftBehind) {
   const Copy swallows = [](auto x, auto n, auto y, auto stream) {
     const Status status = right(x, n, y, stream);
@@ -246,6 +319,37 @@ TEST(Batteries, TellWhatIsKeptFromOneDeviceToTheNext) {
   };
   EXPECT_EQ(state_of(prepares_once), "");
   expect_told(devices_of(prepares_once), "cuda-error", "on the second device");
+}
+
+TEST(Batteries, HoldEveryLawOnASecondDevice) {
+  const Laws<Copy> laws = {law<CopyCase, Copy>("Copies",
+                                               [](const Copy& f, const CopyCase& c) {
+                                                 auto call = copy_call(c).run(f);
+                                                 REQUIRE_BITWISE_EQUAL(call.take<std::uint32_t>("y"),
+                                                                       make_values<std::uint32_t>(c.values, c.n));
+                                               }),
+                           law<CopyCase, Copy>("IsASecondLaw", [](const Copy&, const CopyCase&) {})};
+  const auto there = second_device_law("There", laws, {.cases = 3}, std::source_location::current());
+  PropertyOptions options;
+  options.cases = 3;
+  const PropertyResult right_result = there.judge("There", right, options);
+  EXPECT_TRUE(right_result.held) << right_result.failure.message;
+  EXPECT_EQ(right_result.cases, 6u) << "three of each law";
+  int device = 0;
+  const Copy on_one = [&](auto x, auto n, auto y, auto stream) {
+    cudaGetDevice(&device);
+    return device == 0 || n < 2 ? right(x, n, y, stream) : told(cudaErrorInvalidConfiguration);
+  };
+  for (const auto& law : laws) EXPECT_TRUE(law.judge(law.name, on_one, options).held);
+  const PropertyResult result = there.judge("There", on_one, options);
+  EXPECT_EQ(result.failure.label(), "cuda-error");
+  EXPECT_EQ(result.minimal_case, "Copies: n=2 values=uniform:0");
+  options.replay = result.minimal_case;
+  EXPECT_EQ(there.judge("There", on_one, options).failure.label(), "cuda-error");
+  options.replay = "Unknown: n=2";
+  EXPECT_EQ(there.judge("There", right, options).not_run, "--case: no law of that name");
+  ASSERT_EQ(cudaGetDevice(&device), cudaSuccess);
+  EXPECT_EQ(device, 0) << "and the first device is the current one again";
 }
 
 TEST(Batteries, TellAPromiseThatIsNotKept) {

@@ -6,6 +6,7 @@
 // owes them all: call_of gives the Call, or the Calls, of a case, and SmallCase is of moderate size.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <source_location>
 #include <string>
@@ -65,21 +66,45 @@ void require_same_bits(const Implementation& f, const Case& c) {
   });
 }
 
+// A case with nothing in it.
+struct NoFields {
+  static void fields(NoFields&, FieldVisitor&) {}
+};
+
+// Whether a stride or an offset among the arguments says how far an array reaches: a call's spreads (contract.h).
+enum class Arrays : std::uint8_t { kContiguous, kStrided };
+
 namespace battery {
 
 template <auto kCalls, class Case>
 using JudgedBy = typename decltype(lockstep::detail::as_calls(kCalls(std::declval<const Case&>())))::value_type::Judged;
 
-// kLaw for each of a case's calls.
-template <auto kCalls, void (*kLaw)(Trial&), class Case, class Implementation>
+// Calls that have nothing to do with the case, of number `i` of the family's launchers and of the next.
+template <auto kCalls, class Case, class Implementation>
+void call_another(const Implementation& f, const Case& unrelated, std::size_t i) {
+  auto calls = lockstep::detail::as_calls(kCalls(unrelated));
+  for (const std::size_t which : {i % calls.size(), (i + 1) % calls.size()}) {
+    calls[which].allocate();
+    const Site site = {__FILE__, __LINE__, calls[which].launcher().c_str()};
+    lockstep::detail::require_success(site, calls[which].launch(f, nullptr));
+    lockstep::detail::require_success(site, cudaDeviceSynchronize());
+  }
+}
+
+// kLaw for each of a case's calls; it is given the trial and another call.
+template <auto kCalls, auto kLaw, class Case, class Implementation>
 void for_each_call(const Implementation& f, const Case& c) {
-  const Case other = with_other_contents<kCalls>(c);
+  const Case other = with_other_contents<kCalls>(c), unrelated = another_case(c);
   auto judged = lockstep::detail::as_calls(kCalls(c)), first = lockstep::detail::as_calls(kCalls(c)),
        others = lockstep::detail::as_calls(kCalls(other));
   for (std::size_t i = 0; i < judged.size(); ++i) {
     first[i].allocate(), others[i].allocate();
     Trial trial(judged[i].bind(f), first[i].bind(f), others[i].bind(f));
-    kLaw(trial);
+    if constexpr (std::is_invocable_v<decltype(kLaw), Trial&>) {
+      kLaw(trial);
+    } else {
+      kLaw(trial, [&] { call_another<kCalls>(f, unrelated, i); });
+    }
   }
 }
 
@@ -92,18 +117,35 @@ void require_no_state_of(const Implementation& f, const Case& c) {
     first[i].allocate(), others[i].allocate();
     Trial one(judged[i].bind(f), first[i].bind(f), others[i].bind(f)),
         two(twins[i].bind(f), first[i].bind(f), others[i].bind(f));
-    // The same launcher, and the family's next.
-    const auto another = [&] {
-      auto unrelated_calls = calls(unrelated);
-      const std::size_t count = unrelated_calls.size();
-      for (const std::size_t which : {i % count, (i + 1) % count}) {
-        unrelated_calls[which].allocate();
-        const Site site = {__FILE__, __LINE__, unrelated_calls[which].launcher().c_str()};
-        lockstep::detail::require_success(site, unrelated_calls[which].launch(f, nullptr));
-        lockstep::detail::require_success(site, cudaDeviceSynchronize());
+    require_no_state(one, two, [&] { call_another<kCalls>(f, unrelated, i); });
+  }
+}
+
+// The same arrays with other arguments: one of the case's fields is another.
+template <auto kCalls, class Case, class Implementation>
+void require_no_state_of_arguments_of(const Implementation& f, const Case& c) {
+  constexpr int kFields = 6;  // which ones follows from the case
+  const auto calls = [](const Case& of) { return lockstep::detail::as_calls(kCalls(of)); };
+  for (const Case& other : with_one_field_redrawn(c, kFields)) {
+    auto ones = calls(c), others = calls(other), fresh = calls(other);
+    for (auto& one : ones) {
+      for (std::size_t i = 0; i < others.size(); ++i) {
+        if (others[i].launcher() == one.launcher())
+          require_no_state_of_arguments(one.bind(f), others[i].bind(f), fresh[i].bind(f));
       }
-    };
-    require_no_state(one, two, another);
+    }
+  }
+}
+
+template <auto kCalls, class Case, class Implementation>
+void require_far_pieces_of(const Implementation& f, const Case& c) {
+  auto judged = lockstep::detail::as_calls(kCalls(c)), first = lockstep::detail::as_calls(kCalls(c));
+  const std::uint64_t seed = seed_of_case(lockstep::detail::BoxedCase<Case>(c));
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    if (judged[i].spreads().empty()) continue;  // a single row, say
+    first[i].allocate();
+    Trial trial(judged[i].bind(f), first[i].bind(f), first[i].bind(f));
+    require_far_pieces(trial, seed);
   }
 }
 
@@ -127,10 +169,12 @@ void require_no_state_between_devices_of(const Implementation& f, const Case& c)
   }
 }
 
-template <auto kCalls, class Case, class Implementation>
+template <auto kCalls, Arrays kArrays = Arrays::kContiguous, class Case, class Implementation>
 void require_promises_of(const Implementation& f, const Promised<kCalls, Case>& c) {
   auto calls = Promised<kCalls, Case>::calls(c);
   for (auto& call : calls) {
+    REQUIRE_LAW(kArrays == Arrays::kStrided || call.spreads().empty(),
+                "{} has strides, which nobody tries: the family's batteries want Arrays::kStrided", call.launcher());
     require_promises(call.bind(f),
                      lockstep::detail::asked_for(call.promises(), lockstep::detail::prefix_of(calls, call), c.promise));
   }
@@ -138,26 +182,77 @@ void require_promises_of(const Implementation& f, const Promised<kCalls, Case>& 
 
 }  // namespace battery
 
+inline constexpr int kCostOfHugeGrids = 1000;  // of a law (law.h)
+
+// Every law of the list, with as many cases each as this one is asked for, on arrays of another device than the laws
+// themselves: what a launcher prepares for one device, it must prepare for each, on every path that a law takes. Laws
+// whose single case is a huge grid are left out: how large it is prepares nothing. A counterexample is the law's name
+// and its case: "MatchesItsReference: n=1 ...".
+template <class Implementation>
+Law<Implementation> second_device_law(std::string name, const Laws<Implementation>& laws, const LawOptions& options,
+                                      std::source_location where) {
+  auto judge = [laws](std::string_view name, const Implementation& f, const PropertyOptions& options) {
+    PropertyOptions once;
+    once.cases = 1;
+    PropertyResult all = run_property<NoFields>(
+        name,
+        [](const NoFields&) {
+          require_capability({Capability::kDevices, 2});
+        },
+        once);
+    all.cases = 0;
+    if (!all.held) return all;
+    const OnOtherDevice other_device;
+    bool replayed = false;
+    for (const Law<Implementation>& law : laws) {
+      if (law.options.cost >= kCostOfHugeGrids && !options.replay) continue;
+      PropertyOptions of_law = options;
+      of_law.cases = std::min(options.cases, law.options.cases);
+      const std::string prefix = law.name + ": ";
+      if (options.replay) {
+        if (!options.replay->starts_with(prefix)) continue;
+        of_law.replay = options.replay->substr(prefix.size());
+        replayed = true;
+      }
+      PropertyResult result = law.judge(law.name, f, of_law);
+      all.cases += result.cases;
+      all.budget = std::max(all.budget, result.budget);
+      if (result.held || result.not_applicable) continue;
+      result.cases = all.cases;
+      result.minimal_case = prefix + result.minimal_case;
+      if (result.not_run) result.not_run = prefix + *result.not_run;
+      return result;
+    }
+    if (options.replay && !replayed) all.held = false, all.not_run = "--case: no law of that name";
+    return all;
+  };
+  return {std::move(name), options, std::move(judge), where};
+}
+
 // The laws of a family, and after them the batteries: what every launcher owes.
-template <auto kCalls, class Case, class Implementation>
+template <auto kCalls, class Case, Arrays kArrays, class Implementation>
 Laws<Implementation> with_batteries_of(Laws<Implementation> laws, std::source_location where) {
   const LawOptions options = {.cases = 20, .cost = 20}, few = {.cases = 10, .cost = 40};
+  laws.push_back(second_device_law("HoldsOnASecondDevice", laws, {.cases = 2, .cost = 20}, where));
   const auto add = [&](const char* name, void (*check)(const Implementation&, const Case&), const LawOptions& cases) {
     laws.push_back(law(name, check, cases, where));
   };
   add("WorksOnItsStream", battery::for_each_call<kCalls, require_stream_order>, options);
   add("CanBeCaptured", battery::for_each_call<kCalls, require_capture>, options);
+  add("LaunchesTheGridItPromises", battery::for_each_call<kCalls, require_grid>, options);
   add("KeepsNoState", battery::require_no_state_of<kCalls>, few);
+  add("KeepsNoStateOfArguments", battery::require_no_state_of_arguments_of<kCalls>, few);
   add("KeepsNoStateBetweenDevices", battery::require_no_state_between_devices_of<kCalls>, few);
   laws.push_back(
-      law("TakesWhatItPromises", battery::require_promises_of<kCalls, Case, Implementation>, options, where));
+      law("TakesWhatItPromises", battery::require_promises_of<kCalls, kArrays, Case, Implementation>, options, where));
+  if constexpr (kArrays == Arrays::kStrided) add("ReachesFarElements", battery::require_far_pieces_of<kCalls>, options);
   return laws;
 }
 
-template <auto kCalls, class Case>
+template <auto kCalls, class Case, Arrays kArrays = Arrays::kContiguous>
 auto with_batteries(Laws<battery::JudgedBy<kCalls, Case>> laws,
                     std::source_location where = std::source_location::current()) {
-  return with_batteries_of<kCalls, Case>(std::move(laws), where);
+  return with_batteries_of<kCalls, Case, kArrays>(std::move(laws), where);
 }
 
 }  // namespace lockstep::properties

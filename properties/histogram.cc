@@ -22,6 +22,8 @@ std::int64_t bins_a_block() {
   return static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin / sizeof(unsigned));
 }
 
+constexpr int kPortableCluster = 8, kMaxCluster = 16;  // blocks
+
 // Where the elements lie, relative to the bins.
 enum class Spread : std::uint8_t {
   kUniform,  // in and a little out of range, evenly
@@ -173,6 +175,31 @@ struct ScheduledHistogramCase : HistogramCase {
   }
 };
 
+// What batteries launch: every path that the device has, fewer bins than 48 KB of a block's shared memory hold and
+// more, elements that repeat.
+struct LaunchedHistogramCase : HistogramCase {
+  int more_bins = 0;
+  std::int64_t period = 0;
+  static void fields(LaunchedHistogramCase& c, FieldVisitor& field) {
+    using enum HistogramPath;
+    fields_of(c, field, {{"global", kGlobal}, {"shared", kShared}, {"cluster", kCluster}, {"automatic", kAutomatic}},
+              300, 1 << 11);
+    field("more_bins", c.more_bins, one_of({0, kBinsOf48KB, 2 * kBinsOf48KB, 0}));
+    field("period", c.period, one_of<std::int64_t>({0, 1, 33, 0, 2000}));
+  }
+  void normalise() {
+    if (path == HistogramPath::kCluster && device_properties().max_cluster_blocks < 2) path = HistogramPath::kShared;
+    if (path == HistogramPath::kCluster && cluster == 16) cluster = 8;  // which not every device lets be
+    if (path == HistogramPath::kShared) more_bins = std::min<std::int64_t>(more_bins, bins_a_block() - 300);
+    if (more_bins > 0) n = std::min<std::int64_t>(n, 300);
+    const std::int64_t few = bins;
+    bins += more_bins;
+    HistogramCase::normalise();
+    bins = few;
+  }
+  static constexpr int kBinsOf48KB = (48 << 10) / sizeof(unsigned);
+};
+
 // Two inputs, one after the other.
 struct SplitHistogramCase : HistogramCase {
   std::int64_t first = 0;
@@ -230,12 +257,28 @@ Call<Histogram> call_with(const HistogramCase& c, std::int64_t elements, std::fu
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 8;
   call.choice("path", HistogramPath::kGlobal, path);
   call.integer("n", {0, kMax}, n);
-  call.integer("bins", {1, c.path == HistogramPath::kShared ? bins_a_block() : kMax}, bins);
+  if (repeats_after > 0 && repeats_after <= elements) call.reaches_no_further("n");
+  if (c.path == HistogramPath::kCluster) {
+    // Whether the largest clusters can be resident is the device's to say.
+    const Whole a_block = bins_a_block();
+    call.integer("bins",
+                 {.least = 1,
+                  .most = a_block * (c.cluster == 0 ? kMaxCluster : c.cluster),
+                  .here = {1, a_block * (c.cluster == 0 ? kPortableCluster : c.cluster)}},
+                 bins);
+    call.integer("cluster", {.only = {0, 2, 4, 8, 16}, .here = {c.cluster, kPortableCluster}}, shape.cluster);
+  } else {
+    call.integer("bins", {1, c.path == HistogramPath::kShared ? bins_a_block() : kMax}, bins);
+    call.integer("cluster", {.only = {0, 2, 4, 8, 16}}, shape.cluster);
+  }
   call.integer("block", {1, 1024}, shape.block);
-  call.integer("cluster", {.only = {0, 2, 4, 8, 16}}, shape.cluster);
   call.integer("max_blocks", {1, std::numeric_limits<int>::max()}, shape.max_blocks);
+  call.grid({.threads = c.block, .most_blocks = c.max_blocks});
   call.integer("flush_after", {1, std::numeric_limits<unsigned>::max()}, shape.flush_after);
-  call.integer("period", {0, std::numeric_limits<std::int64_t>::max()}, shape.period);
+  constexpr Whole kLongest = std::numeric_limits<std::int64_t>::max();
+  Range periods = {0, kLongest};
+  if (repeats_after > 0) periods.here = {repeats_after, kLongest};  // there are not more elements than a period's
+  call.integer("period", periods, shape.period);
   call.input("values", values, {.count = repeats_after > 0 ? std::min(repeats_after, elements) : elements},
              {c.values_offset, c.poison}, std::move(contents));
   call.output<Count>("counts", counts, {.count = c.bins}, {c.counts_offset, c.poison});
@@ -245,6 +288,15 @@ Call<Histogram> call_with(const HistogramCase& c, std::int64_t elements, std::fu
 
 Call<Histogram> call_of(const HistogramCase& c) {
   return call_with(c, c.n, [&c] { return c.values(); });
+}
+
+Call<Histogram> launched_call_of(const LaunchedHistogramCase& c) {
+  HistogramCase whole = c;
+  whole.bins += c.more_bins;
+  const std::int64_t elements = c.n;
+  if (c.period > 0) whole.n = std::min(c.n, c.period);
+  return call_with(
+      whole, elements, [whole] { return whole.values(); }, c.period);
 }
 
 void judge(const Histogram& histogram, const HistogramCase& c) {
@@ -440,6 +492,14 @@ void takes_the_first_path_that_holds_the_bins(const Histogram& histogram, const 
     REQUIRE_LAW(plan.path == first, "{} bins: path {} holds them, but {} was taken", c.bins, int(first),
                 int(plan.path));
   }
+  if (plan.path == HistogramPath::kCluster && (certain || c.cluster != 0)) {
+    int smallest = c.cluster == 0 ? 2 : c.cluster;
+    while (c.cluster == 0 && a_block * smallest < c.bins) smallest *= 2;
+    REQUIRE_LAW(plan.cluster == smallest, "{} bins: a cluster of {} holds them, but one of {} was taken", c.bins,
+                smallest, plan.cluster);
+  }
+  REQUIRE_LAW(plan.path == HistogramPath::kCluster || plan.cluster == 1, "a cluster of {} on path {}", plan.cluster,
+              int(plan.path));
   REQUIRE_BITWISE_EQUAL(call.take<Count>("counts"), expected(c.values(), c.bins));
 }
 
@@ -487,9 +547,9 @@ void of_nothing_is_zero_without_a_launch(const Histogram& histogram, const Histo
 }  // namespace
 
 Laws<Histogram> histogram_laws() {
-  return with_batteries<call_of, ScheduledHistogramCase>({
+  return with_batteries<launched_call_of, LaunchedHistogramCase>({
       law("OfNothingIsZeroWithoutALaunch", of_nothing_is_zero_without_a_launch, {.cases = 100, .cost = 4}),
-      refusal_law<call_of, ScheduledHistogramCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
+      refusal_law<launched_call_of, LaunchedHistogramCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("MatchesItsReference", matches_its_reference, {.cases = 1500}),
       law("InClustersMatchesItsReference", in_clusters_matches_its_reference, {.cases = 400}),
       law("InClustersOf16MatchesItsReference", in_clusters_of_16_matches_its_reference, {.cases = 100}),

@@ -182,6 +182,9 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
                      {c.c_offset, c.poison});
   call.apart("a", "c");
   call.apart("b", "c");
+  call.rows("a", c.m, c.k, "a.stride", strides(c.m, c.k), a.stride);
+  call.rows("b", c.k, c.n, "b.stride", strides(c.k, c.n), b.stride);
+  call.rows("c", c.m, c.n, "c.stride", strides(c.m, c.n), product.stride);
   // Of as many elements that 32 bits hold none of them.
   const auto sides = [&a = a, &b = b, &product = product](std::int64_t m, std::int64_t n, std::int64_t k) {
     a.rows = product.rows = m, b.columns = product.columns = b.stride = product.stride = n;
@@ -387,7 +390,7 @@ void multiplies_rows_far_apart(const Matmul& matmul, const ScheduledMatmulCase& 
 }  // namespace
 
 Laws<Matmul> matmul_laws() {
-  return with_batteries<call_of, ScheduledMatmulCase>({
+  return with_batteries<call_of, ScheduledMatmulCase, Arrays::kStrided>({
       no_work_law<call_of, MatmulCase, &MatmulCase::m, &MatmulCase::n>("LaunchesNothingForNoWork",
                                                                        {.cases = 50, .cost = 4}),
       refusal_law<call_of, ScheduledMatmulCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),

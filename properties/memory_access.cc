@@ -62,6 +62,7 @@ void describe_access(Call<MemoryAccess>& call, AccessPattern& pattern, int& byte
   }
   call.integer("bytes", sizes, bytes);
   call.integer("block", {32, 1024, 32}, shape.block);
+  call.grid({.threads = c.block});
 }
 
 // The most threads that the pattern has elements for.
@@ -85,6 +86,25 @@ void describe_arrays(Call<MemoryAccess>& call, const P*& x, std::int64_t x_count
 
 constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 16;
 
+// The array that a pattern reaches into: an offset moves all of its elements, and a stride takes each from the others.
+void describe_reach(Call<MemoryAccess>& call, const char* array, AccessPattern& pattern, std::int64_t& count,
+                    const AccessCase& c) {
+  if (c.n == 0 || c.kind == PatternKind::kRandom) return;
+  const std::int64_t size = c.bytes, behind = c.reach() - c.offset;
+  call.spread(array, "offset", {0, kMaxElements - behind}, [&, behind, size, from = c.offset](std::int64_t value) {
+    pattern.offset = value, count = value + behind;
+    return std::vector<Piece>{{from * size, behind * size, value * size}};
+  });
+  if (c.kind != PatternKind::kStrided || c.n < 2) return;
+  call.spread(array, "factor", {1, (kMaxElements - 1 - c.offset) / (c.n - 1)}, [&, size](std::int64_t value) {
+    pattern.factor = value, count = value * (c.n - 1) + c.offset + 1;
+    std::vector<Piece> pieces;
+    for (std::int64_t t = 0; t < c.n; ++t)
+      pieces.push_back({(c.factor * t + c.offset) * size, size, (value * t + c.offset) * size});
+    return pieces;
+  });
+}
+
 Call<MemoryAccess> gather_call(const AccessCase& c) {
   Call<MemoryAccess> call("gather");
   auto& [path, pattern, bytes, x, x_count, y, n, shape] = call.arguments(
@@ -95,6 +115,7 @@ Call<MemoryAccess> gather_call(const AccessCase& c) {
   const std::int64_t least = c.kind == PatternKind::kRandom ? std::min<std::int64_t>(c.n, 1) : c.reach();
   call.integer("x_count", {least, c.path == LoadPath::kConstant ? kConstantBytes / c.bytes : kMaxElements}, x_count);
   describe_arrays(call, x, c.reach(), y, c.n, c);
+  if (c.path != LoadPath::kConstant) describe_reach(call, "x", pattern, x_count, c);  // that holds 64 KB
   return call;
 }
 
@@ -106,6 +127,7 @@ Call<MemoryAccess> scatter_call(const AccessCase& c) {
   call.integer("n", {0, c.kind == PatternKind::kOneAddress ? 1 : most_threads(c)}, n);
   call.integer("y_count", {c.reach(), kMaxElements}, y_count);
   describe_arrays(call, x, c.n, y, c.reach(), c);
+  describe_reach(call, "y", pattern, y_count, c);
   return call;
 }
 
@@ -380,7 +402,7 @@ void is_deterministic(const MemoryAccess& access, const ScheduledAccessCase& c) 
 }  // namespace
 
 Laws<MemoryAccess> memory_access_laws() {
-  return with_batteries<calls_of, ScheduledAccessCase>({
+  return with_batteries<calls_of, ScheduledAccessCase, Arrays::kStrided>({
       no_work_law<calls_of, AccessCase, &AccessCase::n>("LaunchesNothingForNoWork", {.cases = 50, .cost = 4}),
       refusal_law<calls_of, ScheduledAccessCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("GatherDeliversEveryBit", gather_delivers_every_bit, {.cases = 2500}),

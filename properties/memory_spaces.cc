@@ -110,6 +110,7 @@ void describe_symbol(Call<MemorySpaces>& call, SymbolSpace space, const SpaceCas
 void describe_shape(Call<MemorySpaces>& call, SpaceShape& shape) {
   call.integer("block", {1, 1024}, shape.block);
   call.integer("blocks", {1, std::numeric_limits<int>::max()}, shape.blocks);
+  call.grid({.threads = shape.block, .least_blocks = shape.blocks, .most_blocks = shape.blocks});
 }
 
 Call<MemorySpaces> local_rotation_call(const SpaceCase& c) {
@@ -175,6 +176,7 @@ Call<MemorySpaces> gather_words_call(const SpaceCase& c) {
   call.choice("space", SymbolSpace::kDevice, space);
   call.integer("n", {0, std::int64_t{std::numeric_limits<int>::max()} * c.block}, n);
   call.integer("block", {1, 1024}, block);
+  call.grid({.threads = c.block});
   call.input("index", index, {.count = threads}, {c.x_offset, c.poison}, [&c] {
     Words index = make_values<std::uint32_t>(c.values, c.threads(), kInside);
     for (std::uint32_t& i : index) i %= kSymbolWords;
@@ -192,6 +194,7 @@ Call<MemorySpaces> increment_words_call(const SpaceCase& c) {
   call.integer("first", {0, kSymbolWords - words}, first);
   call.integer("count", {0, kSymbolWords - from}, count);
   call.integer("block", {1, 1024}, block);
+  call.grid({.threads = c.block});
   describe_symbol(call, SymbolSpace::kDevice, c);
   return call;
 }
@@ -201,6 +204,7 @@ Call<MemorySpaces> transform_managed_call(const SpaceCase& c) {
   auto& [words, count, block] = call.arguments(&MemorySpaces::transform_managed, nullptr, c.blocks, c.block);
   call.integer("count", {0, std::int64_t{std::numeric_limits<int>::max()} * c.block}, count);
   call.integer("block", {1, 1024}, block);
+  call.grid({.threads = c.block});
   call.in_out("words", words, {.count = c.blocks}, {c.y_offset, c.poison},
               [&c] { return make_values<std::uint32_t>(c.values, c.blocks); });
   return call;

@@ -187,6 +187,7 @@ Call<RayTracer> call_with(const RayTracerCase& c, Scene scene) {
                              {.count = pixels ? (c.height - 1) * stride + c.width : 0, .room = c.height * stride},
                              {c.image_offset, c.poison});
   call.apart("image", "spheres");
+  if (pixels) call.rows("image", c.height, c.width, "pitch", {4 * c.width, most / 4 * 4, 4}, pitch, /*unit=*/1);
   // As many pixels that 32 bits hold none of them.
   if (pixels) {
     call.promise("65536x65536", [&width = width, &height = height, &pitch = pitch] {
@@ -395,7 +396,7 @@ Pixels render(const RayTracer& tracer, RayTracerVariant variant, const Spheres& 
 }
 
 Laws<RayTracer> ray_tracer_laws() {
-  return with_batteries<call_of, ScheduledSceneCase>({
+  return with_batteries<call_of, ScheduledSceneCase, Arrays::kStrided>({
       no_work_law<call_of, RayTracerCase, &RayTracerCase::width, &RayTracerCase::height>("LaunchesNothingForNoWork",
                                                                                          {.cases = 50, .cost = 4}),
       refusal_law<call_of, ScheduledSceneCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),

@@ -117,6 +117,9 @@ void describe_words(Call<Staging>& call, const std::uint32_t*& x, std::uint32_t*
 constexpr std::int64_t kMaxWords = std::numeric_limits<std::int64_t>::max() / 4;
 
 void describe_line(Call<Staging>& call, std::int64_t& n, StagingShape& shape) {
+  const std::int64_t tiles = std::int64_t{shape.block} * kernels::kStagingItems,
+                     blocks = std::min<std::int64_t>((n + tiles - 1) / tiles, shape.max_blocks);
+  call.grid({.threads = shape.block, .least_blocks = blocks, .most_blocks = blocks});
   call.integer("n", {0, kMaxWords}, n);
   call.integer("block", {1, 1024}, shape.block);
   call.integer("max_blocks", {1, kUnlimited}, shape.max_blocks);
@@ -151,6 +154,7 @@ Call<Staging> transpose_call(const TransposeCase& c, std::function<Words()> cont
   call.integer("columns", {0, c.rows > 0 ? std::min(kMaxWords / c.rows, kWidest) : kAny}, columns);
   describe_words(call, x, y, c, c.rows * c.columns, std::move(contents));
   // As many words that 32 bits hold none of them.
+  if (c.rows > 0 && c.columns > 0) call.product({"rows", "columns"}, kMaxWords);
   if (c.rows > 0 && c.columns > 0)
     call.promise("65536x65536", [&rows = rows, &columns = columns] { rows = columns = std::int64_t{1} << 16; });
   return call;

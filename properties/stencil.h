@@ -33,8 +33,8 @@ struct StencilCase {
   static void fields(StencilCase& c, FieldVisitor& field);
   void normalise();
 
-  // Everything on the host: x with its halo where the boundary is padded, and the coefficients, c[0] a NaN that nothing
-  // may use.
+  // Everything on the host: x with its halo where the boundary is padded, and the coefficients, c[0] a NaN or a huge
+  // number that nothing may use.
   std::vector<float> x() const;
   kernels::StencilCoefficients c() const;
 

@@ -40,13 +40,31 @@ std::vector<cudaGraphNode_t> Captured::all_nodes() const {
 
 std::size_t Captured::nodes() const { return all_nodes().size(); }
 
-std::size_t Captured::kernels() const {
-  const std::vector<cudaGraphNode_t> nodes = all_nodes();
-  return static_cast<std::size_t>(std::ranges::count_if(nodes, [](cudaGraphNode_t node) {
+std::vector<cudaGraphNode_t> Captured::kernel_nodes() const {
+  std::vector<cudaGraphNode_t> nodes = all_nodes();
+  std::erase_if(nodes, [](cudaGraphNode_t node) {
     cudaGraphNodeType type;
     REQUIRE_CUDA(cudaGraphNodeGetType(node, &type));
-    return type == cudaGraphNodeTypeKernel;
-  }));
+    return type != cudaGraphNodeTypeKernel;
+  });
+  return nodes;
+}
+
+std::size_t Captured::kernels() const { return kernel_nodes().size(); }
+
+std::vector<LaunchedGrid> Captured::grids() const {
+  const auto count = [](const dim3& d) { return std::int64_t{d.x} * d.y * d.z; };
+  std::vector<LaunchedGrid> grids;
+  for (const cudaGraphNode_t node : kernel_nodes()) {
+    cudaKernelNodeParams kernel = {};
+    REQUIRE_CUDA(cudaGraphKernelNodeGetParams(node, &kernel));
+    cudaLaunchAttributeValue cluster = {};
+    REQUIRE_CUDA(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &cluster));
+    const std::int64_t together =
+        std::int64_t{cluster.clusterDim.x} * cluster.clusterDim.y * cluster.clusterDim.z;  // 0: none
+    grids.push_back({count(kernel.gridDim), count(kernel.blockDim), std::max<std::int64_t>(together, 1)});
+  }
+  return grids;
 }
 
 void Captured::replay(const Stream& stream) {

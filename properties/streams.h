@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -27,6 +28,11 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
+// Of a kernel in a graph.
+struct LaunchedGrid {
+  std::int64_t blocks = 0, threads = 0, cluster = 1;  // of the grid, of a block; blocks of a cluster
+};
+
 // What a launch became on a stream that was being captured.
 class Captured {
  public:
@@ -44,11 +50,13 @@ class Captured {
   std::size_t nodes() const;
   // Those that are kernels.
   std::size_t kernels() const;
+  std::vector<LaunchedGrid> grids() const;
   // Does the graph's work in the stream.
   void replay(const Stream& stream);
 
  private:
   std::vector<cudaGraphNode_t> all_nodes() const;
+  std::vector<cudaGraphNode_t> kernel_nodes() const;
 
   Answer answer_;
   std::vector<lockstepOperation> operations_;

@@ -239,15 +239,15 @@ void nothing_of_the_tensor_is_fill(const TensorCopy& copy, const TensorTileCase&
   REQUIRE_BITWISE_EQUAL(load_call(c, contents).run(copy).take<unsigned char>("images"), expected);
 }
 
-// More shared memory than a block has without asking.
-void large_boxes_fit(const TensorCopy& copy, const TensorTileCase& given) {
+// Boxes of `pieces` pieces by `rows` rows, by each launcher.
+void require_boxes_that_fit(const TensorCopy& copy, const TensorTileCase& given, int pieces, int rows) {
   TensorTileCase c = given;
   TensorShape& s = c.shape;
   s = TensorShape{.element = TensorElement::kU32, .rank = 2};
-  c.pieces = 64, c.width = 300, c.count = std::min(std::max(given.count, 1), 2);
+  c.pieces = pieces, c.width = 300, c.count = std::min(std::max(given.count, 1), 2);
   s.sizes[1] = 70, s.to = given.shape.to, s.fill = TensorFill::kZeros;
   c.normalise();
-  s.box[1] = 64;
+  s.box[1] = rows;
   const CopyContents contents = load_contents(c);
   REQUIRE_BITWISE_EQUAL(load_call(c, contents).run(copy).take<unsigned char>("images"),
                         expected_images(c, contents.at, c.tensor()));
@@ -261,10 +261,29 @@ void large_boxes_fit(const TensorCopy& copy, const TensorTileCase& given) {
   reductions_match_the_index_model(copy, reduced);
 }
 
+// More shared memory than a block has without asking.
+void large_boxes_fit(const TensorCopy& copy, const TensorTileCase& c) { require_boxes_that_fit(copy, c, 64, 64); }
+
+// A launcher must ask for more than 48 KB, of which a kernel's static shared memory is a part. Images and what aligns
+// them to 1024 bytes are one step of 128 bytes below 48 KB, exactly that, and one step above.
+void boxes_about_48_kb_fit(const TensorCopy& copy, const TensorTileCase& given) {
+  constexpr std::int64_t kWithoutAsking = 48 << 10, kMargin = 128, kAlignedTo = 1024;
+  struct Box {
+    int pieces, rows;
+  };
+  TensorTileCase c = given;
+  c.shape.to = 0, c.count = 1;
+  for (const auto& [pieces, rows] : {Box{22, 136}, Box{25, 120}, Box{47, 64}}) {
+    const std::int64_t off = pieces * kPiece * rows + kMargin + kAlignedTo - kWithoutAsking;
+    REQUIRE_LAW(off % kMargin == 0 && std::abs(off) <= kMargin, "a box of {} x {} is {} bytes off", pieces, rows, off);
+    require_boxes_that_fit(copy, c, pieces, rows);
+  }
+}
+
 // Also where one block makes one copy after the other.
-void is_deterministic(const TensorCopy& copy, const SmallTensorCopyCase& given) {
+void is_deterministic(const TensorCopy& copy, const SmallTensorReduceCase& given) {
   constexpr int kSchedules = 20;
-  SmallTensorCopyCase c = given;
+  SmallTensorReduceCase c = given;
   c.count = 3, c.shape.max_blocks = 1;
   const CopyContents load = load_contents(c), store = store_contents(c), reduce = store_contents(c, true);
   REQUIRE_DETERMINISTIC(kSchedules, [&] { return load_call(c, load).run(copy).take<unsigned char>("images").fetch(); });
@@ -348,7 +367,7 @@ Law<TensorCopy> where_there_are_tensor_copies(Law<TensorCopy> law) {
 }  // namespace
 
 Laws<TensorCopy> tensor_copy_laws() {
-  Laws<TensorCopy> laws = with_batteries<calls_of, SmallTensorCopyCase>({
+  Laws<TensorCopy> laws = with_batteries<calls_of, SmallTensorCopyCase, Arrays::kStrided>({
       law("LoadsMatchTheIndexModel", loads_match_the_index_model, {.cases = 400}),
       law("StoresMatchTheIndexModel", stores_match_the_index_model, {.cases = 250}),
       law("ReductionsMatchTheIndexModel", reductions_match_the_index_model, {.cases = 150}),
@@ -361,6 +380,8 @@ Laws<TensorCopy> tensor_copy_laws() {
       refusal_law<calls_of, SmallTensorCopyCase>("RefusesBadArguments", {.cases = 12, .cost = 25}),
       refusal_law<column_calls_of, TensorStoreCase>("RefusesBadColumns", {.cases = 10, .cost = 25}),
       law("NothingOfTheTensorIsFill", nothing_of_the_tensor_is_fill, {.cases = 80}),
+      // Before larger boxes: what a kernel has been allowed once it may have from then on.
+      law("BoxesAbout48KbFit", boxes_about_48_kb_fit, {.cases = 1, .cost = 100}),
       law("LargeBoxesFit", large_boxes_fit, {.cases = 2, .cost = 50}),
       law("IsDeterministic", is_deterministic, {.cases = 3, .cost = 40}),
   });

@@ -18,7 +18,8 @@ void describe_choice(Call<TensorCopy>& call, const char* name, E last, E& at) {
                reinterpret_cast<T&>(at));
 }
 
-void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s) {
+// `stores`: through a box of pixels that does not go beyond the tensor.
+void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s, bool stores = false) {
   const bool sliced = s.interleave != TensorInterleave::kNone;
   describe_choice(call, "element", TensorElement::kF64, s.element);
   describe_choice(call, "interleave", TensorInterleave::k32, s.interleave);
@@ -48,8 +49,10 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
                                      : 31;
     for (int d = 0; d + 2 < s.rank; ++d) {
       const std::string n = std::to_string(d);
-      number("lower" + n, s.lower[d], -corner - 1, corner);
-      number("upper" + n, s.upper[d], -corner - 1, corner);
+      // The ends that make the box larger go with any other.
+      const Whole least = stores ? 0 : -corner - 1, most = stores ? 0 : corner;
+      call.integer("lower" + n, {.least = least, .most = corner, .here = {least, s.lower[d]}}, s.lower[d]);
+      call.integer("upper" + n, {.least = -corner - 1, .most = most, .here = {s.upper[d], most}}, s.upper[d]);
       call.integer("offsets" + n, {0, offset}, s.offsets[d]);
     }
     number("channels", s.channels, 1, 256);
@@ -70,12 +73,13 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
   call.integer("to", {.least = 0, .most = 896, .step = 128, .here = {s.to}}, s.to);
   call.integer("block", {1, 1024}, s.block);
   call.integer("max_blocks", {1, kUnlimited}, s.max_blocks);
+  call.grid({.threads = s.block, .most_blocks = s.max_blocks});
 }
 
 // What coordinates may be follows from the shape: those of another, as many as they are, do not fit.
 std::int64_t number_of(const TensorShape& s) {
   std::uint64_t n = 0;
-  const auto add = [&n](auto value) { n = (n ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15u; };
+  const auto add = [&n](auto value) { n = mix(n ^ static_cast<std::uint64_t>(value)); };
   add(s.rank), add(s.element), add(s.interleave), add(s.im2col), add(s.channels), add(s.pixels);
   for (const auto v : s.sizes) add(v);
   for (const auto v : s.strides) add(v);
@@ -84,6 +88,40 @@ std::int64_t number_of(const TensorShape& s) {
   for (const auto v : s.lower) add(v);
   for (const auto v : s.upper) add(v);
   return static_cast<std::int64_t>(n >> 2);
+}
+
+// A stride of the tensor takes the rows of all dimensions above it further apart.
+void describe_strides(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s) {
+  const TensorShape& own = c.shape;
+  const std::int64_t grain = c.grain(),
+                     unit = own.interleave != TensorInterleave::kNone ? grain : bytes_of(own.element);
+  const std::int64_t row = (own.sizes[0] * unit + kPiece - 1) / kPiece * kPiece;
+  const auto least = [own, row, grain](int d, const std::int64_t(&strides)[4]) {
+    std::int64_t below = row;
+    for (int e = 1; e < d; ++e) below += (own.sizes[e] - 1) * strides[e - 1];
+    return (below + grain - 1) / grain * grain;
+  };
+  for (int d = 1; d < own.rank; ++d) {
+    if (own.sizes[d] < 2) continue;
+    const Range legal = {least(d, own.strides), (Whole{1} << 40) - grain, grain};
+    call.spread("tensor", "strides" + std::to_string(d - 1), legal, [=, &s](std::int64_t value) {
+      s.strides[d - 1] = value;
+      for (int e = d + 1; e < own.rank; ++e) s.strides[e - 1] = std::max(own.strides[e - 1], least(e, s.strides));
+      std::int64_t rows = 1;
+      for (int e = 1; e < own.rank; ++e) rows *= own.sizes[e];
+      std::vector<Piece> pieces;
+      for (std::int64_t i = 0; i < rows; ++i) {
+        Piece piece = {0, row, 0};
+        std::int64_t n = i;
+        for (int e = 1; e < own.rank; ++e) {
+          piece.first += n % own.sizes[e] * own.strides[e - 1], piece.to += n % own.sizes[e] * s.strides[e - 1];
+          n /= own.sizes[e];
+        }
+        pieces.push_back(piece);
+      }
+      return pieces;
+    });
+  }
 }
 
 template <class Tensor, class Images>
@@ -119,6 +157,7 @@ Call<TensorCopy> load_call(const TensorCopyCase& c, const CopyContents& contents
   auto& [shape, tensor, at, n, images] = call.arguments(&TensorCopy::load, c.shape, nullptr, nullptr, count, nullptr);
   describe_shape(call, c, shape);
   describe_arrays(call, c, tensor, at, n, images, contents);
+  if (count > 0) describe_strides(call, c, shape);
   return call;
 }
 
@@ -130,6 +169,7 @@ Call<TensorCopy> multicast_call(const TensorCopyCase& c, const CopyContents& con
   describe_shape(call, c, shape);
   call.integer("cluster", {.only = {2, 4, 8}, .here = {cluster}}, cluster);
   describe_arrays(call, c, tensor, at, n, images, contents, c.cluster);
+  if (count > 0) describe_strides(call, c, shape);
   return call;
 }
 
@@ -137,9 +177,10 @@ Call<TensorCopy> store_call(const TensorCopyCase& c, const CopyContents& content
   Call<TensorCopy> call("tensor_store");
   const auto count = static_cast<std::int64_t>(contents.at.size() / 5);
   auto& [shape, tensor, at, n, images] = call.arguments(&TensorCopy::store, c.shape, nullptr, nullptr, count, nullptr);
-  describe_shape(call, c, shape);
+  describe_shape(call, c, shape, /*stores=*/true);
   if (c.shape.im2col) call.mistake("a_corner_outside", [&s = shape] { s.lower[0] = -1, s.upper[0] = 0; });
   describe_arrays(call, c, tensor, at, n, images, contents);
+  if (count > 0) describe_strides(call, c, shape);
   return call;
 }
 
@@ -153,6 +194,7 @@ Call<TensorCopy> reduce_call(const TensorCopyCase& c, const CopyContents& conten
   if (is_floating(c.shape.element)) call.mistake("bits_of_numbers", [&r = reduction] { r = TensorReduction::kAnd; });
   if (is_wide(c.shape.element)) call.mistake("least_of_wide_numbers", [&r = reduction] { r = TensorReduction::kMin; });
   describe_arrays(call, c, tensor, at, n, images, contents);
+  if (count > 0) describe_strides(call, c, shape);
   return call;
 }
 
@@ -172,14 +214,30 @@ CopyContents store_contents(const TensorCopyCase& c, bool small) {
   return contents;
 }
 
+namespace {
+
+// Whether the store, and the reduction, take the case.
+bool is_stored(const TensorCopyCase& c) {
+  const auto beyond = [&](int d) { return c.shape.lower[d] < 0 || c.shape.upper[d] > 0; };
+  return !c.shape.im2col || !(beyond(0) || beyond(1) || beyond(2));
+}
+bool is_reduced(const TensorCopyCase& c) {
+  TensorReduceCase reduced;
+  static_cast<TensorCopyCase&>(reduced) = c;
+  reduced.normalise();
+  return !c.shape.im2col && reduced.shape.element == c.shape.element && reduced.reduction == c.reduction;
+}
+
+}  // namespace
+
 Calls<TensorCopy> calls_of(const SmallTensorCopyCase& drawn) {
   SmallTensorCopyCase c = drawn;
   c.normalise();  // a case that is still being drawn is asked for its mistakes
   Calls<TensorCopy> calls;
   calls.push_back(load_call(c, load_contents(c)));
   calls.push_back(multicast_call(c, load_contents(c)));
-  calls.push_back(store_call(c, store_contents(c)));
-  calls.push_back(reduce_call(c, store_contents(c, true)));
+  if (is_stored(c)) calls.push_back(store_call(c, store_contents(c)));
+  if (is_reduced(c)) calls.push_back(reduce_call(c, store_contents(c, true)));
   return calls;
 }
 

@@ -93,17 +93,20 @@ struct TensorReduceCase : TensorTileCase {
   }
 };
 
-// One of moderate size, since it is launched again and again, or not at all.
-struct SmallTensorCopyCase : TensorReduceCase {
-  static void fields(SmallTensorCopyCase& c, FieldVisitor& field) { fields_of(c, field); }
+// One of moderate size, since it is launched again and again, or not at all: tiles and columns.
+template <class Case>
+struct SmallCaseOf : Case {
+  static void fields(SmallCaseOf& c, FieldVisitor& field) { Case::fields_of(c, field); }
   void normalise() {
-    count = std::min(count, 3), width = std::min(width, 12), pieces = std::min(pieces, 3),
-    cluster = std::min(cluster, 4);
-    for (int d = 1; d < 5; ++d)
-      shape.box[d] = std::min(shape.box[d], 3), shape.sizes[d] = std::min<std::int64_t>(shape.sizes[d], 3);
-    TensorReduceCase::normalise();
+    this->count = std::min(this->count, 3), this->width = std::min(this->width, 12);
+    this->pieces = std::min(this->pieces, 3), this->cluster = std::min(this->cluster, 4);
+    TensorShape& s = this->shape;
+    for (int d = 1; d < 5; ++d) s.box[d] = std::min(s.box[d], 3), s.sizes[d] = std::min<std::int64_t>(s.sizes[d], 3);
+    Case::normalise();
   }
 };
+using SmallTensorCopyCase = SmallCaseOf<TensorCopyCase>;
+using SmallTensorReduceCase = SmallCaseOf<TensorReduceCase>;
 
 // One that every launcher takes: a box of pixels that may be stored through.
 struct TensorStoreCase : TensorCopyCase {

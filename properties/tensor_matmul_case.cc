@@ -161,6 +161,10 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
       call.output<float>("d", d.data, footprint, layout);
   }
   for (const char* const input : {"a", "b", "c"}) call.apart(input, "d");
+  call.rows("a", c.m, c.k, "a.stride", strides(c.m, c.k, factor), a.stride);
+  call.rows("b", c.n, c.k, "b.stride", strides(c.n, c.k, factor), b.stride);
+  call.rows("c", c.m, c.n, "c.stride", strides(c.m, c.n, result), addend.stride);
+  call.rows("d", c.m, c.n, "d.stride", strides(c.m, c.n, result), d.stride);
 
   if (c.m > 0 && c.n > 0 && c.k > 0) {
     // Of as many elements that 32 bits hold none of them.

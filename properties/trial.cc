@@ -63,14 +63,14 @@ Results Trial::run(Contents contents, const Stream& stream, const char* when) {
   return results();
 }
 
-void require_same(const Trial& trial, const Results& actual, const Results& expected, const char* when) {
+void require_same(const std::string& launcher, const Results& actual, const Results& expected, const char* when) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto [a, e] = std::ranges::mismatch(actual[i].bytes, expected[i].bytes);
     if (e == expected[i].bytes.end()) continue;
     const auto byte = static_cast<std::size_t>(e - expected[i].bytes.begin());
     fail_case({Reason::kMismatch, "",
                fmt::format("{}, {}: {} differs from what the same call gives otherwise, first in element {} (byte {})",
-                           trial.name(), when, expected[i].name, byte / expected[i].element_bytes, byte)});
+                           launcher, when, expected[i].name, byte / expected[i].element_bytes, byte)});
   }
 }
 
@@ -99,18 +99,41 @@ std::uint64_t seed_of_case(const lockstep::detail::AnyCase& c) {
   return digest_of(text.data(), text.size());
 }
 
+namespace {
+
+// Draws the field of one number; after the last visit `count` is how many there are.
+struct OneField : FieldVisitor {
+  OneField(int which, Bits& bits) : which(which), bits(bits) {}
+  void visit(Field& field) override {
+    if (count++ == which) field.sample(bits);
+  }
+  const int which;
+  Bits& bits;
+  int count = 0;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<lockstep::detail::AnyCase>> redrawn_field_by_field(const lockstep::detail::AnyCase& c,
+                                                                               int count) {
+  const std::string text = lockstep::detail::print_case(c);
+  Bits bits(seed_of_case(c));
+  OneField counter(-1, bits);
+  c.copy()->fields(counter);
+  std::vector<std::unique_ptr<lockstep::detail::AnyCase>> all;
+  const auto begin = static_cast<int>(bits.below(static_cast<std::uint64_t>(counter.count)));
+  for (int i = 0; i < counter.count && static_cast<int>(all.size()) < count; ++i) {
+    auto other = c.copy();
+    OneField draw((begin + i) % counter.count, bits);
+    other->fields(draw);
+    other->normalise();
+    if (lockstep::detail::print_case(*other) != text) all.push_back(std::move(other));
+  }
+  return all;
+}
+
 std::unique_ptr<lockstep::detail::AnyCase> redrawn(const lockstep::detail::AnyCase& c,
                                                    const std::function<bool(const lockstep::detail::AnyCase&)>& fits) {
-  // Draws the field of one number; after the last visit `count` is how many there are.
-  struct OneField : FieldVisitor {
-    OneField(int which, Bits& bits) : which(which), bits(bits) {}
-    void visit(Field& field) override {
-      if (count++ == which) field.sample(bits);
-    }
-    const int which;
-    Bits& bits;
-    int count = 0;
-  };
   Bits bits(seed_of_case(c));
   auto best = c.copy();
   for (int i = 0, count = 1; i < count; ++i) {

@@ -54,7 +54,10 @@ class Trial {
 };
 
 // Ends the case as a mismatch unless both hold the same bytes.
-void require_same(const Trial& trial, const Results& actual, const Results& expected, const char* when);
+void require_same(const std::string& launcher, const Results& actual, const Results& expected, const char* when);
+inline void require_same(const Trial& trial, const Results& actual, const Results& expected, const char* when) {
+  require_same(trial.name(), actual, expected, when);
+}
 // Ends the case unless the simulated GPU was told nothing but work for this stream, which succeeded.
 void require_all_on(const Trial& trial, const std::vector<lockstepOperation>& operations, const Stream& stream,
                     bool captured);
@@ -66,6 +69,8 @@ std::vector<std::int64_t> shape_of(const Contract& contract);
 // Draws each field anew, in turn, and leaves it so where `fits` agrees. The same case gives the same result.
 std::unique_ptr<detail::AnyCase> redrawn(const detail::AnyCase& c,
                                          const std::function<bool(const detail::AnyCase&)>& fits);
+// Cases in which one field is drawn anew, a field each, of at most `count` fields that follow from the case's text.
+std::vector<std::unique_ptr<detail::AnyCase>> redrawn_field_by_field(const detail::AnyCase& c, int count);
 // A seed that follows from the case's text.
 std::uint64_t seed_of_case(const detail::AnyCase& c);
 
@@ -85,6 +90,16 @@ Case with_other_contents(const Case& c) {
   const auto other = redrawn(
       Box(c), [&](const lockstep::detail::AnyCase& of) { return shape(static_cast<const Box&>(of).value) == wanted; });
   return static_cast<const Box&>(*other).value;
+}
+
+// Up to `count` cases that differ from this one in what follows from one of its fields, drawn anew: other arguments
+// that are alike in all else. Which fields follows from the case.
+template <class Case>
+std::vector<Case> with_one_field_redrawn(const Case& c, int count) {
+  using Box = lockstep::detail::BoxedCase<Case>;
+  std::vector<Case> all;
+  for (const auto& other : redrawn_field_by_field(Box(c), count)) all.push_back(static_cast<const Box&>(*other).value);
+  return all;
 }
 
 // A case that has nothing to do with this one.

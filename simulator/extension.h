@@ -28,7 +28,7 @@ typedef int (*lockstepMarkUnwritten_t)(void* begin, size_t bytes);
  * value that nobody wrote; survived (true) where the kernel went on; call and error of a call that failed (there address is where the program made it). */
 typedef char* (*lockstepTakeFindings_t)(void);
 
-/* Clears the sticky error of the current device, keeping its memory: hardware cannot do this. 0. */
+/* Clears the sticky error of every device, keeping their memory: hardware cannot do this. 0. */
 typedef int (*lockstepClearError_t)(void);
 
 /* Counters of the launches on the current device since the last reset; counting memory transactions starts with the first call to Reset. */

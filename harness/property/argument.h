@@ -42,11 +42,13 @@ struct IntegerArgument {
   Range legal;
   Whole type_least, type_most;
   std::vector<Place> places;
+  bool extends = true;  // arrays may reach further with a larger value
 
   void set(Whole value) const;  // within the type
   // Values of its type next to the legal ones, then far from them, that a launcher must refuse; no duplicates.
   std::vector<Whole> refused() const;
-  // Values that it must take: the ends of what is legal, and what 31 and 32 bits no longer hold; no duplicates.
+  // Values that it must take: the ends of what is legal, what 31 and 32 bits no longer hold, and round values between
+  // them and the end, such as 2^40; no duplicates.
   std::vector<Whole> promised() const;
   Whole get() const;  // of the first place
 };
@@ -88,6 +90,7 @@ struct HeldArray {
   virtual void poison() = 0;
   // What it holds now; waits for the device.
   virtual Bytes bytes() const = 0;
+  virtual bool on_host() const { return false; }
 };
 
 template <class T>
@@ -127,6 +130,7 @@ struct HeldHostArray final : HeldArray {
   }
   void poison() override {}
   Bytes bytes() const override { return bytes_of(array); }
+  bool on_host() const override { return true; }
   std::vector<T> array, first;
 };
 
@@ -146,6 +150,21 @@ struct ArrayArgument {
   void set(std::uintptr_t address) const;
   std::uintptr_t begin() const;  // of the bytes that the launcher may touch
   std::uintptr_t end() const;
+};
+
+// A piece of an array: elements [first, first + count) of the array as a case has it lie from element `to` on, counted
+// from where the argument points, when its launcher gets another stride or offset.
+struct Piece {
+  std::int64_t first = 0, count = 0, to = 0;
+};
+
+// How far an array reaches is an argument's to say: a stride between its rows, an offset.
+struct Spread {
+  std::string array, name;  // of the array, and of what is exchanged: "a.stride"
+  Range legal;              // that goes with the case
+  // Gives the arguments this value, and returns where all that the launcher may touch then lies. No piece overlaps
+  // another.
+  std::function<std::vector<Piece>(std::int64_t value)> place;
 };
 
 // A variable of the device that a launcher reads or writes besides its arrays, as the host gets at it. `contents` is

@@ -96,6 +96,8 @@ void judge_device(CaseOutcome& outcome) {
          (finished != cudaSuccess ? "the device stopped with " : "a launch or call failed with ") + describe(error)});
   }
   if (finished == cudaSuccess) {
+    // What was found on another device than the current one is an error there.
+    if (!findings.empty() && extension().clear_error && device_count() > 1) extension().clear_error();
     cudaGetLastError();
     return;
   }

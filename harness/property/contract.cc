@@ -94,6 +94,10 @@ std::vector<Whole> IntegerArgument::promised() const {
   if (candidates.empty()) {
     const Whole last = legal.least + (legal.most - legal.least) / legal.step * legal.step;
     candidates = {legal.least, last, kBit << 31, kBit << 32, (kBit << 32) + legal.least};
+    // Whole pieces of 16 bytes, as what copies them wants, and multiples of what the argument counts.
+    for (const int bits : {33, 34, 36, 40, 44, 48, 56, 60})
+      candidates.push_back(legal.least + (kBit << bits) / legal.step * legal.step);
+    for (const int bits : {33, 34, 36, 40, 44, 48, 56, 60}) candidates.push_back(kBit << bits);
   }
   std::vector<Whole> values;
   for (const Whole value : candidates) {
@@ -120,6 +124,19 @@ const ArrayArgument& Contract::array_named(std::string_view name) const {
 
 void Contract::apart(std::string_view one, std::string_view other) {
   apart_.emplace_back(&array_named(one) - arrays_.data(), &array_named(other) - arrays_.data());
+}
+
+void Contract::spread(std::string_view array, std::string name, Range legal,
+                      std::function<std::vector<Piece>(std::int64_t)> place) {
+  spreads_.push_back({array_named(array).name, std::move(name), std::move(legal), std::move(place)});
+}
+
+void Contract::product(std::vector<std::string> names, Whole most) { products_.push_back({std::move(names), most}); }
+
+const IntegerArgument& Contract::integer_named(std::string_view name) const {
+  const auto at = std::ranges::find(integers_, name, &IntegerArgument::name);
+  if (at == integers_.end()) throw std::logic_error(launcher_ + " has no integer '" + std::string(name) + "'");
+  return *at;
 }
 
 void Contract::allocate(bool null_where_empty) {
@@ -175,6 +192,22 @@ std::vector<Contract::Change> Contract::all_mistakes() const {
                      moved.set((still.begin() + 1 - (moved.end() - moved.get()) + ~mask) & mask);
                    }});
   }
+  // Two factors of which 32 or 64 bits hold a product that seems small.
+  constexpr Whole kBit = 1;
+  constexpr std::pair<Whole, Whole> kFactors[] = {
+      {kBit << 16, kBit << 16}, {kBit << 31, 2}, {2, kBit << 31}, {kBit << 32, kBit << 32}, {kBit << 33, kBit << 31}};
+  for (const Product& product : products_) {
+    for (std::size_t i = 0; i < product.names.size(); ++i) {
+      for (std::size_t j = i + 1; j < product.names.size(); ++j) {
+        const IntegerArgument &one = integer_named(product.names[i]), &other = integer_named(product.names[j]);
+        for (const auto& [a, b] : kFactors) {
+          if (a > one.type_most || b > other.type_most || a <= product.most / b) continue;
+          all.push_back({one.name + ":" + text(a) + "," + other.name + ":" + text(b),
+                         [&one, &other, a, b] { one.set(a), other.set(b); }});
+        }
+      }
+    }
+  }
   all.insert(all.end(), named_.begin(), named_.end());
   return all;
 }
@@ -203,7 +236,7 @@ std::vector<Contract::Change> Contract::all_promises() const {
     for (const Whole value : argument.promised()) {
       all.push_back({argument.name + ":" + text(value), [this, &argument, value] {
                        // What is larger needs more room than the arrays of the case have.
-                       if (value > argument.get()) move_far_apart();
+                       if (argument.extends && value > argument.get()) move_far_apart();
                        argument.set(value);
                      }});
     }

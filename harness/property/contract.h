@@ -102,12 +102,45 @@ class Contract {
 
   // The two arrays may not share a byte.
   void apart(std::string_view one, std::string_view other);
+  // The product of these integers, all above 0, is at most `most`: two of them alone must not be taken for less.
+  void product(std::vector<std::string> names, Whole most);
+  // No array reaches further with this integer, of however large a value: they stay where they are.
+  void reaches_no_further(std::string_view name) { integers_[&integer_named(name) - integers_.data()].extends = false; }
+  // The array's pieces lie as far apart, or as far from where it begins, as an argument says, of which each value in
+  // `legal` goes with the case. `place` gives the arguments one, and returns where the pieces then lie. The array's
+  // footprint has nothing around it.
+  void spread(std::string_view array, std::string name, Range legal,
+              std::function<std::vector<Piece>(std::int64_t)> place);
+  // Rows of `columns` elements that begin `stride` apart, an integer that counts `unit` bytes; 0: elements.
+  template <std::integral T>
+  void rows(std::string_view array, std::int64_t rows, std::int64_t columns, std::string name, Range legal, T& stride,
+            std::int64_t unit = 0) {
+    if (rows < 2 || columns < 1) return;
+    const auto elements = [unit, bytes = static_cast<std::int64_t>(array_named(array).element_bytes)](std::int64_t v) {
+      return unit == 0 ? v : v * unit / bytes;
+    };
+    spread(array, std::move(name), std::move(legal),
+           [rows, columns, elements, &stride, now = static_cast<std::int64_t>(stride)](std::int64_t value) {
+             std::vector<Piece> pieces;
+             for (std::int64_t i = 0; i < rows; ++i)
+               pieces.push_back({i * elements(now), columns, i * elements(value)});
+             stride = static_cast<T>(value);
+             return pieces;
+           });
+  }
   // Anything else that must be refused; `make` changes the arguments.
   void mistake(std::string name, std::function<void()> make) { named_.push_back({std::move(name), std::move(make)}); }
   // Anything else that must be taken: several arguments at once, such as sizes whose product 32 bits do not hold.
   void promise(std::string name, std::function<void()> make) {
     promised_.push_back({std::move(name), std::move(make)});
   }
+  // Of each kernel that the launcher launches, as far as the header promises it: the threads of a block, where not 0,
+  // and how many blocks the grid has. Blocks that come in clusters may be more, up to whole clusters.
+  struct Grid {
+    std::int64_t threads = 0;
+    std::int64_t least_blocks = 1, most_blocks = std::numeric_limits<std::int64_t>::max();
+  };
+  void grid(const Grid& grid) { grid_ = grid; }
   // The launcher works while its stream is captured, unless it says otherwise.
   enum class Capture : std::uint8_t {
     kPossible,  // its work becomes a graph
@@ -121,7 +154,9 @@ class Contract {
   const std::vector<IntegerArgument>& integers() const { return integers_; }
   const std::vector<ArrayArgument>& arrays() const { return arrays_; }
   const std::vector<std::pair<std::size_t, std::size_t>>& pairs_apart() const { return apart_; }
+  const std::vector<Spread>& spreads() const { return spreads_; }
   Capture capture() const { return capture_; }
+  const Grid& grid() const { return grid_; }
 
   // Makes the arrays; inside a running case. `null_where_empty`: what has no elements stays null.
   void allocate(bool null_where_empty = false);
@@ -154,6 +189,7 @@ class Contract {
   std::vector<Change> all_promises() const;
   void move_far_apart() const;
   const ArrayArgument& array_named(std::string_view name) const;
+  const IntegerArgument& integer_named(std::string_view name) const;
 
   template <class T, class P, class Make>
   void array(std::string name, Role role, P*& at, Footprint footprint, Make make) {
@@ -181,7 +217,14 @@ class Contract {
   std::vector<IntegerArgument> integers_;
   std::vector<ArrayArgument> arrays_;
   std::vector<std::pair<std::size_t, std::size_t>> apart_;  // of arrays_
+  struct Product {
+    std::vector<std::string> names;
+    Whole most;
+  };
+  std::vector<Product> products_;
+  std::vector<Spread> spreads_;
   std::vector<Change> named_, promised_;
+  Grid grid_;
   Capture capture_ = Capture::kPossible;
 };
 

@@ -183,8 +183,10 @@ TEST(Contract, PromisesWhat32BitsDoNotHold) {
   contract.integer("u", {0, 0xffffffffu}, u);
   contract.integer("small", {-3, 5}, small);
   contract.promise("both", [&] { n = 7, u = 9; });
-  const std::vector<std::string> wanted = {"n:1",          "n:1099511627775", "n:4294967297", "u:0", "u:4294967295",
-                                           "u:2147483648", "small:-3",        "small:5",      "both"};
+  // And round values between those and the end.
+  const std::vector<std::string> wanted = {"n:1",           "n:1099511627775", "n:4294967297", "n:8589934593",
+                                           "n:17179869185", "n:68719476737",   "u:0",          "u:4294967295",
+                                           "u:2147483648",  "small:-3",        "small:5",      "both"};
   EXPECT_EQ(contract.promises(), wanted);
   contract.make_promise("u:4294967295");
   EXPECT_EQ(u, 0xffffffffu);
@@ -194,6 +196,43 @@ TEST(Contract, PromisesWhat32BitsDoNotHold) {
   EXPECT_EQ(contract.integers()[1].get(), Whole{0xffffffffu});
   contract.make_promise("both");
   EXPECT_EQ(n, 7);
+}
+
+TEST(Contract, NamesProductsThatSeemSmall) {
+  unsigned x = 1, y = 1;
+  std::int64_t z = 1;
+  Contract contract("f");
+  contract.integer("x", {1, 1024}, x);
+  contract.integer("y", {1, 1024}, y);
+  contract.integer("z", {1, 1024}, z);
+  contract.product({"x", "y", "z"}, 1024);
+  const std::vector<std::string> all = contract.mistakes();
+  std::set<std::string> pairs;
+  for (const std::string& name : all) {
+    if (name.find(',') != name.npos) pairs.insert(name);
+  }
+  EXPECT_EQ(pairs, (std::set<std::string>{"x:65536,y:65536", "x:2147483648,y:2", "x:2,y:2147483648", "x:65536,z:65536",
+                                          "x:2147483648,z:2", "x:2,z:2147483648", "y:65536,z:65536", "y:2147483648,z:2",
+                                          "y:2,z:2147483648"}));
+  contract.make("x:65536,z:65536");
+  EXPECT_EQ(x, 65536u);
+  EXPECT_EQ(z, 65536);
+}
+
+TEST(Contract, SaysWhereRowsLieAtAnotherStride) {
+  const float* m = nullptr;
+  std::size_t pitch = 20;  // bytes
+  Contract contract("f");
+  contract.input("m", m, {.count = 13}, {}, [] { return std::vector<float>(13); });
+  contract.rows("m", 3, 3, "pitch", {12, std::int64_t{1} << 40, 4}, pitch, /*unit=*/1);
+  contract.rows("m", 1, 3, "one row", {12, 100, 4}, pitch, 1);
+  ASSERT_EQ(contract.spreads().size(), 1u) << "a row has no stride";
+  const std::vector<Piece> pieces = contract.spreads()[0].place(std::int64_t{1} << 34);
+  EXPECT_EQ(pitch, std::size_t{1} << 34);
+  ASSERT_EQ(pieces.size(), 3u);
+  EXPECT_EQ(pieces[2].first, 10);
+  EXPECT_EQ(pieces[2].count, 3);
+  EXPECT_EQ(pieces[2].to, std::int64_t{1} << 33);
 }
 
 TEST(Contract, NeitherTakesNorRefusesWhatIsLegalElsewhere) {

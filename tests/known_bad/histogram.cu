@@ -60,7 +60,7 @@ LaunchStatus elsewhere(HistogramPath path, const int* values, Index n, Count* co
 template <class Step>
 LaunchStatus launch(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
                     const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
-  if (path == HistogramPath::kCluster || bins > kBinsOfABlock || bins < 1 || n < 1) {
+  if (path == HistogramPath::kCluster || shape.period != 0 || bins > kBinsOfABlock || bins < 1 || n < 1) {
     return elsewhere(path, values, n, counts, bins, shape, used, stream);
   }
   if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok()) return status;
@@ -193,15 +193,10 @@ __global__ void in_a_cluster(const int* values, Index n, Count* counts, Index bi
 #endif
 }
 
+// In clusters of that size.
 template <class Step>
-LaunchStatus launch_cluster(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
-                            const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
-  const int cluster = shape.cluster;
-  // A part per block even where the honest width is cut: the mistake is in the kernel, not in the room it has.
-  if (path != HistogramPath::kCluster || cluster < 2 || cluster > 8 || bins > kBinsOfABlock || bins < 2 * cluster ||
-      n < 1) {
-    return elsewhere(path, values, n, counts, bins, shape, used, stream);
-  }
+LaunchStatus launch_in_clusters(int cluster, HistogramPath path, const int* values, Index n, Count* counts, Index bins,
+                                const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
   if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok()) return status;
   if (used) *used = {path, cluster};
   if (const cudaError_t e = Honest::clear_result(counts, bins, stream); e != cudaSuccess)
@@ -219,6 +214,18 @@ LaunchStatus launch_cluster(HistogramPath path, const int* values, Index n, Coun
   config.numAttrs = 1;
   return kernels::status_of(cudaLaunchKernelEx(&config, in_a_cluster<Step>, values, n, counts, bins), kWho,
                             "launching");
+}
+
+template <class Step>
+LaunchStatus launch_cluster(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
+                            const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
+  const int cluster = shape.cluster;
+  // A part per block even where the honest width is cut: the mistake is in the kernel, not in the room it has.
+  if (path != HistogramPath::kCluster || shape.period != 0 || cluster < 2 || cluster > 8 || bins > kBinsOfABlock ||
+      bins < 2 * cluster || n < 1) {
+    return elsewhere(path, values, n, counts, bins, shape, used, stream);
+  }
+  return launch_in_clusters<Step>(cluster, path, values, n, counts, bins, shape, used, stream);
 }
 
 struct WidthTruncates : HonestCluster {
@@ -266,7 +273,8 @@ __global__ void aggregated(const int* values, Index n, Count* counts, Index bins
 template <auto kKernel>
 LaunchStatus launch_whole(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
                           const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
-  if (path != HistogramPath::kGlobal || n < 1) return elsewhere(path, values, n, counts, bins, shape, used, stream);
+  if (path != HistogramPath::kGlobal || shape.period != 0 || n < 1)
+    return elsewhere(path, values, n, counts, bins, shape, used, stream);
   if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok()) return status;
   if (used) *used = {path, 1};
   if (const cudaError_t e = Honest::clear_result(counts, bins, stream); e != cudaSuccess)
@@ -293,11 +301,46 @@ LaunchStatus full_block_in_global_memory(HistogramPath path, const int* values, 
   return elsewhere(full ? HistogramPath::kGlobal : path, values, n, counts, bins, shape, used, stream);
 }
 
+// ---- A cluster's kernel that is prepared once, for whichever device comes first.
+
+LaunchStatus prepared_once(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
+                           const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
+  constexpr int kCluster = 2;
+  static int most = 0;  // bytes
+  static const cudaError_t prepared = [] {
+    const cudaError_t e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+    const auto kernel = in_a_cluster<HonestCluster>;
+    return e != cudaSuccess ? e : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+  }();
+  if (prepared != cudaSuccess) return kernels::status_of(prepared, kWho, "raising the shared memory of a block");
+  if (path != HistogramPath::kCluster || shape.period != 0 || (shape.cluster != 0 && shape.cluster != kCluster) ||
+      bins <= kCluster * kBinsOfABlock || bins > Index{kCluster} * most / 4 || n < 1)
+    return elsewhere(path, values, n, counts, bins, shape, used, stream);
+  return launch_in_clusters<HonestCluster>(kCluster, path, values, n, counts, bins, shape, used, stream);
+}
+
+// ---- Plans that are not the header's.
+
+// The largest cluster where the smallest is promised.
+LaunchStatus largest_cluster(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
+                             const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
+  HistogramShape s = shape;
+  if (path == HistogramPath::kCluster && s.cluster == 0) s.cluster = 8;
+  return elsewhere(path, values, n, counts, bins, s, used, stream);
+}
+
 }  // namespace
 
 Mutants<HistogramLauncher> histogram_mutants() {
   constexpr const char* kWatched = "whether threads meet is up to the hardware's schedule";
   return {
+      {"prepared_once",
+       "a cluster's kernel is prepared for the first device alone",
+       prepared_once,
+       {"cuda-error", "law"},
+       {},
+       "it takes two devices"},
+      {"largest_cluster", "clusters of 8 where the smallest is promised", largest_cluster, {"law"}, {"law"}},
       {"negatives_wrap",
        "compares as unsigned: values below 0 count in the last bin",
        launch<NegativesWrap>,

@@ -6,6 +6,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -23,6 +26,7 @@ struct Broken;
 template <auto* kLauncher, class... A>
 struct Broken<kLauncher, LaunchStatus(A...)> {
   using Arguments = std::tuple<A...>;  // references too: what a captured launch reads must live on
+  using Copies = std::tuple<std::decay_t<A>...>;
 
   // Ignores the stream that it is given.
   static LaunchStatus on_the_default_stream(A... a) {
@@ -39,6 +43,51 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
     const LaunchStatus status = kLauncher(a...);
     if (status.ok()) last = arrays;
     return status;
+  }
+
+  // What it has made of the other arguments it keeps for calls on the same arrays, as a map of a tensor is kept.
+  static LaunchStatus with_the_first_arguments(A... a) {
+    static std::array<const void*, sizeof...(A)> last = {};
+    static std::deque<Copies> kept;  // a captured launch may read them
+    const std::array<const void*, sizeof...(A)> arrays = {array_of(a)...};
+    const LaunchStatus status = kLauncher(a...);
+    if (!status.ok()) return status;
+    if (last != arrays) {
+      last = arrays;
+      kept.emplace_back(a...);
+      return status;
+    }
+    std::get<cudaStream_t>(kept.back()) = std::get<cudaStream_t>(Arguments(a...));
+    return std::apply(kLauncher, kept.back());
+  }
+
+  // kMaxBlocks(arguments) is the largest grid that is allowed, of which it knows nothing.
+  template <auto kMaxBlocks>
+  static LaunchStatus as_many_blocks_as_it_likes(A... a) {
+    static std::deque<Copies> kept;
+    Copies& all = kept.emplace_back(a...);
+    if (kMaxBlocks(all) >= 1) kMaxBlocks(all) = std::numeric_limits<int>::max();
+    return std::apply(kLauncher, all);
+  }
+
+  // kStride(arguments) are bytes, of which a map of a tensor holds 40 bits where 16 divides them.
+  template <auto kStride>
+  static LaunchStatus by_a_map_whatever_the_stride(A... a) {
+    Arguments all(a...);
+    const LaunchStatus status = std::apply(kLauncher, all);
+    const auto stride = static_cast<std::uint64_t>(kStride(all));
+    return status.ok() && stride % 16 == 0 && stride >> 40 != 0
+               ? kernels::status_of(cudaErrorInvalidValue, "known-bad", "making a map")
+               : status;
+  }
+
+  // kProduct(arguments) is the product of some of them, at most kMost, of which it looks at 32 bits.
+  template <auto kProduct, auto kMost>
+  static LaunchStatus product_in_32_bits(A... a) {
+    Arguments all(a...);
+    const auto product = kProduct(all);
+    return product > kMost && static_cast<std::uint32_t>(product) <= kMost ? LaunchStatus{}
+                                                                           : std::apply(kLauncher, all);
   }
 
   // Launches, and does not look whether CUDA has taken it.

@@ -51,6 +51,9 @@ auto mutants_of() {
   // Where the launcher copies too, its kernel may overtake the copy.
   const Labels elsewhere = {"law", "finding:race"};
   // Arrays of one case after another may lie where those before lay.
+  // Of another shape, or outside of what there is.
+  const Labels kept = {"mismatch",   "unwritten",    "finding:uninitialised",       "finding:out-of-bounds", "law",
+                       "cuda-error", "finding:race", "finding:illegal-instruction", "input-changed",         "guard"};
   const Labels stale = {"mismatch", "unwritten", "finding:uninitialised", "law"};
   add<Judged>(m, "on_the_default_stream", "ignores the stream that it is given",
               Family::template make<&B::on_the_default_stream>(), elsewhere, order);
@@ -60,6 +63,24 @@ auto mutants_of() {
               Family::template make<&B::without_a_look>(), law, law);
   add<Judged>(m, "for_one_device", "what it prepares on one device it takes for prepared on all",
               Family::template make<&B::for_one_device>(), {"cuda-error"}, {}, "it takes two devices");
+  add<Judged>(m, "with_the_first_arguments", "keeps what it has made of the arguments for calls on the same arrays",
+              Family::template make<&B::with_the_first_arguments>(), kept, kept);
+  if constexpr (requires { Family::kHasMaxBlocks; }) {
+    constexpr auto kMaxBlocks = [](auto& arguments) -> int& { return Family::max_blocks(arguments); };
+    add<Judged>(m, "as_many_blocks_as_it_likes", "does not look at how large the grid may be",
+                Family::template make<&B::template as_many_blocks_as_it_likes<kMaxBlocks>>(), law, law);
+  }
+  if constexpr (requires { Family::kHasStride; }) {
+    constexpr auto kStride = [](const auto& arguments) { return Family::stride(arguments); };
+    add<Judged>(m, "by_a_map_whatever_the_stride", "makes a map of a tensor whose stride no map holds",
+                Family::template make<&B::template by_a_map_whatever_the_stride<kStride>>(), law, law);
+  }
+  if constexpr (requires { Family::kMostProduct; }) {
+    constexpr auto kProduct = [](const auto& arguments) { return Family::product(arguments); };
+    constexpr auto kMostProduct = Family::kMostProduct;
+    add<Judged>(m, "product_in_32_bits", "takes arguments whose product 32 bits do not hold",
+                Family::template make<&B::template product_in_32_bits<kProduct, kMostProduct>>(), law, law);
+  }
   add<Judged>(m, "one_too_many", "takes one value more than the header promises",
               Family::template make<&B::template one_too_many<kEdge, kLast>>(), law, law);
   add<Judged>(m, "one_too_few", "refuses the last value that the header promises",
@@ -93,16 +114,22 @@ struct Member {
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 struct StencilFamily : One<&kernels::stencil_1d> {
+  static constexpr bool kHasMaxBlocks = true;
+  static int& max_blocks(auto& a) { return std::get<6>(a).max_blocks; }
   static constexpr std::int64_t kLast = kMost / 4 - 8;
   static std::int64_t edge(const auto& a) { return std::get<2>(a); }  // n
 };
 struct HistogramFamily : One<&kernels::histogram> {
+  static constexpr bool kHasMaxBlocks = true;
+  static int& max_blocks(auto& a) { return std::get<5>(a).max_blocks; }
   static constexpr std::int64_t kLast = kMost / 8;
   static std::int64_t edge(const auto& a) { return std::get<2>(a); }  // n
 };
 struct RayTracerFamily : One<&kernels::ray_trace> {
   static constexpr int kLast = kernels::kMaxImageSide;
   static int edge(const auto& a) { return std::get<5>(a); }  // height
+  static constexpr bool kHasStride = true;
+  static std::size_t stride(const auto& a) { return std::get<6>(a); }
 };
 struct MatmulFamily : One<&kernels::matmul> {
   static constexpr std::uint8_t kLast = 3;  // the last variant
@@ -110,15 +137,24 @@ struct MatmulFamily : One<&kernels::matmul> {
   // As many rows as are promised with as many columns.
   static constexpr std::int64_t kLastOfFew = std::int64_t{1} << 16;
   static std::int64_t few(const auto& a) { return std::get<1>(a).rows; }
+  static constexpr bool kHasStride = true;
+  static std::int64_t stride(const auto& a) { return std::get<1>(a).stride * 4; }
 };
 struct ShuffleFamily : Member<kernels::ShuffleLaunchers, &kernels::ShuffleLaunchersOf<float>::warp_collective,
                               &kernels::warp_collective<float>> {
   static constexpr unsigned kLast = std::numeric_limits<int>::max();
   static unsigned edge(const auto& a) { return std::get<5>(a).blocks; }
+  static constexpr std::uint64_t kMostProduct = 1024;  // threads
+  static unsigned __int128 product(const auto& a) {
+    const dim3& block = std::get<5>(a).block;
+    return static_cast<unsigned __int128>(block.x) * block.y * block.z;
+  }
 };
 struct StagingFamily : Member<kernels::StagingLaunchers, &kernels::StagingLaunchers::tile_map, &kernels::tile_map> {
   static constexpr std::int64_t kLast = kMost / 4;
   static std::int64_t edge(const auto& a) { return std::get<2>(a); }  // n
+  static constexpr bool kHasMaxBlocks = true;
+  static int& max_blocks(auto& a) { return std::get<4>(a).max_blocks; }
 };
 struct MemorySpacesFamily
     : Member<kernels::MemorySpaceLaunchers, &kernels::MemorySpaceLaunchers::shared_sum, &kernels::shared_sum> {
@@ -134,6 +170,8 @@ struct TensorCopyFamily
     : Member<kernels::TensorCopyLaunchers, &kernels::TensorCopyLaunchers::load, &kernels::tensor_load> {
   static constexpr int kLast = 1024;
   static int edge(const auto& a) { return std::get<0>(a).block; }
+  static constexpr bool kHasMaxBlocks = true;
+  static int& max_blocks(auto& a) { return std::get<0>(a).max_blocks; }
 };
 struct TensorMatmulFamily : One<&kernels::tensor_matmul> {
   static constexpr std::uint8_t kLast = 4;  // the last path
@@ -141,6 +179,8 @@ struct TensorMatmulFamily : One<&kernels::tensor_matmul> {
   // As many rows as are promised with as many columns.
   static constexpr std::int64_t kLastOfFew = std::int64_t{1} << 16;
   static std::int64_t few(const auto& a) { return std::get<2>(a).rows; }
+  static constexpr bool kHasStride = true;
+  static std::int64_t stride(const auto& a) { return std::get<2>(a).stride * 2; }
 };
 
 // What every launcher owes is judged before, and by more cases than, what the family alone promises: it is what these

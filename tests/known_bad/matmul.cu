@@ -104,6 +104,20 @@ struct TileTransposed : Honest {
   }
 };
 
+struct RowsOfAIn32Bits : Honest {
+  __device__ static void load_a(float (*tile)[kTile], const In& a, Index i, Index p) {
+    const auto row = static_cast<unsigned>(i) * static_cast<unsigned>(a.stride);
+    if (i < a.rows && p < a.columns) tile[threadIdx.y][threadIdx.x] = a.data[row + p];
+  }
+};
+
+struct RowsOfBIn32Bits : Honest {
+  __device__ static void load_b(float (*tile)[kTile], const In& b, Index p, Index j) {
+    const auto row = static_cast<unsigned>(p) * static_cast<unsigned>(b.stride);
+    if (p < b.rows && j < b.columns) tile[threadIdx.y][threadIdx.x] = b.data[row + j];
+  }
+};
+
 // ---- Mistakes in waiting.
 
 struct NoFirstBarrier : Honest {
@@ -157,6 +171,12 @@ struct RowAndColumnSwapped : Honest {
 
 struct DenseResult : Honest {
   __device__ static void store(const Out& c, Index i, Index j, float sum) { c.data[i * c.columns + j] = sum; }
+};
+
+struct RowsOfCIn32Bits : Honest {
+  __device__ static void store(const Out& c, Index i, Index j, float sum) {
+    c.data[static_cast<unsigned>(i) * static_cast<unsigned>(c.stride) + j] = sum;
+  }
 };
 
 struct Accumulates : Honest {
@@ -249,6 +269,7 @@ LaunchStatus launch_row_a_block(MatmulVariant variant, const In& a, const In& b,
 }  // namespace
 
 Mutants<MatmulLauncher> matmul_mutants() {
+  constexpr const char* kFarOutside = "an access far outside ends the context: the rest of the process could not run";
   return {
       {"loads_past_the_edge",
        "no bounds check at the edge of a partial tile",
@@ -257,6 +278,24 @@ Mutants<MatmulLauncher> matmul_mutants() {
        {"mismatch"},
        "a read past the edge of A is unused and harmless where memory happens to be mapped"},
       {"stride_forgotten", "rows of B taken as dense", launch<StrideForgotten>, {"mismatch"}, {"mismatch"}},
+      {"rows_of_a_in_32_bits",
+       "the offset of a row of A in 32 bits",
+       launch<RowsOfAIn32Bits>,
+       {"finding:out-of-bounds", "mismatch"},
+       {},
+       kFarOutside},
+      {"rows_of_b_in_32_bits",
+       "the offset of a row of B in 32 bits",
+       launch<RowsOfBIn32Bits>,
+       {"finding:out-of-bounds", "mismatch"},
+       {},
+       kFarOutside},
+      {"rows_of_c_in_32_bits",
+       "the offset of a row of C in 32 bits",
+       launch<RowsOfCIn32Bits>,
+       {"finding:out-of-bounds", "finding:race", "unwritten", "mismatch"},
+       {},
+       kFarOutside},
       {"edge_of_the_wrong_side",
        "compares the row with the columns and the column with the rows",
        launch<EdgeOfTheWrongSide>,

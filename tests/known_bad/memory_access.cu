@@ -87,6 +87,12 @@ struct StrideInBytes : Honest {
   }
 };
 
+struct StrideIn32Bits : Honest {
+  __device__ static Index index(const AccessPattern& p, Index t) {
+    return p.kind == PatternKind::kStrided ? static_cast<int>(p.factor * t) + p.offset : Honest::index(p, t);
+  }
+};
+
 struct AllLanes : Honest {
   __device__ static bool takes_part(const AccessPattern&, Index t, Index n) { return t < n; }
 };
@@ -219,6 +225,7 @@ const MemoryAccessLaunchers* with_scatter() {
 }  // namespace
 
 Mutants<const MemoryAccessLaunchers> memory_access_mutants() {
+  constexpr const char* kFarOutside = "an access far outside ends the context: the rest of the process could not run";
   constexpr const char* kCounted = "the data is right; only the counters show it";
   return {
       {"offset_forgotten",
@@ -231,6 +238,18 @@ Mutants<const MemoryAccessLaunchers> memory_access_mutants() {
        with_gather<gather<StrideInBytes>>(),
        {"mismatch"},
        {"mismatch"}},
+      {"gather_stride_in_32_bits",
+       "a factor times t in 32 bits",
+       with_gather<gather<StrideIn32Bits>>(),
+       {"finding:out-of-bounds", "mismatch"},
+       {},
+       kFarOutside},
+      {"scatter_stride_in_32_bits",
+       "a factor times t in 32 bits",
+       with_scatter<scatter<StrideIn32Bits>>(),
+       {"finding:out-of-bounds", "unwritten", "mismatch", "finding:race"},
+       {},
+       kFarOutside},
       {"all_lanes", "lanes that should take no part do", with_gather<gather<AllLanes>>(), {"law"}, {"law"}},
       {"no_end", "threads past n take part", with_gather<gather<NoEnd>>(), {"finding:out-of-bounds"}, {"guard", "law"}},
       {"one_too_far",

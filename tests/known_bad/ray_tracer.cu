@@ -104,6 +104,12 @@ struct RowsOfTheGrid : Honest {
   }
 };
 
+struct RowsIn32Bits : Honest {
+  __device__ static std::size_t row(int y, std::size_t pitch, int) {
+    return static_cast<unsigned>(y) * static_cast<unsigned>(pitch);
+  }
+};
+
 struct PitchForgotten : Honest {
   __device__ static std::size_t row(int y, std::size_t, int width) { return 4 * static_cast<std::size_t>(y) * width; }
 };
@@ -256,6 +262,12 @@ struct PackedByHand : Honest {
 
 Mutants<RayTracerLauncher> ray_tracer_mutants() {
   return {
+      {"rows_in_32_bits",
+       "the offset of a row in 32 bits",
+       launch<RowsIn32Bits>,
+       {"finding:out-of-bounds", "finding:race", "unwritten", "mismatch"},
+       {},
+       "an access far outside ends the context: the rest of the process could not run"},
       {"last_sphere_wins", "the greatest height is never updated", launch<LastSphereWins>, {"mismatch"}, {"mismatch"}},
       {"lowest_wins", "the lowest hit for the highest", launch<LowestWins>, {"mismatch"}, {"mismatch"}},
       {"depth_forgotten", "compares centres, not surfaces", launch<DepthForgotten>, {"mismatch"}, {"mismatch"}},

@@ -248,6 +248,23 @@ struct StaleCoefficients : Honest {
   }
 };
 
+struct ComparesCoefficients : Honest {
+  static cudaError_t copy_coefficients(const StencilCoefficients& c, cudaStream_t stream) {
+    static StencilCoefficients last = {};
+    if (c == last) return cudaSuccess;
+    last = c;
+    return Honest::copy_coefficients(c, stream);
+  }
+};
+
+struct CopiesFromItsOwnMemory : Honest {
+  static cudaError_t copy_coefficients(const StencilCoefficients& c, cudaStream_t stream) {
+    static StencilCoefficients staged;
+    staged = c;
+    return Honest::copy_coefficients(staged, stream);
+  }
+};
+
 // ---- Mistakes in writing.
 
 struct LastElementForgotten : Honest {
@@ -441,6 +458,11 @@ Mutants<StencilLauncher> stencil_mutants() {
        kMismatch},
       {"stale_coefficients", "copies the coefficients on the first call only", launch<StaleCoefficients>, kMismatch,
        kMismatch},
+      {"compares_coefficients", "copies no coefficients that are equal to the last", launch<ComparesCoefficients>,
+       kMismatch, kMismatch},
+      {"copies_from_its_own_memory",
+       "copies the coefficients from memory of its own: a graph finds the last call's there",
+       launch<CopiesFromItsOwnMemory>, kMismatch, kMismatch},
       {"last_element_forgotten", "i < n - 1", launch<LastElementForgotten>, kUnwritten, kUnwritten},
       {"whole_blocks_only", "n / block blocks: the tail is nobody's", launch<WholeBlocksOnly>, kUnwritten, kUnwritten},
       {"writes_past_the_end", "one element more than there is", launch<WritesPastTheEnd>, kOutOfBounds, kGuard},

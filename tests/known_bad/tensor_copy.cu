@@ -463,8 +463,8 @@ struct OneLaneAfterItsWarp : HonestStore {
 
 // ---- Launches.
 
-// What mutants copy; the rest is left to the real launchers.
-bool is_theirs(const TensorShape& s) { return !s.im2col && kernels::tensor_image_bytes(s) + kGrain <= 48 << 10; }
+// What mutants copy; the rest is left to the real launchers. A block has 48 KB without asking, barriers included.
+bool is_theirs(const TensorShape& s) { return !s.im2col && kernels::tensor_image_bytes(s) + kGrain < 48 << 10; }
 
 Job job_of(const TensorShape& given, const TensorShape& mapped, const std::int32_t* at, Index count,
            const unsigned char* images) {
@@ -513,6 +513,15 @@ LaunchStatus load_in_steps(const TensorShape& shape, const unsigned char* tensor
   if (!is_theirs(shape)) return kernels::tensor_load(shape, tensor, at, count, images, stream);
   const TensorShape mapped = Step::mapped(shape);
   return launch(load_each<Step>, shape, mapped, tensor, job_of(shape, mapped, at, count, images), 1, stream);
+}
+
+// Without a thought of the barrier's bytes.
+LaunchStatus load_of_48_kb(const TensorShape& shape, const unsigned char* tensor, const std::int32_t* at, Index count,
+                           unsigned char* images, cudaStream_t stream) {
+  const LaunchStatus status = kernels::check_tensor_load(shape, tensor, at, count, images);
+  if (!status.ok() || count == 0 || shape.im2col || kernels::tensor_image_bytes(shape) + kGrain != 48 << 10)
+    return status.ok() ? load_in_steps<HonestLoad>(shape, tensor, at, count, images, stream) : status;
+  return launch(load_each<HonestLoad>, shape, shape, tensor, job_of(shape, shape, at, count, images), 1, stream);
 }
 
 template <class Step>
@@ -575,6 +584,11 @@ Mutants<const TensorCopyLaunchers> tensor_copy_mutants() {
   const Labels race = {"finding:race"};
   return {
       // Loads.
+      {"load_of_48_kb",
+       "48 KB of dynamic shared memory beside the barrier's 8 bytes, without asking for more",
+       with<&TensorCopyLaunchers::load, &load_of_48_kb>(),
+       {"cuda-error"},
+       {"cuda-error"}},
       {"no_wait", "reads shared memory without waiting for the barrier", loads<NoWait>(), race, {}, kTimely},
       {"other_parity",
        "waits for the phase that is over",

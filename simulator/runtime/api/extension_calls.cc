@@ -52,8 +52,8 @@ char* lockstepTakeFindings() {
 }
 
 int lockstepClearError() {
-  return with_device(-1, [](Runtime&, Device& d) {
-    d.error = cudaSuccess;
+  return with_device(-1, [](Runtime& r, Device&) {
+    for (Device& d : r.devices) d.error = cudaSuccess;
     thread_state().last_error = cudaSuccess;
     return 0;
   });

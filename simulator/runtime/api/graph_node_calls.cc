@@ -253,6 +253,13 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttr
     for (const cudaLaunchAttribute& a : work.attributes) {
       if (a.id == id) *value = a.val;
     }
+    // Of a launch that was captured the request alone says these.
+    if (id == cudaLaunchAttributeCooperative) value->cooperative = work.request.cooperative ? 1 : 0;
+    if (id == cudaLaunchAttributeClusterDimension && work.request.has_cluster) {
+      value->clusterDim.x = work.request.cluster.x;
+      value->clusterDim.y = work.request.cluster.y;
+      value->clusterDim.z = work.request.cluster.z;
+    }
     return cudaSuccess;
   });
 }

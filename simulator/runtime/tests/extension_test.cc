@@ -123,6 +123,21 @@ CUDA_TEST(Extension, AnOutputCanBeDeclaredUnwritten) {
   EXPECT_EQ(findings[0]["kind"], "uninitialised");
 }
 
+CUDA_TEST(Extension, ClearsTheErrorsOfAllDevices) {
+  quiet();
+  ASSERT_CUDA(cudaSuccess, cudaSetDevice(1));
+  int* p = device_ints(4);
+  kernels::store(p, 4, 1);
+  EXPECT_CUDA(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+  ASSERT_CUDA(cudaSuccess, cudaSetDevice(0));
+  EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+  EXPECT_EQ(take().size(), 1u);
+  EXPECT_EQ(clear_error(), 0);
+  ASSERT_CUDA(cudaSuccess, cudaSetDevice(1));
+  EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+  ASSERT_CUDA(cudaSuccess, cudaSetDevice(0));
+}
+
 CUDA_TEST(Extension, UseAfterFreeIsOne) {
   quiet();
   int* p = device_ints(4);

@@ -115,7 +115,7 @@ CUDA_TEST(Launch, AnInnerLaunchBetweenPushAndPopKeepsTheOuterConfiguration) {
   EXPECT_EQ(value_at(p + 1), 55 * 32);
 }
 
-cudaError_t launch_cluster(dim3 grid, dim3 cluster, const void* function = kernels::nothing_function()) {
+cudaError_t launch_cluster(dim3 grid, dim3 cluster, const void* function = kernels::nothing_function(), cudaStream_t stream = nullptr) {
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;
   config.blockDim = dim3(32);
@@ -126,9 +126,31 @@ cudaError_t launch_cluster(dim3 grid, dim3 cluster, const void* function = kerne
   attribute.val.clusterDim.z = cluster.z;
   config.attrs = &attribute;
   config.numAttrs = 1;
+  config.stream = stream;
   int* p = nullptr;
   void* arguments[] = {&p};
   return cudaLaunchKernelExC(&config, function, arguments);
+}
+
+CUDA_TEST(Launch, ACapturedClusterIsAnAttributeOfItsNode) {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaStreamCreate(&stream));
+  ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  ASSERT_CUDA(cudaSuccess, launch_cluster(dim3(16, 2), dim3(4, 2, 1), kernels::nothing_function(), stream));
+  ASSERT_CUDA(cudaSuccess, cudaStreamEndCapture(stream, &graph));
+  cudaGraphNode_t node = nullptr;
+  std::size_t count = 1;
+  ASSERT_CUDA(cudaSuccess, cudaGraphGetNodes(graph, &node, &count));
+  cudaLaunchAttributeValue value = {};
+  EXPECT_CUDA(cudaSuccess, cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &value));
+  EXPECT_EQ(value.clusterDim.x, 4u);
+  EXPECT_EQ(value.clusterDim.y, 2u);
+  EXPECT_EQ(value.clusterDim.z, 1u);
+  EXPECT_CUDA(cudaSuccess, cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeCooperative, &value));
+  EXPECT_EQ(value.cooperative, 0);
+  EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(graph));
+  EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(stream));
 }
 
 CUDA_TEST(Launch, ClustersMustDivideTheGridAndFit) {
