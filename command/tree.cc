@@ -179,10 +179,10 @@ void add_run(Options& o, RunArguments& a) {
 void add_settings(Options& o, ExecArguments& a) {
   o.group("The simulated GPU");
   o.setting("--check", "LOCKSTEP_CHECKS", a.set, "LIST",
-            "which checks run: all, none, or some of bounds, initialisation, races, synchronisation, leaks, with "
-            "commas; -races: all but races; all,leaks: "
-            "all, and leaks",
-            {"all", "none", "bounds", "initialisation", "races", "synchronisation", "leaks"});
+            "which checks run: all, none, or some of bounds, initialisation, races, synchronisation, leaks, "
+            "strict-barriers, strict-libraries, with commas; -races: all but races; all,leaks: all, and leaks",
+            {"all", "none", "bounds", "initialisation", "races", "synchronisation", "leaks", "strict-barriers",
+             "strict-libraries"});
   o.setting("--device", "LOCKSTEP_DEVICE", a.set, "sm_NN",
             "which device is simulated: sm_75, sm_80, sm_89, sm_90, sm_100, sm_120", kDevices);
   o.setting("--devices", "LOCKSTEP_DEVICES", a.set, "N", "how many of them");

@@ -36,15 +36,24 @@ T extension(const char* name) {
   return f;
 }
 
+// Switches a check on, a bit of check::Checks; returns those that were on before.
+unsigned with_check(unsigned bit) {
+  const auto set = extension<lockstepSetChecks_t>("lockstepSetChecks");
+  const unsigned before = set(0);
+  set(before | bit);
+  return before;
+}
+
 }  // namespace
 
 LookForLeaks::LookForLeaks() {
   cudaDeviceReset();
-  const auto set = extension<lockstepSetChecks_t>("lockstepSetChecks");
-  before_ = set(0);
-  set(before_ | 16);
+  before_ = with_check(16);
 }
 LookForLeaks::~LookForLeaks() { extension<lockstepSetChecks_t>("lockstepSetChecks")(before_); }
+
+StrictBarriers::StrictBarriers() : before_(with_check(32)) {}
+StrictBarriers::~StrictBarriers() { extension<lockstepSetChecks_t>("lockstepSetChecks")(before_); }
 
 namespace {
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -105,11 +107,20 @@ void judge_device(CaseOutcome& outcome) {
   outcome.device_lost = describe(finished);
 }
 
+// Barriers that threads skip by ending are errors in a suite, unless somebody has chosen the checks.
+void choose_checks() {
+  constexpr std::uint32_t kStrictBarriers = 32;  // simulator/extension.h
+  const char* const chosen = std::getenv("LOCKSTEP_CHECKS");
+  if (chosen != nullptr && *chosen != '\0') return;
+  if (const auto set = extension().set_checks) set(set(0) | kStrictBarriers);
+}
+
 }  // namespace
 
 CaseOutcome run_case(const std::function<void()>& body) {
   if (running_case) throw std::logic_error("run_case inside a case");
   static const bool kHasDevice = [] {
+    choose_checks();
     if (extension().set_quiet) extension().set_quiet(1);  // a finding is reported once, with its counterexample
     return device_error().empty();
   }();

@@ -24,9 +24,12 @@ class Case : public ::testing::Test {
  protected:
   void SetUp() override {
     fake() = testing::Fake{};
-    const int quiet = fake_extension().quiet;  // set once, by the first case of the process
+    // Set once, by the first case of the process.
+    const int quiet = fake_extension().quiet;
+    const std::uint32_t checks = fake_extension().checks;
     fake_extension() = testing::FakeExtension{};
     fake_extension().quiet = quiet;
+    fake_extension().checks = checks;
   }
 };
 

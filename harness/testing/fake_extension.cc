@@ -43,6 +43,8 @@ int lockstepSetSchedule(uint64_t seed) {
   return 0;
 }
 
+uint32_t lockstepSetChecks(uint32_t checks) { return std::exchange(fake_extension().checks, checks); }
+
 int lockstepSetQuiet(int quiet) { return std::exchange(fake_extension().quiet, quiet); }
 
 }  // extern "C"

@@ -20,6 +20,7 @@ struct FakeExtension {
   bool knows_buffers = true;     // false: lockstepNameBuffer and lockstepMarkUnwritten answer -1
   int cleared = 0;               // calls of lockstepClearError; each clears the fake runtime's sticky error
   int quiet = 0;
+  std::uint32_t checks = 15;             // the mask of lockstepSetChecks
   std::vector<std::uint64_t> schedules;  // as they were set
 };
 FakeExtension& fake_extension();

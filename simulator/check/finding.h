@@ -8,7 +8,7 @@
 
 namespace lockstep::check {
 
-// Which checks run; a bit each. kAllChecks are on by default; leaks must be asked for.
+// Which checks run; a bit each. kAllChecks are on by default; the others must be asked for.
 enum Checks : std::uint32_t {
   kNoChecks = 0,
   kBounds = 1u << 0,           // out of bounds, misaligned, use after free, null, write to read-only
@@ -16,7 +16,9 @@ enum Checks : std::uint32_t {
   kRaces = 1u << 2,            // unordered conflicting accesses
   kSynchronisation = 1u << 3,  // barrier divergence, masks, deadlock
   kAllChecks = kBounds | kInitialisation | kRaces | kSynchronisation,
-  kLeaks = 1u << 4,  // memory that is never freed: of the program, not of a launch
+  kLeaks = 1u << 4,            // memory that is never freed: of the program, not of a launch
+  kStrictBarriers = 1u << 5,   // a barrier that threads have skipped by ending is an error and not information
+  kStrictLibraries = 1u << 6,  // so are the findings that library_findings.h knows
 };
 
 enum class Kind : std::uint8_t {

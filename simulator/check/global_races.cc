@@ -47,13 +47,18 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   if (!chunks_) {
     chunks_ = std::make_unique<std::atomic<Numbered*>[]>(kRecords / kChunk + 1);
     splits_ = std::make_unique<std::atomic<Split*>[]>(kSplits / kChunk);
+    stories_ = std::make_unique<std::atomic<Story*>[]>(kStories / kChunk);
   }
   split_count_ = 0;
+  story_count_ = 0;
+  without_cells_.clear();
   // Every launch begins with most of the numbers ahead of it.
   if (memory.race_records() > kRecords / 4) memory.clear_race_shadow();
-  base_ = memory.race_records();
-  limit_ = most == 0 ? kRecords : std::min(base_ + most, kRecords);
+  // Its first number marks splits and stories, and so no launch may have that of another.
+  base_ = memory.race_records().fetch_add(1);
+  limit_ = most == 0 ? kRecords : std::min(base_ + 1 + most, kRecords);
   split_limit_ = most == 0 ? kSplits : std::min(most, kSplits);
+  story_limit_ = most == 0 ? kStories : std::min(most, kStories);
   exhausted_ = false;
 }
 
@@ -61,12 +66,22 @@ bool GlobalRaces::is_recorded_in(RaceCell cell, std::uint32_t bytes, bool writes
   // When the numbers began anew since, what has them now are records of this launch.
   if (end > base_) return false;
   const auto is_in = [&](std::uint32_t half) { return number_of(half) >= first && number_of(half) < end && (kMaskOf[bytes_of(half)] & bytes) != 0; };
-  return !is_split(cell) && (is_in(static_cast<std::uint32_t>(cell >> 32)) || (writes && is_in(static_cast<std::uint32_t>(cell))));
+  return !is_apart(cell) && (is_in(static_cast<std::uint32_t>(cell >> 32)) || (writes && is_in(static_cast<std::uint32_t>(cell))));
 }
 
 GlobalRaces::Record GlobalRaces::record_of(const Side& side) {
-  return Record{side.block,  side.order->epoch(), side.pc,   static_cast<std::uint16_t>(side.order->clock(side.warp)), static_cast<std::uint8_t>(side.warp),
-                side.strong, side.write,          side.scope};
+  Record r;
+  r.block = side.block;
+  r.epoch = side.order->epoch();
+  r.pc = side.pc;
+  r.clock = static_cast<std::uint16_t>(side.order->clock(side.warp));
+  r.warp = static_cast<std::uint8_t>(side.warp);
+  r.strong = side.strong;
+  r.write = side.write;
+  r.scope = side.scope;
+  r.updates = side.updates;
+  r.observes = side.observes;
+  return r;
 }
 
 template <class T>
@@ -134,13 +149,39 @@ void GlobalRaces::tell_also(std::uint32_t& h, std::uint32_t number, std::uint32_
   h |= kMany;
 }
 
-GlobalRaces::Conflict GlobalRaces::last_write(RaceCell cell, std::uint32_t byte) const {
-  if (is_split(cell)) cell = split_of(cell).byte[byte];
-  const auto wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);
-  // A strong write behind a weak one stands in the other half.
-  const std::uint32_t last = valid(rd) && at(number_of(rd)).write ? rd : wr;
-  return {at(number_of(last)), lane_of(last)};
+namespace {
+
+GlobalRaces::Conflict conflict_of(const Story::Entry& e) {
+  GlobalRaces::Record r;
+  r.block = e.who.block;
+  r.epoch = e.who.epoch;
+  r.pc = e.pc;
+  r.clock = e.who.clock;
+  r.warp = e.who.warp;
+  r.strong = e.strong;
+  r.write = e.write;
+  r.scope = e.scope;
+  r.updates = e.updates;
+  r.observes = e.observes;
+  return {r, e.who.lane};
 }
+
+}  // namespace
+
+Story::Entry GlobalRaces::entry_of(const Record& r, std::uint32_t lane) const {
+  Story::Entry e;
+  e.who = {r.block, r.epoch, r.clock, r.warp, static_cast<std::uint8_t>(lane)};
+  e.pc = r.pc;
+  e.write = r.write;
+  e.strong = r.strong;
+  e.scope = r.scope;
+  e.updates = r.updates;
+  e.observes = r.observes;
+  e.chained = r.write;
+  return e;
+}
+
+GlobalRaces::Conflict GlobalRaces::last_write(RaceCell cell, std::uint32_t byte) const { return write_if_any(cell, byte).value_or(Conflict{}); }
 
 std::optional<GlobalRaces::Conflict> GlobalRaces::write_if_any(RaceCell cell, std::uint32_t byte) const {
   if (is_split(cell)) {
@@ -148,35 +189,107 @@ std::optional<GlobalRaces::Conflict> GlobalRaces::write_if_any(RaceCell cell, st
     cell = split_of(cell).byte[byte];
   }
   const auto wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);
+  if (is_story(cell)) {
+    const Story::Entry* last = valid(wr) ? story_of(cell).last_write() : nullptr;
+    return last == nullptr ? std::nullopt : std::optional(conflict_of(*last));
+  }
+  // Strong writes after a weak one are in the other half.
   if (valid(rd) && at(number_of(rd)).write) return Conflict{at(number_of(rd)), lane_of(rd)};
   if (valid(wr)) return Conflict{at(number_of(wr)), lane_of(wr)};
   return std::nullopt;
 }
 
+template <class T>
+bool GlobalRaces::take(std::uint32_t& i, std::atomic<std::uint32_t>& count, std::uint32_t limit, std::uint32_t& next, std::uint32_t& end,
+                       std::vector<std::uint32_t>& given_back, std::unique_ptr<std::atomic<T*>[]>& chunks, std::vector<std::unique_ptr<T[]>>& owned) {
+  if (!given_back.empty()) {
+    i = given_back.back();
+    given_back.pop_back();
+    return true;
+  }
+  if (next == end) {
+    const std::uint32_t first = count.fetch_add(kSetAside, std::memory_order_relaxed);
+    if (first >= limit) {
+      count = limit;  // far from where it would wrap
+      return false;
+    }
+    next = first;
+    end = first + kSetAside;
+  }
+  i = next++;
+  at_grown(chunks, owned, i);
+  return true;
+}
+
+Story* GlobalRaces::open_story(RaceCell& cell, Memo& memo) {
+  std::uint32_t i;
+  if (!take(i, story_count_, story_limit_, memo.next_story_, memo.end_story_, memo.closed_, stories_, owned_stories_)) {
+    cell = 0;
+    return nullptr;
+  }
+  cell = apart(kStoryLane, i);
+  Story& s = story_of(cell);
+  s.reset();
+  return &s;
+}
+
+bool GlobalRaces::make_story(RaceCell& cell, Memo& memo) {
+  const auto wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);
+  Story* const s = open_story(cell, memo);
+  if (s == nullptr) return false;
+  for (const std::uint32_t h : {wr, rd}) {
+    if (!valid(h)) continue;
+    Story::Entry e = entry_of(at(number_of(h)), lane_of(h));
+    if (e.write && !e.strong && valid(rd) && at(number_of(rd)).write) e.chained = of_one_thread(wr, rd);
+    e.observed_by_many = e.write && e.strong && (h & kSeen) != 0;
+    s->add(e);
+    if (!(h & kMany)) continue;
+    const Conflict other = second(h);
+    e = entry_of(other.other, other.other_lane);
+    e.observed_by_many = e.write && e.strong && (h & kSeen) != 0;
+    s->add(e);
+  }
+  return true;
+}
+
+bool GlobalRaces::access_story(RaceCell& cell, std::uint32_t lane, Access& me, Conflict& conflict) {
+  Story& s = story_of(cell);
+  Story::Entry other;
+  const bool found = s.access(me.side(), lane, reinterpret_cast<std::uintptr_t>(&cell), !exhausted(), other);
+  if (found) conflict = conflict_of(other);
+  if (me.side().write && !me.side().strong && s.is_one_weak_write() && me.number() != 0) {
+    me.memo_.closed_.push_back(static_cast<std::uint32_t>(cell));
+    cell = RaceCell{half(me.number(), kAllBytes, lane)} << 32;
+  }
+  return found;
+}
+
+void GlobalRaces::access_without_cell(std::uint64_t address, std::uint32_t lane, const Side& side) {
+  const std::lock_guard lock(without_cells_mutex_);
+  Story::Entry other;
+  without_cells_[address].access(side, lane, address, false, other);
+}
+
 bool GlobalRaces::split(RaceCell& cell, Memo& memo) {
   std::uint32_t i;
-  if (!memo.joined_.empty()) {
-    i = memo.joined_.back();
-    memo.joined_.pop_back();
-  } else {
-    if (memo.next_split_ == memo.end_split_) {
-      const std::uint32_t next = split_count_.fetch_add(kSetAside, std::memory_order_relaxed);
-      if (next >= split_limit_) {
-        split_count_ = split_limit_;  // far from where it would wrap
-        cell = 0;
-        return false;
-      }
-      memo.next_split_ = next;
-      memo.end_split_ = next + kSetAside;
+  if (!take(i, split_count_, split_limit_, memo.next_split_, memo.end_split_, memo.joined_, splits_, owned_splits_)) {
+    cell = 0;
+    return false;
+  }
+  const RaceCell before = cell;
+  cell = apart(kSplitLane, i);
+  Split& s = split_of(cell);
+  if (is_story(before)) {
+    s.byte[0] = before;
+    for (int byte = 1; byte < 4; ++byte) {
+      Story* const copy = open_story(s.byte[byte], memo);
+      if (copy != nullptr) *copy = story_of(before);
     }
-    i = memo.next_split_++;
-    at_grown(splits_, owned_splits_, i);
+    return true;
   }
   // What a half says of some bytes, the cells of these say.
-  const auto wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);
+  const auto wr = static_cast<std::uint32_t>(before >> 32), rd = static_cast<std::uint32_t>(before);
   const auto of_byte = [](std::uint32_t h, int byte) { return (kMaskOf[bytes_of(h)] >> byte & 1) != 0 ? h | kAllBytes << kBytesShift : 0; };
-  cell = RaceCell{base_ << kNumberShift} << 32 | i;
-  Split& s = split_of(cell);
   for (int byte = 0; byte < 4; ++byte) s.byte[byte] = RaceCell{of_byte(wr, byte)} << 32 | of_byte(rd, byte);
   return true;
 }
@@ -185,16 +298,6 @@ bool GlobalRaces::both_strong(const Record& r, const Side& side) const {
   if (!r.strong || !side.strong) return false;
   const Scope needed = r.block == side.block ? Scope::kBlock : r.block / cluster_ == side.block / cluster_ && cluster_ > 1 ? Scope::kCluster : Scope::kGrid;
   return r.scope >= needed && side.scope >= needed;
-}
-
-GlobalRaces::Relation GlobalRaces::relate(const Record& r, std::uint32_t lane, std::uint32_t my_lane, const Side& side) const {
-  if (r.block == side.block) {
-    if (r.epoch != side.order->epoch()) return Relation::kOrdered;
-    if (r.warp == side.warp && lane == my_lane) return Relation::kSelf;
-    return side.order->ordered(r.warp * 32u + lane, r.clock, side.warp * 32 + my_lane) ? Relation::kOrdered : Relation::kUnordered;
-  }
-  if (side.block_clock->empty()) return Relation::kUnordered;
-  return side.block_clock->happens_before(grid_, side.warp, r.block, r.epoch, r.warp, lane, r.clock) ? Relation::kOrdered : Relation::kUnordered;
 }
 
 bool GlobalRaces::now(const Record& r, const Side& side) const {
@@ -210,8 +313,7 @@ bool GlobalRaces::reads_again(std::uint32_t h, std::uint32_t lane, const Side& s
 
 bool GlobalRaces::lanes_apart(std::uint32_t h, const Side& side) const {
   const auto apart = [&](const Record& r) {
-    if (r.block == side.block) return r.epoch == side.order->epoch() && side.order->knows_lanes_apart(side.warp, r.warp);
-    return !side.block_clock->empty() && side.block_clock->knows_lanes_apart(grid_, side.warp, r.block, r.warp);
+    return (r.block != side.block || r.epoch == side.order->epoch()) && side.order->knows_lanes_apart(side.warp, r.block, r.warp);
   };
   return (!of_warp(h, side) && apart(at(number_of(h)))) || ((h & kMany) && apart(second(h).other));
 }
@@ -231,118 +333,85 @@ bool GlobalRaces::unordered(std::uint32_t h, std::uint32_t lane, const Side& sid
   return true;
 }
 
-inline __attribute__((always_inline)) bool GlobalRaces::races_with_write(std::uint32_t wr, std::uint32_t rd, std::uint32_t lane, const Side& side,
-                                                                         Conflict& conflict) const {
-  const Record& w = at(number_of(wr));
-  if (both_strong(w, side)) return false;
-  Conflict other;
-  if (!unordered(wr, lane, side, other)) return false;
-  if (w.strong) {
-    // What was read of it may have gone unrecorded.
-    if ((wr & kSeen) || exhausted()) return false;
-    if (rd != 0 && !at(number_of(rd)).write) {
-      const Record& r = at(number_of(rd));
-      if ((rd & kSeen) || (r.strong && relate(r, lane_of(rd), lane, side) != Relation::kUnordered)) return false;
-    }
-  }
-  conflict = other;
-  return true;
-}
-
-inline __attribute__((always_inline)) bool GlobalRaces::races_with_read_half(std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const {
-  const Record& r = at(number_of(rd));
+inline __attribute__((always_inline)) bool GlobalRaces::races_with(std::uint32_t h, std::uint32_t lane, const Side& side, Conflict& conflict) const {
+  const Record& r = at(number_of(h));
   if ((!r.write && !side.write) || both_strong(r, side)) return false;
-  if (r.write && ((rd & kSeen) || exhausted())) return false;
-  return unordered(rd, lane, side, conflict);
+  // What was read of strong writes may have gone unrecorded.
+  if (r.write && r.strong && ((h & kSeen) || exhausted())) return false;
+  return unordered(h, lane, side, conflict);
 }
 
-inline __attribute__((always_inline)) void GlobalRaces::read(std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& me) {
+inline __attribute__((always_inline)) bool GlobalRaces::fits(std::uint32_t wr, std::uint32_t rd, std::uint32_t lane, const Side& side) const {
+  if (!side.strong) {
+    if (side.write || rd == 0) return true;
+    const Record& r = at(number_of(rd));
+    return !r.write && !r.strong;
+  }
+  if (side.acquires || side.releases || (side.write && side.order->has_fenced(side.warp * 32 + lane))) return false;
+  if (!side.write) {
+    if (wr != 0) return false;
+    if (rd == 0) return true;
+    const Record& r = at(number_of(rd));
+    return !(rd & kMany) && r.strong && !r.write && r.scope == side.scope && relate(r, lane_of(rd), lane, side) == Relation::kSelf;
+  }
+  std::uint32_t strong = rd;
+  if (rd == 0) {
+    if (wr == 0 || !at(number_of(wr)).strong) return true;
+    strong = wr;
+  } else if (wr != 0 && of_one_thread(wr, rd) && relate(at(number_of(rd)), lane_of(rd), lane, side) != Relation::kSelf) {
+    return false;  // the weak write belongs to the chain that is to be continued
+  }
+  const Record& r = at(number_of(strong));
+  if (!r.write || r.scope != side.scope || r.updates != side.updates || r.observes != side.observes || !both_strong(r, side)) return false;
+  return side.updates;
+}
+
+inline __attribute__((always_inline)) void GlobalRaces::read_weakly(std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& me) {
   const Side& side = me.side();
   if (rd == 0) return tell(rd, bytes, lane, me);
   const Record& r = at(number_of(rd));
-  const Relation relation = relate(r, lane_of(rd), lane, side);
-  if (r.write) {
-    // A strong write behind a weak one.
-    if (relation != Relation::kUnordered) {
-      tell(rd, bytes, lane, me);
-    } else if (side.strong) {
-      rd |= kSeen;
-    }
-    return;
-  }
-  const std::uint32_t seen = (rd & kSeen) | (r.strong ? kSeen : 0);
-  switch (relation) {
-    case Relation::kOrdered: return tell(rd, bytes, lane, me, seen);
+  const auto relate_second = [&](std::uint32_t h) {
+    const Conflict s = second(h);
+    return relate(s.other, s.other_lane, lane, side);
+  };
+  switch (relate(r, lane_of(rd), lane, side)) {
     case Relation::kSelf:
-      // The same again; or a strong read where a weak one says more.
-      if (side.strong ? (rd & kMany) || !r.strong || now(r, side) : !r.strong && now(r, side)) {
-        if (side.strong && !r.strong) rd |= kSeen;
-      } else {
-        // What ordered somebody after the reading before does not order it after this one. The other reader stays.
-        const std::uint32_t before = rd;
-        tell(rd, bytes, lane, me, seen);
-        if ((before & kMany) && rd != before) keep_second(rd, before, me);
-      }
+      if (now(r, side)) return;
+      [[fallthrough]];
+    case Relation::kOrdered: {
+      // What ordered somebody after the reading before does not order it after this one. Another reader stays.
+      const std::uint32_t before = rd;
+      tell(rd, bytes, lane, me);
+      if ((before & kMany) && rd != before && relate_second(before) == Relation::kUnordered) keep_second(rd, before, me);
       return;
+    }
     case Relation::kUnordered:
-      // Readers that nothing orders: two are kept. A weak one says more than a strong one.
-      if (r.strong && !side.strong) {
-        const std::uint32_t before = rd;
-        tell(rd, bytes, lane, me, kSeen);
-        if (rd != before) tell_also(rd, number_of(before), lane_of(before), me);
-        return;
-      }
-      if (!(rd & kMany) || reads_again(rd, lane, side)) tell_also(rd, me.number(), lane, me);
-      if (side.strong) rd |= kSeen;
+      // Readers that nothing orders: two are kept.
+      if (!(rd & kMany) || reads_again(rd, lane, side) || relate_second(rd) == Relation::kOrdered) tell_also(rd, me.number(), lane, me);
   }
 }
 
-inline __attribute__((always_inline)) void GlobalRaces::follow(std::uint32_t& h, bool seen, std::uint32_t bytes, std::uint32_t lane, Access& me) const {
-  const Relation relation = relate(at(number_of(h)), lane_of(h), lane, me.side());
-  if (relation == Relation::kUnordered && !me.side().observes && !seen) {
-    // Both may race with what comes.
-    if (!(h & kMany)) tell_also(h, me.number(), lane, me);
-  } else {
+inline __attribute__((always_inline)) void GlobalRaces::write_strongly(std::uint32_t& h, std::uint32_t bytes, std::uint32_t lane, Access& me) {
+  const Side& side = me.side();
+  if (h == 0 || side.observes) return tell(h, bytes, lane, me);
+  const auto is_me = [&](const Conflict& c) { return c.other.block == side.block && c.other.warp == side.warp && c.other_lane == lane; };
+  if (relate(at(number_of(h)), lane_of(h), lane, side) != Relation::kUnordered) {
     const std::uint32_t before = h;
     tell(h, bytes, lane, me);
-    if (relation == Relation::kSelf && !me.side().observes && (before & kMany) && h != before) keep_second(h, before, me);
-  }
-}
-
-inline __attribute__((always_inline)) void GlobalRaces::write_strongly(std::uint32_t& wr, std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane,
-                                                                       Access& me) {
-  const Side& side = me.side();
-  const Record* const r = rd == 0 ? nullptr : &at(number_of(rd));
-  const bool weak_read = r != nullptr && !r->write && !r->strong;
-  if (wr == 0 || at(number_of(wr)).strong) {
-    if (wr == 0) {
-      tell(wr, bytes, lane, me);
-    } else {
-      follow(wr, ((wr | rd) & kSeen) != 0 || (r != nullptr && r->strong), bytes, lane, me);
-    }
-    // What earlier strong reads saw was another value. A weak read may race with a later write.
-    rd = weak_read ? rd & ~kSeen : 0;
-    return;
-  }
-  // The weak write stays: a later strong write may race with it, and not with this one. A read that could still race stays, too.
-  if (now(at(number_of(wr)), side) && lane_of(wr) == lane) return;
-  if (weak_read && ((rd & kMany) || now(*r, side) || relate(*r, lane_of(rd), lane, side) == Relation::kUnordered)) {
-    rd &= ~kSeen;
-  } else if (r != nullptr && r->write) {
-    follow(rd, (rd & kSeen) != 0, bytes, lane, me);
-  } else {
-    tell(rd, bytes, lane, me);
+    if ((before & kMany) && h != before && !is_me(second(before))) keep_second(h, before, me);
+  } else if (!(h & kMany) || is_me(second(h))) {
+    tell_also(h, me.number(), lane, me);
   }
 }
 
 inline __attribute__((always_inline)) bool GlobalRaces::access_all(RaceCell& cell, std::uint32_t bytes, std::uint32_t lane, Access& me, Conflict& conflict) {
   const Side& side = me.side();
   std::uint32_t wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);
-  const bool found = (wr != 0 && races_with_write(wr, rd, lane, side, conflict)) || (rd != 0 && races_with_read_half(rd, lane, side, conflict));
+  const bool found = (wr != 0 && races_with(wr, lane, side, conflict)) || (rd != 0 && races_with(rd, lane, side, conflict));
   if (!side.write) {
-    read(rd, bytes, lane, me);
+    side.strong ? tell(rd, bytes, lane, me) : read_weakly(rd, bytes, lane, me);
   } else if (side.strong) {
-    write_strongly(wr, rd, bytes, lane, me);
+    write_strongly(rd != 0 || (wr != 0 && !at(number_of(wr)).strong) ? rd : wr, bytes, lane, me);
   } else if (me.number() != 0) {
     tell(wr, bytes, lane, me);
     rd = 0;
@@ -350,6 +419,12 @@ inline __attribute__((always_inline)) bool GlobalRaces::access_all(RaceCell& cel
   const RaceCell after = RaceCell{wr} << 32 | rd;
   if (after != cell) cell = after;
   return found;
+}
+
+__attribute__((noinline)) bool GlobalRaces::access_as_story(RaceCell& cell, std::uint32_t lane, Access& me, Conflict& conflict) {
+  if (is_story(cell) || make_story(cell, me.memo_)) return access_story(cell, lane, me, conflict);
+  note_exhausted(record_of(me.side()));
+  return false;
 }
 
 __attribute__((noinline)) bool GlobalRaces::access_bytes(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& me, Conflict& conflict) {
@@ -366,6 +441,11 @@ __attribute__((noinline)) bool GlobalRaces::access_bytes(RaceCell& cell, std::ui
       continue;
     }
     before = here;
+    if (is_story(here) || !fits(static_cast<std::uint32_t>(here >> 32), static_cast<std::uint32_t>(here), lane, me.side())) {
+      found |= access_as_story(here, lane, me, conflict);
+      any = false;  // each story is of one byte
+      continue;
+    }
     found |= access_all(here, kAllBytes, lane, me, conflict);
     after = here;
     any = true;
@@ -376,21 +456,29 @@ __attribute__((noinline)) bool GlobalRaces::access_bytes(RaceCell& cell, std::ui
 
 bool GlobalRaces::access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& me, Conflict& conflict) {
   auto wr = static_cast<std::uint32_t>(cell >> 32), rd = static_cast<std::uint32_t>(cell);
+  bool story = false;
   if (!valid(wr)) {
     if (wr != 0 && bytes_of(wr) == 0) rd = 0;
     wr = 0;
   } else if (bytes_of(wr) == 0) {
-    return access_bytes(cell, mask, lane, me, conflict);
+    if (is_split(cell)) return access_bytes(cell, mask, lane, me, conflict);
+    if (mask == 15) return access_story(cell, lane, me, conflict);
+    story = true;
   }
-  if (!valid(rd)) rd = 0;
+  if (!story && !valid(rd)) rd = 0;
   RaceCell known = RaceCell{wr} << 32 | rd;
   const std::uint32_t bytes = kBytesOf[mask];
-  if (bytes == 0 || (wr != 0 && bytes_of(wr) != bytes) || (rd != 0 && bytes_of(rd) != bytes)) {
+  const bool fit = !story && fits(wr, rd, lane, me.side());
+  if (story || bytes == 0 || (wr != 0 && bytes_of(wr) != bytes) || (rd != 0 && bytes_of(rd) != bytes) || (!fit && mask != 15)) {
     const bool apart = split(known, me.memo_);
     cell = known;
     if (apart) return access_bytes(cell, mask, lane, me, conflict);
     note_exhausted(record_of(me.side()));
     return false;
+  }
+  if (!fit) {
+    cell = known;
+    return access_as_story(cell, lane, me, conflict);
   }
   const bool found = access_all(known, bytes, lane, me, conflict);
   if (known != cell) cell = known;
@@ -398,23 +486,21 @@ bool GlobalRaces::access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane,
 }
 
 void GlobalRaces::observe(RaceCell& cell, std::uint32_t lane, const Side& side) {
-  const auto seen = [&](RaceCell of) {
+  const auto seen = [&](RaceCell& of) {
+    if (is_story(of)) return story_of(of).observe(side, lane, reinterpret_cast<std::uintptr_t>(&of));
     auto wr = static_cast<std::uint32_t>(of >> 32), rd = static_cast<std::uint32_t>(of);
-    const auto mark = [&](std::uint32_t& write) {
-      const Record& w = at(number_of(write));
-      if (w.write && w.strong && relate(w, lane_of(write), lane, side) == Relation::kUnordered) write |= kSeen;
-    };
-    const bool reads = valid(rd) && !at(number_of(rd)).write;
-    // The read itself may stand there.
-    if (reads && ((rd & kSeen) || (at(number_of(rd)).strong && relate(at(number_of(rd)), lane_of(rd), lane, side) != Relation::kUnordered))) return of;
-    if (valid(wr)) mark(wr);
-    if (valid(rd)) mark(rd);
-    return RaceCell{wr} << 32 | rd;
+    for (std::uint32_t* const write : {&wr, &rd}) {
+      if (!valid(*write)) continue;
+      const Record& w = at(number_of(*write));
+      if (w.write && w.strong && relate(w, lane_of(*write), lane, side) == Relation::kUnordered) *write |= kSeen;
+    }
+    of = RaceCell{wr} << 32 | rd;
   };
-  if (!is_split(cell)) {
-    cell = seen(cell);
-  } else if (valid(static_cast<std::uint32_t>(cell >> 32))) {
-    for (RaceCell& byte : split_of(cell).byte) byte = seen(byte);
+  if (is_apart(cell) && !valid(static_cast<std::uint32_t>(cell >> 32))) return;
+  if (is_split(cell)) {
+    for (RaceCell& byte : split_of(cell).byte) seen(byte);
+  } else {
+    seen(cell);
   }
 }
 
@@ -424,6 +510,7 @@ bool GlobalRaces::of_warp(std::uint32_t h, const Side& side) const {
 
 template <std::uint32_t kWidth>
 bool GlobalRaces::row_of(RaceCell* __restrict cells, std::uint32_t lane, std::uint32_t count, Access& me) {
+  if (has_messages(me.side())) return false;
   const std::uint32_t n = kWidth * count;
   // Nothing of this launch: the common case.
   const std::uint32_t base = base_ << kNumberShift;
@@ -444,7 +531,7 @@ bool GlobalRaces::row_of(RaceCell* __restrict cells, std::uint32_t lane, std::ui
   const std::uint32_t first_wr = static_cast<std::uint32_t>(first >> 32), first_rd = static_cast<std::uint32_t>(first);
   const bool has_wr = valid(first_wr), has_rd = valid(first_rd);
   // Nor where bytes are told apart, now or in a launch before this one.
-  if (is_split(first) || (has_wr && bytes_of(first_wr) != kAllBytes) || (has_rd && bytes_of(first_rd) != kAllBytes)) return false;
+  if (is_apart(first) || (has_wr && bytes_of(first_wr) != kAllBytes) || (has_rd && bytes_of(first_rd) != kAllBytes)) return false;
   const auto shifted = [&](std::uint32_t h) {
     if (!of_warp(h, me.side())) return false;
     return lane_of(h) != lane || ((h & kMany) && me.side().write && second(h).other.block == me.side().block && second(h).other.warp == me.side().warp);
@@ -456,6 +543,7 @@ bool GlobalRaces::row_of(RaceCell* __restrict cells, std::uint32_t lane, std::ui
   RaceCell differ = 0;
   for (std::uint32_t i = 0; i < n; ++i) differ |= cells[i] ^ (first + (i / kWidth) * step);
   if (differ != 0) return false;
+  if (!fits(has_wr ? first_wr : 0, has_rd ? first_rd : 0, lane, me.side())) return false;
   RaceCell changed = first;
   Conflict conflict;
   if (access(changed, 15, lane, me, conflict)) return false;
@@ -490,6 +578,7 @@ std::uint32_t GlobalRaces::alike(const RaceCell* cells, std::uint32_t width, std
 }
 
 bool GlobalRaces::together(RaceCell* cells, std::uint32_t width, std::uint32_t lane, std::uint32_t last, Access& me) {
+  if (has_messages(me.side())) return false;
   RaceCell after[4];
   Conflict conflict;
   const auto between = [&](std::uint32_t h) {
@@ -501,11 +590,16 @@ bool GlobalRaces::together(RaceCell* cells, std::uint32_t width, std::uint32_t l
   const auto apart = [&](std::uint32_t h) { return valid(h) && bytes_of(h) != kAllBytes; };
   for (std::uint32_t i = 0; i < width; ++i) {
     after[i] = cells[i];
-    if (is_split(cells[i]) || apart(static_cast<std::uint32_t>(cells[i] >> 32)) || apart(static_cast<std::uint32_t>(cells[i]))) return false;
+    if (is_apart(cells[i]) || apart(static_cast<std::uint32_t>(cells[i] >> 32)) || apart(static_cast<std::uint32_t>(cells[i]))) return false;
     // What two lanes of an instruction leave behind, the lanes between them do not change; and who races with one of these races with the first
     // or with the last. Unless one of them was here before.
     if (between(static_cast<std::uint32_t>(cells[i] >> 32)) || between(static_cast<std::uint32_t>(cells[i]))) return false;
-    if (access(after[i], 15, lane, me, conflict) || (last != lane && access(after[i], 15, last, me, conflict))) return false;
+    const auto is_simple = [&](std::uint32_t by) {
+      const auto wr = static_cast<std::uint32_t>(after[i] >> 32), rd = static_cast<std::uint32_t>(after[i]);
+      return fits(valid(wr) ? wr : 0, valid(rd) ? rd : 0, by, me.side());
+    };
+    if (!is_simple(lane) || access(after[i], 15, lane, me, conflict)) return false;
+    if (last != lane && (!is_simple(last) || access(after[i], 15, last, me, conflict))) return false;
   }
   for (std::uint32_t i = 0; i < width; ++i) cells[i] = after[i];
   return true;

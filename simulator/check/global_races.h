@@ -1,26 +1,37 @@
-// Races in global memory, and in the shared memory of a cluster's blocks, judged by what orders two accesses and not by whether a result changed.
+// Races in global memory, and in the shared memory of a cluster's blocks, judged by what orders two
+// accesses and not by whether a result changed.
 //
-// Two accesses to the same bytes by different threads of a launch race when at least one writes, they are not both strong with scopes that reach
-// each other, and neither is ordered before the other (PTX ISA 8.7, 8.9): inside a block as block_order.h says, between blocks as grid_order.h
-// says. A launch is ordered after all launches before it.
+// Two accesses to the same bytes by different threads of a launch race when at least one writes, they
+// are not both strong with scopes that include each other's thread, and neither is ordered before the
+// other (PTX ISA 8.7, 8.9; block_order.h). A launch is ordered after all launches before it.
 //
-// A granule of four bytes has one 64-bit cell with two halves: the last write, and the last read since. A half names a record (who: block, warp,
-// epoch, clock; what: instruction, strong or weak, scope) and a lane, and so always one thread. A record is made once for all lanes of an
-// instruction, and only when some cell has to change, so a third reading of the same data makes none. Where strong writes follow a weak one, the
-// weak one stays in its half, because strong ones do not race with each other, and the last strong one takes the other half.
+// A granule of four bytes has one 64-bit cell, with two halves. A cell is in one of these states:
 //
-// Where several threads have done what a half says and nothing orders them, it names two: its record's number leads to a second record. So a race is
-// always between two threads that are known, whichever of the readers writes next.
+//   write half                    read half                       what comes next
+//   empty                         empty, or weak readers          any weak access
+//   empty                         one thread's strong reads       the same thread
+//   weak write                    empty, or weak readers          any weak access
+//   strong writes                 empty, or weak readers          weak accesses; strong writes of their kind
+//   weak write                    strong writes after it          strong writes of their kind
+//   this launch's first number    number of a Split               the bytes have cells of their own
+//   this launch's first number    number of a Story               anything
 //
-// Both halves tell of the same bytes of the granule. As soon as an access comes to some of them only, or to others, the cell is split: each of the
-// four bytes has a cell of its own, elsewhere, until all four are written at once or say the same again.
+// Strong writes of a kind are atomics whose threads go on with what they read (the last stands for all
+// before it), or accesses whose threads do not (two threads are named). An access that fits into none of
+// the first states, or that hands on or takes up a message, makes the cell a story (story.h), which is
+// exact for two threads. So are the other states.
 //
-// Who has read by a strong read what a strong write left is ordered after it, whatever it does next (observation order, PTX ISA 8.9.2, 8.9.5);
-// and after the whole chain of atomics before it. So an atomic that reads takes the place of the strong write before it, and a read half knows
-// whether it stands for strong reads whose threads are not kept (kSeen): then nothing is said against that write any more.
+// A half names a record (who: block, warp, epoch, clock; what: instruction, strong or weak, scope) and a
+// lane, and so always one thread. A record is made once for all lanes of an instruction, and only when
+// some cell has to change, so a third reading of the same data makes none. A half that stands for several
+// threads names two: its record's number leads to a second record.
 //
-// Constant state per byte may miss a race among more than two sides; it never makes one up. A launch has at least three million records; when
-// they are used up, accesses are still judged against what is recorded, but recorded no more (exhausted()).
+// Both halves describe the same bytes of the granule. An access to other bytes splits the cell until all
+// four bytes are written at once or have equal cells again.
+//
+// Among more than two threads a race may be missed; none is made up. A launch has at least three million
+// records. When they, or splits, or stories are used up, accesses are still judged against what is
+// recorded, but no longer recorded (exhausted()).
 //
 // Blocks run on several host threads. A cell is looked at and changed under the lock of its region; a launch on one host thread takes no locks.
 // An access is recorded before memory is read, and between the two another thread may record and make a write that it sees: observe() says so.
@@ -29,12 +40,15 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "simulator/check/block_order.h"
 #include "simulator/check/grid_order.h"
 #include "simulator/check/scope.h"
+#include "simulator/check/story.h"
 #include "simulator/memory/device_memory.h"
 
 namespace lockstep::check {
@@ -51,29 +65,23 @@ class GlobalRaces {
     std::uint8_t warp = 0;
     bool strong : 1, write : 1;
     Scope scope : 2;
+    bool updates : 1, observes : 1;
     bool operator==(const Record&) const = default;
   };
   static_assert(sizeof(Record) == 16);
 
-  // The side that accesses now. Kept up to date by its owner.
-  struct Side {
-    const BlockOrder* order = nullptr;
-    const BlockClock* block_clock = nullptr;
-    std::uint32_t block = 0, warp = 0, pc = 0;
-    bool strong = false, write = false;
-    Scope scope = Scope::kGrid;
-    bool observes = false;  // an atomic whose thread goes on with the value that it read
-  };
+  using Side = check::Side;
   struct Conflict {
     Record other;  // never of the thread that accesses
     std::uint32_t other_lane = 0;
   };
 
   static constexpr std::uint32_t kRecords = (1u << 22) - 1;
-  static constexpr std::uint32_t kSplits = 1u << 24;  // granules whose bytes are told apart at a time
+  static constexpr std::uint32_t kSplits = 1u << 24;   // granules whose bytes have cells of their own at a time
+  static constexpr std::uint32_t kStories = 1u << 20;  // stories at a time
 
   // A launch of blocks in clusters of `cluster` (1: none) begins. `parallel`: on more than one host thread. `most`: records that it may make, at
-  // least, and granules that it may split; 0: as many as there are.
+  // least, and granules that it may split, and stories; 0: as many as there are.
   void start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel, std::uint32_t most = 0);
   GridOrder& grid() { return grid_; }
   // The numbers of this launch's records begin here, and end before DeviceMemory::race_records().
@@ -126,6 +134,8 @@ class GlobalRaces {
     std::uint32_t next_ = 0, end_ = 0;              // numbers set aside for this thread
     std::uint32_t next_split_ = 0, end_split_ = 0;  // the same of split granules
     std::vector<std::uint32_t> joined_;             // and those that are no longer split
+    std::uint32_t next_story_ = 0, end_story_ = 0;  // the same of stories
+    std::vector<std::uint32_t> closed_;             // and those that are no longer used
   };
 
   // Who wrote last to the byte of which `cell` tells, as byte `byte` of its granule, in this launch, whatever has ordered it since.
@@ -136,7 +146,7 @@ class GlobalRaces {
   // Whether accesses had to go unrecorded, the first of them, and how many records were made. To be asked after the launch.
   bool exhausted() const { return exhausted_.load(std::memory_order_relaxed); }
   const Record& first_unrecorded() const { return first_unrecorded_; }
-  std::uint32_t recorded() const { return memory_->race_records() - base_; }
+  std::uint32_t recorded() const { return memory_->race_records() - base_ - 1; }
 
   // One instruction of a warp: who it is, and its record once a cell needs it.
   class Access {
@@ -161,6 +171,9 @@ class GlobalRaces {
 
   // One lane's access to `mask` (a bit a byte) of one granule. True and `conflict` when it races; it is recorded either way.
   bool access(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access, Conflict& conflict);
+
+  // A strong access of one lane to an address that has no cell: its messages are handed on all the same.
+  void access_without_cell(std::uint64_t address, std::uint32_t lane, const Side& side);
 
   // A lane of `side` has read by a strong read, and may have seen whatever strong write is recorded by now.
   void observe(RaceCell& cell, std::uint32_t lane, const Side& side);
@@ -187,10 +200,10 @@ class GlobalRaces {
   bool row_of(RaceCell* cells, std::uint32_t lane, std::uint32_t count, Access& access);
 
   // A half: number 22 | bytes 3 | seen 1 | lane 5 | many 1.
-  // `many`: of several threads that nothing ordered; when one of them was a weak read, so is the one that is named. Then the record has a second one.
-  // `seen`, of a read: strong ones of threads that are not named; of a strong write: others may have read it by strong reads that nothing else tells of.
-  static constexpr int kNumberShift = 10, kBytesShift = 7, kLaneShift = 1;
+  // `many`: it names two threads, which nothing orders. Then the record has a second one.
+  // `seen`, of strong writes: threads that are not named may have read them by strong reads.
   static constexpr std::uint32_t kMany = 1, kSeen = 1u << 6;
+  static constexpr int kNumberShift = 10, kBytesShift = 7, kLaneShift = 1;
   // Which bytes: accesses are aligned, so seven sets are enough. 0: none of these.
   static constexpr std::uint32_t kAllBytes = 7;
   static constexpr std::uint8_t kBytesOf[16] = {0, 1, 2, 5, 3, 0, 0, 0, 4, 0, 0, 0, 6, 0, 0, kAllBytes};
@@ -202,11 +215,31 @@ class GlobalRaces {
   static std::uint32_t bytes_of(std::uint32_t h) { return h >> kBytesShift & 7; }
   static std::uint32_t lane_of(std::uint32_t h) { return h >> kLaneShift & 31; }
 
-  // A split cell has this launch's first number and no bytes in the half of the write, and in the other the number of its four cells.
+  // Split cells and stories have this launch's first number and no bytes in the half of the write, and in
+  // the other the number of the split or of the story. The lane tells which.
   struct Split {
     RaceCell byte[4];
   };
-  static bool is_split(RaceCell cell) { return (cell >> 32) != 0 && bytes_of(static_cast<std::uint32_t>(cell >> 32)) == 0; }
+  static constexpr std::uint32_t kSplitLane = 0, kStoryLane = 1;
+  static bool is_apart(RaceCell cell) { return (cell >> 32) != 0 && bytes_of(static_cast<std::uint32_t>(cell >> 32)) == 0; }
+  static bool is_split(RaceCell cell) { return is_apart(cell) && lane_of(static_cast<std::uint32_t>(cell >> 32)) == kSplitLane; }
+  static bool is_story(RaceCell cell) { return is_apart(cell) && lane_of(static_cast<std::uint32_t>(cell >> 32)) == kStoryLane; }
+  RaceCell apart(std::uint32_t lane, std::uint32_t i) const { return RaceCell{base_ << kNumberShift | lane << kLaneShift} << 32 | i; }
+  Story& story_of(RaceCell cell) const {
+    const auto i = static_cast<std::uint32_t>(cell);
+    return stories_[i / kChunk].load(std::memory_order_acquire)[i % kChunk];
+  }
+  // A new story; nullptr when there are no more.
+  Story* open_story(RaceCell& cell, Memo& memo);
+  // Makes what the cell records a story. False when there are no more: the cell has forgotten it.
+  bool make_story(RaceCell& cell, Memo& memo);
+  Story::Entry entry_of(const Record& r, std::uint32_t lane) const;
+  bool access_story(RaceCell& cell, std::uint32_t lane, Access& access, Conflict& conflict);
+  bool access_as_story(RaceCell& cell, std::uint32_t lane, Access& access, Conflict& conflict);
+  // The number of the next split or story. False when there are no more.
+  template <class T>
+  bool take(std::uint32_t& i, std::atomic<std::uint32_t>& count, std::uint32_t limit, std::uint32_t& next, std::uint32_t& end,
+            std::vector<std::uint32_t>& given_back, std::unique_ptr<std::atomic<T*>[]>& chunks, std::vector<std::unique_ptr<T[]>>& owned);
   Split& split_of(RaceCell cell) const {
     const auto i = static_cast<std::uint32_t>(cell);
     return splits_[i / kChunk].load(std::memory_order_acquire)[i % kChunk];
@@ -218,8 +251,9 @@ class GlobalRaces {
     cell = as;
   }
 
-  enum class Relation : std::uint8_t { kSelf, kOrdered, kUnordered };
-  Relation relate(const Record& r, std::uint32_t lane, std::uint32_t my_lane, const Side& side) const;
+  Relation relate(const Record& r, std::uint32_t lane, std::uint32_t my_lane, const Side& side) const {
+    return check::relate(r.block, r.epoch, r.warp, lane, r.clock, my_lane, side);
+  }
   bool both_strong(const Record& r, const Side& side) const;
   // What the number of a half that tells of many leads to: number of the second record 22 | how many lanes further it was 5.
   static constexpr int kSecondShift = 5;
@@ -238,6 +272,10 @@ class GlobalRaces {
   void keep_second(std::uint32_t& h, std::uint32_t before, Access& access) const {
     const std::uint32_t s = second_of(number_of(before)).load(std::memory_order_relaxed);
     tell_also(h, s >> kSecondShift, lane_of(before) + s, access);
+  }
+  // Whether the threads that two halves name first are the same.
+  bool of_one_thread(std::uint32_t a, std::uint32_t b) const {
+    return lane_of(a) == lane_of(b) && at(number_of(a)).warp == at(number_of(b)).warp && at(number_of(a)).block == at(number_of(b)).block;
   }
   // Whether a half tells of an access by the warp that accesses now.
   bool of_warp(std::uint32_t h, const Side& side) const;
@@ -258,14 +296,16 @@ class GlobalRaces {
   bool access_all(RaceCell& cell, std::uint32_t bytes, std::uint32_t lane, Access& access, Conflict& conflict);
   // access() to a split cell.
   bool access_bytes(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access, Conflict& conflict);
-  // A strong write after that of which `h` tells, a strong one, too. `seen`: by strong reads.
-  void follow(std::uint32_t& h, bool seen, std::uint32_t bytes, std::uint32_t lane, Access& access) const;
   // Whether nothing orders `side` after the access of which `h` tells, or, where that is its own, after the second one.
   bool unordered(std::uint32_t h, std::uint32_t lane, const Side& side, Conflict& conflict) const;
-  bool races_with_write(std::uint32_t wr, std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const;
-  bool races_with_read_half(std::uint32_t rd, std::uint32_t lane, const Side& side, Conflict& conflict) const;
-  void read(std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& access);
-  void write_strongly(std::uint32_t& wr, std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& access);
+  bool races_with(std::uint32_t h, std::uint32_t lane, const Side& side, Conflict& conflict) const;
+  // Whether the access may hand on a message, or take one up.
+  static bool has_messages(const Side& side) { return side.strong && (side.acquires || side.releases || (side.write && side.order->has_fenced_in(side.warp))); }
+  void read_weakly(std::uint32_t& rd, std::uint32_t bytes, std::uint32_t lane, Access& access);
+  // A strong write joins strong writes of its kind, which `h` names, or begins them.
+  void write_strongly(std::uint32_t& h, std::uint32_t bytes, std::uint32_t lane, Access& access);
+  // Whether the cell can record the access without a story.
+  bool fits(std::uint32_t wr, std::uint32_t rd, std::uint32_t lane, const Side& side) const;
   // What `h` becomes when it is to tell of this access. Records that have run out leave it as it is.
   static void tell(std::uint32_t& h, std::uint32_t bytes, std::uint32_t lane, Access& access, std::uint32_t keep = 0) {
     if (access.number() != 0) h = half(access.number(), bytes, lane) | keep;
@@ -285,6 +325,12 @@ class GlobalRaces {
   std::unique_ptr<std::atomic<Split*>[]> splits_;
   std::vector<std::unique_ptr<Split[]>> owned_splits_;
   std::atomic<std::uint32_t> split_count_{0};
+  std::unique_ptr<std::atomic<Story*>[]> stories_;
+  std::vector<std::unique_ptr<Story[]>> owned_stories_;
+  std::atomic<std::uint32_t> story_count_{0};
+  std::uint32_t story_limit_ = kStories;
+  std::mutex without_cells_mutex_;
+  std::unordered_map<std::uint64_t, Story> without_cells_;  // by address
   std::mutex grow_;
   GridOrder grid_;
 };

@@ -1,9 +1,10 @@
-// What orders the threads of one block (BlockOrder) and those of different blocks (GridOrder), and what does not.
+// What orders the threads of one block and those of different blocks, and what does not.
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <vector>
 
+#include "simulator/check/block_order.h"
 #include "simulator/check/grid_order.h"
 #include "simulator/check/shared_races.h"
 
@@ -16,7 +17,19 @@ class InABlock : public ::testing::Test {
   void SetUp() override { order.start(0, 2); }
   bool is_ordered(std::uint32_t other, std::uint32_t at, std::uint32_t thread) const { return order.ordered(other, at, thread); }
   std::uint32_t now(std::uint32_t thread) const { return order.clock(thread / 32); }
+  // A release operation by lanes of a warp, and an acquire operation by all lanes, at one place.
+  void release(std::uint32_t warp, std::uint32_t lanes) {
+    place.add(order.message_of(warp, lanes, lanes == ~0u, Scope::kBlock), order.grid());
+    order.end_release(warp);
+  }
+  void acquire(std::uint32_t warp) { order.acquire(warp, ~0u, true, place, Scope::kBlock); }
+  // Strong accesses of one lane of the warp to the place.
+  void write(std::uint32_t warp) { order.leave(warp * 32, place, nullptr); }
+  void read(std::uint32_t warp) { order.remember(warp * 32, 1, ++reads, place); }
+  void fence(std::uint32_t warp) { order.fence(warp, ~0u, true, Scope::kBlock); }
   SharedRaces order;
+  Messages place;
+  std::uint64_t reads = 0;
 };
 
 TEST_F(InABlock, NothingIsOrderedByItself) {
@@ -63,52 +76,116 @@ TEST_F(InABlock, BarriersPassOnWhatWarpsKnow) {
   EXPECT_TRUE(is_ordered(5, before, 70));
 }
 
-TEST_F(InABlock, AFenceOrdersAfterEarlierFencesOnly) {
+TEST_F(InABlock, AFenceOrdersByAStrongWriteAfterItThatAStrongReadFinds) {
   const std::uint32_t before = now(0);
-  order.fence(0, ~0u, true);
-  EXPECT_FALSE(is_ordered(0, before, 40));
-  order.fence(1, ~0u, true);
-  EXPECT_TRUE(is_ordered(0, before, 40));
-  EXPECT_FALSE(is_ordered(0, now(0), 40)) << "what came after the fence";
-  EXPECT_FALSE(is_ordered(32, now(32), 0));
+  fence(0);
+  fence(1);
+  EXPECT_FALSE(is_ordered(0, before, 32)) << "nothing has been written and read";
+  write(0);
+  EXPECT_FALSE(is_ordered(0, before, 32));
+  read(1);
+  EXPECT_FALSE(is_ordered(0, before, 32)) << "no fence after the read";
+  order.fence(1, 1, false, Scope::kBlock);
+  EXPECT_TRUE(is_ordered(0, before, 32));
+  EXPECT_TRUE(is_ordered(5, before, 32)) << "the lanes fenced in one instruction";
+  EXPECT_FALSE(is_ordered(0, before, 33)) << "another lane has read nothing";
+  EXPECT_FALSE(is_ordered(0, now(0), 32)) << "what came after the fence";
+  EXPECT_FALSE(is_ordered(32, 0, 0)) << "the other way round";
 }
 
-TEST_F(InABlock, FencesPassOnWhatWarpsKnow) {
+TEST_F(InABlock, AWriteWithoutAFenceLeavesNothing) {
+  write(0);
+  EXPECT_TRUE(place.empty());
+  order.fence(0, 0b10, false, Scope::kBlock);
+  write(0);
+  EXPECT_TRUE(place.empty()) << "another lane's fence";
+}
+
+TEST_F(InABlock, AFenceHandsOnWhatItsWarpKnows) {
   const std::uint32_t before = now(0);
   order.arrive(0, 1);
   order.arrive(1, 1);
   order.complete(1, 0b10);
-  order.fence(1, ~0u, true);
-  order.fence(2, ~0u, true);
-  EXPECT_TRUE(is_ordered(5, before, 70)) << "warp 0 told warp 1 at a barrier, and that told warp 2 by its fence";
-  EXPECT_FALSE(is_ordered(5, before, 100)) << "warp 3 had no fence";
+  fence(1);
+  write(1);
+  read(2);
+  fence(2);
+  EXPECT_TRUE(is_ordered(5, before, 64)) << "from warp 0 to warp 1 at a barrier, and on to warp 2 by the flag";
+  EXPECT_FALSE(is_ordered(5, before, 100));
+}
+
+TEST_F(InABlock, FencesBeforeABarrierStandBeforeTheWritesAfterIt) {
+  const std::uint32_t before = now(0);
+  fence(0);
+  order.arrive(0, 1);
+  order.arrive(1, 1);
+  order.complete(1, 0b10);
+  write(1);
+  EXPECT_FALSE(place.empty());
+  acquire(2);
+  EXPECT_TRUE(is_ordered(5, before, 64));
+}
+
+TEST_F(InABlock, ABarrierIsAFenceForTheReadsBeforeIt) {
+  const std::uint32_t before = now(0);
+  fence(0);
+  write(0);
+  read(1);
+  order.arrive(1, 1);
+  order.arrive(2, 1);
+  order.complete(1, 0b110);
+  EXPECT_TRUE(is_ordered(5, before, 64));
+  EXPECT_TRUE(is_ordered(5, before, 32));
+}
+
+TEST_F(InABlock, LanesThatKnowTheSameAreOneWarpAgain) {
+  const std::uint32_t before = now(0);
+  release(0, ~0u);
+  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+    EXPECT_FALSE(is_ordered(5, before, 32 + lane));
+    order.acquire(32 + lane, place, Scope::kBlock);
+    order.put_together(1, ~0u);
+    EXPECT_EQ(order.knows_lanes_apart(1, order.block(), 3), lane != 31) << lane;
+    EXPECT_TRUE(is_ordered(5, before, 32 + lane));
+  }
+}
+
+TEST_F(InABlock, LanesThatMeetShareWhatEachHasAcquired) {
+  const std::uint32_t before = now(0);
+  release(0, ~0u);
+  order.acquire(32, place, Scope::kBlock);
+  order.warp_sync(1, 0b11, false);
+  EXPECT_TRUE(is_ordered(5, before, 33));
+  EXPECT_FALSE(is_ordered(5, before, 34));
+  order.warp_sync(1, ~0u, true);
+  EXPECT_TRUE(is_ordered(5, before, 34));
 }
 
 TEST_F(InABlock, ALanesReleaseIsItsOwn) {
   const std::uint32_t before = now(0);
-  order.release(0, 0b1, false);
+  release(0, 0b1);
   EXPECT_FALSE(is_ordered(0, before, 40)) << "nobody has acquired";
-  order.acquire(1);
+  acquire(1);
   EXPECT_TRUE(is_ordered(0, before, 40));
   EXPECT_FALSE(is_ordered(1, before, 40)) << "a lane that has not met the one that released";
   EXPECT_FALSE(is_ordered(0, now(0), 40)) << "what it does after that";
   EXPECT_FALSE(is_ordered(0, before, 1)) << "its own warp has acquired nothing";
-  EXPECT_TRUE(order.knows_lanes_apart(1, 0));
-  order.acquire(0);
+  EXPECT_TRUE(order.knows_lanes_apart(1, order.block(), 0));
+  acquire(0);
   EXPECT_TRUE(is_ordered(0, before, 1));
 }
 
 TEST_F(InABlock, ALanesReleaseTellsOfThoseItHasMet) {
   const std::uint32_t before = now(0);
   order.warp_sync(0, 0b011, false);
-  order.release(0, 0b10, false);
-  order.acquire(1);
+  release(0, 0b10);
+  acquire(1);
   EXPECT_TRUE(is_ordered(0, before, 40)) << "lane 0 met lane 1, which released";
   EXPECT_FALSE(is_ordered(2, before, 40));
   const std::uint32_t later = now(0);
   order.warp_sync(0, ~0u, true);
-  order.release(0, 0b1, false);
-  order.acquire(1);
+  release(0, 0b1);
+  acquire(1);
   EXPECT_TRUE(is_ordered(2, later, 40)) << "all lanes have met";
 }
 
@@ -116,45 +193,45 @@ TEST_F(InABlock, WhatAWarpAccessesAsOneAnyLaneTellsOf) {
   const std::uint32_t before = now(0);
   order.accessed_as_one(0);
   EXPECT_FALSE(is_ordered(1, before, 0)) << "the lanes have not met";
-  order.release(0, 0b1, false);
-  order.acquire(1);
+  release(0, 0b1);
+  acquire(1);
   EXPECT_TRUE(is_ordered(1, before, 40));
   const std::uint32_t later = now(0);
-  order.release(0, 0b1, false);
-  order.acquire(1);
+  release(0, 0b1);
+  acquire(1);
   EXPECT_TRUE(is_ordered(0, later, 40));
   EXPECT_FALSE(is_ordered(1, later, 40)) << "what came after that";
 }
 
 TEST_F(InABlock, ReleasesOfAllLanesOneByOneAreThatOfTheWarp) {
   const std::uint32_t before = now(0);
-  for (std::uint32_t lane = 0; lane < 32; ++lane) order.release(0, 1u << lane, false);
-  order.acquire(1);
+  for (std::uint32_t lane = 0; lane < 32; ++lane) release(0, 1u << lane);
+  acquire(1);
   for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_TRUE(is_ordered(lane, before, 40)) << lane;
-  EXPECT_TRUE(order.knows_lanes_apart(1, 0)) << "what the last did before the first released";
+  EXPECT_TRUE(order.knows_lanes_apart(1, order.block(), 0)) << "what the last did before the first released";
   EXPECT_TRUE(is_ordered(31, before + 31, 40));
   EXPECT_FALSE(is_ordered(0, before + 31, 40));
 }
 
 TEST_F(InABlock, WhatALaneTellsIsHandedOn) {
   const std::uint32_t before = now(0);
-  order.release(0, 0b1, false);
-  order.acquire(1);
+  release(0, 0b1);
+  acquire(1);
   order.arrive(1, 1);
   order.arrive(2, 1);
   order.complete(1, 0b100);
   EXPECT_TRUE(is_ordered(0, before, 70)) << "by a barrier";
   EXPECT_FALSE(is_ordered(1, before, 70));
-  order.release(2, 0b1, false);
-  order.acquire(3);
+  release(2, 0b1);
+  acquire(3);
   EXPECT_TRUE(is_ordered(0, before, 100)) << "by a release";
   EXPECT_FALSE(is_ordered(1, before, 100));
 }
 
 TEST_F(InABlock, AnIntervalForgetsAllOfThis) {
   order.arrive(0, 1);
-  order.fence(0, ~0u, true);
-  order.release(2, 0b1, false);
+  fence(0);
+  release(2, 0b1);
   order.warp_sync(1, 0b11, false);
   order.accessed_as_one(3);
   const std::uint32_t epoch = order.epoch();
@@ -166,12 +243,13 @@ TEST_F(InABlock, AnIntervalForgetsAllOfThis) {
   }
   order.complete(1, 0b10);
   EXPECT_FALSE(is_ordered(0, 0, 40)) << "an arrival from before";
+  acquire(1);
+  EXPECT_FALSE(is_ordered(64, 0, 40)) << "a release from before";
   order.warp_sync(2, 0b11, false);
   EXPECT_FALSE(is_ordered(33, 0, 32)) << "lanes that met before";
-  order.fence(1, ~0u, true);
-  EXPECT_FALSE(is_ordered(0, 0, 40)) << "a fence from before";
-  order.release(3, 0b1, false);
-  order.acquire(1);
+  fence(1);
+  release(3, 0b1);
+  acquire(1);
   EXPECT_FALSE(is_ordered(97, 0, 40)) << "a matrix from before";
 }
 
@@ -196,180 +274,149 @@ TEST_F(InABlock, AClockThatIsCountedOutOrdersEverything) {
 
 // One block's side.
 struct Side {
-  explicit Side(std::uint32_t serial) : serial(serial) {
-    order.start(0, 2);
-    block_clock.start(serial);
+  Side(std::uint32_t serial, GridOrder& grid) : serial(serial) {
+    order.start(0, 2, serial, 2, &grid);
     first = order.epoch();
   }
   std::uint32_t serial, first = 0;  // number of its first epoch
   SharedRaces order;
-  BlockClock block_clock;
 };
 
 class BetweenBlocks : public ::testing::Test {
  protected:
-  void SetUp() override { grid.start(); }
+  BetweenBlocks() { grid.start(); }
   // __threadfence by a warp.
-  void fence(Side& s, std::uint32_t warp) {
-    s.order.fence(warp, ~0u, true);
-    s.block_clock.fence(s.order, warp, ~0u, true, grid);
+  void fence(Side& s, std::uint32_t warp, Scope scope = Scope::kGrid) { s.order.fence(warp, ~0u, true, scope); }
+  // Atomics at a place, by a warp's lane 0.
+  void write(Side& s, Messages& place, std::uint32_t warp = 0) { s.order.leave(warp * 32, place, nullptr); }
+  void release(Side& s, std::uint32_t warp, Messages& place, std::uint32_t lanes = ~0u, Scope scope = Scope::kGrid) {
+    place.add(s.order.message_of(warp, lanes, lanes == ~0u, scope), grid);
+    s.order.end_release(warp);
   }
-  void write(Side& s, std::uint64_t address) {
-    if (s.block_clock.has_released()) grid.leave(address, s.block_clock);
-  }
-  // A write by some lanes of a warp that releases.
-  void release(Side& s, std::uint32_t warp, std::uint64_t address, std::uint32_t lanes = ~0u) {
-    s.order.release(warp, lanes, lanes == ~0u);
-    const ReleaseClock done = s.block_clock.done(s.order, warp, lanes, lanes == ~0u);
-    grid.leave(address, s.block_clock, &done);
-  }
-  void read(Side& s, std::uint64_t address, std::uint32_t warp = 0, bool acquires = false) { grid.find(address, s.block_clock, warp, acquires); }
-  void barrier(Side& s) {
-    s.order.block_barrier();
-    s.block_clock.barrier(grid);
-  }
-  // Whether what `warp` of `reader` does now is ordered after an access that `writer` made at `clock` of its warp, in `epoch` counted from 0.
-  bool knows(const Side& reader, std::uint32_t warp, const Side& writer, std::uint32_t epoch, std::uint32_t at_warp, std::uint32_t clock,
+  void read(Side& s, Messages& place, std::uint32_t warp = 0) { s.order.remember(warp * 32, reinterpret_cast<std::uint64_t>(&place), ++reads, place); }
+  void acquire(Side& s, Messages& place, std::uint32_t warp = 0, Scope scope = Scope::kGrid) { s.order.acquire(warp, ~0u, true, place, scope); }
+  // Whether what `thread` of `reader` does now is ordered after an access that `writer` made at `clock` of its warp, in `epoch` counted from 0.
+  bool knows(const Side& reader, std::uint32_t thread, const Side& writer, std::uint32_t epoch, std::uint32_t at_warp, std::uint32_t clock,
              std::uint32_t lane = 0) const {
-    return reader.block_clock.happens_before(grid, warp, writer.serial, writer.first + epoch, at_warp, lane, clock);
+    return reader.order.ordered_after_block(thread, writer.serial, writer.first + epoch, at_warp, lane, clock);
   }
   bool knows(const Side& reader, const Side& writer) const { return knows(reader, 0, writer, 0, 0, 0); }
 
-  static constexpr std::uint64_t kFlag = 0x1000, kOther = 0x2000;
   GridOrder grid;
-  Side a{0}, b{1}, c{2};
+  Messages flag, other;
+  std::uint64_t reads = 0;
+  Side a{0, grid}, b{1, grid}, c{2, grid};
 };
 
 TEST_F(BetweenBlocks, AFenceAWriteAReadAndAFenceOrder) {
-  EXPECT_FALSE(grid.used());
   fence(a, 0);
-  write(a, kFlag);
-  EXPECT_TRUE(grid.used());
+  write(a, flag);
   EXPECT_FALSE(knows(b, a));
-  read(b, kFlag);
+  read(b, flag);
   EXPECT_FALSE(knows(b, a)) << "no fence after the read yet";
   fence(b, 0);
   EXPECT_TRUE(knows(b, a));
-  EXPECT_FALSE(knows(a, b)) << "the other way round nobody has told anything";
+  EXPECT_FALSE(knows(a, b)) << "the other way round nobody has released anything";
 }
 
-TEST_F(BetweenBlocks, WithoutTheWritersFenceNothingIsKnown) {
-  write(a, kFlag);
-  read(b, kFlag);
-  fence(b, 0);
+TEST_F(BetweenBlocks, ScopesMustIncludeBothThreads) {
+  fence(a, 0, Scope::kBlock);
+  write(a, flag);
+  acquire(b, flag);
+  EXPECT_FALSE(knows(b, a)) << "the fence reaches the block alone";
+  fence(a, 0, Scope::kCluster);
+  write(a, flag);
+  acquire(c, flag);
+  EXPECT_FALSE(knows(c, a)) << "another cluster";
+  acquire(b, flag, 0, Scope::kBlock);
+  EXPECT_FALSE(knows(b, a)) << "the acquire reaches the block alone";
+  read(b, flag);
+  fence(b, 0, Scope::kBlock);
   EXPECT_FALSE(knows(b, a));
-  EXPECT_FALSE(grid.used());
+  fence(b, 0, Scope::kCluster);
+  EXPECT_TRUE(knows(b, a)) << "a wider fence, later";
 }
 
-TEST_F(BetweenBlocks, AnotherAddressSaysNothing) {
+TEST_F(BetweenBlocks, WhatComesAfterTheFenceIsNotReleased) {
   fence(a, 0);
-  write(a, kFlag);
-  read(b, kOther);
-  fence(b, 0);
-  EXPECT_FALSE(knows(b, a));
-}
-
-TEST_F(BetweenBlocks, WhatComesAfterTheFenceIsNotPublished) {
-  fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag, 0, true);
+  write(a, flag);
+  acquire(b, flag);
   EXPECT_TRUE(knows(b, 0, a, 0, 0, 0));
   EXPECT_FALSE(knows(b, 0, a, 0, 0, a.order.clock(0))) << "the same warp, later";
   EXPECT_FALSE(knows(b, 0, a, 0, 1, 0)) << "another warp of the block, of which the fencing one knows nothing";
   EXPECT_FALSE(knows(b, 0, a, 1, 0, 0)) << "after a barrier";
 }
 
-TEST_F(BetweenBlocks, AFenceAfterABarrierPublishesTheWholeBlock) {
-  barrier(a);
+TEST_F(BetweenBlocks, AFenceAfterABarrierReleasesTheWholeBlock) {
+  a.order.block_barrier();
   fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag, 0, true);
+  write(a, flag);
+  acquire(b, flag);
   for (std::uint32_t warp = 0; warp < 4; ++warp) EXPECT_TRUE(knows(b, 0, a, 0, warp, 5)) << warp;
   EXPECT_FALSE(knows(b, 0, a, 1, 1, 0));
 }
 
-TEST_F(BetweenBlocks, OneWarpsAcquireIsItsOwnUntilABarrier) {
+TEST_F(BetweenBlocks, AnAcquireIsItsThreadsOwnUntilABarrier) {
   fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag, 2, true);
-  EXPECT_TRUE(knows(b, 2, a, 0, 0, 0));
-  EXPECT_FALSE(knows(b, 1, a, 0, 0, 0));
-  barrier(b);
-  EXPECT_TRUE(knows(b, 1, a, 0, 0, 0));
+  write(a, flag);
+  b.order.acquire(70, flag, Scope::kGrid);
+  EXPECT_TRUE(knows(b, 70, a, 0, 0, 0));
+  EXPECT_FALSE(knows(b, 71, a, 0, 0, 0)) << "its warp";
+  EXPECT_FALSE(knows(b, 32, a, 0, 0, 0));
+  EXPECT_TRUE(b.order.block_barrier()) << "the block knows more";
+  EXPECT_TRUE(knows(b, 32, a, 0, 0, 0));
+  EXPECT_FALSE(b.order.block_barrier()) << "and no more than that";
 }
 
-TEST_F(BetweenBlocks, OneWarpsFenceAcquiresForItAlone) {
+TEST_F(BetweenBlocks, AnAcquireTakesUpWhatRelaxedReadsOfItsPlaceFound) {
   fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag, 2);
-  fence(b, 2);
-  EXPECT_TRUE(knows(b, 2, a, 0, 0, 0));
-  for (const std::uint32_t warp : {0u, 1u, 3u, 31u}) EXPECT_FALSE(knows(b, warp, a, 0, 0, 0)) << warp;
-}
-
-// A read that finds nothing new is skipped.
-TEST_F(BetweenBlocks, AWarpFindsAnewWhatAnothersFenceHasTaken) {
-  fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag, 1);
-  fence(b, 2);
-  read(b, kFlag, 1);
-  fence(b, 1);
-  EXPECT_TRUE(knows(b, 1, a, 0, 0, 0));
-}
-
-TEST_F(BetweenBlocks, AReadAgainFindsWhatWasLeftSince) {
-  fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag, 0, true);
-  const std::uint32_t clock = a.order.clock(0);
-  EXPECT_FALSE(knows(b, 0, a, 0, 0, clock));
-  fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag, 0, true);
-  EXPECT_TRUE(knows(b, 0, a, 0, 0, clock));
-  b.block_clock.start(b.serial);
-  EXPECT_FALSE(knows(b, a)) << "another block";
-  read(b, kFlag, 0, true);
-  EXPECT_TRUE(knows(b, a));
-}
-
-TEST_F(BetweenBlocks, AReadThatAcquiresFindsAnewWhatARelaxedOneFound) {
-  fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag);
-  read(b, kFlag, 0, true);
+  write(a, flag);
+  read(b, flag);
+  b.order.acquire_remembered(0, reinterpret_cast<std::uint64_t>(&other), Scope::kGrid);
+  EXPECT_FALSE(knows(b, a)) << "another place";
+  b.order.acquire_remembered(0, reinterpret_cast<std::uint64_t>(&flag), Scope::kGrid);
   EXPECT_TRUE(knows(b, a));
 }
 
 TEST_F(BetweenBlocks, ChainsAreFollowed) {
   fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag, 0, true);
+  write(a, flag);
+  acquire(b, flag);
   fence(b, 0);
-  write(b, kOther);
-  read(c, kOther, 0, true);
-  EXPECT_TRUE(knows(c, a)) << "told by b";
+  write(b, other);
+  acquire(c, other);
+  EXPECT_TRUE(knows(c, a)) << "by way of b";
   EXPECT_TRUE(knows(c, b));
 }
 
 TEST_F(BetweenBlocks, ChainsAreFollowedOverABarrier) {
   fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag, 0, true);
-  barrier(b);  // what one warp had acquired, all have
+  write(a, flag);
+  acquire(b, flag);
+  b.order.block_barrier();
   fence(b, 3);
-  write(b, kOther);
-  read(c, kOther, 0, true);
-  EXPECT_TRUE(knows(c, a)) << "told by another warp of b";
+  write(b, other, 3);
+  acquire(c, other);
+  EXPECT_TRUE(knows(c, a)) << "by way of another warp of b";
+}
+
+TEST_F(BetweenBlocks, AnotherBlockHandsBackWhatAWarpReleased) {
+  const std::uint32_t clock = a.order.clock(0);
+  release(a, 0, flag);
+  acquire(b, flag);
+  release(b, 0, other);
+  EXPECT_FALSE(a.order.ordered(5, clock, 40));
+  a.order.acquire(1, ~0u, true, other, Scope::kGrid);
+  EXPECT_TRUE(a.order.ordered(5, clock, 40)) << "to another warp of its block";
+  EXPECT_FALSE(a.order.ordered(5, a.order.clock(0), 40));
 }
 
 TEST_F(BetweenBlocks, AReleaseAcquiresNothing) {
   fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag);
-  release(b, 0, kOther);
-  read(c, kOther, 0, true);
+  write(a, flag);
+  read(b, flag);
+  release(b, 0, other);
+  acquire(c, other);
   EXPECT_FALSE(knows(b, a)) << "the read was relaxed";
   EXPECT_FALSE(knows(c, a));
   EXPECT_TRUE(knows(c, b));
@@ -379,129 +426,61 @@ TEST_F(BetweenBlocks, AReleaseAcquiresNothing) {
 
 TEST_F(BetweenBlocks, ALanesReleaseIsItsOwn) {
   const std::uint32_t clock = a.order.clock(0);
-  release(a, 0, kFlag, 0b1);
-  read(b, kFlag, 0, true);
+  release(a, 0, flag, 0b1);
+  acquire(b, flag);
   EXPECT_TRUE(knows(b, 0, a, 0, 0, clock, 0));
   EXPECT_FALSE(knows(b, 0, a, 0, 0, clock, 1));
-  EXPECT_TRUE(b.block_clock.knows_lanes_apart(grid, 0, a.serial, 0));
-  EXPECT_FALSE(b.block_clock.knows_lanes_apart(grid, 0, a.serial, 1)) << "another warp";
+  EXPECT_TRUE(b.order.knows_lanes_apart(0, a.serial, 0));
+  EXPECT_FALSE(b.order.knows_lanes_apart(0, a.serial, 1)) << "another warp";
   a.order.warp_sync(0, ~0u, true);
-  release(a, 0, kFlag, 0b1);
-  read(b, kFlag, 0, true);
+  release(a, 0, flag, 0b1);
+  acquire(b, flag);
   EXPECT_TRUE(knows(b, 0, a, 0, 0, clock, 1)) << "the lanes have met";
-}
-
-TEST_F(BetweenBlocks, APlaceKeepsWhatEveryLaneHasReleased) {
-  const std::uint32_t clock = a.order.clock(0);
-  release(a, 0, kFlag, 0b01);
-  release(a, 0, kFlag, 0b10);
-  read(b, kFlag, 0, true);
-  EXPECT_TRUE(knows(b, 0, a, 0, 0, clock, 0));
-  EXPECT_TRUE(knows(b, 0, a, 0, 0, clock, 1));
-  EXPECT_FALSE(knows(b, 0, a, 0, 0, clock, 2));
 }
 
 TEST_F(BetweenBlocks, OfManyBlocksALanesReleaseIsItsOwn) {
   std::vector<std::unique_ptr<Side>> many;
   for (std::uint32_t i = 0; i < 100; ++i) {
-    many.push_back(std::make_unique<Side>(10 + i));
-    release(*many.back(), 0, kFlag, 0b1);
+    many.push_back(std::make_unique<Side>(10 + i, grid));
+    release(*many.back(), 0, flag, 0b1);
   }
-  read(b, kFlag, 0, true);
+  acquire(b, flag);
   for (const auto& s : many) {
     EXPECT_TRUE(knows(b, 0, *s, 0, 0, 0, 0)) << s->serial;
     EXPECT_FALSE(knows(b, 0, *s, 0, 0, 0, 1)) << s->serial;
-    EXPECT_TRUE(b.block_clock.knows_lanes_apart(grid, 0, s->serial, 0)) << s->serial;
+    EXPECT_TRUE(b.order.knows_lanes_apart(0, s->serial, 0)) << s->serial;
   }
-}
-
-TEST_F(BetweenBlocks, AReleaseIsForItsOwnPlace) {
-  release(a, 0, kFlag);
-  write(a, kOther);
-  read(b, kOther, 0, true);
-  EXPECT_FALSE(knows(b, a));
-  read(b, kFlag, 0, true);
-  EXPECT_TRUE(knows(b, a));
-}
-
-TEST_F(BetweenBlocks, AFenceInTheBlockPassesOnWhatAnotherWarpHasAcquired) {
-  fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag, 0, true);
-  EXPECT_FALSE(knows(b, 1, a, 0, 0, 0));
-  b.block_clock.pass_on(1);
-  EXPECT_TRUE(knows(b, 1, a, 0, 0, 0));
-  EXPECT_FALSE(knows(b, 2, a, 0, 0, 0)) << "a warp that has not fenced";
-}
-
-TEST_F(BetweenBlocks, OfManyBlocksAllThatWasPublishedCounts) {
-  std::vector<std::unique_ptr<Side>> many;
-  for (std::uint32_t i = 0; i < 100; ++i) {
-    many.push_back(std::make_unique<Side>(10 + i));
-    fence(*many.back(), 0);
-    write(*many.back(), kFlag);
-  }
-  read(b, kFlag, 0, true);
-  for (const auto& s : many) EXPECT_TRUE(knows(b, *s)) << s->serial;
-  EXPECT_FALSE(knows(b, 0, *many[50], 0, 0, many[50]->order.clock(0))) << "and no more than was published";
   EXPECT_FALSE(knows(b, c)) << "a block that has published nothing";
   fence(c, 0);
-  write(c, kOther);
   EXPECT_FALSE(knows(b, c)) << "nor one that publishes later";
 }
 
 TEST_F(BetweenBlocks, ABlockBeginsWithNothing) {
   fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag, 1, true);
-  barrier(b);
-  read(b, kFlag, 2, true);
-  read(b, kFlag, 3);
+  write(a, flag);
+  acquire(b, flag, 1);
+  b.order.block_barrier();
+  read(b, flag, 3);
+  fence(b, 2);
   ASSERT_TRUE(knows(b, a));
-  b.block_clock.start(9);
-  EXPECT_TRUE(b.block_clock.empty());
-  EXPECT_FALSE(b.block_clock.has_released());
-  for (const std::uint32_t warp : {0u, 1u, 2u, 3u}) EXPECT_FALSE(knows(b, warp, a, 0, 0, 0)) << warp;
+  b.order.start(0, 2, 9, 1, &grid);
+  for (const std::uint32_t thread : {0u, 32u, 64u, 96u}) EXPECT_FALSE(knows(b, thread, a, 0, 0, 0)) << thread;
+  EXPECT_FALSE(b.order.has_fenced(64));
   fence(b, 3);
-  EXPECT_FALSE(knows(b, 3, a, 0, 0, 0)) << "what was read before";
-}
-
-TEST_F(BetweenBlocks, WhatAClustersBarrierTellsOutlivesManyOthers) {
-  barrier(a);
-  ReleaseClock all;
-  all.block = a.serial;
-  all.epoch = a.order.epoch();
-  b.block_clock.learn(all, a.block_clock, grid);
-  std::vector<std::unique_ptr<Side>> many;
-  for (std::uint32_t i = 0; i < 100; ++i) {
-    many.push_back(std::make_unique<Side>(10 + i));
-    fence(*many.back(), 0);
-    write(*many.back(), kFlag);
-  }
-  read(b, kFlag, 0, true);
-  barrier(b);
-  EXPECT_TRUE(knows(b, a));
+  EXPECT_FALSE(knows(b, 96, a, 0, 0, 0)) << "what was read before";
 }
 
 TEST_F(BetweenBlocks, ABarrierOfTheClusterHandsOnWhatABlockKnew) {
   fence(a, 0);
-  write(a, kFlag);
-  read(b, kFlag, 0, true);
-  barrier(b);
-  ReleaseClock all;
-  all.block = b.serial;
-  all.epoch = b.order.epoch();
-  c.block_clock.learn(all, b.block_clock, grid);
+  write(a, flag);
+  acquire(b, flag);
+  b.order.block_barrier();
+  Knowledge all;
+  all.own = {b.serial, b.order.epoch(), {}};
+  all.others = b.order.known_to_all();
+  c.order.learn(all);
   EXPECT_TRUE(knows(c, a));
-}
-
-TEST_F(BetweenBlocks, ALaunchBeginsWithNothing) {
-  fence(a, 0);
-  write(a, kFlag);
-  grid.start();
-  EXPECT_FALSE(grid.used());
-  read(b, kFlag, 0, true);
-  EXPECT_FALSE(knows(b, a));
+  EXPECT_TRUE(knows(c, 100, b, 0, 3, 7));
 }
 
 }  // namespace order_test

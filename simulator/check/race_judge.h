@@ -1,8 +1,8 @@
 // Races as the PTX memory model defines them, judged slowly and in full: every access to every byte is kept, and for every thread a vector clock.
 // The searches for races of this folder are compared with it (race_judge_test.cc).
 //
-// What orders: program order, barriers, release and acquire patterns (PTX ISA 8.8), and who has observed a strong write is ordered after it (8.9.2,
-// 8.9.5). Fence-SC order (8.9.3) is left out: it can order only what the values of strong reads prove, and the searches do not follow it.
+// What orders: program order, barriers, release and acquire patterns (PTX ISA 8.8), and who has observed a write is ordered after it (8.9.2, 8.9.5).
+// Fence-SC order (8.9.3) is left out. The three rules of block_order.h that order more are here, too.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +39,16 @@ class RaceJudge {
   bool race_with(const Access& a, std::uint32_t thread, std::uint32_t pc) const {
     return race_where(a, [&](const Access& d) { return d.thread == thread && d.pc == pc; }) != nullptr;
   }
+  // Whether strong accesses of other sizes than this one's are among those of its bytes.
+  bool mixes_sizes(const Access& a) const {
+    for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
+      for (const std::uint32_t before : bytes_[b].accesses) {
+        const Done& d = done_[before];
+        if (d.strong && a.strong && (d.first != a.first || d.size != a.size)) return true;
+      }
+    }
+    return false;
+  }
   // How many accesses to any byte of a four-byte granule that `a` touches there have been.
   std::size_t history(const Access& a) const {
     std::size_t n = 0;
@@ -48,52 +58,79 @@ class RaceJudge {
 
   void access(const Access& a) {
     Clock& clock = clock_[a.thread];
-    if (a.releases) {
-      told_[a.thread].of_place[{a.first, a.size}] = Message{clock, a.thread, a.scope};
-    }
-    Done d{a, ++clock[a.thread], {}};
+    Told& told = told_[a.thread];
+    Done d{a, clock[a.thread] + 1, {}};
     const auto number = static_cast<std::uint32_t>(done_.size());
-    std::vector<Message>& found = told_[a.thread].found[{a.first, a.size}];
+    std::vector<Message>& found = told.found[{a.first, a.size}];
+    for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
+      // What this read observes: the chain of writes that ends with the last one.
+      Byte& byte = bytes_[b];
+      if (!a.reads || !links(byte, a)) continue;
+      for (const std::uint32_t w : byte.chain) done_[w].observers.push_back({a.thread, d.epoch});
+      if (a.strong) found.insert(found.end(), byte.messages.begin(), byte.messages.end());
+    }
+    // An acquire operation acquires what strong reads of its place have found, its own included.
+    if (a.acquires) acquire(clock, a.thread, a.scope, found);
+    ++clock[a.thread];
+    // With the operation itself.
+    if (a.releases) told.of_place[{a.first, a.size}] = Message{clock, a.thread, a.scope};
     for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
       Byte& byte = bytes_[b];
-      // What this read observes: the chain of writes that ends with the last one.
-      const bool linked = !byte.chain.empty() && (a.reads || a.reduces) && morally_strong(done_[byte.chain.back()], a);
-      if (linked && a.reads) {
-        for (const std::uint32_t w : byte.chain) done_[w].observers.push_back({a.thread, d.epoch});
-        if (a.strong) found.insert(found.end(), byte.messages.begin(), byte.messages.end());
-      }
-      if (a.writes) {
-        if (!linked) {
-          byte.chain.clear();
-          byte.messages.clear();
-        }
-        byte.chain.push_back(number);
-        if (a.strong) {
-          const Told& told = told_[a.thread];
-          for (const Message& m : told.of_fences) byte.messages.push_back(m);
-          const auto it = told.of_place.find({a.first, a.size});
-          if (it != told.of_place.end()) byte.messages.push_back(it->second);
-        }
-      }
       byte.accesses.push_back(number);
+      if (!a.writes) continue;
+      if (!links(byte, a)) {
+        byte.chain.clear();
+        byte.messages.clear();
+      }
+      byte.chain.push_back(number);
+      if (!a.strong) continue;
+      for (const Message& m : told.of_fences) byte.messages.push_back(m);
+      const auto it = told.of_place.find({a.first, a.size});
+      if (it != told.of_place.end()) byte.messages.push_back(it->second);
     }
     done_.push_back(d);
-    // An acquire operation acquires what strong reads of its place have found, its own included.
-    if (a.acquires) acquire(a.thread, a.scope, found);
   }
 
   void fence(std::uint32_t thread, Scope scope) {
     Told& told = told_[thread];
-    for (const auto& [place, messages] : told.found) acquire(thread, scope, messages);
+    for (const auto& [place, messages] : told.found) acquire(clock_[thread], thread, scope, messages);
     std::erase_if(told.of_fences, [&](const Message& m) { return m.scope == scope; });
     told.of_fences.push_back({clock_[thread], thread, scope});
   }
+  // Threads of a warp fence in one instruction: each stands for all of them.
+  void fence(const std::vector<std::uint32_t>& threads, Scope scope) {
+    Clock all(threads_.size());
+    for (const std::uint32_t t : threads) {
+      fence(t, scope);
+      join(all, clock_[t]);
+    }
+    for (const std::uint32_t t : threads) told_[t].of_fences.back().clock = all;
+  }
 
   // A barrier at which `arriving` threads arrive and `waiting` ones wait.
-  void barrier(const std::vector<std::uint32_t>& arriving, const std::vector<std::uint32_t>& waiting) {
+  // `of_block`: it is one of the block, and so counts as a fence for strong reads. Fences before a barrier of either kind stand before what
+  // follows it.
+  void barrier(const std::vector<std::uint32_t>& arriving, const std::vector<std::uint32_t>& waiting, bool of_block) {
     Clock all(threads_.size());
-    for (const std::uint32_t t : arriving) join(all, clock_[t]);
-    for (const std::uint32_t t : waiting) join(clock_[t], all);
+    std::vector<Message> fences;
+    for (const std::uint32_t t : arriving) {
+      if (of_block) {
+        for (const auto& [place, messages] : told_[t].found) acquire(all, t, Scope::kGrid, messages);
+      }
+      join(all, clock_[t]);
+      for (const Message& m : told_[t].of_fences) {
+        const auto same = std::find_if(fences.begin(), fences.end(), [&](const Message& f) { return f.thread == m.thread && f.scope == m.scope; });
+        if (same == fences.end()) {
+          fences.push_back(m);
+        } else {
+          join(same->clock, m.clock);
+        }
+      }
+    }
+    for (const std::uint32_t t : waiting) {
+      join(clock_[t], all);
+      told_[t].of_fences = fences;
+    }
   }
 
  private:
@@ -121,10 +158,19 @@ class RaceJudge {
 
   template <class Meant>
   const Access* race_where(const Access& a, const Meant& meant) const {
+    // An acquire operation is itself ordered after what it acquires.
+    Clock clock = clock_[a.thread];
+    if (a.acquires) {
+      const auto found = told_[a.thread].found.find({a.first, a.size});
+      if (found != told_[a.thread].found.end()) acquire(clock, a.thread, a.scope, found->second);
+      for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
+        if (links(bytes_[b], a)) acquire(clock, a.thread, a.scope, bytes_[b].messages);
+      }
+    }
     for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
       for (const std::uint32_t before : bytes_[b].accesses) {
         const Done& d = done_[before];
-        if (meant(d) && (d.writes || a.writes) && !morally_strong(d, a) && !ordered(d, a.thread)) return &d;
+        if (meant(d) && (d.writes || a.writes) && !morally_strong(d, a) && !ordered(d, clock)) return &d;
       }
     }
     return nullptr;
@@ -140,14 +186,15 @@ class RaceJudge {
     if (a.first != b.first || a.size != b.size) return false;
     return a.thread == b.thread || (a.strong && b.strong && reaches(a.thread, a.scope, b.thread) && reaches(b.thread, b.scope, a.thread));
   }
-  bool ordered(const Done& d, std::uint32_t thread) const {
-    const Clock& clock = clock_[thread];
+  // Whether the last write precedes the read, or the atomic, in observation order.
+  bool links(const Byte& byte, const Access& a) const { return !byte.chain.empty() && (a.reads || a.reduces) && morally_strong(done_[byte.chain.back()], a); }
+  static bool ordered(const Done& d, const Clock& clock) {
     if (clock[d.thread] >= d.epoch) return true;
     return std::any_of(d.observers.begin(), d.observers.end(), [&](const auto& o) { return clock[o.first] >= o.second; });
   }
-  void acquire(std::uint32_t thread, Scope scope, const std::vector<Message>& messages) {
+  void acquire(Clock& clock, std::uint32_t thread, Scope scope, const std::vector<Message>& messages) const {
     for (const Message& m : messages) {
-      if (reaches(m.thread, m.scope, thread) && reaches(thread, scope, m.thread)) join(clock_[thread], m.clock);
+      if (reaches(m.thread, m.scope, thread) && reaches(thread, scope, m.thread)) join(clock, m.clock);
     }
   }
 

@@ -54,6 +54,21 @@ class Search {
 
 inline constexpr std::uint32_t kAllLanes = (1u << kLanes) - 1;
 
+inline Side side_of(SharedRaces& order, std::uint32_t block, const Instruction& i) {
+  const RaceJudge::Access& a = i.access;
+  return {.order = &order,
+          .block = block,
+          .warp = i.warp,
+          .pc = i.pc,
+          .strong = a.strong,
+          .write = a.writes,
+          .scope = a.scope,
+          .updates = a.writes && (a.reads || a.reduces),
+          .observes = a.writes && a.reads,
+          .acquires = a.acquires,
+          .releases = a.releases};
+}
+
 class GlobalSearch : public Search {
  public:
   GlobalSearch(memory::DeviceMemory& memory, std::uint64_t place, std::uint32_t blocks, std::uint32_t cluster) : memory_(memory), place_(place) {
@@ -61,8 +76,7 @@ class GlobalSearch : public Search {
     races_->start(memory, cluster, false);
     for (std::uint32_t b = 0; b < blocks; ++b) {
       orders_.push_back(std::make_unique<SharedRaces>());
-      orders_[b]->start(0, 2);
-      block_clocks_.emplace_back().start(b);
+      orders_[b]->start(0, 2, b, cluster, &races_->grid());
     }
   }
   // A launch finds what the one before it has left, as programs do.
@@ -72,50 +86,27 @@ class GlobalSearch : public Search {
   }
 
   bool run(const Instruction& i) override {
-    const RaceJudge::Access& a = i.access;
-    BlockClock& block_clock = block_clocks_[i.block];
-    const bool between_blocks = a.scope != Scope::kBlock;
-    const bool all = i.lanes == kAllLanes;
-    if (a.releases) orders_[i.block]->release(i.warp, i.lanes, all);
-    const ReleaseClock done = block_clock.done(*orders_[i.block], i.warp, i.lanes, all);
-    for (std::uint32_t l = 0; l < kLanes; ++l) {
-      if (!(i.lanes >> l & 1) || !a.writes || !a.strong || !between_blocks || !(a.releases || block_clock.has_released())) continue;
-      races_->grid().leave(place_ + a.first + l * i.step, block_clock, a.releases ? &done : nullptr);
-    }
+    SharedRaces& order = *orders_[i.block];
     const bool found = check(i);
-    for (std::uint32_t l = 0; l < kLanes; ++l) {
-      if (!(i.lanes >> l & 1) || !a.reads || !a.strong || !between_blocks) continue;
-      races_->grid().find(place_ + a.first + l * i.step, block_clock, i.warp, a.acquires);
-    }
-    if (a.acquires) {
-      orders_[i.block]->acquire(i.warp);
-      block_clock.pass_on(i.warp);
-    }
+    if (i.access.releases) order.end_release(i.warp);
+    if (i.access.acquires) order.put_together(i.warp, kAllLanes);
     return found;
   }
   void fence(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes, Scope scope) override {
-    const bool all = lanes == kAllLanes;
-    orders_[block]->fence(warp, lanes, all);
-    block_clocks_[block].pass_on(warp);
-    if (scope != Scope::kBlock) block_clocks_[block].fence(*orders_[block], warp, lanes, all, races_->grid());
+    orders_[block]->fence(warp, lanes, lanes == kAllLanes, scope);
   }
   void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) override { orders_[block]->warp_sync(warp, lanes, lanes == kAllLanes); }
-  void block_barrier(std::uint32_t block) override {
-    orders_[block]->block_barrier();
-    block_clocks_[block].barrier(races_->grid());
-  }
+  void block_barrier(std::uint32_t block) override { orders_[block]->block_barrier(); }
   void hand_over(std::uint32_t block, std::uint32_t from, std::uint32_t to) override {
     orders_[block]->arrive(from, 1);
     orders_[block]->arrive(to, 1);
     orders_[block]->complete(1, 1u << to);
-    block_clocks_[block].barrier(races_->grid());
   }
 
  private:
   bool check(const Instruction& i) {
     const RaceJudge::Access& a = i.access;
-    GlobalRaces::Access me(*races_, {orders_[i.block].get(), &block_clocks_[i.block], i.block, i.warp, i.pc, a.strong, a.writes, a.scope, a.reads && a.writes},
-                           memo_);
+    GlobalRaces::Access me(*races_, side_of(*orders_[i.block], i.block, i), memo_);
     const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(i.lanes)), lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
     RaceCell* const cells = memory_.race_shadow(place_ + a.first + lane * i.step);
     if (a.size >= 4 && i.lanes >> lane == (1u << count) - 1) {
@@ -144,7 +135,6 @@ class GlobalSearch : public Search {
   GlobalRaces* races_;
   GlobalRaces::Memo memo_;
   std::vector<std::unique_ptr<SharedRaces>> orders_;
-  std::vector<BlockClock> block_clocks_;
 };
 
 class SharedSearch : public Search {
@@ -152,12 +142,12 @@ class SharedSearch : public Search {
   SharedSearch(std::uint32_t bytes, int shift) { races_.start(bytes, shift); }
   bool run(const Instruction& i) override {
     const RaceJudge::Access& a = i.access;
-    if (a.releases) races_.release(i.warp, i.lanes, i.lanes == kAllLanes);
     const bool found = check(i);
-    if (a.acquires) races_.acquire(i.warp);
+    if (a.releases) races_.end_release(i.warp);
+    if (a.acquires) races_.put_together(i.warp, kAllLanes);
     return found;
   }
-  void fence(std::uint32_t, std::uint32_t warp, std::uint32_t lanes, Scope) override { races_.fence(warp, lanes, lanes == kAllLanes); }
+  void fence(std::uint32_t, std::uint32_t warp, std::uint32_t lanes, Scope scope) override { races_.fence(warp, lanes, lanes == kAllLanes, scope); }
   void warp_sync(std::uint32_t, std::uint32_t warp, std::uint32_t lanes) override { races_.warp_sync(warp, lanes, lanes == kAllLanes); }
   void block_barrier(std::uint32_t) override { races_.block_barrier(); }
   void hand_over(std::uint32_t, std::uint32_t from, std::uint32_t to) override {
@@ -185,12 +175,12 @@ class SharedSearch : public Search {
     if (races_.shift() == 2 && a.size == 4 && a.writes && (a.reads || a.reduces)) {
       std::uint64_t offsets[32] = {};
       for (std::uint32_t l = 0; l < kLanes; ++l) offsets[l] = a.first + l * i.step;
-      if (races_.write_lanes_strongly(offsets, i.lanes, i.warp, i.pc)) return false;
+      if (races_.write_lanes_strongly(offsets, i.lanes, side_of(races_, 0, i))) return false;
     }
     bool found = false;
     SharedRaces::Conflict conflict;
     for (std::uint32_t l = 0; l < kLanes; ++l) {
-      if (!(i.lanes >> l & 1) || !races_.access(a.first + l * i.step, a.size, i.warp * 32 + l, i.pc, a.writes, a.strong, conflict) || found) continue;
+      if (!(i.lanes >> l & 1) || !races_.access(a.first + l * i.step, a.size, l, side_of(races_, 0, i), conflict) || found) continue;
       named = {l, i.block, conflict.other_thread / 32, conflict.other_thread % 32, conflict.other_pc};
       found = true;
     }
@@ -227,17 +217,23 @@ class Judge : public RaceJudge {
     for (std::uint32_t w = 0; w < kWarps; ++w) {
       for (const std::uint32_t t : threads_of(block, w, kAllLanes)) all.push_back(t);
     }
-    barrier(all, all);
+    barrier(all, all, true);
   }
-  void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) { barrier(threads_of(block, warp, lanes), threads_of(block, warp, lanes)); }
+  void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) {
+    barrier(threads_of(block, warp, lanes), threads_of(block, warp, lanes), false);
+  }
   void hand_over(std::uint32_t block, std::uint32_t from, std::uint32_t to) {
     std::vector<std::uint32_t> both = threads_of(block, from, kAllLanes);
     const std::vector<std::uint32_t> waiting = threads_of(block, to, kAllLanes);
     both.insert(both.end(), waiting.begin(), waiting.end());
-    barrier(both, waiting);
+    barrier(both, waiting, true);
   }
   void fence(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes, Scope scope) {
-    for (const std::uint32_t t : threads_of(block, warp, lanes)) RaceJudge::fence(t, scope);
+    if (lanes == kAllLanes) {
+      RaceJudge::fence(threads_of(block, warp, lanes), scope);
+    } else {
+      for (const std::uint32_t t : threads_of(block, warp, lanes)) RaceJudge::fence(t, scope);
+    }
   }
 
  private:

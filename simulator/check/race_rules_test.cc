@@ -23,13 +23,19 @@ class Races : public ::testing::Test {
     races.start(memory, cluster, parallel, most);
     memo = {};
     for (std::uint32_t b = 0; b < kBlocks; ++b) {
-      order[b].start(0, 2);
-      block_clock[b].start(b);
+      order[b].start(0, 2, b, cluster, &races.grid());
     }
   }
-  GlobalRaces::Side side(std::uint32_t block, std::uint32_t warp, bool write, Strength strength) const {
-    const std::uint32_t pc = write ? 20 : 10;
-    return {&order[block], &block_clock[block], block, warp, pc, strength != kWeak, write, strength == kStrongBlock ? Scope::kBlock : Scope::kGrid};
+  // A strong write is an atomic that gives its thread no value.
+  Side side(std::uint32_t block, std::uint32_t warp, bool write, Strength strength) {
+    return {.order = &order[block],
+            .block = block,
+            .warp = warp,
+            .pc = write ? 20u : 10u,
+            .strong = strength != kWeak,
+            .write = write,
+            .scope = strength == kStrongBlock ? Scope::kBlock : Scope::kGrid,
+            .updates = strength != kWeak && write};
   }
   // The race that an access makes, if it makes one. `bytes`: which of the granule's four, a bit each.
   std::optional<GlobalRaces::Conflict> access(std::uint32_t block, std::uint32_t thread, bool write, Strength strength = kWeak, std::uint32_t bytes = 15,
@@ -47,7 +53,7 @@ class Races : public ::testing::Test {
   }
   // An atomic that goes on with what it read.
   bool updates(std::uint32_t block, std::uint32_t thread) {
-    GlobalRaces::Side s = side(block, thread / 32, true, kStrongGrid);
+    Side s = side(block, thread / 32, true, kStrongGrid);
     s.observes = true;
     GlobalRaces::Access me(races, s, memo);
     GlobalRaces::Conflict conflict;
@@ -58,16 +64,12 @@ class Races : public ::testing::Test {
     GlobalRaces::Access me(races, side(block, warp, write, kWeak), memo);
     return races.row(memory.race_shadow(word + at), kCells, 0, 32, me);
   }
-  void fence(std::uint32_t block, std::uint32_t warp) {
-    order[block].fence(warp, ~0u, true);
-    block_clock[block].fence(order[block], warp, ~0u, true, races.grid());
-  }
+  void fence(std::uint32_t block, std::uint32_t warp) { order[block].fence(warp, ~0u, true, Scope::kGrid); }
 
   memory::DeviceMemory memory;
   GlobalRaces races;
   GlobalRaces::Memo memo;
   SharedRaces order[kBlocks];
-  BlockClock block_clock[kBlocks];
   memory::Address word = 0;
 };
 
@@ -218,7 +220,7 @@ TEST_F(Races, OtherBytesOfAWordAreNobodyElses) {
 
 TEST_F(Races, AnInstructionThatReadsAndWritesIsTwoRecords) {
   // A copy reads and writes at one place in the program.
-  GlobalRaces::Side from = side(0, 0, false, kWeak), to = side(0, 0, true, kWeak);
+  Side from = side(0, 0, false, kWeak), to = side(0, 0, true, kWeak);
   from.pc = to.pc = 30;
   GlobalRaces::Access reading(races, from, memo), writing(races, to, memo);
   GlobalRaces::Conflict conflict;
@@ -232,32 +234,69 @@ TEST_F(Races, AFlagWithFencesOrdersTwoBlocks) {
   constexpr std::uint64_t kFlag = 64;
   EXPECT_FALSE(writes(0, 0));
   fence(0, 0);
-  races.grid().leave(word + kFlag, block_clock[0]);
-  races.grid().find(word + kFlag, block_clock[1], 0, false);
+  EXPECT_FALSE(access(0, 0, true, kStrongGrid, 15, kFlag).has_value());
+  EXPECT_FALSE(access(1, 0, false, kStrongGrid, 15, kFlag).has_value());
   fence(1, 0);
   EXPECT_FALSE(reads(1, 0));
   EXPECT_TRUE(reads(2, 0)) << "who has not looked at the flag";
 }
 
 TEST_F(Races, ARowOfWhichOneLaneHasReleasedIsLookedAtLaneByLane) {
-  constexpr std::uint64_t kFlag = 8192;
   for (const bool meet : {false, true}) {
     begin();
     EXPECT_TRUE(row<1>(0, 0, true));
     if (meet) order[0].warp_sync(0, ~0u, true);
-    order[0].release(0, 1, false);
-    const ReleaseClock done = block_clock[0].done(order[0], 0, 1, false);
-    races.grid().leave(word + kFlag, block_clock[0], &done);
-    races.grid().find(word + kFlag, block_clock[1], 0, true);
+    Messages flag;
+    flag.add(order[0].message_of(0, 1, false, Scope::kGrid), races.grid());
+    order[0].end_release(0);
+    order[1].acquire(0, ~0u, true, flag, Scope::kGrid);
     EXPECT_FALSE(row<1>(1, 0, false)) << "in another block: some lanes are told of apart";
     EXPECT_FALSE(access(1, 0, false).has_value()) << "what the lane wrote that released";
     EXPECT_FALSE(access(1, 3, false).has_value()) << "the same to another lane";
     EXPECT_EQ(access(1, 5, false, kWeak, 15, 20).has_value(), !meet);
-    order[0].acquire(1);
+    order[0].acquire(1, ~0u, true, flag, Scope::kGrid);
     EXPECT_FALSE(row<1>(0, 1, false)) << "in another warp of its block";
     EXPECT_FALSE(access(0, 32, false).has_value());
     EXPECT_EQ(access(0, 37, false, kWeak, 15, 20).has_value(), !meet);
   }
+}
+
+TEST_F(Races, AReadIsNotHiddenByStrongWritesThatFollow) {
+  EXPECT_FALSE(reads(0, 0, kStrongGrid));
+  EXPECT_FALSE(writes(1, 0, kStrongGrid));
+  EXPECT_TRUE(writes(1, 0)) << "the strong read of block 0";
+  begin();
+  EXPECT_FALSE(reads(0, 0));
+  EXPECT_FALSE(writes(0, 0, kStrongGrid)) << "the same thread";
+  EXPECT_TRUE(writes(1, 0, kStrongGrid)) << "the weak read of block 0";
+}
+
+TEST_F(Races, AStrongWriteIsNotHiddenByAReadOfItsThread) {
+  EXPECT_FALSE(writes(0, 0, kStrongGrid));
+  EXPECT_FALSE(reads(0, 0, kStrongGrid));
+  EXPECT_TRUE(reads(1, 0));
+}
+
+TEST_F(Races, AnAcquireIsItselfOrderedAfterWhatItAcquires) {
+  EXPECT_FALSE(writes(0, 0)) << "the flag begins by a weak store";
+  Side release = side(0, 0, true, kStrongGrid), acquire = side(1, 0, false, kStrongGrid);
+  release.updates = false;
+  release.releases = acquire.acquires = true;
+  GlobalRaces::Conflict conflict;
+  for (const Side& s : {release, acquire}) {
+    GlobalRaces::Access me(races, s, memo);
+    EXPECT_FALSE(races.access(*memory.race_shadow(word), 15, 0, me, conflict)) << s.block;
+    if (s.releases) order[0].end_release(0);
+  }
+  EXPECT_FALSE(reads(1, 0)) << "the release operation is ordered, too";
+  EXPECT_TRUE(reads(2, 0, kStrongGrid)) << "a relaxed read is not";
+}
+
+TEST_F(Races, AnAtomicContinuesTheChainOfItsThreadsWeakStore) {
+  EXPECT_FALSE(writes(0, 0));
+  EXPECT_FALSE(updates(0, 0));
+  EXPECT_TRUE(updates(1, 0)) << "nothing orders the store";
+  EXPECT_FALSE(writes(1, 0)) << "the end of the chain has been read";
 }
 
 TEST_F(Races, LaunchesAreOrdered) {

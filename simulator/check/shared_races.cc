@@ -32,7 +32,7 @@ Eight look(const std::uint32_t* words, std::uint32_t count, std::uint32_t mine, 
 
 }  // namespace
 
-void SharedRaces::start(std::uint32_t bytes, int shift) {
+void SharedRaces::start(std::uint32_t bytes, int shift, std::uint32_t block, std::uint32_t cluster, GridOrder* grid) {
   // Rows are read past the last granule by whole vectors.
   const std::size_t granules = (static_cast<std::size_t>(bytes) >> shift) + 33;
   if (shift != shift_ || written_.size() < granules) {
@@ -42,19 +42,99 @@ void SharedRaces::start(std::uint32_t bytes, int shift) {
     epoch_ = 0;
   }
   shift_ = shift;
-  block_barrier();
+  start_block(block, cluster, grid);
+  new_words();
   first_epoch_ = epoch_number_;
 }
 
-void SharedRaces::block_barrier() {
-  next_epoch();
+bool SharedRaces::block_barrier() {
+  const bool changed = next_epoch();
+  new_words();
+  return changed;
+}
+
+void SharedRaces::new_words() {
   enough_ = {};
+  stories_used_ = 0;
   if (++epoch_ > kLastEpoch) {
     // Epoch 0 never comes. Who wrote stays known (last_write).
     for (std::uint32_t& word : written_) word &= (1u << kEpochShift) - 1;
     std::fill(read_.begin(), read_.end(), 0);
     epoch_ = 1;
   }
+}
+
+Story::Entry SharedRaces::entry_of(std::uint32_t word, std::uint32_t pc, bool write) const {
+  Story::Entry e;
+  e.who = {block(), epoch(), static_cast<std::uint16_t>(clock_of(word)), static_cast<std::uint8_t>(thread_of(word) >> 5),
+           static_cast<std::uint8_t>(thread_of(word) & 31)};
+  e.pc = pc;
+  e.write = write;
+  e.strong = write && (word & kStrong) != 0;
+  e.scope = Scope::kBlock;
+  e.updates = e.strong;
+  e.observes = e.strong && (word & kObserves) != 0;
+  e.chained = write;
+  return e;
+}
+
+Story& SharedRaces::make_story(std::uint32_t granule) {
+  if (stories_used_ == stories_.size()) stories_.emplace_back();
+  Story& story = stories_[stories_used_];
+  story.reset();
+  const std::uint32_t wr = written_[granule], rd = read_[granule];
+  if (now(wr)) {
+    if (wr & kManyWarps) story.add(entry_of(warp_read_[granule], warp_read_at_[granule], true));
+    story.add(entry_of(wr, written_at_[granule], true));
+  }
+  if (now(rd)) {
+    story.add(entry_of(rd, read_at_[granule], false));
+    if (rd & kManyLanes) story.add(entry_of(lane_read_[granule], lane_read_at_[granule], false));
+    if ((rd & kManyWarps) && !(now(wr) && (wr & kManyWarps))) story.add(entry_of(warp_read_[granule], warp_read_at_[granule], false));
+  }
+  read_[granule] = epoch_ << kEpochShift | kStrong | stories_used_++;
+  return story;
+}
+
+bool SharedRaces::joins_strong_writes(std::uint32_t granule, std::uint32_t thread, const Side& side) const {
+  if (!side.write || !side.updates || side.acquires || side.releases || now(read_[granule]) || has_fenced(thread)) return false;
+  const std::uint32_t wr = written_[granule];
+  return !now(wr) || ((wr & kStrong) && ((wr & kObserves) != 0) == side.observes);
+}
+
+void SharedRaces::write_strongly(std::uint32_t granule, std::uint32_t thread, const Side& side) {
+  std::uint32_t& wr = written_[granule];
+  std::uint32_t mine = word(thread) | kStrong | (side.observes ? kObserves : 0);
+  // Where threads go on with what they read, the last stands for all before it. Otherwise two are named.
+  if (!side.observes && now(wr) && thread_of(wr) != thread) {
+    const bool other = !(wr & kManyWarps) || thread_of(warp_read_[granule]) == thread;
+    if (other) {
+      warp_read_[granule] = wr & ~kManyWarps;
+      warp_read_at_[granule] = written_at_[granule];
+    }
+    mine |= kManyWarps;
+  } else if (!side.observes && now(wr)) {
+    mine |= wr & kManyWarps;
+  }
+  wr = mine;
+  written_at_[granule] = side.pc;
+}
+
+bool SharedRaces::one_of_any(std::uint32_t granule, std::uint32_t thread, const Side& side, Conflict& conflict) {
+  if (!is_story(read_[granule]) && joins_strong_writes(granule, thread, side)) {
+    write_strongly(granule, thread, side);
+    return false;
+  }
+  Story& story = is_story(read_[granule]) ? stories_[read_[granule] & kStory] : make_story(granule);
+  Story::Entry other;
+  const bool found = story.access(side, thread & 31, std::uint64_t{1} << 63 | granule, true, other);
+  if (found) conflict = {other.who.warp * 32u + other.who.lane, other.pc, other.write, other.strong};
+  if (side.write) {
+    written_[granule] = word(thread) | (side.strong ? kStrong : 0);
+    written_at_[granule] = side.pc;
+    if (!side.strong && story.is_one_weak_write()) read_[granule] = 0;
+  }
+  return found;
 }
 
 bool SharedRaces::after_reads(std::uint32_t granule, std::uint32_t thread, bool strong, Conflict& conflict) const {
@@ -87,13 +167,12 @@ inline std::uint32_t SharedRaces::add_second_readers(std::uint32_t first, std::u
   return bits_of(inside);
 }
 
-bool SharedRaces::read_part(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc, bool strong) {
+bool SharedRaces::read_part(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc) {
   const std::uint32_t *const rd = &read_[first], *const wr = &written_[first];
   // Two readers of this warp at this clock are known, or of two warps where nothing orders warps: whoever writes, one of them races.
   const Vector of_lanes = all_lanes(~(kLane | kManyWarps)), by_lanes = all_lanes(enough_.readers);
-  const Vector of_warps = all_lanes(kOfAll & ~kManyLanes), by_warps = all_lanes(partial_ ? ~0u : read_by_all(strong) & ~kManyLanes);
-  // Readers who are not as strong as this one, but for its own readings, are summarised one by one.
-  const Vector unlike = all_lanes(strong ? kThread | kStrong : kStrong);
+  const Vector of_warps = all_lanes(kOfAll & ~kManyLanes), by_warps = all_lanes(partial_ ? ~0u : read_by_all() & ~kManyLanes);
+  const Vector story = all_lanes(kStrong);
   Vector suspicious = _mm256_setzero_si256();
   // Bits of granules: of which two lanes are known, which nobody has written. And the first of eight: nobody has read them, one other lane of this warp has
   // read each, or neither.
@@ -104,7 +183,7 @@ bool SharedRaces::read_part(std::uint32_t first, std::uint32_t count, std::uint3
     if (_mm256_testz_si256(is_written, is_written)) {
       unwritten |= 0xffu << i;
     } else {
-      suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(is_written, _mm256_and_si256(written, all_lanes(kThread))));
+      suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(is_written, _mm256_and_si256(written, all_lanes(kThread | kStrong))));
     }
     if (_mm256_testz_si256(e.recent, e.recent)) {
       unread |= 1u << i;
@@ -115,11 +194,11 @@ bool SharedRaces::read_part(std::uint32_t first, std::uint32_t count, std::uint3
       enough |= bits_of(_mm256_and_si256(two_lanes, e.inside)) << i;
       continue;
     }
-    suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(e.recent, _mm256_and_si256(e.differ, unlike)));
+    suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(e.recent, _mm256_and_si256(e.before, story)));
     const Vector same_warp = is_zero(_mm256_and_si256(e.differ, of_lanes)), self = is_zero(_mm256_and_si256(e.differ, all_lanes(kLane)));
     (_mm256_testc_si256(_mm256_andnot_si256(self, same_warp), e.inside) ? by_one : mixed) |= 1u << i;
   }
-  if (clock_of(mine) != 0 && may_be_unmet(first, count, mine, strong)) return false;
+  if (clock_of(mine) != 0 && may_be_unmet(first, count, mine)) return false;
   if (!_mm256_testz_si256(suspicious, suspicious)) return false;
   for (; unread != 0; unread &= unread - 1) {
     const auto i = static_cast<std::uint32_t>(__builtin_ctz(unread));
@@ -131,7 +210,7 @@ bool SharedRaces::read_part(std::uint32_t first, std::uint32_t count, std::uint3
   }
   for (; mixed != 0; mixed &= mixed - 1) {
     const auto i = static_cast<std::uint32_t>(__builtin_ctz(mixed));
-    enough |= add_readers(first + i, count - i, mine + i, pc, strong) << i;
+    enough |= add_readers(first + i, count - i, mine + i, pc) << i;
   }
   enough_.add(first, count, enough & unwritten);
   return true;
@@ -150,7 +229,7 @@ void SharedRaces::Enough::add(std::uint32_t first, std::uint32_t count, std::uin
 }
 
 // Whether the row meets readers of this warp at another clock: lanes that have not met since, or this one where another is known beside it.
-bool SharedRaces::may_be_unmet(std::uint32_t first, std::uint32_t count, std::uint32_t mine, bool strong) const {
+bool SharedRaces::may_be_unmet(std::uint32_t first, std::uint32_t count, std::uint32_t mine) const {
   const std::uint32_t warp = thread_of(mine) >> 5;
   const Vector clock = all_lanes(kClock), met = all_lanes(all_lanes_[warp] << kClockShift);
   Vector unmet = _mm256_setzero_si256();
@@ -159,14 +238,14 @@ bool SharedRaces::may_be_unmet(std::uint32_t first, std::uint32_t count, std::ui
     const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, kEpochShift)), below(count - i));
     const Vector here =
         _mm256_andnot_si256(is_zero(_mm256_and_si256(differ, clock)), _mm256_and_si256(recent, is_zero(_mm256_and_si256(differ, all_lanes(kWarp)))));
-    const Vector self = is_zero(_mm256_and_si256(differ, all_lanes(kThread))), many = _mm256_and_si256(before, all_lanes(strong ? 0 : kManyLanes));
+    const Vector self = is_zero(_mm256_and_si256(differ, all_lanes(kThread))), many = _mm256_and_si256(before, all_lanes(kManyLanes));
     const Vector since = _mm256_andnot_si256(_mm256_cmpgt_epi32(met, _mm256_and_si256(before, clock)), all_lanes(~0u));
     unmet = _mm256_or_si256(unmet, _mm256_and_si256(here, choose(self, many, since)));
   }
   return !_mm256_testz_si256(unmet, unmet);
 }
 
-std::uint32_t SharedRaces::add_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc, bool strong) {
+std::uint32_t SharedRaces::add_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc) {
   std::uint32_t *const rd = &read_[first], *const at = &read_at_[first];
   const auto [inside, fresh, before, differ, recent] = look(rd, count, mine, kEpochShift);
   const Vector before_at = load(at);
@@ -174,12 +253,12 @@ std::uint32_t SharedRaces::add_readers(std::uint32_t first, std::uint32_t count,
   const Vector together = is_zero(_mm256_and_si256(differ, all_lanes(kWarp | kClock)));
   const Vector same_warp = is_zero(_mm256_and_si256(differ, all_lanes(kWarp)));
   const Vector others = choose(same_warp, _mm256_and_si256(before, all_lanes(kManyWarps)), all_lanes(kManyWarps));
-  Vector merged = _mm256_or_si256(_mm256_or_si256(fresh, others), _mm256_and_si256(before, all_lanes(kSeen)));
+  Vector merged = _mm256_or_si256(fresh, others);
   merged = _mm256_or_si256(merged, _mm256_and_si256(together, all_lanes(kManyLanes)));
-  const Vector later = strong ? _mm256_setzero_si256() : all_lanes(kClock);  // reading again
+  const Vector later = all_lanes(kClock);  // reading again
   const Vector again = _mm256_or_si256(_mm256_andnot_si256(later, before), _mm256_and_si256(fresh, later));
   merged = choose(recent, choose(self, again, merged), fresh);
-  const Vector kept = _mm256_and_si256(_mm256_and_si256(recent, self), strong ? all_lanes(~0u) : together);
+  const Vector kept = _mm256_and_si256(_mm256_and_si256(recent, self), together);
   const Vector of_others = _mm256_andnot_si256(self, recent);
   const auto also_read = [&](std::uint32_t* word, std::uint32_t* word_at, Vector where, std::uint32_t many, std::uint32_t who) {
     if (_mm256_testz_si256(where, where)) return;
@@ -198,12 +277,14 @@ std::uint32_t SharedRaces::add_readers(std::uint32_t first, std::uint32_t count,
 }
 
 bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc, bool strong) {
+  if (strong) return false;
   // A granule that several lanes of this warp have read at this clock needs nothing more, whichever lane reads it again.
-  const std::uint32_t recorded = read_by_lanes(warp, strong);
+  const std::uint32_t recorded = read_by_lanes(warp);
   // Nor does one that several lanes of several warps have read, as long as nothing orders some warps before others: no read can change what a
   // later write would be told.
   const bool unordered = !partial_ && !lanes_used_;
-  const std::uint32_t all = read_by_all(strong);
+  const std::uint32_t all = read_by_all();
+  const Side reader = side(warp, pc, false, false);
   Conflict conflict;
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(lanes));
@@ -212,7 +293,7 @@ bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, 
     if (!now(written_[g]) && ((rd & ~(kLane | kManyWarps)) == recorded || (unordered && (rd & kOfAll) == all))) {
       continue;
     }
-    if (one(g, warp * 32 + lane, pc, false, strong, conflict)) return false;
+    if (one(g, lane, reader, conflict)) return false;
   }
   return true;
 }
@@ -235,7 +316,7 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
   std::uint32_t *const rd = &read_[first], *const wr = &written_[first];
   const __m128i written = recent(four(wr)), words = four(rd), read = recent(words);
   if (!_mm_testz_si128(written, written) && !(alike(wr) && written_before(*wr, thread))) return false;
-  const std::uint32_t mine = word(thread, false), before = rd[0];
+  const std::uint32_t mine = word(thread), before = rd[0];
   std::uint32_t after = mine;
   if (!_mm_testz_si128(read, read)) {
     const __m128i differ = _mm_xor_si128(words, all(before));
@@ -243,7 +324,6 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
     const std::uint32_t other = thread_of(before);
     if (other == thread) return clock_of(before) == clock_of(mine);
     const bool same_warp = (other >> 5) == (thread >> 5), is_ordered = ordered(other, clock_of(before), thread);
-    after |= before & kSeen;
     if (same_warp || !is_ordered) {
       const bool unmet = same_warp && (clock_of(before) == clock_of(mine) || !is_ordered);
       after |= same_warp ? (before & kManyWarps) | (unmet ? kManyLanes : 0) : kManyWarps;
@@ -260,6 +340,7 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
       }
     }
   }
+  enough_ = {};
   put_four(rd, all(after));
   put_four(&read_at_[first], all(pc));
   return true;
@@ -273,12 +354,12 @@ bool SharedRaces::write_four(std::uint32_t first, std::uint32_t thread, std::uin
   const __m128i written = recent(wr), read = recent(rd);
   if (!_mm_testz_si128(written, written) && !(alike(wr) && written_before(*wr, thread))) return false;
   if (!_mm_testz_si128(read, read)) {
-    if (!alike(rd) || ((*rd & kManyLanes) && !alike(&lane_read_[first])) || ((*rd & kManyWarps) && !alike(&warp_read_[first]))) return false;
+    if (!alike(rd) || (*rd & kStrong) || ((*rd & kManyLanes) && !alike(&lane_read_[first])) || ((*rd & kManyWarps) && !alike(&warp_read_[first]))) return false;
     Conflict conflict;
     if (after_reads(first, thread, false, conflict)) return false;
   }
   enough_ = {};
-  put_four(wr, all(word(thread, false)));
+  put_four(wr, all(word(thread)));
   put_four(&written_at_[first], all(pc));
   put_four(rd, _mm_setzero_si128());
   return true;
@@ -287,7 +368,7 @@ bool SharedRaces::write_four(std::uint32_t first, std::uint32_t thread, std::uin
 bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong) {
   if (strong) return false;
   std::uint32_t *wr = &written_[first], *rd = &read_[first], *at = &written_at_[first];
-  const std::uint32_t mine = word(warp * 32 + lane, strong);
+  const std::uint32_t mine = word(warp * 32 + lane);
   Vector suspicious = _mm256_setzero_si256();
   for (std::uint32_t i = 0; i < count; i += 8) {
     const Vector fresh = consecutive(mine + i), inside = below(count - i);
@@ -297,8 +378,9 @@ bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32
     };
     const Vector written = load(wr + i), read = load(rd + i);
     add(written, kThread, _mm256_xor_si256(written, fresh));
+    add(written, kStrong, written);
     add(read, kThread, _mm256_xor_si256(read, fresh));
-    add(read, kManyLanes | kManyWarps, read);
+    add(read, kManyLanes | kManyWarps | kStrong, read);
   }
   if (!_mm256_testz_si256(suspicious, suspicious)) return false;
   enough_ = {};
@@ -311,26 +393,17 @@ bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32
   return true;
 }
 
-bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc) {
-  // Neither word may be of this epoch and weak.
-  const std::uint32_t mine = word(warp * 32, true), weak = epoch_ << kEpochShift, told = ~0u << kEpochShift | kStrong;
-  std::uint32_t read = 0;
-  bool some_weak = false;
+bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, const Side& side) {
+  if (side.acquires || side.releases || !side.updates || has_fenced_in(side.warp)) return false;
   for (std::uint32_t todo = lanes; todo != 0; todo &= todo - 1) {
-    const std::uint64_t g = offsets[__builtin_ctz(todo)] >> 2;
-    some_weak |= (written_[g] & told) == weak;
-    some_weak |= (read_[g] & told) == weak;
-    read |= read_[g];
+    const auto lane = static_cast<std::uint32_t>(__builtin_ctz(todo));
+    if (!joins_strong_writes(static_cast<std::uint32_t>(offsets[lane] >> 2), side.warp * 32 + lane, side)) return false;
   }
-  if (some_weak) return false;
   enough_ = {};
   for (std::uint32_t todo = lanes; todo != 0; todo &= todo - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(todo));
-    const std::uint64_t g = offsets[lane] >> 2;
-    written_[g] = mine + lane;
-    written_at_[g] = pc;
+    write_strongly(static_cast<std::uint32_t>(offsets[lane] >> 2), side.warp * 32 + lane, side);
   }
-  for (std::uint32_t todo = read != 0 ? lanes : 0; todo != 0; todo &= todo - 1) read_[offsets[__builtin_ctz(todo)] >> 2] = 0;
   return true;
 }
 

@@ -8,11 +8,24 @@
 namespace lockstep::check {
 namespace shared_races_test {
 
+// One thread's access. A strong write is an atomic that gives its thread no value.
+bool access(SharedRaces& races, std::uint32_t at, std::uint32_t size, std::uint32_t thread, std::uint32_t pc, bool write, bool strong,
+            SharedRaces::Conflict& conflict) {
+  return races.access(at, size, thread % 32, races.side(thread / 32, pc, write, strong), conflict);
+}
+
 class SharedRaceSearch : public ::testing::Test {
  protected:
   void SetUp() override { races.start(4096, 2); }
-  bool read(std::uint32_t thread, std::uint32_t at = 0, bool strong = false) { return races.access(at, 4, thread, 1, false, strong, conflict); }
-  bool write(std::uint32_t thread, std::uint32_t at = 0, bool strong = false) { return races.access(at, 4, thread, 2, true, strong, conflict); }
+  bool read(std::uint32_t thread, std::uint32_t at = 0, bool strong = false) { return access(races, at, 4, thread, 1, false, strong, conflict); }
+  bool write(std::uint32_t thread, std::uint32_t at = 0, bool strong = false) { return access(races, at, 4, thread, 2, true, strong, conflict); }
+  // A release operation by lanes of a warp, and an acquire operation by another warp that reads it.
+  void hand_on(std::uint32_t from, std::uint32_t lanes, std::uint32_t to) {
+    Messages place;
+    place.add(races.message_of(from, lanes, false, Scope::kBlock), races.grid());
+    races.end_release(from);
+    races.acquire(to, ~0u, true, place, Scope::kBlock);
+  }
   SharedRaces races;
   SharedRaces::Conflict conflict;
 };
@@ -41,8 +54,8 @@ TEST_F(SharedRaceSearch, AWriteAfterManyReadersFindsOneThatIsNotTheWriter) {
   EXPECT_EQ(conflict.other_thread, 2u);
 }
 TEST_F(SharedRaceSearch, AWriterThatReadLastFindsTheLaneThatReadBesideIt) {
-  EXPECT_FALSE(races.access(0, 4, 5, 7, false, false, conflict));
-  EXPECT_FALSE(races.access(0, 4, 6, 8, false, false, conflict));
+  EXPECT_FALSE(access(races, 0, 4, 5, 7, false, false, conflict));
+  EXPECT_FALSE(access(races, 0, 4, 6, 8, false, false, conflict));
   EXPECT_TRUE(write(6));
   EXPECT_EQ(conflict.other_thread, 5u);
   EXPECT_EQ(conflict.other_pc, 7u) << "and where it read";
@@ -68,27 +81,46 @@ TEST_F(SharedRaceSearch, TheReaderOfARowThatAnotherRowCoversIsStillKnown) {
   EXPECT_EQ(conflict.other_pc, 7u);
 }
 
-TEST_F(SharedRaceSearch, ARowOfAnotherWarpIsKnownBesideOneWhoseLanesMeet) {
-  EXPECT_TRUE(races.read_row(1, 0, 31, 1, 5, false));
-  EXPECT_TRUE(races.read_row(0, 0, 32, 1, 6, false));
-  EXPECT_TRUE(races.read_row(0, 0, 32, 0, 7, false));
-  races.warp_sync(1, ~0u, true);
-  EXPECT_TRUE(write(40, 4 * 12));
-  EXPECT_EQ(conflict.other_thread, 12u);
-  EXPECT_EQ(conflict.other_pc, 7u);
-}
-
 // Warps are ordered in this epoch, so that two of them that have read are not enough.
-TEST_F(SharedRaceSearch, ARowOfAnotherWarpIsKnownBelowTwoRowsOfOneWhoseLanesMeet) {
-  for (const std::uint32_t warp : {2, 3}) races.arrive(warp, 1);
-  races.complete(1, 0b1100);
-  EXPECT_TRUE(races.read_row(0, 0, 32, 0, 5, false));
-  EXPECT_TRUE(races.read_row(1, 0, 31, 1, 6, false));
-  EXPECT_TRUE(races.read_row(0, 0, 32, 1, 7, false));
-  races.warp_sync(1, ~0u, true);
-  EXPECT_TRUE(write(40, 4 * 12));
-  EXPECT_EQ(conflict.other_thread, 12u);
-  EXPECT_EQ(conflict.other_pc, 5u);
+TEST_F(SharedRaceSearch, ARowOfAnotherWarpIsKnownBesideOneWhoseLanesMeet) {
+  for (const bool before : {false, true}) {
+    races.block_barrier();
+    for (const std::uint32_t warp : {2, 3}) races.arrive(warp, 1);
+    races.complete(1, 0b1100);
+    if (before) {
+      EXPECT_TRUE(races.read_row(0, 0, 32, 0, 7, false));
+    }
+    EXPECT_TRUE(races.read_row(1, 0, 31, 1, 5, false));
+    EXPECT_TRUE(races.read_row(0, 0, 32, 1, 6, false));
+    if (!before) {
+      EXPECT_TRUE(races.read_row(0, 0, 32, 0, 7, false));
+    }
+    races.warp_sync(1, ~0u, true);
+    EXPECT_TRUE(write(40, 4 * 12));
+    EXPECT_EQ(conflict.other_thread, 12u);
+    EXPECT_EQ(conflict.other_pc, 7u);
+  }
+}
+// Another warp reads what two lanes have read: which of these are known is another matter after that, and their warp's rows are looked at again.
+TEST_F(SharedRaceSearch, ARowIsReadAgainAfterAnotherWarpsReading) {
+  for (const bool four : {false, true}) {
+    races.block_barrier();
+    for (const std::uint32_t warp : {2, 3}) races.arrive(warp, 1);
+    races.complete(1, 0b1100);
+    EXPECT_TRUE(races.read_row(1, 0, 31, 0, 5, false));
+    EXPECT_TRUE(races.read_row(0, 0, 32, 0, 6, false));
+    if (four) {
+      EXPECT_TRUE(races.read_row(8, 0, 8, 0, 6, false)) << "the words of the four that are read at once must be alike, but for their lanes";
+      EXPECT_FALSE(access(races, 4 * 12, 16, 40, 8, false, false, conflict));
+    } else {
+      EXPECT_FALSE(read(40, 4 * 12));
+    }
+    EXPECT_TRUE(races.read_row(2, 0, 30, 0, 7, false));
+    hand_on(1, ~0u, 0);
+    EXPECT_TRUE(write(12, 4 * 12)) << "lane 10 has read it, too";
+    EXPECT_EQ(conflict.other_thread, 10u);
+    EXPECT_EQ(conflict.other_pc, 7u);
+  }
 }
 
 TEST_F(SharedRaceSearch, ARowEndsWhereItEnds) {
@@ -181,20 +213,37 @@ TEST_F(SharedRaceSearch, AWeakWriteIsNotHiddenByTheSameThreadsAtomic) {
   EXPECT_FALSE(write(0, 0, true));
   EXPECT_TRUE(write(1, 0, true));
 }
-TEST_F(SharedRaceSearch, FencesOnBothSidesOrder) {
+TEST_F(SharedRaceSearch, AWeakReadIsNotHiddenByTheSameThreadsAtomic) {
+  EXPECT_FALSE(read(0));
+  for (const std::uint32_t thread : {0, 1}) EXPECT_EQ(write(thread, 0, true), thread == 1);
+  EXPECT_EQ(conflict.other_thread, 0u);
+  EXPECT_EQ(conflict.other_pc, 1u);
+  races.block_barrier();
+  EXPECT_FALSE(read(0));
+  EXPECT_FALSE(write(0, 0, true));
+  EXPECT_TRUE(write(40, 0, true)) << "of another warp";
+}
+TEST_F(SharedRaceSearch, AStrongReadIsNotHiddenByAnotherThreadsAtomic) {
+  EXPECT_FALSE(read(0, 0, true));
+  EXPECT_FALSE(write(40, 0, true));
+  EXPECT_TRUE(write(40, 0, false));
+  EXPECT_EQ(conflict.other_thread, 0u);
+}
+TEST_F(SharedRaceSearch, AFlagWithFencesOnBothSidesOrders) {
   EXPECT_FALSE(write(0));
-  races.fence(0, ~0u, true);
-  EXPECT_TRUE(read(40, 0));  // no fence here yet
+  races.fence(0, ~0u, true, Scope::kBlock);
+  races.fence(1, ~0u, true, Scope::kBlock);
+  EXPECT_TRUE(read(40, 0)) << "fences alone order nothing";
   EXPECT_FALSE(write(0, 8));
-  races.fence(0, ~0u, true);
-  races.fence(1, ~0u, true);
+  races.fence(0, ~0u, true, Scope::kBlock);
+  EXPECT_FALSE(write(0, 16, true));
+  EXPECT_FALSE(read(40, 16, true));
+  races.fence(1, ~0u, true, Scope::kBlock);
   EXPECT_FALSE(read(40, 8));
+  EXPECT_TRUE(read(41, 8)) << "a thread that has not read the flag";
 }
 TEST_F(SharedRaceSearch, WhatIsReadAgainAfterAReleaseIsNotReleased) {
-  const auto acquired_by_warp_1 = [&] {
-    races.release(0, 1u << 3, false);
-    races.acquire(1);
-  };
+  const auto acquired_by_warp_1 = [&] { hand_on(0, 1u << 3, 1); };
   // One after the other, by rows, and with another reader beside it.
   EXPECT_FALSE(read(3));
   acquired_by_warp_1();
@@ -210,8 +259,7 @@ TEST_F(SharedRaceSearch, WhatIsReadAgainAfterAReleaseIsNotReleased) {
   EXPECT_FALSE(read(3));
   EXPECT_FALSE(read(70));
   acquired_by_warp_1();
-  races.release(2, 1u << 6, false);
-  races.acquire(1);
+  hand_on(2, 1u << 6, 1);
   EXPECT_FALSE(read(3));
   EXPECT_TRUE(write(40));
   EXPECT_EQ(conflict.other_thread, 3u);
@@ -220,13 +268,12 @@ TEST_F(SharedRaceSearch, ALaneThatReadBeforeAnotherReleasedStaysKnown) {
   for (const bool row : {false, true}) {
     races.block_barrier();
     EXPECT_FALSE(read(5));
-    races.release(0, 1u << 3, false);
+    races.tick(0);
     if (row) {
       EXPECT_FALSE(races.read_row(0, 3, 1, 0, 1, false)) << "the two have not met: to be looked at one by one";
     }
     EXPECT_FALSE(read(3));
-    races.release(0, 1u << 3, false);
-    races.acquire(1);
+    hand_on(0, 1u << 3, 1);
     EXPECT_TRUE(write(40));
     EXPECT_EQ(conflict.other_thread, 5u);
   }
@@ -236,7 +283,7 @@ TEST_F(SharedRaceSearch, RowsSayTheSameAsSingleAccesses) {
   EXPECT_TRUE(races.read_row(0, 0, 32, 0, 6, false));
   EXPECT_FALSE(races.read_row(1, 0, 32, 0, 7, false));  // lane 0 would read lane 1's word
   EXPECT_FALSE(races.write_row(0, 0, 32, 1, 8, false));
-  EXPECT_TRUE(races.access(0, 4, 33, 9, false, false, conflict));
+  EXPECT_TRUE(access(races, 0, 4, 33, 9, false, false, conflict));
   EXPECT_EQ(conflict.other_pc, 5u);
   races.block_barrier();
   EXPECT_TRUE(races.read_row(1, 0, 32, 0, 7, false));
@@ -280,12 +327,12 @@ TEST_F(SharedRaceSearch, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
       case 1: took = races.write_row(granule, lane, count, warp, pc, strong); break;
       case 2: took = races.read_together(granule, lane, lane + count - 1, warp, pc, strong); break;
       case 3: took = races.read_lanes(narrow, lanes, warp, pc, strong); break;
-      default: took = races.write_lanes_strongly(wide, lanes, warp, pc);
+      default: took = races.write_lanes_strongly(wide, lanes, races.side(warp, pc, true, true));
     }
     std::uint32_t found = 0, expected = 0;  // the lanes that race
     for (std::uint32_t l = lane; l < lane + count; ++l) {
-      if (!took) found |= std::uint32_t{races.access(narrow[l], 4, warp * 32 + l, pc, write, strong, conflict)} << l;
-      expected |= std::uint32_t{single.access(narrow[l], 4, warp * 32 + l, pc, write, strong, conflict)} << l;
+      if (!took) found |= std::uint32_t{access(races, narrow[l], 4, warp * 32 + l, pc, write, strong, conflict)} << l;
+      expected |= std::uint32_t{access(single, narrow[l], 4, warp * 32 + l, pc, write, strong, conflict)} << l;
     }
     ASSERT_EQ(found, expected) << "step " << i << ", way " << way << (took ? ", at once" : ", lane by lane");
     taken += took;
@@ -311,8 +358,8 @@ TEST_F(SharedRaceSearch, RowsThatAreReadAgainSayTheSameAsSingleAccesses) {
       std::uint32_t found = 0, expected = 0;
       for (std::uint32_t l = 0; l < 32; ++l) {
         if (!(lanes >> l & 1)) continue;
-        if (!took) found |= std::uint32_t{races.access(at[l], size, w * 32 + l, 3, write, is_strong, conflict)} << l;
-        expected |= std::uint32_t{single.access(at[l], size, w * 32 + l, 3, write, is_strong, conflict)} << l;
+        if (!took) found |= std::uint32_t{access(races, at[l], size, w * 32 + l, 3, write, is_strong, conflict)} << l;
+        expected |= std::uint32_t{access(single, at[l], size, w * 32 + l, 3, write, is_strong, conflict)} << l;
       }
       conflicts += expected != 0;
       return found == expected;
@@ -334,14 +381,14 @@ TEST_F(SharedRaceSearch, RowsThatAreReadAgainSayTheSameAsSingleAccesses) {
         case 1: same = compare(races.write_row(first, lane, count, w, 3, false), narrow, lanes, 4, w, true, false); break;
         case 2: same = compare(races.read_together(first, lane, lane + count - 1, w, 3, strong), narrow, lanes, 4, w, false, strong); break;
         case 3: same = compare(races.read_lanes(narrow, lanes, w, 3, strong), narrow, lanes, 4, w, false, strong); break;
-        case 4: same = compare(races.write_lanes_strongly(wide, lanes, w, 3), narrow, lanes, 4, w, true, true); break;
+        case 4: same = compare(races.write_lanes_strongly(wide, lanes, races.side(w, 3, true, true)), narrow, lanes, 4, w, true, true); break;
         case 5: same = compare(false, narrow, 1u << lane, 4, w, random(2) == 0, random(3) == 0); break;
         default: {
           const bool write = random(2) == 0;
           const bool took = write ? races.write_four(of_four, thread, 3) : races.read_four(of_four, thread, 3);
           bool found = false;
-          if (!took) found = races.access(4 * of_four, 16, thread, 3, write, false, conflict);
-          same = found == single.access(4 * of_four, 16, thread, 3, write, false, conflict);
+          if (!took) found = access(races, 4 * of_four, 16, thread, 3, write, false, conflict);
+          same = found == access(single, 4 * of_four, 16, thread, 3, write, false, conflict);
         }
       }
       ASSERT_TRUE(same) << "program " << program << ", step " << step << ", way " << way;
@@ -360,9 +407,9 @@ TEST_F(SharedRaceSearch, RowsThatAreReadAgainSayTheSameAsSingleAccesses) {
 
 TEST_F(SharedRaceSearch, BytesAreToldApartWhenTheGranuleIsOne) {
   races.start(4096, 0);
-  EXPECT_FALSE(races.access(0, 1, 0, 1, true, false, conflict));
-  EXPECT_FALSE(races.access(1, 1, 1, 1, true, false, conflict));
-  EXPECT_TRUE(races.access(0, 4, 2, 1, false, false, conflict));
+  EXPECT_FALSE(access(races, 0, 1, 0, 1, true, false, conflict));
+  EXPECT_FALSE(access(races, 1, 1, 1, 1, true, false, conflict));
+  EXPECT_TRUE(access(races, 0, 4, 2, 1, false, false, conflict));
 }
 
 // Four granules at once are what they are one by one: two searches are told the same, and find the same races with the same threads, whoever comes next.
@@ -388,12 +435,12 @@ TEST(SharedRacesAtOnce, FourGranulesOfAThreadAreAsOneByOne) {
       } else {
         const bool write = kind == 4 || (dense && kind >= 12), strong = kind == 5 || (write && random() % 4 == 0);
         SharedRaces::Conflict expected, found;
-        const bool race = one_by_one.access(at, size, thread, pc, write, strong, expected);
+        const bool race = access(one_by_one, at, size, thread, pc, write, strong, expected);
         if (size == 16 && !strong && (write ? at_once.write_four(at / 4, thread, pc) : at_once.read_four(at / 4, thread, pc))) {
           ASSERT_FALSE(race) << "program " << program << ", access " << pc;
           ++(write ? written : taken);
         } else {
-          ASSERT_EQ(at_once.access(at, size, thread, pc, write, strong, found), race) << "program " << program << ", access " << pc;
+          ASSERT_EQ(access(at_once, at, size, thread, pc, write, strong, found), race) << "program " << program << ", access " << pc;
           if (!race) continue;
           ++races;
           ASSERT_EQ(found.other_thread, expected.other_thread) << "program " << program << ", access " << pc;
@@ -416,12 +463,12 @@ TEST(SharedRacesAtOnce, AWriteIsJudgedByTheSecondReaderOfEachGranule) {
     races.start(64, 2);
     const std::uint32_t writer = 1, other = in_other_warps ? 64 : 2;
     SharedRaces::Conflict conflict;
-    EXPECT_FALSE(races.access(0, 4, writer, 1, false, false, conflict));
-    EXPECT_FALSE(races.access(4, 12, other, 2, false, false, conflict));
-    EXPECT_FALSE(races.access(0, 16, 0, 3, false, false, conflict));
+    EXPECT_FALSE(access(races, 0, 4, writer, 1, false, false, conflict));
+    EXPECT_FALSE(access(races, 4, 12, other, 2, false, false, conflict));
+    EXPECT_FALSE(access(races, 0, 16, 0, 3, false, false, conflict));
     races.warp_sync(0, 3, false);
     EXPECT_FALSE(races.write_four(0, writer, 4));
-    EXPECT_TRUE(races.access(0, 16, writer, 4, true, false, conflict));
+    EXPECT_TRUE(access(races, 0, 16, writer, 4, true, false, conflict));
     EXPECT_EQ(conflict.other_thread, other);
   }
 }

@@ -31,7 +31,9 @@ std::string known_kinds() {
   return names;
 }
 
-// Whether the pattern, with '*' and '?', is all of the text. Where the text stops fitting, the last '*' takes one character more.
+}  // namespace
+
+// Where the text stops fitting, the last '*' takes one character more.
 bool fits(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0, star = pattern.npos, resume = 0;
   while (t < text.size()) {
@@ -51,8 +53,6 @@ bool fits(std::string_view pattern, std::string_view text) {
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
 }
-
-}  // namespace
 
 std::variant<Suppressions, std::string> Suppressions::parse(std::string_view text) {
   Suppressions result;

@@ -10,7 +10,8 @@
 //
 // A suppressed finding is kept apart and told nobody but reports. Where the kernel could go on, it does, and every other check goes on with it: after
 // a race, a value that nobody wrote, a shuffle from a lane that does not take part, a mask without its caller, lanes of one warp at two
-// instructions of one barrier. What no kernel survives (a bad address, a deadlock ...) ends it, suppressed or not.
+// instructions of one barrier, a barrier that threads have skipped by ending, an mbarrier initialised or invalidated again. What no kernel survives (a bad
+// address, a deadlock ...) ends it, suppressed or not.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,9 @@ class Suppressions {
   };
   std::vector<Rule> rules_;
 };
+
+// Whether the pattern, with '*' for any text and '?' for any character, is all of the text.
+bool fits(std::string_view pattern, std::string_view text);
 
 inline bool contains(std::uint32_t kinds, Kind kind) { return kinds >> static_cast<int>(kind) & 1; }
 

@@ -8,8 +8,12 @@
 #include "simulator/compile/linker.h"
 #include "simulator/compile/lower.h"
 #include "simulator/compile/readable_name.h"
+#include "simulator/ptx/parser.h"
 
 namespace lockstep::compile {
+
+using program::LoadError;
+
 namespace {
 
 void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t index, program::Function& f) {
@@ -34,6 +38,27 @@ void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t
     f.static_shared_bytes = static_cast<std::uint32_t>(at + s.size);  // the linker has found room for all
   }
 }
+
+// How far a program has come; a function that is refused halfway leaves none of its operations.
+class Extent {
+ public:
+  explicit Extent(const program::Program& p)
+      : ops_(p.ops.size()), origins_(p.origins.size()), uses_(p.uses.size()), slots_(p.slots.size()), calls_(p.calls.size()), barriers_(p.cluster_barriers) {}
+  void restore(program::Program& p) const {
+    p.ops.resize(ops_);
+    p.transfers.resize(ops_);
+    p.use_begin.resize(ops_);
+    p.origins.resize(origins_);
+    p.uses.resize(uses_);
+    p.slots.resize(slots_);
+    p.calls.resize(calls_);
+    p.cluster_barriers = barriers_;
+  }
+
+ private:
+  std::size_t ops_, origins_, uses_, slots_, calls_;
+  bool barriers_;
+};
 
 // Local memory of the deepest chain of calls; function pointers count with every function they might name. A thread has no more than
 // kLocalBytes: a chain that really is deeper is found when it is called.
@@ -72,19 +97,33 @@ std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std:
     if (f.is_kernel) describe_kernel(ref, linker, i, f);
   }
   ConstantFile constants;
-  std::uint32_t i = 0;
-  try {
-    for (; i < count; ++i) {
-      const ptx::Function& f = *linker.functions()[i].function;
-      if (kernel.empty() || !f.is_kernel || f.name == kernel) lower_function(linker, i, handlers, constants, *program, places);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const ptx::Function& f = *linker.functions()[i].function;
+    if (!kernel.empty() && f.is_kernel && f.name != kernel) continue;
+    const auto refusal_of = [&](std::string message, int line) {
+      LoadError error;
+      error.message = std::move(message);
+      error.text = linker.functions()[i].module_index;
+      error.function = f.name;
+      error.ptx_line = line != 0 || f.body.empty() ? line : f.body.front().ptx_line;
+      return error;
+    };
+    if (f.unknown) {
+      program->functions[i].refusal = refusal_of(ptx::ParseError{f.unknown->line, demangled(f.name), f.unknown->message}.to_string(), f.unknown->line);
+      continue;
     }
-  } catch (const CompileError& r) {
-    program::LoadError error = fail(r.message);
-    const FunctionRef& ref = linker.functions()[i];
-    error.text = ref.module_index;
-    error.function = ref.function->name;
-    error.ptx_line = r.ptx_line != 0 || ref.function->body.empty() ? r.ptx_line : ref.function->body.front().ptx_line;
-    return error;
+    const Extent before(*program);
+    try {
+      lower_function(linker, i, handlers, constants, *program, places);
+    } catch (const CompileError& r) {
+      LoadError refusal = refusal_of(r.message, r.ptx_line);
+      if (r.whole_program) {
+        fail({});
+        return refusal;
+      }
+      before.restore(*program);
+      program->functions[i].refusal = std::move(refusal);
+    }
   }
   program->use_begin.push_back(static_cast<std::uint32_t>(program->uses.size()));
   constants.finish(*program);
@@ -98,6 +137,7 @@ std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std:
       f.uses_alloca |= callee.uses_alloca;
       f.byte_granular |= callee.byte_granular;
       f.registers = std::max(f.registers, callee.registers);
+      if (!f.refusal) f.refusal = callee.refusal;
     }
   }
   return program;

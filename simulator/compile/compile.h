@@ -3,7 +3,8 @@
 //
 //   modules -> linked (linker.h) -> each function: liveness (liveness.h) -> registers (registers.h) -> operations, by category (lower.h)
 //
-// An instruction, or a form of one, that has no handler is an error that names it as written, its line in the PTX and its function.
+// An instruction, or a form of one, that has no row or no handler refuses its function (program::Function::refusal) and the kernels that may call that,
+// with a message that names it as written, its line in the PTX and its function. An error is what no function alone is to blame for.
 #pragma once
 
 #include <memory>

@@ -42,5 +42,85 @@ TEST(Compile, AnErrorNamesTheFunctionAndTheLineAndFreesTheVariables) {
   EXPECT_THAT(error->message, HasSubstr("kernel bad: 'call' calls 'g', which nothing in the program defines"));
 }
 
+// Both an instruction without a row and one without a lowering; `l` calls a function by a pointer, which may be any whose address is taken.
+constexpr const char* kPartly = R"(
+.func bad()
+{
+tcgen05.unheard;
+}
+.func between()
+{
+call bad, ();
+ret;
+}
+.func fine()
+{
+ret;
+}
+.entry a()
+{
+call between, ();
+ret;
+}
+.entry b()
+{
+call fine, ();
+barrier.cluster.arrive;
+ret;
+}
+.extern .func __cudaCDP2GetErrorName();
+.entry c()
+{
+barrier.cluster.arrive;
+call __cudaCDP2GetErrorName, ();
+ret;
+}
+.entry d()
+{
+.reg .b64 x;
+P: .callprototype _ ();
+mov.b64 x, between;
+call x, (), P;
+ret;
+}
+)";
+
+TEST(Compile, AnUnknownInstructionRefusesWhatMayReachIt) {
+  memory::DeviceMemory memory;
+  const ptx::Module module = testing::parsed(kPartly);
+  const testing::FakeHandlers handlers;
+  const auto result = compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kShared, handlers);
+  ASSERT_TRUE(std::holds_alternative<std::unique_ptr<program::Program>>(result)) << std::get<program::LoadError>(result).message;
+  const program::Program& p = *std::get<std::unique_ptr<program::Program>>(result);
+  const auto why = [&](const char* name) -> std::string {
+    for (const program::Function& f : p.functions) {
+      if (f.name == name) return f.refusal ? f.refusal->function + ": " + f.refusal->message : "";
+    }
+    return "none";
+  };
+  EXPECT_THAT(why("bad"), HasSubstr("bad: PTX line 7, in bad: unknown instruction 'tcgen05.unheard'"));
+  EXPECT_EQ(why("between"), "") << "of functions only what is wrong in them";
+  EXPECT_EQ(why("fine"), "");
+  EXPECT_THAT(why("a"), HasSubstr("bad: PTX line 7"));
+  EXPECT_EQ(why("b"), "");
+  EXPECT_THAT(why("c"), HasSubstr("c: PTX line 33, kernel c: 'call' calls '__cudaCDP2GetErrorName' of the device runtime"));
+  EXPECT_THAT(why("d"), HasSubstr("bad: PTX line 7"));
+  EXPECT_TRUE(p.cluster_barriers) << "of b";
+  // Nothing of a refused function is left.
+  for (const program::Origin& o : p.origins) EXPECT_NE(p.functions[o.function].name, "c");
+  EXPECT_EQ(p.use_begin.size(), p.ops.size() + 1);
+  EXPECT_EQ(p.transfers.size(), p.ops.size());
+}
+
+TEST(Compile, ClusterBarriersOfARefusedKernelCountForNothing) {
+  memory::DeviceMemory memory;
+  std::string text = kPartly;
+  text.erase(text.find("barrier.cluster.arrive;"), 23);
+  const ptx::Module module = testing::parsed(text);
+  const testing::FakeHandlers handlers;
+  const auto result = compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kShared, handlers);
+  EXPECT_FALSE(std::get<std::unique_ptr<program::Program>>(result)->cluster_barriers);
+}
+
 }  // namespace compile_test
 }  // namespace lockstep::compile

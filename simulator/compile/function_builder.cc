@@ -39,10 +39,17 @@ FunctionBuilder::FunctionBuilder(const Linker& linker, std::uint32_t index, cons
   out_.registers = static_cast<int>(function_.max_registers == 0 ? a.live : std::min<std::uint32_t>(a.live, function_.max_registers));
 }
 
-void FunctionBuilder::refuse(const Instruction& i, const std::string& why) const {
-  throw CompileError{
-      "PTX line " + std::to_string(i.ptx_line) + ", " + (function_.is_kernel ? "kernel " : "function ") + out_.demangled + ": '" + i.text + "' " + why,
-      i.ptx_line};
+CompileError FunctionBuilder::refusal(const Instruction& i, const std::string& why) const {
+  return {"PTX line " + std::to_string(i.ptx_line) + ", " + (function_.is_kernel ? "kernel " : "function ") + out_.demangled + ": '" + i.text + "' " + why,
+          i.ptx_line};
+}
+
+void FunctionBuilder::refuse(const Instruction& i, const std::string& why) const { throw refusal(i, why); }
+
+void FunctionBuilder::refuse_undefined(const Instruction& i, const std::string& why) const {
+  CompileError error = refusal(i, why);
+  error.whole_program = true;
+  throw error;
 }
 
 void FunctionBuilder::begin(const Instruction& i) {
@@ -137,14 +144,14 @@ Slot FunctionBuilder::destination(const Instruction& i, const Operand& o, int by
   refuse(i, "has a destination that is no register");
 }
 
-std::optional<std::uint64_t> FunctionBuilder::symbol_address(const Instruction& i, const std::string& name) const {
+std::optional<std::uint64_t> FunctionBuilder::symbol_address(const Instruction& i, const std::string& name, Address kind) const {
   if (const auto offset = frame_.local_variable(name)) {
     if (!function_.is_kernel) return std::nullopt;
     return program::kLocalStart + *offset;
   }
   const Symbol* s = symbol(name);
-  if (s == nullptr) refuse(i, "names '" + name + "', which nothing in the program defines");
-  return linker_.address(*s);
+  if (s == nullptr) refuse_undefined(i, "names '" + name + "', which nothing in the program defines");
+  return kind == Address::kGeneric ? linker_.address(*s) : linker_.space_address(*s);
 }
 
 Slot FunctionBuilder::emit_address(const Instruction& i, Action action, int bytes, std::int64_t immediate) {
@@ -154,6 +161,25 @@ Slot FunctionBuilder::emit_address(const Instruction& i, Action action, int byte
   op.width = static_cast<std::uint8_t>(bytes);
   op.immediate = immediate;
   emit(i, op, ValidityTransfer::kFresh, {{op.dst, Role::kWrite}});
+  return op.dst;
+}
+
+Op FunctionBuilder::conversion(Conversion which, Slot from, int from_bytes) {
+  Op op;
+  op.run = handlers_.of(Action::kConvertAddress);
+  op.mode = static_cast<std::uint8_t>(which);
+  op.width = 8;
+  op.register_bytes = static_cast<std::uint8_t>(from_bytes);
+  op.src[0] = from;
+  if (which == Conversion::kFromConst || which == Conversion::kToConst) op.immediate = static_cast<std::int64_t>(linker_.constant_base());
+  if (which == Conversion::kFromParam || which == Conversion::kToParam) out_.parameters_in_memory = true;
+  return op;
+}
+
+Slot FunctionBuilder::emit_conversion(const Instruction& i, Slot from, int from_bytes, Conversion which) {
+  Op op = conversion(which, from, from_bytes);
+  op.dst = scratch(8);
+  emit(i, op, ValidityTransfer::kCopy, {{from, Role::kValue}, {op.dst, Role::kWrite}});
   return op.dst;
 }
 
@@ -177,10 +203,10 @@ Slot FunctionBuilder::source(const Instruction& i, const Operand& o, int bytes) 
       if (o.kind == Kind::kAddress && o.has_register) break;
       if (const auto parameter = kernel_parameter(o.symbol)) {
         out_.parameters_in_memory = true;
-        return emit_address(i, Action::kParameterAddress, bytes, sum(out_.parameter_offsets[*parameter], o.offset));
+        return constants_.value(static_cast<std::uint64_t>(sum(out_.parameter_offsets[*parameter], o.offset)), bytes);
       }
       if (storage(o.symbol) != nullptr) refuse(i, "takes the address of a function's parameter, which is not implemented by the simulated GPU");
-      const auto a = symbol_address(i, o.symbol);
+      const auto a = symbol_address(i, o.symbol, Address::kOfItsSpace);
       if (!a) return emit_address(i, Action::kLocalAddress, bytes, sum(*frame_.local_variable(o.symbol), o.offset));
       return constants_.value(*a + static_cast<std::uint64_t>(o.offset), bytes);
     }
@@ -199,21 +225,23 @@ bool FunctionBuilder::predicate_source(const Instruction& i, const Operand& o, S
 }
 
 void FunctionBuilder::address(const Instruction& i, const Operand& o, Space space, Op& op) {
-  op.space = static_cast<std::uint8_t>(space);
+  op.space = static_cast<std::uint8_t>(space == Space::kParam ? Space::kConst : space);
   op.immediate = o.offset;
   if (o.kind == Operand::Kind::kAddress && o.has_register) {
     op.src[0] = register_slot(o);
     const int bytes = register_bytes(o);
-    if (bytes == 4) {
+    if (bytes != 4 && bytes != 8) refuse(i, "has an address register of neither 32 nor 64 bits");
+    if (space == Space::kParam) {
+      op.src[0] = emit_conversion(i, op.src[0], bytes, Conversion::kFromParam);
+    } else if (bytes == 4) {
       op.flags |= program::kNarrowAddress;
-    } else if (bytes != 8) {
-      refuse(i, "has an address register of neither 32 nor 64 bits");
     }
+    if (space == Space::kConst) op.immediate = static_cast<std::int64_t>(static_cast<std::uint64_t>(op.immediate) + linker_.constant_base());
     return;
   }
   std::uint64_t base = o.bits;
   if (!o.symbol.empty()) {
-    const auto a = symbol_address(i, o.symbol);
+    const auto a = symbol_address(i, o.symbol, Address::kGeneric);
     if (a) {
       base = *a;
     } else {

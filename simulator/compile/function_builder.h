@@ -9,11 +9,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulator/compile/compile_error.h"
 #include "simulator/compile/constant_file.h"
 #include "simulator/compile/frame.h"
 #include "simulator/compile/linker.h"
 #include "simulator/compile/registers.h"
 #include "simulator/program/handlers.h"
+#include "simulator/program/memory_access.h"
 #include "simulator/program/program.h"
 #include "simulator/ptx/ir.h"
 
@@ -42,6 +44,8 @@ class FunctionBuilder {
   program::Function& out() { return out_; }
 
   [[noreturn]] void refuse(const Instruction& i, const std::string& why) const;
+  // For a name that nothing in the program defines: the whole of it is refused.
+  [[noreturn]] void refuse_undefined(const Instruction& i, const std::string& why) const;
 
   // What follows belongs to `i`.
   void begin(const Instruction& i);
@@ -68,7 +72,10 @@ class FunctionBuilder {
   Slot source(const Instruction& i, const Operand& o, int bytes);
   bool predicate_source(const Instruction& i, const Operand& o, Slot& slot);  // true when negated
   Slot scratch(int bytes);                                                    // of this instruction alone; 0: a predicate
-  // Address operand into src[0], immediate and flags of `op`.
+  // The operation that converts an address of `from_bytes` bytes to or from a generic one; its destination is to be set.
+  using Conversion = program::AddressConversion;
+  Op conversion(Conversion which, Slot from, int from_bytes);
+  // Address operand into src[0], immediate and flags of `op`. A kernel's parameters and constants are reached by their generic addresses.
   void address(const Instruction& i, const Operand& o, isa::Space space, Op& op);
   // An address operand beside the first.
   program::AddressOperand further_address(const Instruction& i, const Operand& o, isa::Space space);
@@ -80,7 +87,10 @@ class FunctionBuilder {
   std::optional<std::uint32_t> kernel_parameter(const std::string& name) const { return frame_.kernel_parameter(name); }
 
  private:
-  std::optional<std::uint64_t> symbol_address(const Instruction& i, const std::string& name) const;
+  enum class Address { kGeneric, kOfItsSpace };
+  compile::CompileError refusal(const Instruction& i, const std::string& why) const;
+  std::optional<std::uint64_t> symbol_address(const Instruction& i, const std::string& name, Address kind) const;
+  Slot emit_conversion(const Instruction& i, Slot from, int from_bytes, Conversion which);
   Slot emit_address(const Instruction& i, Action action, int bytes, std::int64_t immediate);
 
   const Linker& linker_;

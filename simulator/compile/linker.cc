@@ -17,6 +17,8 @@ namespace {
 
 // PTX ISA, constant state space: statically sized variables have 64 KB together. ptxas refuses more, and so does a driver.
 constexpr std::uint64_t kConstantBytes = 65536;
+// The first constant lies so far from where constant memory begins: a null pointer is outside every variable.
+constexpr std::uint64_t kConstantStart = 1024;
 // All shared variables of a program with the gaps between them; a kernel of any device has some 227 KB.
 constexpr std::uint64_t kSharedBytes = 1u << 30;
 
@@ -88,32 +90,43 @@ std::optional<std::string> Linker::place(program::Program& program) {
     program.variables.try_emplace(v.name, a);
     return std::nullopt;
   };
+  const auto put_all = [&](Space space) -> std::optional<std::string> {
+    for (std::uint32_t m = 0; m < modules_.size(); ++m) {
+      for (const ptx::Variable& v : modules_[m].variables) {
+        if (v.space != space || v.is_extern) continue;
+        if (auto error = put(m, v, local_[m])) return error;
+      }
+    }
+    for (const FunctionRef& f : functions_) {
+      for (const ptx::Variable& v : f.function->variables) {
+        if (v.space != space) continue;
+        if (auto error = put(f.module_index, v, scoped_[f.function])) return error;
+      }
+    }
+    return std::nullopt;
+  };
   for (std::uint32_t m = 0; m < modules_.size(); ++m) {
     for (const ptx::Variable& v : modules_[m].variables) {
-      if (v.space == Space::kShared) {
-        // Dynamic shared memory has one place whatever its name; shared variables of other modules are found by name.
-        if (v.is_extern && v.size != 0) continue;
-        declare_shared(local_[m], v);
-        if (v.is_visible || v.is_weak) global_.try_emplace(v.name, local_[m][v.name]);
-        continue;
-      }
-      if (v.is_extern) continue;
-      if (auto error = put(m, v, local_[m])) return error;
+      // Dynamic shared memory has one place whatever its name; shared variables of other modules are found by name.
+      if (v.space != Space::kShared || (v.is_extern && v.size != 0)) continue;
+      declare_shared(local_[m], v);
+      if (v.is_visible || v.is_weak) global_.try_emplace(v.name, local_[m][v.name]);
     }
   }
-  for (const FunctionRef& f : functions_) {
-    for (const ptx::Variable& v : f.function->variables) {
-      if (v.space != Space::kGlobal && v.space != Space::kConst) continue;
-      if (auto error = put(f.module_index, v, scoped_[f.function])) return error;
-    }
+  // Constants first: one after the other, they lie within what 32 bits address.
+  if (auto error = put_all(Space::kConst)) return error;
+  for (const memory::Allocation* a : program.placed) constant_base_ = std::min(constant_base_, a->base - kConstantStart);
+  for (const memory::Allocation* a : program.placed) {
+    if (a->base + a->size - constant_base_ > 1ull << 32) return "no room for the module's constant variables side by side";
   }
+  if (auto error = put_all(Space::kGlobal)) return error;
   program.const_space_bytes = static_cast<std::uint32_t>(constant_bytes);
   for (const Pending& p : placed_) {
     if (p.known) continue;
     for (const ptx::Variable::Relocation& r : p.variable->relocations) {
       const Symbol* s = find(p.module, nullptr, r.symbol);
       if (s == nullptr) return "the initialiser of '" + p.variable->name + "' names '" + r.symbol + "', which nothing defines";
-      std::uint64_t value = (address(*s) + static_cast<std::uint64_t>(r.addend)) & r.mask;
+      std::uint64_t value = ((r.generic ? address(*s) : space_address(*s)) + static_cast<std::uint64_t>(r.addend)) & r.mask;
       if (r.mask != ~0ull && r.mask != 0) value >>= __builtin_ctzll(r.mask);
       std::memcpy(memory_.host(*p.allocation, p.allocation->base) + r.offset, &value, r.size);
     }
@@ -139,6 +152,11 @@ std::uint64_t Linker::address(const Symbol& s) const {
     case Symbol::Kind::kVariable: return s.variable->base;
   }
   return 0;
+}
+
+std::uint64_t Linker::space_address(const Symbol& s) const {
+  const bool constant = s.kind == Symbol::Kind::kVariable && s.variable->kind == memory::Kind::kConstant;
+  return constant ? s.variable->base - constant_base_ : address(s);
 }
 
 void Linker::call_graph() {

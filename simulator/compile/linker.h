@@ -48,7 +48,12 @@ class Linker {
 
   // What `name` stands for in a function of module `module`; nullptr when nothing does.
   const Symbol* find(std::uint32_t module, const ptx::Function* function, const std::string& name) const;
+  // Generic, but for a shared variable.
   std::uint64_t address(const Symbol& s) const;
+  // In the symbol's own state space: of a constant, its distance from constant_base(), which fits in 32 bits; the generic address of any other variable.
+  std::uint64_t space_address(const Symbol& s) const;
+  // The generic address of where constant memory begins.
+  std::uint64_t constant_base() const { return constant_base_; }
 
   const std::vector<FunctionRef>& functions() const { return functions_; }
   const std::vector<SharedVariable>& shared() const { return shared_; }
@@ -85,6 +90,7 @@ class Linker {
     bool known;  // from an earlier load: it holds what it holds
   };
   std::vector<Pending> placed_;
+  std::uint64_t constant_base_ = ~0ull;
 };
 
 }  // namespace lockstep::compile

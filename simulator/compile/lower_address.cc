@@ -25,9 +25,8 @@ void lower_address(FunctionBuilder& b, const Instruction& i) {
   }
   const int bytes = b.register_bytes(d);
   if (bytes != 8 && bytes != 4) b.refuse(i, "has a destination of neither 32 nor 64 bits");
-  const bool shared = space == Space::kShared || space == Space::kSharedCluster, local = space == Space::kLocal;
-  if (!shared && !local) {
-    // Global and constant addresses are generic addresses.
+  if (space == Space::kGlobal) {
+    // Global addresses are generic addresses.
     if (from.kind == Operand::Kind::kRegister && b.register_bytes(from) != bytes) b.refuse(i, "converts between widths");
     Instruction move = i;
     move.opcode = Opcode::k_mov;
@@ -37,13 +36,16 @@ void lower_address(FunctionBuilder& b, const Instruction& i) {
     lower_compute(b, move);
     return;
   }
-  Op op;
-  op.run = b.handlers().of(Action::kConvertAddress);
-  op.mode = static_cast<std::uint8_t>((shared ? 0 : 2) + (i.modifiers.to ? 1 : 0));
+  using Conversion = program::AddressConversion;
+  const bool to = i.modifiers.to;
+  Conversion which = to ? Conversion::kToShared : Conversion::kFromShared;
+  if (space == Space::kLocal) which = to ? Conversion::kToLocal : Conversion::kFromLocal;
+  if (space == Space::kParam) which = to ? Conversion::kToParam : Conversion::kFromParam;
+  if (space == Space::kConst) which = to ? Conversion::kToConst : Conversion::kFromConst;
+  const int from_bytes = from.kind == Operand::Kind::kRegister ? b.register_bytes(from) : 8;
+  Op op = b.conversion(which, b.source(i, from, from_bytes), from_bytes);
   op.dst = b.register_slot(d);
   op.width = static_cast<std::uint8_t>(bytes);
-  op.register_bytes = static_cast<std::uint8_t>(from.kind == Operand::Kind::kRegister ? b.register_bytes(from) : 8);
-  op.src[0] = b.source(i, from, op.register_bytes);
   b.emit(i, op, ValidityTransfer::kCopy, {{op.src[0], Role::kValue}, {op.dst, Role::kWrite}});
 }
 

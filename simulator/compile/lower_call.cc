@@ -50,7 +50,7 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
                       "' of the device runtime (libcudadevrt): the simulated GPU has no kernels that launch kernels (dynamic "
                       "parallelism), nor the runtime API within kernels");
     } else {
-      b.refuse(i, "calls '" + target.symbol + "', which nothing in the program defines");
+      b.refuse_undefined(i, "calls '" + target.symbol + "', which nothing in the program defines");
     }
     const std::size_t wanted = call.builtin == program::Builtin::kVprintf      ? 2
                                : call.builtin == program::Builtin::kAssertFail ? 5

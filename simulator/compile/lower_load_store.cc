@@ -79,8 +79,7 @@ void lower_load_store(FunctionBuilder& b, const Instruction& i) {
   op.flags = ordering(i.modifiers);
   op.scope = scope_of(i.modifiers);
   if (isa::is_signed(i.modifiers.type)) op.flags |= program::kSignExtend;
-  // A parameter's address is that of the copy of the parameters in memory.
-  b.address(i, where, space == Space::kParam ? Space::kGlobal : space, op);
+  b.address(i, where, space, op);
   if (space == Space::kShared || space == Space::kSharedCluster || space == Space::kGeneric) {
     if (op.width < 4) b.out().byte_granular = true;
   }

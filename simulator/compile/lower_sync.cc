@@ -181,12 +181,23 @@ void lower_barrier(FunctionBuilder& b, const Instruction& i) {
   x.emit(ValidityTransfer::kControl);
 }
 
+// What a fence is to other threads: kAcquire, kRelease, both, or neither. A proxy fence without semantics orders its thread's own accesses alone
+// (PTX ISA 9.7.13.4).
+std::uint8_t sides_of_fence(const Instruction& i) {
+  switch (i.modifiers.semantics) {
+    case isa::Semantics::kAcquire: return program::kAcquire;
+    case isa::Semantics::kRelease: return program::kRelease;
+    default: return i.opcode == Opcode::k_fence_proxy ? 0 : program::kAcquire | program::kRelease;
+  }
+}
+
 // All memory is one to the simulated GPU, whichever proxy it is reached through.
 void lower_fence(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kMemory;
   op.run = b.handlers().of(Action::kFence);
   op.scope = scope_of(i.modifiers);
+  op.flags |= sides_of_fence(i);
   if (i.opcode == Opcode::k_griddepcontrol) op.run = b.handlers().of(i.modifiers.variant == 1 ? Action::kStartDependents : Action::kWaitForGrids);
   std::vector<OperandUse> uses;
   // Between proxies: for asynchronous copies of shared memory, or for one tensor map.

@@ -71,6 +71,9 @@ struct Compiled {
       error = e->message;
     } else {
       program = std::get<std::unique_ptr<program::Program>>(std::move(result));
+      for (const program::Function& f : program->functions) {
+        if (f.refusal && error.empty()) error = f.refusal->message;
+      }
     }
   }
   const ptx::Function& function(std::size_t n = 0) const { return module.functions[n]; }

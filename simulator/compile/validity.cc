@@ -4,6 +4,7 @@ namespace lockstep::compile {
 
 using isa::Opcode;
 using isa::Type;
+using program::Bitwise;
 using program::Decides;
 using program::Op;
 using program::Selects;
@@ -14,6 +15,15 @@ namespace {
 int bytes_of(Type t) { return t == Type::kPred ? 0 : isa::size_of(t); }
 bool is_integer(Type t) { return t >= Type::kB8 && t <= Type::kS64 && t != Type::kB128; }
 bool is_constant(program::Slot s) { return s != program::kNoSlot && program::is_constant(s); }
+
+Bitwise bitwise(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::k_and: return Bitwise::kAnd;
+    case Opcode::k_or: return Bitwise::kOr;
+    case Opcode::k_xor: return Bitwise::kXor;
+    default: return Bitwise::kNot;
+  }
+}
 
 Selects what_selects(const isa::Modifiers& m, Opcode opcode) {
   if (opcode == Opcode::k_selp) return Selects::kPredicate;
@@ -50,7 +60,8 @@ ValidityTransfer validity_transfer(const ptx::Instruction& i, Op& op) {
         op.mode = static_cast<std::uint8_t>(i.opcode == Opcode::k_and ? Decides::kFalse : Decides::kTrue);
         return i.opcode == Opcode::k_and || i.opcode == Opcode::k_or ? ValidityTransfer::kLogic : ValidityTransfer::kCompute;
       }
-      return i.opcode == Opcode::k_and && (is_constant(op.src[0]) || is_constant(op.src[1])) ? ValidityTransfer::kMask : ValidityTransfer::kBitwise;
+      op.mode = static_cast<std::uint8_t>(bitwise(i.opcode));
+      return ValidityTransfer::kBitwise;
     case Opcode::k_setp:
       op.mode = static_cast<std::uint8_t>(m.bool_op == isa::BoolOp::kAnd ? Decides::kFalse : Decides::kTrue);
       return m.bool_op == isa::BoolOp::kAnd || m.bool_op == isa::BoolOp::kOr ? ValidityTransfer::kCompareLogic : ValidityTransfer::kCompute;
@@ -58,6 +69,7 @@ ValidityTransfer validity_transfer(const ptx::Instruction& i, Op& op) {
     case Opcode::k_bfe:
       if (!is_constant(op.src[1]) || !is_constant(op.src[2])) return ValidityTransfer::kCompute;
       return isa::is_signed(m.type) ? ValidityTransfer::kExtractSigned : ValidityTransfer::kExtract;
+    case Opcode::k_bfi: return is_constant(op.src[2]) && is_constant(op.src[3]) ? ValidityTransfer::kInsert : ValidityTransfer::kCompute;
     case Opcode::k_prmt: return m.prmt == isa::PrmtMode::kNone && is_constant(op.src[2]) ? ValidityTransfer::kPermute : ValidityTransfer::kCompute;
     case Opcode::k_cvt:
       if (i.operands.size() != 2) return ValidityTransfer::kCompute;

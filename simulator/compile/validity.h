@@ -6,7 +6,7 @@
 
 namespace lockstep::compile {
 
-// Also sets the fields of `op` that pass_bytes() of the engine reads: its sources are set.
+// Also sets the fields of `op` that pass_bits() of the engine reads: its sources are set.
 program::ValidityTransfer validity_transfer(const ptx::Instruction& i, program::Op& op);
 
 }  // namespace lockstep::compile

@@ -37,11 +37,23 @@ TEST(Validity, OnlyAConstantCountOrMaskLetsBytesBeFollowed) {
   EXPECT_EQ(transfer_of("shr.s32 r1, r2, 8;"), ValidityTransfer::kShiftRightSigned);
   EXPECT_EQ(transfer_of("shr.u32 r1, r2, r3;"), ValidityTransfer::kCompute);
   EXPECT_EQ(transfer_of("shl.b32 r1, r2, 8;"), ValidityTransfer::kShiftLeft);
-  EXPECT_EQ(transfer_of("and.b32 r1, r2, 255;"), ValidityTransfer::kMask);
-  EXPECT_EQ(transfer_of("and.b32 r1, r2, r3;"), ValidityTransfer::kBitwise);
+  EXPECT_EQ(transfer_of("bfi.b32 r1, r2, r3, 3, 5;"), ValidityTransfer::kInsert);
+  EXPECT_EQ(transfer_of("bfi.b32 r1, r2, r3, r4, 5;"), ValidityTransfer::kCompute);
   EXPECT_EQ(transfer_of("prmt.b32 r1, r2, r3, 0x5410;"), ValidityTransfer::kPermute);
   EXPECT_EQ(transfer_of("prmt.b32 r1, r2, r3, r4;"), ValidityTransfer::kCompute);
   EXPECT_EQ(transfer_of("bfe.s32 r1, r2, 8, 8;"), ValidityTransfer::kExtractSigned);
+}
+
+TEST(Validity, ABitwiseOperationSaysWhich) {
+  std::uint8_t mode = 0;
+  EXPECT_EQ(transfer_of("and.b32 r1, r2, 255;", &mode), ValidityTransfer::kBitwise);
+  EXPECT_EQ(static_cast<program::Bitwise>(mode), program::Bitwise::kAnd);
+  EXPECT_EQ(transfer_of("or.b64 d1, d2, d3;", &mode), ValidityTransfer::kBitwise);
+  EXPECT_EQ(static_cast<program::Bitwise>(mode), program::Bitwise::kOr);
+  transfer_of("xor.b16 h1, h2, h3;", &mode);
+  EXPECT_EQ(static_cast<program::Bitwise>(mode), program::Bitwise::kXor);
+  transfer_of("not.b32 r1, r2;", &mode);
+  EXPECT_EQ(static_cast<program::Bitwise>(mode), program::Bitwise::kNot);
 }
 
 TEST(Validity, OnePredicateMayDecide) {

@@ -15,9 +15,8 @@ std::string target_of(const isa::FormRow& row) { return "sm_" + std::to_string(r
 std::string refusal(std::span<const isa::Example> examples, memory::DeviceMemory& memory) {
   const std::string text = isa::example_module(examples, "9.0", target_of(*examples.front().spelling.form->row));
   const std::string_view texts[] = {text};
-  const auto loaded = engine::load_module(texts, memory, 0);
-  const auto* error = std::get_if<engine::LoadError>(&loaded);
-  return error == nullptr ? std::string() : error->message;
+  const auto error = engine::first_refusal(engine::load_module(texts, memory, 0));
+  return error ? error->message : std::string();
 }
 
 }  // namespace

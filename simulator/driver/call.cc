@@ -1,17 +1,9 @@
 #include "simulator/driver/call.h"
 
-#include <atomic>
-
 #include "simulator/driver/errors.h"
 #include "simulator/runtime/state/call_errors.h"
 
 namespace lockstep::driver {
-namespace {
-
-std::atomic<bool> initialised = false;
-
-}  // namespace
-
 CUresult result_of(cudaError_t error) {
   switch (error) {
     case cudaErrorInvalidConfiguration:
@@ -30,12 +22,12 @@ CUresult result_of(cudaError_t error) {
   }
 }
 
-void initialise() { initialised.store(true, std::memory_order_relaxed); }
+void initialise() { Runtime::get().driver_started.store(true, std::memory_order_relaxed); }
 
 CUresult begin_call(const char* function, Needs needs) {
   Runtime& r = Runtime::get();
   if (needs == Needs::kNothing) return CUDA_SUCCESS;
-  if (!initialised.load(std::memory_order_relaxed) && !r.used) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!r.driver_started.load(std::memory_order_relaxed)) return CUDA_ERROR_NOT_INITIALIZED;
   if (r.start_error != cudaSuccess) return result_of(r.start_error);
   if (needs == Needs::kDriver) return CUDA_SUCCESS;
   if (thread_state().in_callback) {
@@ -58,7 +50,8 @@ CUresult end_call(const char* function, CUresult result, Loads loads) {
   }
   if (r.settings.api_errors) {
     const ErrorText text = text_of(result);
-    runtime::call_ended(r, {function, static_cast<int>(result), text.name, text.text, /*has_last_error=*/false, loads == Loads::kCode});
+    const bool loses_code = loads == Loads::kCode || (loads == Loads::kKernel && result == CUDA_ERROR_INVALID_PTX);
+    runtime::call_ended(r, {function, static_cast<int>(result), text.name, text.text, /*has_last_error=*/false, loses_code});
   }
   return result;
 }

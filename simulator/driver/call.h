@@ -23,7 +23,7 @@ using runtime::thread_state;
 // What must have been before a call.
 enum class Needs {
   kNothing,  // not even cuInit
-  kDriver,   // cuInit, or any use of the runtime
+  kDriver,   // cuInit, or a call of the runtime API that starts the driver
   kContext,  // a current context; then the error that a kernel has left on the device is delivered too
 };
 
@@ -31,7 +31,11 @@ CUresult result_of(cudaError_t error);
 inline CUresult result_of(CUresult result) { return result; }
 
 // Which of the driver's calls fail in a way that leaves device code out (call_errors.h).
-enum class Loads { kNoCode, kCode };
+enum class Loads {
+  kNoCode,
+  kKernel,  // if the kernel that was asked for cannot run (CUDA_ERROR_INVALID_PTX)
+  kCode,
+};
 
 CUresult begin_call(const char* function, Needs needs);
 CUresult end_call(const char* function, CUresult result, Loads loads);

@@ -39,7 +39,8 @@ CUresult cuLibraryUnload(CUlibrary library) {
 }
 
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
-  return call("cuLibraryGetKernel", Needs::kDriver, [&] { return found(cudaLibraryGetKernel(kernel, library, name)); });
+  return call(
+      "cuLibraryGetKernel", Needs::kDriver, [&] { return found(cudaLibraryGetKernel(kernel, library, name)); }, Loads::kKernel);
 }
 CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
   return call("cuLibraryGetKernelCount", Needs::kDriver, [&] { return cudaLibraryGetKernelCount(count, library); });

@@ -60,15 +60,18 @@ CUresult load_data(const char* function, CUmodule* module, const void* image, un
 
 // Runs `body(runtime, module, loaded code)`.
 template <class Body>
-CUresult about(const char* function, CUmodule handle, Body&& body) {
-  return locked(function, Needs::kContext, [&](Runtime& r, Device&) {
-    Module* const module = find_module(handle);
-    if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    const int device = module->context->device;
-    // A library's is loaded when something of it is first asked for.
-    if (const cudaError_t error = r.modules.load(r, *module->binary, device); error != cudaSuccess) return result_of(error);
-    return body(r, *module, *module->binary->loaded.at(device).module);
-  });
+CUresult about(const char* function, CUmodule handle, Body&& body, Loads loads = Loads::kNoCode) {
+  return locked(
+      function, Needs::kContext,
+      [&](Runtime& r, Device&) {
+        Module* const module = find_module(handle);
+        if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+        const int device = module->context->device;
+        // A library's is loaded when something of it is first asked for.
+        if (const cudaError_t error = r.modules.load(r, *module->binary, device); error != cudaSuccess) return result_of(error);
+        return body(r, *module, *module->binary->loaded.at(device).module);
+      },
+      loads);
 }
 
 KernelEntry* kernel_named(Runtime& r, Module& module, const std::string& name) {
@@ -151,12 +154,18 @@ CUresult cuModuleUnload(CUmodule handle) {
 }
 
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
-  return about("cuModuleGetFunction", handle, [&](Runtime& r, Module& module, const auto& loaded) {
-    if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (loaded.find_kernel(name) == nullptr) return CUDA_ERROR_NOT_FOUND;
-    *function = reinterpret_cast<CUfunction>(kernel_named(r, module, name));
-    return CUDA_SUCCESS;
-  });
+  return about(
+      "cuModuleGetFunction", handle,
+      [&](Runtime& r, Module& module, const auto& loaded) {
+        if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        if (loaded.find_kernel(name) == nullptr) return CUDA_ERROR_NOT_FOUND;
+        KernelEntry* const entry = kernel_named(r, module, name);
+        const lockstep::engine::Kernel* kernel = nullptr;
+        if (const cudaError_t error = r.modules.get(r, *entry, module.context->device, &kernel); error != cudaSuccess) return result_of(error);
+        *function = reinterpret_cast<CUfunction>(entry);
+        return CUDA_SUCCESS;
+      },
+      Loads::kKernel);
 }
 
 CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule handle) {

@@ -16,7 +16,7 @@ void program(Bytes input) {
   Machine machine;
   const std::string_view texts[] = {p.ptx};
   const auto loaded = engine::load_module(texts, Machine::memory(), 0);
-  if (const auto* error = std::get_if<engine::LoadError>(&loaded)) {
+  if (const auto error = engine::first_refusal(loaded)) {
     std::fprintf(stderr, "a legal program was refused: %s\n%s", error->message.c_str(), p.ptx.c_str());
     std::abort();
   }

@@ -30,6 +30,10 @@ void ptx(Bytes input) {
   }
   int launches = 0;
   for (const engine::Kernel* kernel : std::get<std::unique_ptr<engine::Module>>(loaded)->kernels()) {
+    if (const engine::LoadError* why = kernel->refusal()) {
+      if (why->message.empty()) std::abort();
+      continue;
+    }
     if (++launches > 2) break;
     engine::LaunchConfig config;
     config.grid = {2, 1, 1};

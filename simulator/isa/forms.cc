@@ -431,6 +431,35 @@ std::string explain_no_match(std::string_view opcode) {
   return text;
 }
 
+bool is_instruction(std::string_view opcode) {
+  constexpr std::string_view kWithoutForms[] = {"clusterlaunchcontrol",
+                                                "istypep",
+                                                "multimem",
+                                                "tcgen05",
+                                                "vabsdiff",
+                                                "vabsdiff2",
+                                                "vadd",
+                                                "vadd2",
+                                                "vadd4",
+                                                "vavrg2",
+                                                "vavrg4",
+                                                "vmad",
+                                                "vmax",
+                                                "vmax2",
+                                                "vmin",
+                                                "vmin2",
+                                                "vset",
+                                                "vset2",
+                                                "vset4",
+                                                "vshl",
+                                                "vshr",
+                                                "vsub",
+                                                "vsub2",
+                                                "vsub4"};
+  const std::string_view word = first_word(opcode);
+  return forms_by_word().contains(word) || std::find(std::begin(kWithoutForms), std::end(kWithoutForms), word) != std::end(kWithoutForms);
+}
+
 int vector_length(const OperandRule& rule, const Modifiers& m) {
   if (rule.part != 0) return m.shape.n / rule.part;
   if (rule.count != 0) return rule.count;

@@ -136,6 +136,9 @@ std::vector<Match> match_opcode(std::string_view opcode);
 // when even the first word is unknown.
 std::string explain_no_match(std::string_view opcode);
 
+// Whether PTX ISA 9.0 has an instruction of this opcode's first word, with or without forms here.
+bool is_instruction(std::string_view opcode);
+
 // How many values the sparsity selector of mma.sp may have, from 0 on: as many lanes of every four hold metadata as one row of A wants 16 bits (PTX ISA
 // 9.7.14.6.1).
 int sparsity_selectors(const Modifiers& modifiers);

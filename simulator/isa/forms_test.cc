@@ -138,7 +138,7 @@ std::string without_synonyms(std::string text) {
   };
   for (const char* hint :
        {".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate", ".L2::evict_last", ".L2::evict_normal",
-        ".L2::evict_first", ".L2::evict_unchanged", ".L2::cache_hint", ".L2::64B", ".L2::128B", ".L2::256B", ".L1", ".L2", "::entry"})
+        ".L2::evict_first", ".L2::evict_unchanged", ".L2::cache_hint", ".L2::64B", ".L2::128B", ".L2::256B", ".L1", ".L2", "::entry", "::func"})
     replace(hint, "");
   replace(".shared::cta", ".shared");
   if (text.starts_with("bar.cta")) replace("bar.cta", "bar");

@@ -29,7 +29,10 @@ std::span<const NamedRules> lenient_rules() {
     add("mixed-sizes", [](Rules& r) { r.mixed_sizes = true; });
     add("unused-atom", [](Rules& r) { r.unused_atom_is_red = true; });
     add("red-observes", [](Rules& r) { r.red_observes = true; });
-    add("several rules", [](Rules& r) { r = {false, true, true, true, false}; });
+    add("barrier-fences", [](Rules& r) { r.barrier_fences = true; });
+    add("mbarrier-scopes", [](Rules& r) { r.mbarrier_scopes = true; });
+    add("chain-stands", [](Rules& r) { r.chain_stands = true; });
+    add("several rules", [](Rules& r) { r = {false, true, true, true, false, true, true, true}; });
     return v;
   }();
   return all;

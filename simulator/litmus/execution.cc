@@ -144,8 +144,9 @@ void Execution::step(int t, std::vector<Race>& races) {
     case Kind::kClusterWait: acquire(t, Scope::kCluster, observed(clusters_[cluster_of(t)], t, Scope::kCluster)); break;
     case Kind::kWait: {
       Messages& found = found_[t][kMaxLocations + op.id];
-      found.join(observed(objects_[op.id], t, op.scope));
-      if (op.sem == Sem::kAcquire) acquire(t, op.scope, found);
+      const Scope scope = setting_->rules().mbarrier_scopes ? Scope::kCluster : op.scope;
+      found.join(observed(objects_[op.id], t, scope));
+      if (op.sem == Sem::kAcquire) acquire(t, scope, found);
       break;
     }
     default: {
@@ -199,6 +200,14 @@ void Execution::access(int t, const Op& op, std::vector<Race>& races) {
   each_bit(earlier, [&](int i) {
     const Event& d = events_[i];
     if (d.thread == t || !(d.writes || e.writes) || morally_strong(d, e) || ordered(d, t)) return;
+    if (rules.chain_stands && d.writes && d.strong) {
+      bool stands = true;
+      each_bit(cells, [&](int c) {
+        const Cell& cell = cells_[c];
+        if (cell.accesses >> i & 1) stands = stands && (cell.chain >> i & 1) && morally_strong(events_[cell.last], e);
+      });
+      if (stands) return;
+    }
     races.push_back({d.thread, d.op, e.thread, e.op});
   });
   const int number = event_count_++;
@@ -260,7 +269,7 @@ int Execution::cluster_of(int t) const {
 
 void Execution::arrive(int t, const Op& op) {
   const bool cluster = op.kind == Kind::kClusterArrive;
-  const Scope scope = cluster ? Scope::kCluster : op.scope;
+  const Scope scope = cluster || setting_->rules().mbarrier_scopes ? Scope::kCluster : op.scope;
   Phases& at = cluster ? clusters_[cluster_of(t)] : objects_[op.id];
   Messages carried = fences_[t];
   if (cluster) {
@@ -301,7 +310,12 @@ void Execution::come_to_barrier(int t, const Op& op) {
     b.waiting |= bit;
     blocked_ |= bit;
   }
+  const Clock before = clock_[t];
+  if (setting_->rules().barrier_fences && op.kind != Kind::kWarpSync) {
+    for (const Messages& found : found_[t]) acquire(t, Scope::kGpu, found);
+  }
   join(b.clock, clock_[t]);
+  clock_[t] = before;
   b.fences.join(fences_[t]);
   // What follows an arrival is not ordered before anybody's wait.
   ++clock_[t][t];

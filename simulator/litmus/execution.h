@@ -35,6 +35,15 @@ struct Rules {
   bool unused_atom_is_red = false;
   // 8.9.2: red observes what it changes, for its thread. (8.8: no acquire pattern, whatever this says.)
   bool red_observes = false;
+  // A barrier of the block is a fence for the strong reads of the threads that come to it: the last-block
+  // example of the CUDA C++ Programming Guide has no other.
+  bool barrier_fences = false;
+  // Operations on mbarrier objects reach the cluster, whatever their scope: libraries arrive at other
+  // blocks' objects with the scope that they have by default, .cta.
+  bool mbarrier_scopes = false;
+  // A strong access that is morally strong with the last write of a chain does not race with the writes
+  // of other blocks in the chain, which its scope, or theirs, does not reach. (At least three threads.)
+  bool chain_stands = false;
   bool operator==(const Rules&) const = default;
 };
 

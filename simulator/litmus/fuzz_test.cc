@@ -62,7 +62,7 @@ TEST(Litmus, RandomProgramsAreReportedAsTheManualSays) {
     std::uint64_t race = 0, free = 0;
     for (int s = 0; s < kSpaces; ++s) race += t.verdicts[p][s][0], free += t.verdicts[p][s][1];
     EXPECT_GT(race, 80u) << name(static_cast<Placement>(p));
-    EXPECT_GT(free, 80u) << name(static_cast<Placement>(p));
+    EXPECT_GT(free, 50u) << name(static_cast<Placement>(p));
   }
 }
 

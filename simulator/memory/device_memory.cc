@@ -173,6 +173,7 @@ const Allocation* DeviceMemory::allocate(std::uint64_t size, std::uint64_t align
   a.device = device;
   a.name = std::move(name);
   a.alias_delta = delta_;
+  partly_written_.forget(a.base, size);
   if (host_visible) {
     if (!map_for_host(a)) return nullptr;
     mark_written(a.base, size);

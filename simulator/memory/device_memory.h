@@ -28,6 +28,8 @@
 #include <string>
 #include <vector>
 
+#include "simulator/memory/partly_written.h"
+
 namespace lockstep::memory {
 
 using Address = std::uint64_t;
@@ -122,6 +124,8 @@ class DeviceMemory {
   // What a copy of `size` bytes does to the shadow: `to` is as written as `from` is. The ranges may overlap.
   void copy_written(Address to, Address from, std::uint64_t size);
   bool is_written(Address address, std::uint64_t size) const;
+  // Of bytes that the shadow calls unwritten, those of which some bits were written; a place is an address.
+  PartlyWritten& partly_written() { return partly_written_; }
   // First byte in the range never written, or address + size.
   Address first_unwritten(Address address, std::uint64_t size) const;
   // First byte in the range that was written, or address + size.
@@ -171,6 +175,7 @@ class DeviceMemory {
   bool map_for_host(const Allocation& a);
   void give_back(const Allocation& a);
   const Record* record_at(Address address) const;
+  void clear_shadow(Address address, std::uint64_t size);
   Address first_with(bool written, Address address, std::uint64_t size) const;
   bool fits(int device, std::uint64_t bytes) const;
   struct Range {
@@ -185,6 +190,7 @@ class DeviceMemory {
   std::uint8_t* written_ = nullptr;
   std::uint64_t* race_ = nullptr;
   std::atomic<std::uint32_t> race_records_{1};
+  PartlyWritten partly_written_;
   Address generic_ = 0;  // what was mapped for the next two
   Address shared_window_ = 0, local_window_ = 0;
   Address next_ = 0;

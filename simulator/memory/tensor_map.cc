@@ -8,29 +8,34 @@
 namespace lockstep::memory {
 namespace {
 
-constexpr std::uint64_t kMark = 0x6c6f636b73746570;
+constexpr std::uint64_t kSeed = 0x6c6f636b73746570;  // of the check
 constexpr std::uint32_t kElementBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 constexpr std::int32_t kTypes = 13;
 constexpr std::uint64_t kMostBytes = 228 << 10;      // of a box: shared memory of a multiprocessor
 constexpr std::uint32_t kSpan[] = {0, 32, 64, 128};  // by swizzle
 
 struct Packed {
-  std::uint64_t mark;
   std::uint64_t address;
+  std::uint8_t type, rank;
+  std::uint8_t empty;  // kUnusedBit lies here
+  std::uint8_t interleave, swizzle, promotion, fill, im2col;
   std::uint64_t strides[4];
   std::uint32_t sizes_less_one[5];
   std::uint32_t box[5];
   std::int16_t lower[3], upper[3];
   std::uint16_t channels, pixels;
   std::uint8_t steps[5];
-  std::uint8_t type, rank, interleave, swizzle, promotion, fill, im2col;
+  std::uint8_t padding[3];
+  std::uint64_t unused;
   std::uint64_t check;
 };
 static_assert(sizeof(Packed) == TensorMap::kBytes);
+static_assert(offsetof(Packed, empty) == 8 * TensorMap::kUnusedWord + TensorMap::kUnusedBit / 8);
 
 std::uint64_t check_of(const Packed& p) {
-  std::uint64_t words[15], h = kMark;
+  std::uint64_t words[15], h = kSeed;
   std::memcpy(words, &p, sizeof words);
+  words[TensorMap::kUnusedWord] &= ~(std::uint64_t{1} << TensorMap::kUnusedBit);
   for (const std::uint64_t w : words) h = mixed(h ^ w);
   return h;
 }
@@ -133,7 +138,6 @@ std::string refusal(const TensorMap& m) {
 
 void encode(const TensorMap& m, std::byte* bytes) {
   Packed p{};
-  p.mark = kMark;
   p.address = m.address;
   std::copy(std::begin(m.strides), std::end(m.strides), p.strides);
   std::copy(std::begin(m.box), std::end(m.box), p.box);
@@ -161,7 +165,7 @@ void encode(const TensorMap& m, std::byte* bytes) {
 std::optional<TensorMap> decode(const std::byte* bytes) {
   Packed p;
   std::memcpy(&p, bytes, sizeof p);
-  if (p.mark != kMark || p.check != check_of(p)) return std::nullopt;
+  if (p.check != check_of(p)) return std::nullopt;
   TensorMap m;
   m.address = p.address;
   std::copy(std::begin(p.strides), std::end(p.strides), m.strides);
@@ -184,6 +188,14 @@ std::optional<TensorMap> decode(const std::byte* bytes) {
   m.fill = p.fill;
   m.im2col = p.im2col != 0;
   return m;
+}
+
+std::optional<TensorMap> decode_or_blank(const std::byte* bytes) {
+  if (std::any_of(bytes, bytes + TensorMap::kBytes, [](std::byte b) { return b != std::byte{0}; })) return decode(bytes);
+  TensorMap blank;
+  blank.rank = 1;
+  for (std::uint32_t d = 0; d < TensorMap::kMostDimensions; ++d) blank.sizes[d] = blank.steps[d] = blank.box[d] = 1;
+  return blank;
 }
 
 std::string refusal(const TensorMap& m, const std::int32_t* at, bool writes) {

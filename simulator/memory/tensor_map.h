@@ -1,6 +1,8 @@
 // Tensor maps: what cuTensorMapEncodeTiled and ...Im2col make of their arguments, 128 opaque bytes, and what a copy through one touches.
 //
 // The layout of the bytes is the simulated GPU's own. Programs copy them and hand them to kernels; tensormap.replace changes single fields.
+// One bit of them belongs to programs: CuTe clears it in the maps of small tensors, to keep a mistake of drivers up to CUDA 13.1 from them
+// (include/cute/atom/copy_traits_sm90_tma.hpp).
 // Which arguments are refused, and every rule of the walk below that cuda.h leaves open, is as an NVIDIA H100 has it (golden/tensor_maps).
 // Source: cuda.h of CUDA 13.0; PTX ISA 9.0, 5.5 (tensors).
 #pragma once
@@ -18,6 +20,8 @@ enum class TensorType : std::int32_t { kU8, kU16, kU32, kS32, kU64, kS64, kF16, 
 struct TensorMap {
   static constexpr std::size_t kBytes = 128, kAlignment = 64;
   static constexpr std::uint32_t kMostDimensions = 5;
+  // The bit of a 64-bit word of the bytes that means nothing, and may be changed.
+  static constexpr std::size_t kUnusedWord = 1, kUnusedBit = 21;
 
   // Numbers as the driver's enumerations have them, so that wrong ones can be told.
   std::int32_t type = 0;
@@ -67,6 +71,9 @@ std::string refusal(const TensorMap& map);
 void encode(const TensorMap& map, std::byte* bytes);
 // nullopt: the bytes are no tensor map, or have been changed by ordinary stores.
 std::optional<TensorMap> decode(const std::byte* bytes);
+// The same for tensormap.replace, which also begins with 128 bytes of zeros. They are a tile map of one dimension at address 0, with sizes, box and steps
+// of 1, bytes as elements and all strides 0, as on an H100.
+std::optional<TensorMap> decode_or_blank(const std::byte* bytes);
 
 // Why no copy goes through the map at these coordinates; empty: one does. `writes`: to global memory.
 std::string refusal(const TensorMap& map, const std::int32_t* at, bool writes);

@@ -51,6 +51,11 @@ void DeviceMemory::mark_written(Address address, std::uint64_t size) {
 
 void DeviceMemory::mark_unwritten(Address address, std::uint64_t size) {
   if (!in_window(address) || size == 0) return;
+  partly_written_.forget(address, size);
+  clear_shadow(address, size);
+}
+
+void DeviceMemory::clear_shadow(Address address, std::uint64_t size) {
   const BitRange r = split(written_shadow(address), (address - begin_) & 7, size);
   std::uint8_t* byte = r.first;
   if (r.head_mask != 0) clear_bits(byte++, r.head_mask);
@@ -95,6 +100,7 @@ Address DeviceMemory::first_with(bool written, Address address, std::uint64_t si
 void DeviceMemory::copy_written(Address to, Address from, std::uint64_t size) {
   if (!in_window(to) || size == 0) return;
   if (!in_window(from)) return mark_written(to, size);
+  partly_written_.copy(to, from, size);
   if ((to - begin_) % 8 == (from - begin_) % 8) {
     // Same phase: whole bytes move as they are; only bits that share a byte with others need care.
     const BitRange t = split(written_shadow(to), (to - begin_) & 7, size);
@@ -121,7 +127,7 @@ void DeviceMemory::copy_written(Address to, Address from, std::uint64_t size) {
     if (bits[i]) {
       mark_written(to + i, run - i);
     } else {
-      mark_unwritten(to + i, run - i);
+      clear_shadow(to + i, run - i);
     }
     i = run;
   }

@@ -27,11 +27,10 @@ enum class Action : std::uint8_t {
   kAlloca,
   kStackSave,
   kStackRestore,
-  // Addresses; immediate: what is added. width: bytes of the destination and the source (4: a shared or local offset).
-  kConvertAddress,    // mode: AddressConversion
-  kIsSpace,           // space: which; dst: predicate
-  kLocalAddress,      // of a variable of a function's frame: base + immediate
-  kParameterAddress,  // of the parameters' copy in memory, plus immediate
+  // Addresses; immediate: what is added. width: bytes of the destination; register_bytes: of kConvertAddress's source (4: no generic address).
+  kConvertAddress,  // mode: AddressConversion
+  kIsSpace,         // space: which; dst: predicate
+  kLocalAddress,    // of a variable of a function's frame: base + immediate
   kMapAddress,
   kRankOfAddress,  // src[0]: address of `width` bytes; space: kSharedCluster, or kGeneric; kMapAddress's src[1]: rank
   // Memory.

@@ -29,7 +29,8 @@ enum MemoryFlags : std::uint8_t {
   kHalfElements = 128,  // atomics: every 16 bits are an f16, or with kSignExtend a bf16
 };
 
-// What cvta does; Op::mode of Action::kConvertAddress.
-enum class AddressConversion : std::uint8_t { kFromShared, kToShared, kFromLocal, kToLocal };
+// What cvta does; Op::mode of Action::kConvertAddress. An address of .shared, .local, .param (of a kernel) and .const counts from where that state space
+// begins; that of .const is Op::immediate.
+enum class AddressConversion : std::uint8_t { kFromShared, kToShared, kFromLocal, kToLocal, kFromParam, kToParam, kFromConst, kToConst };
 
 }  // namespace lockstep::program

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -57,15 +58,15 @@ enum class ValidityTransfer : std::uint8_t {
   kSelect,        // selp, slct: a copy of one of the first two sources; the last is a condition, Op::mode what it says (Selects)
   kLogic,         // and, or of predicates: one operand may decide alone; Op::mode: Decides
   kCompareLogic,  // setp with and, or: the comparison or the predicate, its third source, may
-  // Of these, only some bytes of the source count, or come to some bytes of the destination (byte_flow.h).
+  // Of these, only some bits of the source count, or come to some bits of the destination (bit_flow.h).
   kShiftRight,
   kShiftRightSigned,
   kShiftLeft,  // by a constant, the second source
-  kMask,       // and a constant
-  kBitwise,    // each bit from bits in the same place
+  kBitwise,    // and, or, xor, not: each bit from bits in the same place; Op::mode: Bitwise
   kTable,      // lop3
   kExtract,
   kExtractSigned,  // bfe with constants
+  kInsert,         // bfi with constants
   kPermute,        // prmt with a constant
   kConvert,
   kConvertSigned,  // between integers, from an unsigned or a signed one
@@ -85,6 +86,9 @@ enum class Selects : std::uint8_t {
   kFloatSign,    // where the s32 or f32 is at least zero
   kFlushedSign,  // where the f32 is, a subnormal being zero
 };
+
+// Which ValidityTransfer::kBitwise it is.
+enum class Bitwise : std::uint8_t { kAnd, kOr, kXor, kNot };
 
 // Which value of one operand of a logical operation makes the other not count.
 enum class Decides : std::uint8_t { kFalse, kTrue };
@@ -113,6 +117,8 @@ struct Function {
   bool calls = false;                        // anything but built-in functions
   bool uses_alloca = false;
   std::vector<Slot> undefined;  // registers that some path may read before it writes them
+  // Why it cannot run: of a function what is wrong in it, and it has no operations; of a kernel also what is wrong in a function that it may call.
+  std::optional<LoadError> refusal;
 
   // Kernels only.
   std::vector<std::uint32_t> parameter_offsets, parameter_sizes;

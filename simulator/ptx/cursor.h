@@ -14,6 +14,7 @@ namespace lockstep::ptx {
 // Thrown inside the parser only; parse() turns it into a value.
 struct Failure {
   ParseError error;
+  bool unknown_instruction = false;  // which only its function needs
 };
 
 class Cursor {
@@ -53,6 +54,8 @@ class Cursor {
   [[noreturn]] void fail(int line, std::string message) const { throw Failure{{line, function, std::move(message)}}; }
   [[noreturn]] void fail(std::string message) const { fail(line(), std::move(message)); }
   [[noreturn]] void unexpected(std::string_view wanted) const;
+  // For an instruction that no row of the table of forms knows.
+  [[noreturn]] void fail_unknown(int line, std::string message) const { throw Failure{{line, function, std::move(message)}, true}; }
 
   std::string function;  // being parsed, for messages
 

@@ -327,8 +327,9 @@ class BodyParser {
     const std::vector<isa::Match>& matches = state_.matches(opcode.text);
     if (matches.empty()) {
       const std::string nearest = isa::explain_no_match(opcode.text);
-      in_.fail(opcode.line,
-               nearest.empty() ? "unknown instruction '" + std::string(opcode.text) + "'" : "no instruction '" + std::string(opcode.text) + "': " + nearest);
+      const bool of_ptx = isa::is_instruction(opcode.text) || state_.module.version_major > kNewest;
+      const auto fail = [&](std::string why) { of_ptx ? in_.fail_unknown(opcode.line, std::move(why)) : in_.fail(opcode.line, std::move(why)); };
+      fail(nearest.empty() ? "unknown instruction '" + std::string(opcode.text) + "'" : "no instruction '" + std::string(opcode.text) + "': " + nearest);
     }
     Instruction i;
     i.guard = guard;
@@ -356,6 +357,7 @@ class BodyParser {
     function_.body.push_back(std::move(i));
   }
 
+  static constexpr int kNewest = 9;         // PTX version whose instructions are all known by name
   static constexpr int kOldestTarget = 75;  // of the rows of isa/form_rows.inc
 
   bool available(const isa::FormRow& row) const {
@@ -392,7 +394,8 @@ class BodyParser {
                                std::to_string(state_.module.version_major) + "." + std::to_string(state_.module.version_minor) + " for " +
                                state_.module.target);
     }
-    in_.fail(i.ptx_line, "'" + i.text + "': " + nearest.reason + (nearest_form ? "; the form is: " + std::string(nearest_form->row->syntax) : std::string()));
+    in_.fail_unknown(i.ptx_line,
+                     "'" + i.text + "': " + nearest.reason + (nearest_form ? "; the form is: " + std::string(nearest_form->row->syntax) : std::string()));
   }
 
   // A cache policy stands exactly when the opcode asks for one.

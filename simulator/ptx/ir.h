@@ -141,6 +141,12 @@ struct Function {
   std::vector<Variable> variables;                        // function-scope .shared, .local and .param, with nested scopes renamed apart
   std::unordered_map<std::string, Prototype> prototypes;  // by label of the .callprototype
   std::vector<Instruction> body;
+  // It has an instruction that no row of the table of forms knows: which line, and what is wrong. Then nothing else is known of its body.
+  struct Unknown {
+    int line = 0;
+    std::string message;
+  };
+  std::optional<Unknown> unknown;
 
   // Launch directives; 0 when absent.
   std::uint32_t max_threads[3] = {0, 0, 0};       // .maxntid

@@ -48,6 +48,24 @@ bool agrees(Type reg, Type wanted, bool wider) {
 
 std::string spelled(Type t) { return "." + std::string(isa::type_name(t)); }
 
+// Whether braces stand around the one register of an operand and change nothing, as ptxas has it: in moves of bits, and around what is loaded or stored.
+bool braced(const isa::Match& match, const isa::OperandRule& rule, const Operand& given) {
+  if (given.kind != Operand::Kind::kVector || given.elements.size() != 1) return false;
+  if (rule.role != isa::OperandRule::Role::kDestination && rule.role != isa::OperandRule::Role::kSource) return false;
+  switch (match.form->row->opcode) {
+    case Opcode::k_mov: {
+      const Type t = match.modifiers.type;
+      return t == Type::kB16 || t == Type::kB32 || t == Type::kB64;
+    }
+    case Opcode::k_ld:
+    case Opcode::k_ldu:
+    case Opcode::k_st:
+    case Opcode::k_suld:
+    case Opcode::k_sust: return true;
+    default: return false;
+  }
+}
+
 struct Checker {
   const isa::Match& match;
   const std::vector<Register>& registers;
@@ -81,9 +99,20 @@ struct Checker {
         return {};
       }
       case Kind::kSymbol:
-        if (opcode == Opcode::k_mov && !destination) return {};
+        if (!destination && names_variables()) return {};
         return "'" + o.symbol + "' is no register declared here";
       default: return destination ? "a register is wanted" : "a register or a constant is wanted";
+    }
+  }
+
+  // Whether a variable's address may stand where a register does.
+  bool names_variables() const {
+    switch (opcode) {
+      case Opcode::k_mov:
+      case Opcode::k_mapa:
+      case Opcode::k_getctarank: return true;
+      case Opcode::k_cvta: return !match.modifiers.to;
+      default: return false;
     }
   }
 
@@ -136,10 +165,8 @@ struct Checker {
   }
 
   std::string one(const isa::OperandRule& rule, const Operand& given) const {
-    // Braces around the one register of a surface access change nothing.
     const int length = isa::vector_length(rule, match.modifiers);
-    const bool braced = (opcode == Opcode::k_suld || opcode == Opcode::k_sust) && given.kind == Kind::kVector && given.elements.size() == 1;
-    const Operand& o = braced ? given.elements[0] : given;
+    const Operand& o = braced(match, rule, given) ? given.elements[0] : given;
     const Type type = isa::operand_type(rule, match.modifiers);
     const bool is_vector = length != 0;
     const auto count = static_cast<std::size_t>(length);
@@ -209,6 +236,10 @@ void settle_operands(const isa::Match& match, const std::vector<isa::OperandRule
     const Type type = isa::operand_type(rules[i], match.modifiers);
     Operand& o = operands[i];
     if (rules[i].role == Role::kInteger) continue;
+    if (braced(match, rules[i], o)) {
+      Operand element = std::move(o.elements[0]);
+      o = std::move(element);
+    }
     settle_immediate(o, type);
     if (rules[i].role == Role::kTensor) {
       for (Operand& e : o.elements[0].elements) settle_immediate(e, type);

@@ -222,10 +222,25 @@ class ModuleParser {
       f.is_declaration = true;
     } else {
       if (!in_.at('{')) in_.unexpected("'{' or ';'");
-      parse_body(in_, state_, f);
+      body(f);
     }
     in_.function.clear();
     add_function(std::move(f), line);
+  }
+
+  // Where an instruction is unknown, the rest of the body is passed over.
+  void body(Function& f) {
+    const Cursor begin = in_;
+    const Function declared = f;
+    try {
+      parse_body(in_, state_, f);
+    } catch (const Failure& failure) {
+      if (!failure.unknown_instruction) throw;
+      in_ = begin;
+      in_.skip_braces();
+      f = declared;
+      f.unknown = Function::Unknown{failure.error.line, failure.error.message};
+    }
   }
 
   void add_function(Function f, int line) {

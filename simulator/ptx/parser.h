@@ -1,7 +1,8 @@
 // Parses PTX text into a Module.
 //
-// Every instruction must match a row of the table of instruction forms (forms.h); one that does not is an error that
-// names the opcode as written, the line in the PTX and the kernel or function that holds it. Nothing is skipped silently.
+// Every instruction must match a row of the table of instruction forms (forms.h). One that does not makes its function unknown (Function::unknown), with
+// the opcode as written and the line in the PTX: other functions do not need it. Whatever else is wrong is an error of the module, as a driver has it, also
+// an opcode that PTX does not have at all. Nothing is skipped silently.
 #pragma once
 
 #include <string>

@@ -38,8 +38,11 @@ std::string name(const Function& f, const Operand& o) { return f.registers.at(o.
 
 std::string error_of(const std::string& text) {
   const auto result = parse(text);
-  const auto* e = std::get_if<ParseError>(&result);
-  return e ? e->to_string() : "accepted";
+  if (const auto* e = std::get_if<ParseError>(&result)) return e->to_string();
+  for (const Function& f : std::get<Module>(result).functions) {
+    if (f.unknown) return ParseError{f.unknown->line, f.name, f.unknown->message}.to_string();
+  }
+  return "accepted";
 }
 
 // ---- Instructions -----------------------------------------------------------------------------------------------------
@@ -304,6 +307,59 @@ TEST(Locations, LinesFilesAndInlinedCalls) {
   EXPECT_EQ(inner.function, "in");
   EXPECT_EQ(inner.caller.line, 20);
   EXPECT_EQ(inner.caller.inlined_at, f.body[1].source.inlined_at);  // the chain goes on to line 11
+}
+
+// As ptxas has it.
+TEST(Operands, OneElementInBracesIsTheElement) {
+  for (const char* body : {"ld.global.b32 {%r1}, [%d1];", "ld.param.b32 {%r1}, [%d1];", "ld.volatile.b32 {%r1}, [%d1];", "ldu.global.b32 {%r1}, [%d1];",
+                           "ld.global.nc.b32 {%r1}, [%d1];", "mov.b32 %r1, {%r2};", "mov.b32 {%r1}, %r2;", "mov.b64 {%d1}, %d2;", "mov.b32 %r1, {5};"}) {
+    const Module m = module_of(kernel(body));
+    EXPECT_EQ(m.functions[0].body[0].operands[0].kind, Operand::Kind::kRegister) << body;
+    EXPECT_NE(m.functions[0].body[0].operands[1].kind, Operand::Kind::kVector) << body;
+  }
+  for (const char* body : {"st.global.b32 [%d1], {%r1};", "st.shared.b32 [%r2], {7};"}) {
+    EXPECT_NE(module_of(kernel(body)).functions[0].body[0].operands[1].kind, Operand::Kind::kVector) << body;
+  }
+  for (const char* body : {"add.u32 {%r1}, %r2, %r3;", "add.u32 %r1, {%r2}, %r3;", "mov.u32 {%r1}, %r2;", "ld.global.v2.b32 {%r1}, [%d1];",
+                           "ld.global.b32 {%r1, %r2}, [%d1];", "atom.global.add.u32 {%r1}, [%d1], %r2;", "ld.global.b32 {_}, [%d1];"}) {
+    EXPECT_NE(error_of(kHeader + kernel(body)), "accepted") << body;
+  }
+}
+
+TEST(Operands, AVariableStandsWhereItsAddressIsTaken) {
+  const std::string t = ".shared .align 8 .b8 t[16];\n";
+  for (const char* body : {"mov.b32 %r1, t;", "mov.b64 %d1, t+4;", "cvta.shared.u64 %d1, t;", "cvta.shared.u64 %d1, t+8;", "mapa.u64 %d1, t, 1;",
+                           "mapa.shared::cluster.u32 %r1, t+4, 1;", "getctarank.shared::cluster.u32 %r1, t;"}) {
+    EXPECT_EQ(error_of(kHeader + kernel(t + body)), "accepted") << body;
+  }
+  for (const char* body : {"cvta.to.shared.u64 %d1, t;", "add.u64 %d1, t, 4;", "cvt.u64.u32 %d1, t;"}) {
+    EXPECT_NE(error_of(kHeader + kernel(t + body)), "accepted") << body;
+  }
+}
+
+// An instruction that no form knows is its function's affair alone.
+TEST(Functions, WithAnUnknownInstructionAreUnknownAlone) {
+  const Module m = module_of(
+      ".func (.param .b32 r) half(.param .b32 x) {\n.reg .b32 %r<2>;\n{ tcgen05.unheard.b32 %r1; }\n@%none bra $nowhere;\n}\n.entry k() { ret; }\n"
+      ".entry l() { .reg .b32 %r<2>;\nadd.u32 %r0, {%r1}, %r1; }\n");
+  ASSERT_EQ(m.functions.size(), 3u);
+  ASSERT_TRUE(m.functions[0].unknown.has_value());
+  EXPECT_EQ(m.functions[0].unknown->line, 6);
+  EXPECT_EQ(m.functions[0].unknown->message, "unknown instruction 'tcgen05.unheard.b32'");
+  EXPECT_TRUE(m.functions[0].body.empty());
+  EXPECT_EQ(m.functions[0].parameters.size(), 1u);
+  EXPECT_FALSE(m.functions[1].unknown.has_value());
+  EXPECT_EQ(m.functions[1].body.size(), 1u);
+  ASSERT_TRUE(m.functions[2].unknown.has_value());
+  EXPECT_EQ(m.functions[2].unknown->line, 11);
+}
+
+// What no assembler takes refuses the module, as a driver does.
+TEST(Functions, WithAnotherMistakeRefuseTheModule) {
+  for (const char* body :
+       {"add.u32 %r1, %none, %r2;", "bra $nowhere;", "call nothing;", "frobnicate.u32 %r1, %r2;", "tcgen05.unheard; {", ".reg .b32 %r<2>; ]"}) {
+    EXPECT_TRUE(std::holds_alternative<ParseError>(parse(kHeader + kernel(body)))) << body;
+  }
 }
 
 // ---- What is refused --------------------------------------------------------------------------------------------------

@@ -68,6 +68,16 @@ class LookForLeaks {
   unsigned before_;
 };
 
+// The check strict-barriers is on as long as it lives.
+class StrictBarriers {
+ public:
+  StrictBarriers();
+  ~StrictBarriers();
+
+ private:
+  unsigned before_;
+};
+
 }  // namespace lockstep::checker
 
 // Host code of a pair follows, as the body of a function template over `bool faulty`.

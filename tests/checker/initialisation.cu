@@ -347,4 +347,38 @@ PAIR(passed_through_a_call, "uninitialised") {
   passed_through_a_call<faulty><<<1, 32>>>(x, y);
 }
 
+// Fields of one byte in fresh memory: the word is read, changed in part and written back. Only a field that nobody assigned may not decide.
+struct Fields {
+  unsigned low : 3, high : 5, rest : 24;
+};
+template <bool faulty>
+__global__ void field_beside_another(int* y) {
+  __shared__ Fields s[32];
+  Fields& f = s[threadIdx.x];
+  f.high = threadIdx.x;
+  if (!faulty) f.low = 5;
+  y[threadIdx.x] = f.high;
+  if (f.low == 5) y[threadIdx.x] = 1;  // FAULT field_beside_another
+}
+PAIR(field_beside_another, "uninitialised") {
+  Buffer<int> y(32);
+  field_beside_another<faulty><<<1, 32>>>(y);
+}
+
+// A flag that is set makes its own bit known and no other.
+struct Marks {
+  unsigned seen : 1, done : 1;
+};
+template <bool faulty>
+__global__ void flag_of_another_launch(const Marks* m, int* y) {
+  if (faulty ? m->done : m->seen) *y = 1;  // FAULT flag_of_another_launch
+}
+__global__ void mark_seen(Marks* m) { m->seen = 1; }
+PAIR(flag_of_another_launch, "uninitialised") {
+  Buffer<Marks> m(1);
+  Buffer<int> y(1);
+  mark_seen<<<1, 1>>>(m);
+  flag_of_another_launch<faulty><<<1, 1>>>(m, y);
+}
+
 }  // namespace

@@ -54,6 +54,24 @@ PAIR(mbarrier_initialised_twice, "mbarrier-misuse") {
 }
 
 template <bool faulty>
+__global__ void mbarrier_invalidated_twice(int* y) {
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 32);
+  __syncthreads();
+  ARRIVE(&bar);
+  WAIT_PHASE(&bar, 0);
+  __syncthreads();
+  for (int k = 0; k < 1 + faulty; ++k) {
+    if (threadIdx.x == 0) INVALIDATE(&bar);  // FAULT mbarrier_invalidated_twice
+  }
+  y[threadIdx.x] = 1;
+}
+PAIR(mbarrier_invalidated_twice, "mbarrier-misuse") {
+  Buffer<int> y(32);
+  mbarrier_invalidated_twice<faulty><<<1, 32>>>(y);
+}
+
+template <bool faulty>
 __global__ void mbarrier_for_no_arrivals(int* y) {
   __shared__ unsigned long long bar;
   if (threadIdx.x == 0) INIT(&bar, faulty ? 0 : 1);  // FAULT mbarrier_for_no_arrivals

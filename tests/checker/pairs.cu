@@ -4,6 +4,7 @@
 #include "bounds.cu"
 #include "clusters.cu"
 #include "dependent_launches.cu"
+#include "ended_threads.cu"
 #include "global_races.cu"
 #include "grid_order.cu"
 #include "initialisation.cu"
@@ -18,3 +19,4 @@
 #include "streams.cu"
 #include "synchronisation.cu"
 #include "tensor_copies.cu"
+#include "two_threads.cu"

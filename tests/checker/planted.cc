@@ -22,9 +22,11 @@ bool add(Pair pair) {
   return true;
 }
 
-// The simulated GPU alone looks for leaks.
+// The simulated GPU alone looks for leaks, and has strict barriers.
 LookForLeaks::LookForLeaks() : before_(0) {}
 LookForLeaks::~LookForLeaks() = default;
+StrictBarriers::StrictBarriers() : before_(0) {}
+StrictBarriers::~StrictBarriers() = default;
 
 namespace {
 

@@ -1,4 +1,5 @@
 // wgmma: multiplications of four warps whose fences, groups and waits are missing, whose operands change under them, or which not all four execute.
+#include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 #include "tests/checker/matrix.cuh"
 
@@ -282,7 +283,7 @@ __global__ void wgmma_before_the_barrier(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_before_the_barrier, "uninitialised, race, missing-proxy-fence") {
+PAIR(wgmma_before_the_barrier, "race, uninitialised, missing-proxy-fence") {
   Buffer<float> y(128);
   wgmma_before_the_barrier<faulty><<<1, 128>>>(y);
 }
@@ -526,6 +527,32 @@ __global__ void wgmma_two_shapes_on_one_accumulator(float* y) {
 PAIR(wgmma_two_shapes_on_one_accumulator, "async-order") {
   Buffer<float> y(128);
   wgmma_two_shapes_on_one_accumulator<faulty><<<1, 128>>>(y);
+}
+
+// One thread of the warpgroup gives the tile back, for all four warps: the multiplication is one operation of all of them.
+template <bool faulty>
+__global__ void wgmma_tile_given_back_by_one_thread(float* y) {
+  __shared__ __align__(128) Half tile[kA + kB];
+  __shared__ unsigned long long free;
+  if (threadIdx.x == 0) INIT(&free, 1);
+  fill(tile, kA + kB);
+  if (threadIdx.x >= 128) {
+    WAIT_PHASE(&free, 0);
+    for (int i = threadIdx.x - 128; i < kA + kB; i += 32) tile[i] = 0;  // FAULT wgmma_tile_given_back_by_one_thread
+    return;
+  }
+  float d[4] = {};
+  WGMMA_FENCE();
+  WGMMA(d, matrix(tile), matrix(tile + kA), false);  // FAULT wgmma_tile_given_back_by_one_thread
+  WGMMA_COMMIT();
+  if (faulty && threadIdx.x == 40) ARRIVE(&free);
+  WGMMA_WAIT(0);
+  if (!faulty && threadIdx.x == 40) ARRIVE(&free);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_tile_given_back_by_one_thread, "race") {
+  Buffer<float> y(128);
+  wgmma_tile_given_back_by_one_thread<faulty><<<1, 160>>>(y);
 }
 
 }  // namespace

@@ -333,7 +333,7 @@ std::string findings_of(const std::string& words, int status, const std::string&
   return all;
 }
 
-TEST(NeverRan, ARefusedModuleIsAnErrorInEveryReport) {
+TEST(NeverRan, ARefusedKernelIsAnErrorInEveryReport) {
   const std::string j = scratch("not_simulated.json"), s = scratch("not_simulated.sarif"),
                     t = scratch("not_simulated.txt");
   const std::string reports = "--report=" + j + " --report=" + s + " --report=" + t;
@@ -347,18 +347,19 @@ TEST(NeverRan, ARefusedModuleIsAnErrorInEveryReport) {
   const json& f = report["findings"][0];
   EXPECT_EQ(f["kind"], "refused");
   EXPECT_EQ(f["severity"], "error");
-  EXPECT_EQ(f["line"], 9);
+  EXPECT_EQ(f["line"], 10);
   EXPECT_TRUE(has(f["text"], "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'"))
       << f["text"];
-  EXPECT_TRUE(has(f["text"], "not_simulated.cu:9")) << f["text"];
-  EXPECT_TRUE(has(f["text"], "odd(int*), fine(int*)") || has(f["text"], "fine(int*), odd(int*)")) << f["text"];
-  EXPECT_EQ(report["kernels"].size(), 0u);
-  EXPECT_EQ(report["refused_launches"], 2);
+  EXPECT_TRUE(has(f["text"], "not_simulated.cu:10")) << f["text"];
+  EXPECT_TRUE(has(f["text"], "This kernel cannot run: odd(int*)")) << f["text"];
+  ASSERT_EQ(report["kernels"].size(), 1u);
+  EXPECT_TRUE(has(report["kernels"][0].dump(), "fine(int*)")) << "the other kernel of the module runs";
+  EXPECT_EQ(report["refused_launches"], 1);
   const json result = json::parse(contents(s))["runs"][0]["results"][0];
   EXPECT_EQ(result["ruleId"], "refused");
   EXPECT_EQ(result["level"], "error");
-  EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"]["startLine"], 9);
-  EXPECT_TRUE(has(contents(t), "0 kernels launched on a simulated sm_90, 2 launches refused: 1 error")) << contents(t);
+  EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"]["startLine"], 10);
+  EXPECT_TRUE(has(contents(t), "1 kernel launched on a simulated sm_90, 1 launch refused: 1 error")) << contents(t);
 }
 
 TEST(NeverRan, ARefusedModuleBesideOneThatRanIsAnErrorToo) {
@@ -372,24 +373,32 @@ TEST(NeverRan, ARefusedModuleBesideOneThatRanIsAnErrorToo) {
   }
 }
 
-TEST(NeverRan, ARefusedModuleIsOneWhoeverLooksAtErrors) {
-  EXPECT_EQ(findings_of(program("not_simulated") + " last", 86), "refused error 2");
+TEST(NeverRan, ARefusedKernelIsOneWhoeverLooksAtErrors) {
+  EXPECT_EQ(findings_of(program("not_simulated") + " last", 86), "refused error 1");
 }
 
-TEST(NeverRan, ARefusedModuleIsLoudWithoutExecToo) {
+TEST(NeverRan, AKernelThatNobodyLaunchesIsNoError) {
+  const std::string words = program("not_simulated") + " fine";
+  EXPECT_EQ(findings_of(words, 0, "--require-kernels"), "");
+  const Outcome o = run("exec -- " + words);
+  EXPECT_TRUE(has(o.err, "1 kernel launched on a simulated sm_90: 0 errors")) << o.err;
+}
+
+TEST(NeverRan, ARefusedKernelIsLoudWithoutExecToo) {
   const Outcome o =
       shell("LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " " + program("not_simulated"));
   EXPECT_EQ(o.status, 86) << o.err;
   EXPECT_TRUE(has(o.err, "refused: PTX line")) << o.err;
 }
 
-TEST(NeverRan, ARefusedModuleCanBeSuppressed) {
+TEST(NeverRan, ARefusedKernelCanBeSuppressed) {
   const std::string file = scratch("refusals"), j = scratch("refusals.json");
   std::ofstream(file) << "refused *\n";
   const Outcome o = run("exec --suppressions=" + file + " --report=" + j + " -- " + program("not_simulated"));
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_EQ(json::parse(contents(j))["suppressed"].size(), 1u);
-  EXPECT_EQ(run("exec --require-kernels --suppressions=" + file + " -- " + program("not_simulated")).status, 87)
+  EXPECT_EQ(run("exec --require-kernels --suppressions=" + file + " -- " + program("not_simulated") + " odd").status,
+            87)
       << "and still nothing has run";
 }
 
@@ -476,11 +485,12 @@ TEST(Inspect, NamesTheKernelsThatCannotRun) {
   EXPECT_TRUE(has(good.out, "which can run its kernel\n")) << good.out;
   const Outcome odd = inspect("not_simulated");
   EXPECT_EQ(odd.status, 1) << odd.out;
-  EXPECT_TRUE(has(odd.out, "cannot run any of the kernels of one module: fine(int*), odd(int*)\n")) << odd.out;
+  EXPECT_TRUE(has(odd.out, "cannot run the kernel odd(int*)\n")) << odd.out;
+  EXPECT_TRUE(has(odd.out, "its other kernels (1) can run\n")) << odd.out;
   EXPECT_TRUE(
       has(odd.out, "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'\n    at "))
       << odd.out;
-  EXPECT_TRUE(has(odd.out, "not_simulated.cu:9\n")) << odd.out;
+  EXPECT_TRUE(has(odd.out, "not_simulated.cu:10\n")) << odd.out;
   const Outcome dynamic = inspect("dynamic_parallelism");
   EXPECT_EQ(dynamic.status, 1) << dynamic.out;
   EXPECT_TRUE(has(dynamic.out, "dynamic parallelism")) << dynamic.out;

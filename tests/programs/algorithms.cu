@@ -4,6 +4,7 @@
 
 #include "cub_block.cu"
 #include "cub_device.cu"
+#include "thrust_in_place.cu"
 #include "thrust_segments.cu"
 #include "thrust_statistics.cu"
 #include "thrust_words.cu"

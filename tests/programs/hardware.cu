@@ -1,6 +1,7 @@
 // Programs close to the hardware, with asynchronous copies, grids that wait, named barriers and packed data, as one
 // binary.
 #include "async_tiles.cu"
+#include "bit_fields.cu"
 #include "grid_iterations.cu"
 #include "motion_search.cu"
 #include "packed_records.cu"

@@ -34,7 +34,8 @@ inline std::vector<Program>& programs() {
 inline const char* running = "";
 
 // The body of a program: takes `int mistake` and returns a verdict.
-#define PROGRAM(name, mistakes)                                                                         \
+#define PROGRAM(name, mistakes) PROGRAM_NAMED(name, mistakes)  // where a binary has renamed it, by the new name
+#define PROGRAM_NAMED(name, mistakes)                                                                   \
   static bool run_##name(int mistake);                                                                  \
   static const bool listed_##name = (programs().push_back(Program{#name, mistakes, run_##name}), true); \
   static bool run_##name([[maybe_unused]] int mistake)

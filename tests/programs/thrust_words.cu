@@ -26,8 +26,6 @@ PROGRAM(thrust_words, 1) {
   const auto ends = thrust::reduce_by_key(d_words.begin(), d_words.end(), thrust::constant_iterator<int>(1),
                                           keys.begin(), counts.begin());
   const size_t distinct = ends.first - keys.begin();
-  // Not in place: thrust::unique reads a tile and tells of it by a relaxed flag, and PTX does not let that order the
-  // reads before another block's writes.
   thrust::device_vector<unsigned> d_unique(d_words.size());
   const size_t unique = thrust::unique_copy(d_words.begin(), d_words.end(), d_unique.begin()) - d_unique.begin();
   std::vector<unsigned> got(distinct);

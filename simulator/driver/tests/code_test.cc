@@ -258,6 +258,28 @@ CUDA_TEST(DriverJit, BoundsRegistersAndThreads) {
 }
 
 // As an H100's driver answered.
+// On the simulated GPU alone: an instruction of PTX that it does not have.
+CUDA_TEST(DriverModule, AKernelThatIsNotSimulatedIsRefusedAlone) {
+  start();
+  const std::string text = std::string(kPtx) + ".visible .entry odd() {\n  tcgen05.unheard;\n}\n";
+  const CUmodule module = load(text.c_str());
+  EXPECT_EQ(scaled(function(module, "scale"), 5), 15u);
+  CUfunction odd = nullptr;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_CU(CUDA_ERROR_INVALID_PTX, cuModuleGetFunction(&odd, module, "odd"));
+    EXPECT_EQ(odd, nullptr);
+  }
+  CUfunction all[4] = {};
+  GOOD(cuModuleEnumerateFunctions(all, 4, module));
+  EXPECT_CU(CUDA_ERROR_INVALID_PTX, cuLaunchKernel(all[2], 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+  CUlibrary library = nullptr;
+  GOOD(cuLibraryLoadData(&library, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CUkernel kernel = nullptr;
+  EXPECT_CU(CUDA_ERROR_INVALID_PTX, cuLibraryGetKernel(&kernel, library, "odd"));
+  GOOD(cuLibraryGetKernel(&kernel, library, "scale"));
+  EXPECT_EQ(scaled(function(module, "scale"), 6), 18u) << "not sticky";
+}
+
 CUDA_TEST(DriverJit, RefusesOptionsThatCannotBe) {
   start();
   const auto refused = [](CUjit_option option, std::size_t value) {

@@ -136,5 +136,73 @@ TEST(GoesOn, OnlyWhenAsked) {
   EXPECT_FALSE(o.findings[0].survived);
 }
 
+// mbarrier.init and mbarrier.inval at the wrong time; %r9: the object's address.
+struct MbarrierCase : Case {
+  Outcome run_object(const std::string& body, std::uint32_t threads) {
+    return run("  .shared .align 8 .b64 object;\n  mov.u32 %r9, object;\n  mov.u32 %r10, 0;\n" + body + "  st.global.u32 [%rd6], %r10;", threads);
+  }
+};
+
+TEST(GoesOn, AfterASecondInitWithAFreshObject) {
+  // One of three arrivals has come when the object is made again, for two: these complete the first phase of the new one.
+  MbarrierCase c;
+  const Outcome o = c.run_object(
+      "  mbarrier.init.shared.b64 [%r9], 3;\n  mbarrier.arrive.shared.b64 _, [%r9];\n  mbarrier.init.shared.b64 [%r9], 2;\n"
+      "  mbarrier.arrive.shared.b64 _, [%r9];\n  mbarrier.test_wait.parity.shared.b64 %p1, [%r9], 0;\n  mbarrier.arrive.shared.b64 _, [%r9];\n"
+      "  mbarrier.test_wait.parity.shared.b64 %p2, [%r9], 0;\n  selp.u32 %r10, 1, 0, %p1;\n  selp.u32 %r11, 2, 0, %p2;\n  add.u32 %r10, %r10, %r11;\n",
+      1);
+  ASSERT_EQ(o.findings.size(), 1u) << text(o);
+  EXPECT_EQ(o.findings[0].kind, Kind::kMbarrierMisuse);
+  EXPECT_TRUE(o.findings[0].survived);
+  EXPECT_THAT(text(o), HasSubstr("is initialised again while it is in use"));
+  EXPECT_EQ(c.gpu.fetch<std::uint32_t>(c.y, 1)[0], 2u) << "complete after two arrivals, and not after one";
+}
+
+TEST(GoesOn, AfterASecondInitThatThreadsWaitAt) {
+  // Warp 1 waits for a phase that the second object completes.
+  MbarrierCase c;
+  c.gpu.config.checks &= ~check::kRaces;  // it is a race, too
+  const Outcome o = c.run_object(
+      "  setp.ne.u32 %p1, %r1, 0;\n  @!%p1 mbarrier.init.shared.b64 [%r9], 9;\n  bar.sync 0;\n  setp.ge.u32 %p2, %r1, 32;\n  @%p2 bra WAIT;\n"
+      "  @%p1 bra OUT;\n  nanosleep.u32 1000;\n  mbarrier.init.shared.b64 [%r9], 1;\n  mbarrier.arrive.shared.b64 _, [%r9];\n  bra OUT;\n"
+      "WAIT:\n  mbarrier.try_wait.parity.shared.b64 %p3, [%r9], 0;\n  @!%p3 bra WAIT;\n  mov.u32 %r10, 7;\nOUT:\n",
+      64);
+  ASSERT_EQ(o.findings.size(), 1u) << text(o);
+  EXPECT_TRUE(o.findings[0].survived);
+  EXPECT_EQ(c.gpu.fetch<std::uint32_t>(c.y, 64)[63], 7u);
+}
+
+TEST(GoesOn, AfterASecondInval) {
+  MbarrierCase c;
+  const Outcome o = c.run_object(
+      "  mbarrier.init.shared.b64 [%r9], 1;\n  mov.u32 %r4, 0;\nL:\n  mbarrier.inval.shared.b64 [%r9];\n  add.u32 %r4, %r4, 1;\n"
+      "  setp.lt.u32 %p1, %r4, 4;\n  @%p1 bra L;\n  mbarrier.init.shared.b64 [%r9], 1;\n  mbarrier.arrive.shared.b64 _, [%r9];\n"
+      "  mbarrier.test_wait.parity.shared.b64 %p2, [%r9], 0;\n  selp.u32 %r10, 7, 0, %p2;\n",
+      1);
+  ASSERT_EQ(o.findings.size(), 1u) << text(o);
+  EXPECT_THAT(text(o), HasSubstr("is invalidated and not initialised, or has been invalidated before"));
+  EXPECT_EQ(o.findings[0].occurrences, 3u) << text(o);
+  EXPECT_EQ(c.gpu.fetch<std::uint32_t>(c.y, 1)[0], 7u);
+}
+
+TEST(GoesOn, AfterAnInvalWhileThreadsWait) {
+  // The bytes stay as they are, and the waiters are released by the arrival that comes after.
+  MbarrierCase c;
+  c.gpu.config.checks &= ~check::kRaces;  // it is a race, too
+  const Outcome o = c.run_object(
+      "  setp.ne.u32 %p1, %r1, 0;\n  @!%p1 mbarrier.init.shared.b64 [%r9], 1;\n  bar.sync 0;\n  setp.ge.u32 %p2, %r1, 32;\n  @%p2 bra WAIT;\n"
+      "  @%p1 bra OUT;\n  nanosleep.u32 1000;\n  mbarrier.inval.shared.b64 [%r9];\n  mbarrier.arrive.shared.b64 _, [%r9];\n  bra OUT;\n"
+      "WAIT:\n  mbarrier.try_wait.parity.shared.b64 %p3, [%r9], 0;\n  @!%p3 bra WAIT;\n  mov.u32 %r10, 7;\nOUT:\n",
+      64);
+  ASSERT_EQ(o.findings.size(), 1u) << text(o);
+  EXPECT_THAT(text(o), HasSubstr("is invalidated while threads wait for it"));
+  EXPECT_EQ(c.gpu.fetch<std::uint32_t>(c.y, 64)[63], 7u);
+}
+
+TEST(GoesOn, NotAfterAnMbarrierMisuseWhoseObjectIsGone) {
+  MbarrierCase c;
+  EXPECT_TRUE(c.run_object("  mbarrier.arrive.shared.b64 _, [%r9];\n", 1).failed()) << "never initialised";
+}
+
 }  // namespace go_on_test
 }  // namespace lockstep::engine

@@ -112,9 +112,10 @@ std::uint64_t writers_of(Worker& k, std::uint64_t address, check::GlobalRaces::C
 void run_proxy_fence(Warp& w, const Op& op, LaneMask mask) {
   Block& b = *w.block;
   ProxyFence f;
-  f.known = b.races.known_to(w.index, mask, mask == w.exists);
-  fence(w, static_cast<check::Scope>(op.scope), mask);
+  fence(w, static_cast<check::Scope>(op.scope), mask, op.flags);
   if (!b.launch->check_races) return;
+  f.known = b.races.clocks_known_to(w.index, mask, mask == w.exists);
+  b.races.tick(w.index);
   f.epoch = b.races.epoch();
   f.clock = b.races.clock(w.index);
   f.lanes = mask;
@@ -157,7 +158,7 @@ bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, Block& owner, std::u
 
 void run_tensor_map_fence(Warp& w, const Op& op, LaneMask mask) {
   Block& b = *w.block;
-  fence(w, static_cast<check::Scope>(op.scope), mask);
+  fence(w, static_cast<check::Scope>(op.scope), mask, op.flags);
   if (!b.launch->check_races || b.worker->races == nullptr) return;
   std::uint64_t address[kWarpSize];
   load_addresses(w, op, address);

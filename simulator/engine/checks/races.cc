@@ -54,6 +54,15 @@ bool writes_what_is_there(Warp& w, const Request& r, int lane, const Opponent& o
 
 bool is_strong(const Request& r) { return (r.op->flags & kStrong) != 0 || (r.reads && r.writes); }
 
+check::Side side_of(Warp& w, const Request& r) {
+  check::Side side = side_of(w, *r.op, r.pc, r.writes, is_strong(r));
+  side.updates = r.reads && r.writes;
+  side.observes = side.updates && reads_value(*r.op);
+  side.acquires = (r.op->flags & kAcquire) != 0 && r.reads;
+  side.releases = (r.op->flags & kRelease) != 0 && r.writes;
+  return side;
+}
+
 // Whether one side is a plain read whose value a compare-and-swap compares with, and the other is atomic: the guess with which loops around a
 // compare-and-swap begin. A stale one only makes it fail.
 bool is_guess(const Warp& w, const Request& r, const Opponent& other) {
@@ -81,11 +90,26 @@ const char* advice(const Opponent& other, Harm harm) {
   return "Nothing orders the two blocks: atomics of device scope, a flag with fences on both sides, a barrier of the grid or two kernels would.";
 }
 
+std::uint64_t index_in_grid(const Launch& launch, const Dim3& block) {
+  const Dim3& grid = launch.config->grid;
+  return block.x + std::uint64_t{grid.x} * (block.y + std::uint64_t{grid.y} * block.z);
+}
+
+check::RaceShape shape_of(const Block& b, const Request& r, const Opponent& o) {
+  if (is_strong(r) || o.is_strong) return check::RaceShape::kOther;
+  if (o.same_block) return r.writes && o.is_write ? check::RaceShape::kWritesOfABlock : check::RaceShape::kOther;
+  if (r.writes == o.is_write) return check::RaceShape::kOther;
+  const std::uint64_t mine = index_in_grid(*b.launch, b.ctaid), theirs = index_in_grid(*b.launch, o.block);
+  return (r.writes ? mine > theirs : theirs > mine) ? check::RaceShape::kLaterBlockWrites : check::RaceShape::kOther;
+}
+
 // False: the launch ends.
 __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space, std::string where, const Opponent& o) {
   Block& b = *w.block;
   const Harm harm = writes_what_is_there(w, r, lane, o) ? Harm::kSameValue : is_guess(w, r, o) ? Harm::kGuess : Harm::kSome;
   const bool benign = harm != Harm::kSome;
+  const check::RaceShape shape = shape_of(b, r, o);
+  if (shape != check::RaceShape::kOther && !benign && known_before(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown)) return true;
   // Once a site says it all, and a loop may come here very often.
   if (benign ? !first_time(w, check::Kind::kRace, r.pc, ReportedSite::As::kInformation) : already_reported(w, check::Kind::kRace, r.pc)) return true;
   check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kRace);
@@ -96,20 +120,21 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
                  ? "The copy may read its source until its thread has waited, by cp.async.bulk.wait_group.read; then a barrier tells the others."
                  : advice(o, harm);
   f.survived = !benign && goes_on_after(*b.launch, check::Kind::kRace);
-  const bool goes_on = benign || f.survived;
+  f.other = other;
+  const bool known = !benign && shape != check::RaceShape::kOther && is_known_in_library(*b.launch, f, shape);
+  if (known) first_time(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown);
+  const bool goes_on = benign || known || f.survived;
   if (f.survived) first_time(w, check::Kind::kRace, r.pc);
   if (o.same_block) {
-    f.other = other;
     goes_on ? report(b, std::move(f)) : report(w, std::move(f));
     return goes_on;
   }
   // Which of two blocks came first is up to the host's threads. The finding tells the write first, and of two writes the one that stands first
   // in the program; it counts for the block that is later in the schedule, as if blocks ran one after another.
-  f.other = f.access;
+  const check::Access mine = f.access;
   if (o.is_write && (!r.writes || o.pc < r.pc || (o.pc == r.pc && o.position < b.position))) {
     f.access = other;
-  } else {
-    f.other = other;
+    f.other = mine;
   }
   const std::uint64_t position = std::max(b.position, o.position);
   report_at(b, position, std::move(f));
@@ -241,8 +266,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
   Block& b = *w.block;
   Worker& k = *b.worker;
   GlobalRaces& races = *k.races;
-  GlobalRaces::Side side = side_of(w, *r.op, r.pc, r.writes, is_strong(r));
-  side.observes = r.reads && r.writes && reads_value(*r.op);
+  const check::Side side = side_of(w, r);
   GlobalRaces::Access access(races, side, k.race_memo);
   if (r.size >= 4 && r.size <= 16 && !few(lanes)) lanes &= ~record_cells(w, r, lanes, access, cells_of);
   bool good = true;
@@ -250,6 +274,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
     const std::uint64_t first = r.address[i], last = first + r.size - 1;
     check::RaceCell* cell = cells_of(first);
     if (cell == nullptr) {
+      if (side.strong) races.access_without_cell(first, static_cast<std::uint32_t>(i), side);
       store(w, r, 1u << i);
       return;
     }
@@ -262,24 +287,6 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
     store(w, r, 1u << i);
   });
   return good;
-}
-
-std::uint64_t shared_place_name(std::uint32_t serial, std::uint32_t offset) { return 1ull << 63 | std::uint64_t{serial} << kRankShift | offset; }
-
-// What a strong access's address is called in GridOrder; 0 when no other block can reach it.
-std::uint64_t place_name(const Warp& w, const Op& op, std::uint64_t address) {
-  const Block& b = *w.block;
-  const Space space = static_cast<Space>(op.space);
-  bool shared = space == Space::kShared || space == Space::kSharedCluster;
-  if (space == Space::kGeneric && address - b.launch->shared_window < (1ull << 32)) {
-    shared = true;
-    address -= b.launch->shared_window;
-  }
-  if (!shared) return address;
-  if (!b.launch->shared_cells) return 0;
-  const auto narrow = static_cast<std::uint32_t>(address);
-  const auto first = b.serial - b.cluster_rank;
-  return shared_place_name(first + rank_named(b, narrow), narrow & kOffsetMask);
 }
 
 // Lanes whose compare-and-swap finds another value: it reads, and writes nothing (PTX ISA 8.4).
@@ -313,7 +320,7 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
   if (r.size == 4 && b.races.shift() == 2) {
     if (!strong) {
       if (!few(lanes)) lanes &= ~record_runs(w, r, lanes);
-    } else if (r.writes && r.store == nullptr && b.races.write_lanes_strongly(r.address, lanes, w.index, r.pc)) {
+    } else if (r.writes && r.store == nullptr && b.races.write_lanes_strongly(r.address, lanes, side_of(w, r))) {
       return true;
     }
   }
@@ -322,6 +329,7 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
   // Matrices, above all, and whatever is accessed of granules of a byte.
   const std::uint32_t granules = r.size >> b.races.shift(), step = 4u << b.races.shift();
   const bool fours = !strong && granules >= 4 && granules % 4 == 0;
+  const check::Side side = side_of(w, r);
   each(lanes, [&](int i) {
     const auto first = static_cast<std::uint32_t>(r.address[i]), thread = w.index * kWarpSize + static_cast<std::uint32_t>(i);
     bool found = false;
@@ -329,10 +337,10 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
       for (std::uint32_t at = first; at < first + r.size; at += step) {
         const std::uint32_t g = at >> b.races.shift();
         if (!(r.writes ? b.races.write_four(g, thread, r.pc) : b.races.read_four(g, thread, r.pc)))
-          found |= b.races.access(at, step, thread, r.pc, r.writes, false, c);
+          found |= b.races.access(at, step, static_cast<std::uint32_t>(i), side, c);
       }
     } else {
-      found = b.races.access(first, r.size, thread, r.pc, r.writes, strong, c);
+      found = b.races.access(first, r.size, static_cast<std::uint32_t>(i), side, c);
     }
     if (found && good) {
       good = report_race(w, r, i, Space::kShared, in_shared_variable(*b.launch, r.address[i]), opponent(b, w.index, c));
@@ -378,28 +386,13 @@ check::Access last_write_to_shared(Warp& w, const Block& owner, std::uint32_t of
   return access_of(b, o, offset, 1);
 }
 
-void before_strong_write(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
-  Block& b = *w.block;
-  const bool releases = (op.flags & kRelease) != 0;
-  if (!b.worker->between_blocks || !(releases || b.block_clock.has_released()) || static_cast<check::Scope>(op.scope) == check::Scope::kBlock) return;
-  check::GridOrder& grid = b.worker->races->grid();
-  check::ReleaseClock done;
-  if (releases) done = done_by(w, lanes);
-  std::uint64_t last = 0;
-  each(lanes, [&](int i) {
-    const std::uint64_t place = place_name(w, op, addresses[i]);
-    if (place != 0 && place != last) grid.leave(place, b.block_clock, releases ? &done : nullptr);
-    last = place;
-  });
-}
-
-namespace {
-
-// Memory has been read. Shared memory of a cluster's blocks is read by one host thread.
-void observe(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
+void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
   Worker& k = *w.block->worker;
+  // Shared memory of a cluster's blocks is read by one host thread.
+  if (k.races == nullptr || !k.races->parallel() || static_cast<check::Scope>(op.scope) == check::Scope::kBlock) return;
   GlobalRaces& races = *k.races;
-  const GlobalRaces::Side side = side_of(w, op, w.pc - 1, false, true);
+  check::Side side = side_of(w, op, w.pc - 1, false, true);
+  side.acquires = (op.flags & kAcquire) != 0;
   each(lanes, [&](int i) {
     if (!k.memory->in_window(addresses[i])) return;
     const std::uint64_t first = addresses[i], last = first + std::uint32_t{op.width} * op.elements - 1;
@@ -409,83 +402,59 @@ void observe(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lan
   });
 }
 
-}  // namespace
-
-void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
-  Block& b = *w.block;
-  if (!b.worker->between_blocks || static_cast<check::Scope>(op.scope) == check::Scope::kBlock) return;
-  if (b.worker->races->parallel()) observe(w, op, addresses, lanes);
-  check::GridOrder& grid = b.worker->races->grid();
-  if (!grid.used()) return;
-  std::uint64_t last = 0;
-  each(lanes, [&](int i) {
-    const std::uint64_t place = place_name(w, op, addresses[i]);
-    if (place != 0 && place != last) grid.find(place, b.block_clock, w.index, (op.flags & kAcquire) != 0);
-    last = place;
-  });
-}
-
-void fence(Warp& w, check::Scope scope, LaneMask lanes) {
+void fence(Warp& w, check::Scope scope, LaneMask lanes, std::uint32_t sides) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  Block& b = *w.block;
-  if (!b.launch->check_races) return;
-  // All that are left: PTX does not say that a fence orders lanes that execute it together, and a great many programs take it to.
-  const bool all = lanes == living(w);
-  b.races.fence(w.index, lanes, all);
-  if (!b.worker->between_blocks) return;
-  b.block_clock.pass_on(w.index);
-  if (scope != check::Scope::kBlock) b.block_clock.fence(b.races, w.index, lanes, all, b.worker->races->grid());
+  if (!w.block->launch->check_races) return;
+  if (sides & kAcquire) w.block->races.acquire_fence(w.index, lanes, lanes == living(w), scope);
+  if (sides & kRelease) w.block->races.release_fence(w.index, lanes, lanes == living(w), scope);
 }
 
-void release(Warp& w, LaneMask lanes) {
+void released(Warp& w) {
+  if (w.block->launch->check_races) w.block->races.end_release(w.index);
+}
+
+void acquired(Warp& w) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (w.block->launch->check_races) w.block->races.release(w.index, lanes, lanes == w.exists);
+  if (w.block->launch->check_races) w.block->races.put_together(w.index, living(w));
 }
-
-void acquire(Warp& w) {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  Block& b = *w.block;
-  if (!b.launch->check_races) return;
-  b.races.acquire(w.index);
-  if (b.worker->between_blocks) b.block_clock.pass_on(w.index);
-}
-
-namespace {
-
-// Where arrivals at an mbarrier object leave what they release until the phase is complete: no access has this address.
-std::uint64_t open_phase(const Block& owner, std::uint32_t offset) { return shared_place_name(owner.serial, offset) + 1; }
-
-}  // namespace
 
 void accessed_as_one(Warp& w) {
   if (w.block->launch->check_races) w.block->races.accessed_as_one(w.index);
 }
 
-check::ReleaseClock done_by(const Warp& w, LaneMask lanes) { return w.block->block_clock.done(w.block->races, w.index, lanes, lanes == w.exists); }
-
-void release_to(Warp& w, LaneMask lanes, const Block& owner, std::uint32_t offset) {
-  const Block& b = *w.block;
-  if (!b.launch->shared_cells) return;
-  const check::ReleaseClock done = done_by(w, lanes);
-  b.worker->races->grid().leave(open_phase(owner, offset), b.block_clock, &done);
-}
-
-void phase_completed(const Block& owner, std::uint32_t offset) {
-  if (!owner.launch->shared_cells || !owner.launch->check_races) return;
-  check::GridOrder& grid = owner.worker->races->grid();
-  check::BlockClock arrivals;
-  arrivals.start(owner.serial);
-  grid.find(open_phase(owner, offset), arrivals, 0, true);
-  if (!arrivals.empty()) grid.leave(shared_place_name(owner.serial, offset), arrivals);
-}
-
-void acquire_from(Warp& w, const Block& owner, std::uint32_t offset) {
+// Arrivals at an mbarrier object, and waits for it, have .cta scope unless they name another, and programs let
+// other blocks of the cluster arrive so: their scopes count as wide enough.
+void release_to(Warp& w, LaneMask lanes, Mbarrier& object) {
   Block& b = *w.block;
-  if (b.launch->shared_cells) b.worker->races->grid().find(shared_place_name(owner.serial, offset), b.block_clock, w.index, true);
+  if (!b.launch->check_races) return;
+  object.arrived.add(b.races.message_of(w.index, lanes, lanes == w.exists, check::Scope::kGrid), b.races.grid());
 }
 
-void passed_barrier(Block& b) {
-  if (b.worker->between_blocks && b.block_clock.barrier(b.worker->races->grid())) b.should_yield = true;
+void leave_fenced(Warp& w, LaneMask lanes, Mbarrier& object) {
+  Block& b = *w.block;
+  if (!b.launch->check_races) return;
+  each(lanes, [&](int l) {
+    const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(l);
+    if (b.races.has_fenced(thread)) b.races.leave(thread, object.arrived, nullptr);
+  });
+}
+
+void acquire_from(Warp& w, LaneMask lanes, const Mbarrier& object) {
+  Block& b = *w.block;
+  if (b.launch->check_races && !object.completed.empty()) {
+    b.races.acquire(w.index, lanes, lanes == living(w), object.completed, check::Scope::kGrid);
+  }
+}
+
+void remember_from(Warp& w, LaneMask lanes, const Block& owner, std::uint32_t offset, const Mbarrier& object) {
+  Block& b = *w.block;
+  if (!b.launch->check_races || object.completed.empty()) return;
+  const std::uint64_t location = 1ull << 62 | std::uint64_t{owner.serial} << kRankShift | offset;
+  each(lanes, [&](int l) { b.races.remember(w.index * kWarpSize + static_cast<std::uint32_t>(l), location, object.phase, object.completed); });
+}
+
+void passed_barrier(Block& b, bool knows_more) {
+  if (b.worker->between_blocks && knows_more) b.should_yield = true;
 }
 
 }  // namespace lockstep::engine

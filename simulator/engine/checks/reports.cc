@@ -123,17 +123,35 @@ bool first_time(Warp& w, check::Kind kind, std::uint32_t pc, ReportedSite::As as
   return true;
 }
 
+bool known_before(const Warp& w, check::Kind kind, std::uint32_t pc, ReportedSite::As as, std::uint64_t times) {
+  ReportedSite* reported = find_reported(w, kind, pc, as);
+  if (reported != nullptr) reported->again += times;
+  return reported != nullptr;
+}
+
+bool is_known_in_library(const Launch& launch, check::Finding& finding, check::RaceShape shape) {
+  const char* const why = launch.strict_libraries ? nullptr : check::known_in_library(finding, shape);
+  if (why == nullptr) return false;
+  finding.severity = check::Severity::kInformation;
+  finding.survived = false;
+  finding.detail += (finding.detail.empty() ? "" : "\n  ") + std::string(why) + " It is an error with --check=all,strict-libraries.";
+  return true;
+}
+
 void count_again(const Worker& worker, const Program& program, std::vector<check::Finding>& findings) {
   for (const ReportedSite& reported : worker.reported) {
     if (reported.again == 0) continue;
     const check::Site site = site_of(program, reported.pc);
-    const auto severity = reported.as == ReportedSite::As::kInformation ? check::Severity::kInformation : check::Severity::kError;
+    using As = ReportedSite::As;
+    const bool informs = reported.as == As::kInformation || reported.as == As::kKnown || reported.as == As::kKnownOrigin;
+    const auto severity = informs ? check::Severity::kInformation : check::Severity::kError;
     const auto find = [&](const auto& is_here) {
       return std::find_if(findings.begin(), findings.end(),
                           [&](const check::Finding& f) { return f.kind == reported.kind && f.severity == severity && is_here(f); });
     };
     auto it = find([&](const check::Finding& f) {
-      return reported.as == ReportedSite::As::kOrigin ? f.origin && check::same_site(*f.origin, site) : check::same_site(f.access.site, site);
+      return reported.as == As::kOrigin || reported.as == As::kKnownOrigin ? f.origin && check::same_site(*f.origin, site)
+                                                                           : check::same_site(f.access.site, site);
     });
     // A race between blocks may name the place where it was noticed second.
     if (it == findings.end()) it = find([&](const check::Finding& f) { return f.other && check::same_site(f.other->site, site); });
@@ -161,7 +179,11 @@ void note_unwritten_store(Warp& w, const Request& r) {
   LaneMask lanes = 0;
   for (LaneMask todo = r.invalid; todo != 0; todo &= todo - 1) {
     const int i = std::countr_zero(todo);
-    if (r.missing[i] == all && memory.in_window(r.address[i])) lanes |= 1u << i;
+    if (!memory.in_window(r.address[i])) continue;
+    // Of a word with bit fields some bits may be missing in every byte.
+    const bool whole = r.missing[i] == all && (r.bits == nullptr || (r.bits->lanes >> i & 1) == 0 ||
+                                               std::all_of(r.bits->of[i], r.bits->of[i] + r.size, [](std::uint8_t bits) { return bits == 0xff; }));
+    if (whole || (r.masked >> i & 1) != 0) lanes |= 1u << i;
   }
   if (lanes == 0) return;
   const std::uint64_t now = r.address[std::countr_zero(lanes)];

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "simulator/check/library_findings.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
 #include "simulator/engine/schedule/block.h"
@@ -33,6 +34,10 @@ bool report_unless_suppressed(Warp& w, check::Finding finding);
 bool already_reported(const Warp& w, check::Kind kind, std::uint32_t pc, std::uint64_t times = 1, ReportedSite::As as = ReportedSite::As::kError);
 // Whether this host thread is asked for the first time; a further time is counted.
 bool first_time(Warp& w, check::Kind kind, std::uint32_t pc, ReportedSite::As as = ReportedSite::As::kError);
+// Whether the finding was told before as one that is known in a library; then `times` more are counted.
+bool known_before(const Warp& w, check::Kind kind, std::uint32_t pc, ReportedSite::As as, std::uint64_t times = 1);
+// Makes the finding information, with what is known of it, where check/library_findings.h has it and the launch does not want it as an error.
+bool is_known_in_library(const Launch& launch, check::Finding& finding, check::RaceShape shape = check::RaceShape::kOther);
 // Adds to the launch's findings how often a host thread has met them again.
 void count_again(const Worker& worker, const Program& program, std::vector<check::Finding>& findings);
 void report(Block& b, check::Finding finding);

@@ -4,8 +4,9 @@
 #include <cstring>
 #include <limits>
 
-#include "simulator/engine/checks/byte_flow.h"
+#include "simulator/engine/checks/bit_flow.h"
 #include "simulator/engine/checks/reports.h"
+#include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/worker.h"
 
 namespace lockstep::engine {
@@ -25,9 +26,13 @@ bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word,
   const std::uint32_t place = has_origin ? origin_pc(word) : pc;
   const auto as = has_origin ? ReportedSite::As::kOrigin : ReportedSite::As::kError;
   const Validity::Word met = word;
+  const auto known_as = has_origin ? ReportedSite::As::kKnownOrigin : ReportedSite::As::kKnown;
   if (goes_on_after(*w.block->launch, word.kind)) word.invalid &= ~lanes, word.derived &= ~lanes;
+  if (known_before(w, met.kind, place, known_as, std::popcount(lanes))) {
+    word.invalid &= ~lanes, word.derived &= ~lanes;
+    return true;
+  }
   if (already_reported(w, met.kind, place, std::popcount(lanes), as)) return true;
-  first_time(w, met.kind, place, as);
   check::Finding f = finding_at(w, pc, lanes, met.kind);
   const check::Site from = site_of(*w.block->program, origin_pc(met));
   if (has_origin) f.origin = from;
@@ -41,6 +46,13 @@ bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word,
     f.where = std::string(use) + " was never written";
     f.detail = loaded ? "read at " + from.to_string() : "the register is read before anything was assigned to it on this path";
   }
+  if (is_known_in_library(*w.block->launch, f)) {
+    first_time(w, met.kind, place, known_as);
+    word.invalid &= ~lanes, word.derived &= ~lanes;
+    report(w, std::move(f));
+    return true;
+  }
+  first_time(w, met.kind, place, as);
   return !report_unless_suppressed(w, std::move(f));
 }
 
@@ -122,7 +134,8 @@ LaneMask invalid_lanes(const Warp&, const Frame& frame, Slot slot, LaneMask mask
   return frame.validity->words[slot / 4].invalid & mask;
 }
 
-void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::uint32_t pc, check::Kind kind, const std::uint8_t* bytes) {
+void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::uint32_t pc, check::Kind kind, const std::uint8_t* bytes,
+                   const std::uint64_t* bits) {
   Frame& frame = w.control->frames[w.control->frame];
   if (!frame.validity) {
     if (invalid == 0) return;
@@ -135,14 +148,59 @@ void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::
   Validity::Word& word = words[slot / 4];
   word.invalid = (word.invalid & ~written) | invalid;
   word.derived &= ~(written | invalid);
+  word.masked &= ~(written | invalid);
   if (invalid != 0) {
     frame.validity->mark(word);
     word.pc = pc;
     word.kind = kind;
-    for (int l = 0; l < kWarpSize; ++l) {
-      if (invalid >> l & 1) word.bytes[l] = bytes != nullptr ? bytes[l] : 0xff;
-    }
+    bits != nullptr ? frame.validity->set_bits(word, invalid, bits) : frame.validity->set_bytes(word, invalid, bytes);
   }
+}
+
+void carry_mark(Warp& w, Slot slot, const Frame& from, const Validity::Word& word, LaneMask lanes) {
+  std::uint64_t bits[kWarpSize];
+  const Validity::Word met = word;  // it may be the one that is marked, or move
+  each(met.invalid & lanes, [&](int l) { bits[l] = from.validity->unwritten_bits(word, l); });
+  mark_register(w, slot, met.invalid & lanes, lanes, met.pc, met.kind, nullptr, bits);
+  Validity::Word* const to = met.invalid & lanes ? validity_word(w.control->frames[w.control->frame], slot) : nullptr;
+  if (to == nullptr) return;
+  to->derived |= met.derived & lanes;
+  to->masked |= met.masked & lanes;
+}
+
+std::uint64_t Validity::unwritten_bits(const Word& word, int lane) const {
+  if (!word.partly) return bits_of_bytes(word.bytes[lane]);
+  return bits.at(static_cast<std::uint32_t>(&word - words.data()))[static_cast<std::size_t>(lane)];
+}
+
+void Validity::set_bytes(Word& word, LaneMask lanes, const std::uint8_t* of_lanes) {
+  each(lanes, [&](int l) { word.bytes[l] = of_lanes != nullptr ? of_lanes[l] : 0xff; });
+  if (!word.partly) return;
+  Bits& partial = bits[static_cast<std::uint32_t>(&word - words.data())];
+  each(lanes, [&](int l) { partial[static_cast<std::size_t>(l)] = bits_of_bytes(word.bytes[l]); });
+}
+
+void Validity::set_bits(Word& word, LaneMask lanes, const std::uint64_t* of_lanes) {
+  bool partly = false;
+  const LaneMask others = word.invalid & ~lanes;
+  const auto index = static_cast<std::uint32_t>(&word - words.data());
+  if (word.partly) {
+    const Bits& known = bits[index];
+    each(others, [&](int l) { partly |= known[static_cast<std::size_t>(l)] != bits_of_bytes(word.bytes[l]); });
+  }
+  each(lanes, [&](int l) {
+    word.bytes[l] = bytes_of_bits(of_lanes[l]);
+    partly |= of_lanes[l] != bits_of_bytes(word.bytes[l]);
+  });
+  if (!partly) {
+    if (word.partly) bits.erase(index);
+    word.partly = false;
+    return;
+  }
+  Bits& partial = bits[index];
+  if (!word.partly) each(others, [&](int l) { partial[static_cast<std::size_t>(l)] = bits_of_bytes(word.bytes[l]); });
+  word.partly = true;
+  each(lanes, [&](int l) { partial[static_cast<std::size_t>(l)] = of_lanes[l]; });
 }
 
 bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
@@ -160,7 +218,8 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
   if (mask == 0) return true;
   const ValidityTransfer flow = program.transfers[pc];
   Validity::Word result;
-  std::memset(result.bytes, 0, sizeof result.bytes);
+  LaneMask merged = 0;  // lanes of which something known has been put beside what nobody wrote
+  std::uint64_t bits[kWarpSize];
   LaneMask whole = mask;  // lanes of which every source is invalid in all its bytes
   int sources = 0, results = 0;
   bool any = false;
@@ -191,19 +250,25 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
       if (computed && !report_use(w, pc, computed, *v, "what the value stored was computed from")) return false;
       continue;  // a copy: the handler marks the memory
     }
+    if (!any) std::memset(bits, 0, sizeof bits);
     any = true;
+    Validity::Word* const beside = flow == ValidityTransfer::kBitwise ? word_of(op.src[u->slot == op.src[0] ? 1 : 0]) : nullptr;
     result.pc = v->pc;
     result.kind = v->kind;
     whole &= bad;
     for (int l = 0; l < kWarpSize; ++l) {
       if (!(bad >> l & 1)) continue;
-      const PassedBytes passed = pass_bytes(w, op, flow, *u, v->bytes[l]);
-      if (passed.bytes != 0) {
+      const std::uint64_t own = frame.validity->unwritten_bits(*v, l);
+      const std::uint64_t other = beside != nullptr && (beside->invalid >> l & 1) != 0 ? frame.validity->unwritten_bits(*beside, l) : 0;
+      const PassedBits passed = pass_bits(w, op, flow, *u, l, own, other);
+      if (passed.bits != 0) {
         result.invalid |= 1u << l;
         result.derived |= (passed.computed || (v->derived >> l & 1) != 0 ? 1u : 0u) << l;
-        result.bytes[l] |= passed.bytes;
+        result.masked |= (passed.masked || (v->masked >> l & 1) != 0 ? 1u : 0u) << l;
+        merged |= (passed.merged ? 1u : 0u) << l;
+        bits[l] |= passed.bits;
       }
-      if (v->bytes[l] != 0xff) whole &= ~(1u << l);
+      if (own != ~std::uint64_t{0}) whole &= ~(1u << l);
     }
   }
   if (flow == ValidityTransfer::kStore || flow == ValidityTransfer::kExchange) return true;
@@ -212,8 +277,9 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
     // A mov that packs or unpacks. Which bytes went where is not followed: what was written in part counts as written, which may miss a mistake
     // and never makes one up.
     result.invalid &= whole | result.derived;
-    std::memset(result.bytes, 0xff, sizeof result.bytes);
+    std::memset(bits, 0xff, sizeof bits);
   }
+  result.masked &= ~merged;
   for (const OperandUse* u = begin; u != end; ++u) {
     if (u->role != Role::kWrite) continue;
     Validity::Word* d = word_of(u->slot);
@@ -221,12 +287,11 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
     if (result.invalid != 0) frame.validity->mark(*d);
     d->invalid = (d->invalid & ~mask) | result.invalid;
     d->derived = (d->derived & ~mask) | result.derived;
+    d->masked = (d->masked & ~mask) | result.masked;
     if (any) {
       d->pc = result.pc;
       d->kind = result.kind;
-      for (int l = 0; l < kWarpSize; ++l) {
-        if (mask >> l & 1) d->bytes[l] = result.bytes[l];
-      }
+      frame.validity->set_bits(*d, result.invalid, bits);
     }
   }
   return true;

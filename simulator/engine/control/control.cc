@@ -31,8 +31,11 @@ void copy_marks(Warp& w, std::int32_t to_frame, const Storage& to, std::int32_t 
   w.control->frame = to_frame;
   for (std::uint32_t k = 0; k < std::max(1u, std::min(to.size, from.size) / 4); ++k) {
     Validity::Word* word = validity_word(w.control->frames[from_frame], from.offset + 4 * k);
-    mark_register(w, to.offset + 4 * k, word ? word->invalid & lanes : 0, lanes, word ? word->pc : 0, word ? word->kind : check::Kind::kUninitialised,
-                  word ? word->bytes : nullptr);
+    if (word == nullptr) {
+      mark_register(w, to.offset + 4 * k, 0, lanes, 0);
+    } else {
+      carry_mark(w, to.offset + 4 * k, w.control->frames[from_frame], *word, lanes);
+    }
   }
   w.control->frame = running;
 }
@@ -49,6 +52,7 @@ void begin_frame(Warp& w, Frame& f, const Function& function) {
     each(f.live, [&](int l) {
       const std::size_t at = std::size_t{w.index * kWarpSize + static_cast<std::uint32_t>(l)} * stride + f.local_base;
       std::memset(shadow + at / 8, 0, function.local_bytes / 8);
+      w.block->local.partly_written.forget(at, function.local_bytes);
     });
   }
   if (w.control->tracking) forget_marks(f);
@@ -85,6 +89,7 @@ void start_warp(Warp& w) {
   c.splits.clear();
   c.frame = 0;
   c.exited = 0;
+  c.exits.clear();
   // Frames serve one block after another. Only a warp that follows values leaves marks in them.
   if (c.tracking) {
     for (Frame& f : c.frames) forget_marks(f);
@@ -92,11 +97,14 @@ void start_warp(Warp& w) {
   c.tracking = false;
   c.short_slice = false;
   c.barrier = -1;
-  c.cluster_arrived = c.cluster_released = c.cluster_passed = 0;
+  c.cluster_arrived = c.cluster_released = c.cluster_passed = c.cluster_left = 0;
+  c.cluster_arrive_pc = ~0u;
   c.timed_out = 0;
   c.instructions = c.slept = 0;
+  c.strong_accesses = c.polls = 0;
   c.time_slices = {};
-  std::fill(c.arrived, c.arrived + 16, 0);
+  if (c.arriving != 0) std::fill(c.arrivals, c.arrivals + 16, PartialArrival{});
+  c.arriving = 0;
   std::fill(c.stack_pointer, c.stack_pointer + kWarpSize, 0);
   if (c.frames.empty()) c.frames.emplace_back();
   for (Frame& f : c.frames) f.live = 0;
@@ -255,8 +263,15 @@ void run_nothing(Warp&, const Op&, LaneMask) {}
 
 void run_convert_address(Warp& w, const Op& op, LaneMask mask) {
   const Launch& launch = *w.block->launch;
-  const std::uint64_t window = op.mode < 2 ? launch.shared_window : launch.local_window;
-  const std::uint64_t add = op.mode & 1 ? 0 - window : window;
+  using Conversion = program::AddressConversion;
+  std::uint64_t begin = 0;
+  switch (static_cast<Conversion>(op.mode & ~1)) {
+    case Conversion::kFromShared: begin = launch.shared_window; break;
+    case Conversion::kFromLocal: begin = launch.local_window; break;
+    case Conversion::kFromParam: begin = launch.parameter_memory != nullptr ? launch.parameter_memory->base : 0; break;
+    default: begin = static_cast<std::uint64_t>(op.immediate); break;
+  }
+  const std::uint64_t add = op.mode & 1 ? 0 - begin : begin;
   const auto value = [&](int l) -> std::uint64_t {
     return op.register_bytes == 4 ? source<std::uint32_t>(w, op.src[0])[l] : source<std::uint64_t>(w, op.src[0])[l];
   };
@@ -283,8 +298,8 @@ void run_is_space(Warp& w, const Op& op, LaneMask mask) {
       case isa::Space::kShared: r = shared && rank_named(*w.block, static_cast<std::uint32_t>(a[l] - launch.shared_window)) == w.block->cluster_rank; break;
       case isa::Space::kSharedCluster: r = shared; break;
       case isa::Space::kLocal: r = local; break;
-      case isa::Space::kConst:
-      case isa::Space::kParam: r = constant; break;
+      case isa::Space::kConst: r = constant && where != launch.parameter_memory; break;
+      case isa::Space::kParam: r = constant && where == launch.parameter_memory; break;
       default: r = !shared && !local && !constant; break;
     }
     yes |= LaneMask{r} << l;
@@ -294,18 +309,6 @@ void run_is_space(Warp& w, const Op& op, LaneMask mask) {
 
 void run_local_address(Warp& w, const Op& op, LaneMask mask) {
   const std::uint64_t v = w.control->frames[w.control->frame].local_base + static_cast<std::uint64_t>(op.immediate);
-  each(mask, [&](int l) {
-    if (op.width == 8) {
-      destination<std::uint64_t>(w, op.dst)[l] = v;
-    } else {
-      destination<std::uint32_t>(w, op.dst)[l] = static_cast<std::uint32_t>(v);
-    }
-  });
-}
-
-void run_parameter_address(Warp& w, const Op& op, LaneMask mask) {
-  const memory::Allocation* a = w.block->launch->parameter_memory;
-  const std::uint64_t v = (a ? a->base : 0) + static_cast<std::uint64_t>(op.immediate);
   each(mask, [&](int l) {
     if (op.width == 8) {
       destination<std::uint64_t>(w, op.dst)[l] = v;

@@ -226,6 +226,30 @@ TEST(Calls, RecursionGoesAsDeepAsEachLaneNeeds) {
   }
 }
 
+JUDGES(Calls, ArgumentsAndResultsSpelledAsAFunctions, "st.param::func.b32", "st.param::func.v2.b64", "ld.param::func.b32", "ld.param::func.v2.u64");
+TEST(Calls, ArgumentsAndResultsSpelledAsAFunctions) {
+  Machine gpu;
+  gpu.load_text(R"(.version 8.3
+.target sm_90
+.address_size 64
+.func (.param .b32 r) f(.param .b32 x, .param .align 16 .b8 y[16]) {
+  .reg .b32 %r<4>; .reg .b64 %d<4>;
+  ld.param::func.b32 %r1, [x]; ld.param::func.v2.u64 {%d1, %d2}, [y];
+  add.u64 %d1, %d1, %d2; cvt.u32.u64 %r2, %d1; add.u32 %r1, %r1, %r2; st.param::func.b32 [r], %r1; ret;
+}
+.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<4>; .reg .b64 %d<4>; .param .b32 a; .param .align 16 .b8 b[16]; .param .b32 c;
+  mov.u32 %r1, %tid.x; mov.b64 %d1, 100; mov.b64 %d2, 2000;
+  st.param::func.b32 [a], %r1; st.param::func.v2.b64 [b], {%d1, %d2}; call (c), f, (a, b); ld.param::func.b32 %r2, [c];
+  ld.param::entry.u64 %d3, [out]; mul.wide.u32 %d1, %r1, 4; add.u64 %d3, %d3, %d1; st.global.b32 [%d3], %r2; ret;
+})");
+  const auto out = gpu.unwritten(128);
+  const Outcome o = gpu.launch("k", 1, 32, out);
+  EXPECT_FALSE(o.failed()) << text(o);
+  const auto r = gpu.fetch<std::uint32_t>(out, 32);
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r[i], i + 2100);
+}
+
 JUDGES(Calls, AFunctionPointerPerLane, "call");
 TEST(Calls, AFunctionPointerPerLane) {
   const std::string functions = R"(
@@ -351,6 +375,29 @@ SET:
 })");
   const Outcome o = gpu.launch("k", 2, 32);
   EXPECT_FALSE(o.failed()) << text(o);
+}
+
+TEST(Modules, AKernelWithAnUnknownInstructionRefusesItselfAlone) {
+  Machine gpu;
+  const std::string text = testing::module_text(
+      ".visible .global .u32 value = 7;\n"
+      ".visible .entry bad()\n{\ntcgen05.unheard;\n}\n"
+      ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<2>; .reg .b64 %d<2>;\nld.global.u32 %r1, [value];\nld.param.u64 %d1, [out];\n"
+      "st.global.u32 [%d1], %r1;\nret;\n}\n");
+  const std::string_view texts[] = {text};
+  auto loaded = load_module(texts, gpu.memory, 0);
+  ASSERT_TRUE(std::holds_alternative<std::unique_ptr<Module>>(loaded));
+  gpu.module = std::move(std::get<std::unique_ptr<Module>>(loaded));
+  ASSERT_EQ(gpu.module->refusals().size(), 1u);
+  EXPECT_EQ(gpu.module->refusals()[0].function, "bad");
+  ASSERT_NE(gpu.module->find_kernel("bad"), nullptr);
+  EXPECT_THAT(gpu.module->find_kernel("bad")->refusal()->message, HasSubstr("unknown instruction 'tcgen05.unheard'"));
+  EXPECT_EQ(gpu.module->find_kernel("k")->refusal(), nullptr);
+  EXPECT_NE(gpu.module->find_variable("value"), nullptr);
+  const auto out = gpu.unwritten(4);
+  EXPECT_FALSE(gpu.launch("k", 1, 1, out).failed());
+  EXPECT_EQ(gpu.fetch<std::uint32_t>(out, 1)[0], 7u);
+  EXPECT_THROW(gpu.launch("bad", 1, 1), std::invalid_argument);
 }
 
 TEST(Progress, AnEndlessLoopIsFound) {

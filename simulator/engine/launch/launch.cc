@@ -78,6 +78,8 @@ void describe(Launch& l, const LoadedKernel& loaded, const LaunchConfig& config,
   l.check_initialisation = config.checks & check::kInitialisation;
   l.check_races = config.checks & check::kRaces;
   l.check_synchronisation = config.checks & check::kSynchronisation;
+  l.strict_barriers = config.checks & check::kStrictBarriers;
+  l.strict_libraries = config.checks & check::kStrictLibraries;
 }
 
 // The parameters, shared and local memory, and what of the device's memory the launch needs for itself.
@@ -181,6 +183,7 @@ void Counters::add(const Counters& o) {
 }
 
 Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceMemory& memory) {
+  if (const program::LoadError* why = kernel.refusal()) throw std::invalid_argument(why->message);
   Outcome outcome;
   const std::uint64_t threads = config.block.count();
   if (threads == 0 || threads > 1024 || config.grid.count() == 0) return outcome;

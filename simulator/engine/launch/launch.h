@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +63,8 @@ class Kernel {
   virtual std::uint32_t max_threads_per_block() const = 0;  // from .maxntid / .reqntid, else 1024
   virtual Dim3 required_cluster() const = 0;                // {0,0,0} when none
   virtual int ptx_target() const = 0;                       // 90
+  // Why it cannot be launched: it, or a function that it may call, has an instruction that the simulated GPU does not know. nullptr: it can.
+  virtual const program::LoadError* refusal() const = 0;
 };
 
 class Module {
@@ -71,6 +74,8 @@ class Module {
   // A .global or .const variable placed in the device's memory; nullptr when there is none of that name.
   virtual const memory::Allocation* find_variable(std::string_view name) const = 0;
   virtual std::vector<const Kernel*> kernels() const = 0;
+  // What of each function that cannot run is wrong in it, in the order of the texts.
+  virtual std::vector<program::LoadError> refusals() const = 0;
   // Says of each kernel at most so many registers a thread and threads a block; 0: as many as before. No launch may be under way.
   virtual void limit(int registers, std::uint32_t threads) = 0;
 };
@@ -79,11 +84,15 @@ using program::LoadError;
 using program::ManagedVariables;
 using program::RegisterPlaces;
 
-// Parses, links (when several texts are given: relocatable device code) and compiles, and places the variables in `memory` for `device`.
+// Parses, links (when several texts are given: relocatable device code) and compiles, and places the variables in `memory` for `device`. A function with an
+// instruction that the simulated GPU does not know refuses the kernels that may call it (Kernel::refusal); an error is what is wrong with the whole.
 // `managed`: empty when the texts are first loaded, which then makes these variables; a later load, on whatever device, takes them as they are.
 // Without it they are the module's own.
 std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> ptx, memory::DeviceMemory& memory, int device,
                                                              ManagedVariables* managed = nullptr, RegisterPlaces places = RegisterPlaces::kShared);
+
+// What is wrong with loaded code, of the whole or else of its first function that cannot run; nullopt: nothing.
+std::optional<LoadError> first_refusal(const std::variant<std::unique_ptr<Module>, LoadError>& loaded);
 
 // Bits of LaunchConfig::ran.
 inline constexpr std::uint8_t kReached = 1, kExecuted = 2;
@@ -158,7 +167,8 @@ struct Outcome {
   }
 };
 
-// Runs the whole grid before it returns. The caller has checked the configuration against the device's limits.
+// Runs the whole grid before it returns. The caller has checked the configuration against the device's limits, and that the kernel can be launched: throws
+// std::invalid_argument where it is refused.
 Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceMemory& memory);
 
 }  // namespace lockstep::engine

@@ -56,6 +56,15 @@ std::vector<const Kernel*> LoadedModule::kernels() const {
   return all;
 }
 
+std::vector<LoadError> LoadedModule::refusals() const {
+  std::vector<LoadError> all;
+  for (const Function& f : program_->functions) {
+    // A kernel that is refused for a function that it calls has that one's name in it.
+    if (f.refusal && f.refusal->function == f.name) all.push_back(*f.refusal);
+  }
+  return all;
+}
+
 std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> texts, memory::DeviceMemory& memory, int device,
                                                              ManagedVariables* managed, RegisterPlaces places) {
   // Every processor with these has F16C and LZCNT.
@@ -77,6 +86,13 @@ std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std
   if (auto* error = std::get_if<LoadError>(&compiled)) return std::move(*error);
   if (managed != nullptr) *managed = std::get<std::unique_ptr<Program>>(compiled)->managed;
   return std::make_unique<LoadedModule>(std::move(std::get<std::unique_ptr<Program>>(compiled)), memory);
+}
+
+std::optional<LoadError> first_refusal(const std::variant<std::unique_ptr<Module>, LoadError>& loaded) {
+  if (const auto* error = std::get_if<LoadError>(&loaded)) return *error;
+  std::vector<LoadError> of_functions = std::get<std::unique_ptr<Module>>(loaded)->refusals();
+  if (of_functions.empty()) return std::nullopt;
+  return std::move(of_functions.front());
 }
 
 }  // namespace lockstep::engine

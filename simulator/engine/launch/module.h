@@ -31,6 +31,7 @@ class LoadedKernel final : public Kernel {
   std::uint32_t max_threads_per_block() const override;
   Dim3 required_cluster() const override { return {function().required_cluster[0], function().required_cluster[1], function().required_cluster[2]}; }
   int ptx_target() const override { return function().target; }
+  const LoadError* refusal() const override { return function().refusal ? &*function().refusal : nullptr; }
 
  private:
   const Program& program_;
@@ -44,6 +45,7 @@ class LoadedModule final : public Module {
   const Kernel* find_kernel(std::string_view name) const override;
   const memory::Allocation* find_variable(std::string_view name) const override;
   std::vector<const Kernel*> kernels() const override;
+  std::vector<LoadError> refusals() const override;
   void limit(int registers, std::uint32_t threads) override;
 
   const Program& program() const { return *program_; }

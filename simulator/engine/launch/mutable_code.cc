@@ -41,6 +41,14 @@ bool looks_the_same(const program::Function& a, const program::Function& b) {
   return a.static_shared_bytes == b.static_shared_bytes && a.local_total == b.local_total && same_ranges(a.shared, b.shared);
 }
 
+// Why a function can no longer run that could before; empty: none.
+std::string refused_anew(const Program& before, const Program& now) {
+  for (std::size_t f = 0; f < now.functions.size(); ++f) {
+    if (now.functions[f].refusal && !before.functions[f].refusal) return now.functions[f].refusal->message;
+  }
+  return {};
+}
+
 class ParsedCode final : public MutableCode {
  public:
   explicit ParsedCode(std::vector<ptx::Module> modules) : modules_(std::move(modules)) {
@@ -85,6 +93,7 @@ class ParsedCode final : public MutableCode {
     }
     auto compiled = compile::compile(changed, memory, device, loaded.program().managed, places, handlers(), loaded.program().placed);
     if (const auto* error = std::get_if<LoadError>(&compiled)) return error->message;
+    if (const std::string why = refused_anew(loaded.program(), *std::get<std::unique_ptr<Program>>(compiled)); !why.empty()) return why;
     loaded.replace(std::move(*std::get<std::unique_ptr<Program>>(compiled)));
     return {};
   }
@@ -111,6 +120,7 @@ class ParsedCode final : public MutableCode {
       return nullptr;
     }
     auto program = std::move(std::get<std::unique_ptr<Program>>(compiled));
+    if (*why = refused_anew(loaded.program(), *program); !why->empty()) return nullptr;
     if (!kernel.empty()) program->cluster_barriers |= cluster_barriers_beside(kernel);
     const std::vector<program::Function>&before = loaded.program().functions, &now = program->functions;
     for (std::size_t f = 0; f < now.size(); ++f) {

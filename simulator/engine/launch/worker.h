@@ -25,7 +25,8 @@ inline constexpr int kCacheSlots = 16;
 
 // A kind of finding that a host thread has told of a place, and how often it has met it since.
 struct ReportedSite {
-  enum class As : std::uint8_t { kError, kInformation, kOrigin };  // kOrigin: of the values that come from there
+  // kOrigin: of the values that come from there. kKnown and kKnownOrigin: information, since it is known in a library (check/library_findings.h).
+  enum class As : std::uint8_t { kError, kInformation, kOrigin, kKnown, kKnownOrigin };
   std::uint32_t pc = 0;
   check::Kind kind = check::Kind::kRace;
   As as = As::kError;

@@ -133,8 +133,8 @@ void forget_marks(Warp& w, const std::vector<std::uint32_t>& marks) {
   }
 }
 
-// What a multiplication has read in shared memory must be there still: it may have read it at any time until now.
-bool check_read_kept(Warp& w, const PendingMultiplication& p) {
+// What a multiplication of `issuer` has read in shared memory must be there still: it may have read it at any time until now. `w` has come to wait for it.
+bool check_read_kept(Warp& w, const Warp& issuer, const PendingMultiplication& p) {
   Block& b = *w.block;
   if (!b.launch->check_races) return true;
   for (const MatrixBytes& m : p.read) {
@@ -142,7 +142,7 @@ bool check_read_kept(Warp& w, const PendingMultiplication& p) {
     if (std::memcmp(now, m.bytes, sizeof m.bytes) == 0) continue;
     std::uint32_t at = 0;
     while (now[at] == m.bytes[at]) ++at;
-    check::Finding f = finding_at(w, p.pc, 1, check::Kind::kRace);
+    check::Finding f = finding_at(issuer, p.pc, 1, check::Kind::kRace);
     f.space = "shared";
     f.access.address = m.offset + at;
     f.access.size = 1;
@@ -217,7 +217,10 @@ void run_warpgroup_multiply(Warp& w, const Op& op, LaneMask mask) {
   }
   const isa::Shape& s = m.operation.shape;
   const std::size_t stored = m.operation.sparse ? s.k / 2 : s.k;
-  PendingMultiplication p{w.pc - 1, state.issued & 0xfff, ~0u, {}};
+  PendingMultiplication p;
+  p.pc = w.pc - 1;
+  p.number = state.issued & 0xfff;
+  p.index = state.issued;
   std::vector<std::uint64_t> a(s.m * stored), b(std::size_t{s.n} * s.k), c(std::size_t{s.m} * s.n), result(c.size());
   std::vector<std::uint8_t> columns(m.operation.sparse ? a.size() : 0);
   if (d.a == kNoSlot) {
@@ -279,7 +282,7 @@ void check_warpgroup_at_exit(Warp& w) {
   if (!b.warpgroups) return;
   const WarpgroupWarp& state = b.warpgroups->warps[w.index];
   for (const PendingMultiplication& p : state.pending) {
-    if (!check_read_kept(w, p)) return;
+    if (!p.done && !check_read_kept(w, w, p)) return;
   }
   if (!b.launch->check_synchronisation) return;
   if (check_whole_at_exit(w, b.warpgroups->multiplications[w.index / kWarps], state.issued, "multiplication", kMultiply))
@@ -295,18 +298,65 @@ void run_warpgroup_commit(Warp& w, const Op& op, LaneMask mask) {
   ++state.groups;
 }
 
+namespace {
+
+// The other warps of the warpgroup, which may have exited.
+template <class Visit>
+void each_other_warp(Warp& w, Visit visit) {
+  Block& b = *w.block;
+  const std::uint32_t first = w.index / kWarps * kWarps;
+  for (std::uint32_t v = first; v < std::min<std::uint32_t>(first + kWarps, b.launch->warps); ++v) {
+    if (v != w.index) visit(b.warps[v]);
+  }
+}
+
+// The reads of the first `count` multiplications of `issuer` end now.
+bool end_reads(Warp& w, Warp& issuer, std::uint32_t count) {
+  for (PendingMultiplication& p : state_of(issuer).pending) {
+    if (p.done || p.index >= count) continue;
+    if (!check_read_kept(w, issuer, p)) return false;
+    if (!read_until_now(issuer, p)) {
+      w.event = Event::kAbort;
+      return false;
+    }
+    p.done = true;
+  }
+  return true;
+}
+
+}  // namespace
+
+// A multiplication is one operation of the whole warpgroup (9.7.15.1): when it is complete for one warp, the operands of all four have been read, and any
+// thread of the warpgroup may say so to others. So a warp waits until the other three have issued it, too.
 void run_warpgroup_wait(Warp& w, const Op& op, LaneMask mask) {
   if (!whole_warp(w, op, mask)) return;
   WarpgroupWarp& state = state_of(w);
   const std::uint64_t left = source<std::uint32_t>(w, op.src[0])[0];
+  const auto is_complete = [&](const PendingMultiplication& p) { return p.group != ~0u && p.group + left < state.groups; };
+  std::uint32_t count = 0;
+  for (const PendingMultiplication& p : state.pending) {
+    if (is_complete(p)) count = std::max(count, p.index + 1);
+  }
+  bool issued = true;
+  each_other_warp(w, [&](const Warp& v) { issued = issued && (living(v) == 0 || state_of(v).issued >= count); });
+  if (!issued) {
+    --w.pc;
+    w.control->should_yield = true;
+    w.event = Event::kReschedule;
+    return;
+  }
+  bool good = end_reads(w, w, count);
+  each_other_warp(w, [&](Warp& v) { good = good && end_reads(w, v, count); });
+  if (!good) return;
   std::vector<std::uint32_t> done;
   for (const PendingMultiplication& p : state.pending) {
-    if (p.group == ~0u || p.group + left >= state.groups) continue;
-    if (!check_read_kept(w, p) || !read_until_now(w, p)) return;
-    done.push_back(p.number << kOriginBits | p.pc);
+    if (is_complete(p)) done.push_back(p.number << kOriginBits | p.pc);
   }
-  std::erase_if(state.pending, [&](const PendingMultiplication& p) { return p.group != ~0u && p.group + left < state.groups; });
+  std::erase_if(state.pending, is_complete);
   accessed_as_one(w);
+  if (count != 0 && w.block->launch->check_races) {
+    each_other_warp(w, [&](const Warp& v) { w.block->races.accessed_as_group(w.index, v.index); });
+  }
   forget_marks(w, done);
 }
 

@@ -21,9 +21,11 @@ struct MatrixBytes {
 
 struct PendingMultiplication {
   std::uint32_t pc = 0;
-  std::uint32_t number = 0;   // of all of its warp
+  std::uint32_t number = 0;   // of all of its warp, in as many bits as a mark has
   std::uint32_t group = ~0u;  // ~0: not committed
   std::vector<MatrixBytes> read;
+  std::uint32_t index = 0;  // of all of its warp
+  bool done = false;        // some warp of the group has waited for it
 };
 
 struct WarpgroupWarp {

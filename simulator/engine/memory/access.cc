@@ -104,10 +104,37 @@ bool resolve_local(Warp& w, Request& r, LaneMask lanes) {
     const std::uint64_t at = std::uint64_t{w.index * kWarpSize + static_cast<std::uint32_t>(i)} * stride + r.address[i];
     r.host[i] = b.local.bytes.get() + at;
     if (!b.launch->check_initialisation) return;
-    if (r.reads) note_missing(r, i, shadow, at);
-    if (r.writes) note_written(r, i, shadow, at);
+    if (r.reads) note_missing(r, i, shadow, at, b.local.partly_written, at);
+    if (r.writes) note_written(r, i, shadow, at, b.local.partly_written, at);
   });
   return true;
+}
+
+bool refine_missing(Request& r, int lane, const memory::PartlyWritten& partly, std::uint64_t place) {
+  bool some = false;
+  std::uint32_t left = r.missing[lane];
+  for (std::uint32_t k = 0; k < r.size; ++k) {
+    const bool missing = (r.missing[lane] >> k & 1) != 0;
+    const std::uint8_t bits = missing ? partly.unwritten_bits(place + k) : 0;
+    if (r.bits != nullptr) r.bits->of[lane][k] = bits;
+    if (missing && bits != 0xff) {
+      some = true;
+      left &= ~(1u << k);
+    }
+  }
+  if (r.bits == nullptr) {
+    r.missing[lane] = left;
+    return left != 0;
+  }
+  if (some) r.bits->lanes |= 1u << lane;
+  return true;
+}
+
+void note_partly_written(const Request& r, int lane, memory::PartlyWritten& partly, std::uint64_t place) {
+  const bool some = r.bits != nullptr && (r.bits->lanes >> lane & 1) != 0;
+  for (std::uint32_t k = 0; k < r.size; ++k) {
+    if ((r.missing[lane] >> k & 1) != 0) partly.set(place + k, some ? r.bits->of[lane][k] : 0xff);
+  }
 }
 
 bool resolve(Warp& w, Request& r, Space space, LaneMask lanes) {

@@ -236,7 +236,13 @@ void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
     }
   }
   std::erase_if(async_of(b).warps[w.index].copies, [](const AsyncCopy& c) { return c.lanes == 0; });
-  release(w, mask);
+  for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
+    const int l = std::countr_zero(todo);
+    Mbarrier* m = live_mbarrier(w, r.pc, l, places[l]);
+    if (m == nullptr) return;
+    release_to(w, 1u << l, *m);
+  }
+  released(w);
   // Without .noinc the arrival is one more than the phase expected: it changes nothing.
   if (op.mode == 0) return;
   for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {

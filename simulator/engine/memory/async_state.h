@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "simulator/check/block_order.h"
+#include "simulator/check/knowledge.h"
 #include "simulator/engine/vocabulary.h"
 #include "simulator/isa/opcode.h"
 
@@ -52,6 +53,7 @@ struct Delivery {
 // PTX ISA 9.7.13.15. The object's own eight bytes in shared memory are not used.
 struct Mbarrier {
   Issue init;
+  bool invalidated = false;    // while threads waited for it, who wait on
   std::uint32_t expected = 0;  // arrivals of a phase
   std::uint32_t pending = 0;   // arrivals that the current phase still waits for
   std::int64_t tx = 0;         // bytes that it still waits for; may be negative for a while
@@ -61,6 +63,8 @@ struct Mbarrier {
     Delivery delivery;
   };
   std::vector<Arriving> arriving;
+  check::Messages arrived;    // of arrivals in the current phase
+  check::Messages completed;  // of those in the phases before it
 };
 
 // One cp.async of a warp. The bytes of a lane come with the completion of the group that the lane commits it to.

@@ -229,13 +229,9 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.reads = r.writes = true;
-  if (op.flags & kRelease) release(w, mask);
   std::uint64_t places[kWarpSize];
   const bool between_blocks = w.block->worker->between_blocks;
-  if (between_blocks) {
-    std::memcpy(places, r.address, sizeof places);
-    before_strong_write(w, op, places, mask);
-  }
+  if (between_blocks) std::memcpy(places, r.address, sizeof places);
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   ++w.block->worker->counters.atomics;
   if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch && !report_unwritten_change(w, r, static_cast<Space>(op.space), r.unwritten)) return;
@@ -253,7 +249,8 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
     for (int e = 0; e < op.elements; ++e) update_element(w, op, mask, r, {operands[e], nullptr, slots[op.elements + e], e * op.width, shared});
   }
   if (between_blocks && reads_value(op)) after_strong_read(w, op, places, mask);
-  if (op.flags & kAcquire) acquire(w);
+  if (op.flags & kRelease) released(w);
+  if (op.flags & kAcquire) acquired(w);
   // An exchange passes on what was there; after any other operation it has been told.
   if (r.unwritten != 0 && op.dst != kNoSlot && static_cast<AtomOp>(op.mode) == AtomOp::kExch) {
     begin_tracking(w);

@@ -53,8 +53,8 @@ void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place
   } else {
     deliver(*place.block, delivery);
   }
-  release(w, 1u << lane);
-  release_to(w, 1u << lane, *object.block, object.offset);
+  release_to(w, 1u << lane, *m);
+  released(w);
   complete_transactions(w, pc, lane, object, *m, bytes);
 }
 

@@ -81,10 +81,14 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
     if (c.shadowed) {
       std::uint8_t* shadow = k.memory->written_shadow(k.memory->window_begin());
       const std::uint64_t begin = k.memory->window_begin();
-      if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low - begin, span, r.size, lanes, r.missing, [&](int i) { return r.address[i] - begin; });
+      memory::PartlyWritten& partly = k.memory->partly_written();
+      if (r.reads) {
+        r.unwritten |= unwritten_lanes(shadow, e.low - begin, span, r.size, lanes, r.missing, [&](int i) { return r.address[i] - begin; });
+        refine_unwritten(r, r.unwritten & lanes, partly, [&](int i) { return r.address[i]; });
+      }
       // What an atomic has read in full is written already.
       if (r.writes && !(r.reads && r.unwritten == 0) && !stays_written(r, shadow, e.low - begin, span))
-        each(lanes, [&](int i) { note_written(r, i, shadow, r.address[i] - begin); });
+        each(lanes, [&](int i) { note_written(r, i, shadow, r.address[i] - begin, partly, r.address[i]); });
     }
   } else {
     // Lanes in different allocations.
@@ -99,8 +103,8 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
       r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
       if (!c.shadowed) return;
       std::uint8_t* shadow = k.memory->written_shadow(r.address[i] & ~7ull);
-      if (r.reads) note_missing(r, i, shadow, r.address[i] & 7);
-      if (r.writes) note_written(r, i, shadow, r.address[i] & 7);
+      if (r.reads) note_missing(r, i, shadow, r.address[i] & 7, k.memory->partly_written(), r.address[i]);
+      if (r.writes) note_written(r, i, shadow, r.address[i] & 7, k.memory->partly_written(), r.address[i]);
     });
     if (!inside) return report_global(w, r, lanes, false);
     if (r.writes && !writable) return report_global(w, r, lanes, true);

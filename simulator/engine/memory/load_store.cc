@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "simulator/engine/checks/bit_flow.h"
 #include "simulator/engine/checks/counters.h"
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
@@ -73,22 +74,34 @@ __attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Reque
     const Slot slot = data_slot(w, op, e, op.dst);
     if (slot == kNoSlot) continue;
     LaneMask invalid = 0;
-    std::uint8_t bytes[kWarpSize];
+    std::uint64_t bits[kWarpSize];
     each(r.unwritten & mask, [&](int i) {
       const std::uint32_t missing = r.missing[i] >> (e * op.width) & ((1ull << op.width) - 1);
       if (missing == 0) return;
       invalid |= 1u << i;
       // Bits are counted in eights only; of a wider register, and of one that takes a sign, nothing is known byte by byte.
       const bool exact = op.width <= 8 && (op.register_bytes == op.width || !(op.flags & kSignExtend));
-      bytes[i] = static_cast<std::uint8_t>(exact ? missing : 0xff);
+      bits[i] = exact ? bits_of_bytes(static_cast<std::uint8_t>(missing)) : ~std::uint64_t{0};
+      if (exact && (r.bits->lanes >> i & 1) != 0) {
+        std::uint64_t partial = 0;
+        std::memcpy(&partial, r.bits->of[i] + e * op.width, op.width);
+        bits[i] &= partial;
+      }
     });
-    mark_register(w, slot, invalid, mask, w.pc - 1, check::Kind::kUninitialised, bytes);
+    mark_register(w, slot, invalid, mask, w.pc - 1, check::Kind::kUninitialised, nullptr, bits);
   }
 }
 
+// Whether a store puts a value back where it came from, changed in part: the load was of the same place by the same registers.
+bool is_put_back(const Warp& w, const Op& store, const Validity::Word& word) {
+  const Op& load = w.block->program->ops[origin_pc(word)];
+  return w.block->program->transfers[origin_pc(word)] == program::ValidityTransfer::kLoad && load.space == store.space && load.src[0] == store.src[0] &&
+         load.immediate == store.immediate && load.width == store.width && load.elements == store.elements;
+}
+
 // Finds the bytes of a store whose values were never written, and remembers the lanes that store nothing else: their site is where a mistake
-// shows when somebody reads them. A lane that stores some written bytes too copies a structure with its padding.
-__attribute__((noinline)) void find_invalid(Warp& w, const Op& op, Request& r, LaneMask mask) {
+// shows when somebody reads them. A lane that stores some written bytes too copies a structure with its padding. `bits` has room for what r.bits says.
+__attribute__((noinline)) void find_invalid(Warp& w, const Op& op, Request& r, LaneMask mask, UnwrittenBits& bits) {
   Frame& frame = w.control->frames[w.control->frame];
   for (int e = 0; e < op.elements; ++e) {
     const Validity::Word* word = validity_word(frame, data_slot(w, op, e, op.src[1]));
@@ -102,6 +115,16 @@ __attribute__((noinline)) void find_invalid(Warp& w, const Op& op, Request& r, L
       r.invalid |= 1u << i;
       r.missing[i] |= missing << (e * op.width);
       r.invalid_word = word;
+    });
+    if (!word->partly && word->masked == 0) continue;
+    if (!is_put_back(w, op, *word)) r.masked |= word->masked & word->invalid & mask;
+    if (!word->partly || op.width > 8) continue;
+    r.bits = &bits;
+    each(word->invalid & mask, [&](int i) {
+      if (!(bits.lanes >> i & 1)) std::memset(bits.of[i], 0xff, r.size);
+      bits.lanes |= 1u << i;
+      const std::uint64_t partial = frame.validity->unwritten_bits(*word, i);
+      std::memcpy(bits.of[i] + e * op.width, &partial, op.width);
     });
   }
 }
@@ -147,6 +170,8 @@ void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.reads = true;
+  UnwrittenBits bits;
+  r.bits = &bits;
   std::uint64_t places[kWarpSize];
   const bool synchronises = (op.flags & kStrong) != 0 && w.block->worker->between_blocks;
   if (synchronises) std::memcpy(places, r.address, sizeof places);
@@ -154,7 +179,7 @@ void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
   op.elements == 1 ? fill<LoadFrom::kMemory>(w, op, r, mask) : fill_vectors(w, op, r, mask);
   if (synchronises) after_strong_read(w, op, places, mask);
   if ((op.flags & kStrong) != 0 && w.block->launch->blocks > 1) w.time_slice -= 16;  // most loops that look at what other blocks may change wait for it
-  if (op.flags & kAcquire) acquire(w);
+  if (op.flags & kAcquire) acquired(w);
   if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r, mask);
 }
 
@@ -197,9 +222,8 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
   r.writes = true;
-  if (op.flags & kRelease) release(w, mask);
-  if (op.flags & kStrong) before_strong_write(w, op, r.address, mask);
-  if (w.control->tracking) find_invalid(w, op, r, mask);
+  UnwrittenBits bits;
+  if (w.control->tracking) find_invalid(w, op, r, mask, bits);
   if (w.block->launch->check_races) {
     // The search for races stores as it goes.
     r.store = &store_lanes;
@@ -208,7 +232,7 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   if (__builtin_expect(r.invalid != 0, 0)) note_unwritten_store(w, r);
   put(w, op, r, mask & ~r.stored);
-  if (op.flags & kStrong) strong_access(w);
+  if (op.flags & kRelease) released(w);
 }
 
 namespace {
@@ -317,9 +341,7 @@ void load_uniform(Warp& w, const Op& op, LaneMask mask) {
   load_any(w, op, mask);
 }
 
-}  // namespace
-
-Handler load_handler(const Op& op) {
+Handler plain_load_handler(const Op& op) {
   const Space space = static_cast<Space>(op.space);
   const bool simple = op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot && !(op.flags & (kFrameAddress | kAcquire));
   const bool narrow = (op.flags & kNarrowAddress) != 0;
@@ -331,7 +353,7 @@ Handler load_handler(const Op& op) {
   return shared != nullptr ? shared : &load_any;
 }
 
-Handler store_handler(const Op& op) {
+Handler plain_store_handler(const Op& op) {
   const Space space = static_cast<Space>(op.space);
   const bool simple = op.elements == 1 && op.width == op.register_bytes && !(op.flags & (kFrameAddress | kRelease));
   const bool narrow = (op.flags & kNarrowAddress) != 0;
@@ -341,6 +363,18 @@ Handler store_handler(const Op& op) {
   const Handler shared = simple && space == Space::kShared && narrow ? shared_store_handler(op) : nullptr;
   return shared != nullptr ? shared : &store_any;
 }
+
+// A volatile access or one with a memory order, by the handler that a weak one like it would have.
+template <Handler (*kChoose)(const Op&)>
+void access_strongly(Warp& w, const Op& op, LaneMask mask) {
+  kChoose(op)(w, op, mask);
+  strong_access(w);
+}
+
+}  // namespace
+
+Handler load_handler(const Op& op) { return (op.flags & kStrong) != 0 ? &access_strongly<plain_load_handler> : plain_load_handler(op); }
+Handler store_handler(const Op& op) { return (op.flags & kStrong) != 0 ? &access_strongly<plain_store_handler> : plain_store_handler(op); }
 
 void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask) {
   if (op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot && (op.width == 4 || op.width == 8)) {
@@ -356,23 +390,29 @@ void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask) {
   fill<LoadFrom::kParameters>(w, op, r, mask);
 }
 
+// Whether an element of a .param variable begins a word and fills it, so that its marks are the word's.
+static bool word_is_whole(const Op& op, int element) { return op.width >= 4 && op.width == op.register_bytes && (op.immediate + element * op.width) % 4 == 0; }
+
 void load_storage(Warp& w, const Op& op, LaneMask mask) {
   Request r;
   std::byte* p = w.file[0] + op.src[0] + op.immediate;
   for (int i = 0; i < kWarpSize; ++i) r.host[i] = p + static_cast<std::size_t>(i) * op.src[1];
   fill<LoadFrom::kParameters>(w, op, r, mask);
   if (w.control->tracking) {
-    const Frame& frame = w.control->frames[w.control->frame];
+    Frame& frame = w.control->frames[w.control->frame];
     for (int e = 0; e < op.elements; ++e) {
       const Slot word = op.src[0] + static_cast<Slot>(op.immediate) / 4 * 4 + static_cast<Slot>(e * op.width) / 4 * 4;
       const Slot slot = data_slot(w, op, e, op.dst);
-      if (slot != kNoSlot) mark_register(w, slot, invalid_lanes(w, frame, word, mask), mask, w.pc - 1);
+      if (slot == kNoSlot) continue;
+      const Validity::Word* const from = validity_word(frame, word);
+      from != nullptr&& word_is_whole(op, e) ? carry_mark(w, slot, frame, *from, mask)
+                                             : mark_register(w, slot, invalid_lanes(w, frame, word, mask), mask, w.pc - 1);
     }
   }
 }
 
 void store_storage(Warp& w, const Op& op, LaneMask mask) {
-  const Frame& frame = w.control->frames[w.control->frame];
+  Frame& frame = w.control->frames[w.control->frame];
   for (int e = 0; e < op.elements; ++e) {
     const Slot from = data_slot(w, op, e, op.src[3]);
     const std::byte* s = source<std::byte>(w, from);
@@ -380,7 +420,9 @@ void store_storage(Warp& w, const Op& op, LaneMask mask) {
     each(mask, [&](int i) { std::memcpy(p + static_cast<std::size_t>(i) * op.src[1], s + i * op.register_bytes, op.width); });
     if (w.control->tracking) {
       const Slot word = op.src[0] + static_cast<Slot>(op.immediate) / 4 * 4 + static_cast<Slot>(e * op.width) / 4 * 4;
-      mark_register(w, word, invalid_lanes(w, frame, from, mask), mask, w.pc - 1);
+      const Validity::Word* const value = validity_word(frame, from);
+      value != nullptr&& word_is_whole(op, e) ? carry_mark(w, word, frame, *value, mask)
+                                              : mark_register(w, word, invalid_lanes(w, frame, from, mask), mask, w.pc - 1);
     }
   }
 }

@@ -54,8 +54,8 @@ bool resolve_remote(Warp& w, Request& r, std::uint32_t rank, LaneMask lanes) {
   each(lanes, [&](int i) {
     r.host[i] = target.shared.bytes.get() + r.address[i];
     if (!b.launch->check_initialisation) return;
-    if (r.reads) note_missing(r, i, shadow, r.address[i]);
-    if (r.writes) note_written(r, i, shadow, r.address[i]);
+    if (r.reads) note_missing(r, i, shadow, r.address[i], target.shared.partly_written, r.address[i]);
+    if (r.writes) note_written(r, i, shadow, r.address[i], target.shared.partly_written, r.address[i]);
   });
   if (r.reads && (r.unwritten & lanes) != 0 && !check_not_under_way(w, r, target, r.unwritten & lanes)) return false;
   r.remote |= lanes;
@@ -107,11 +107,14 @@ bool resolve_shared(Warp& w, Request& r, LaneMask lanes) {
   for (int i = 0; i < kWarpSize; ++i) r.host[i] = bytes + static_cast<std::uint32_t>(r.address[i]);
   if (b.launch->check_initialisation) {
     auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
-    if (r.reads) r.unwritten |= unwritten_lanes(shadow, e.low, e.high - e.low + r.size, r.size, lanes, r.missing, [&](int i) { return r.address[i]; });
+    if (r.reads) {
+      r.unwritten |= unwritten_lanes(shadow, e.low, e.high - e.low + r.size, r.size, lanes, r.missing, [&](int i) { return r.address[i]; });
+      refine_unwritten(r, r.unwritten & lanes, b.shared.partly_written, [&](int i) { return r.address[i]; });
+    }
     if (r.unwritten != 0 && b.async && !check_not_under_way(w, r, b, r.unwritten & lanes)) return false;
     // What an atomic has read in full is written already.
     if (r.writes && !(r.reads && r.unwritten == 0) && !stays_written(r, shadow, e.low, e.high - e.low + r.size))
-      each(lanes, [&](int i) { note_written(r, i, shadow, r.address[i]); });
+      each(lanes, [&](int i) { note_written(r, i, shadow, r.address[i], b.shared.partly_written, r.address[i]); });
   }
   if (b.launch->check_races && !(b.launch->shared_cells ? check_cluster_races(w, r, b, lanes) : check_shared_races(w, r, lanes))) return false;
   if (b.worker->counting) count_shared(b.worker->counters, r.writes, r.address, r.size, lanes);

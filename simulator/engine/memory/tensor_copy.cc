@@ -52,14 +52,15 @@ bool refuse(Warp& w, std::uint32_t pc, int lane, std::string where, std::string 
   return false;
 }
 
-// The bytes of a map at an address of `space`, as ordinary reads find them.
-bool read_map(Warp& w, const Op& op, Space space, std::uint32_t pc, int lane, std::uint64_t address, std::byte* bytes) {
+// The bytes of a map at an address of `space`, as ordinary reads find them. `changes`: they are changed afterwards, and must have been written.
+bool read_map(Warp& w, const Op& op, Space space, std::uint32_t pc, int lane, std::uint64_t address, std::byte* bytes, bool changes = false) {
   if (address % TensorMap::kAlignment != 0) return report_misaligned_copy(w, pc, 1u << lane, address, TensorMap::kAlignment);
   const Op from = side(op, space);
   for (std::uint32_t at = 0; at < TensorMap::kBytes; at += kPiece) {
     Request r = request(from, pc, kPiece, address + at);
     r.reads = true;
     if (!resolve(w, r, space, 1u << lane)) return false;
+    if (changes && r.unwritten != 0 && !report_unwritten_change(w, r, space, 1u << lane)) return false;
     load_element<kPiece>(bytes + at, r.host[lane]);
   }
   return true;
@@ -78,7 +79,8 @@ bool write_map(Warp& w, const Op& op, Space space, std::uint32_t pc, int lane, s
 
 constexpr const char* kNoMap = "the 128 bytes at the address are no tensor map";
 constexpr const char* kHowToMapIt =
-    "cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col make one; nothing but a copy of it and tensormap.replace may touch its bytes.";
+    "cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col make one, or tensormap.replace of every field in 128 bytes of zeros; nothing but these and a copy may "
+    "touch its bytes.";
 
 // The elements of a map as an atomic knows them.
 isa::Type type_of(TensorType t) {
@@ -342,8 +344,8 @@ void run_tensor_map_replace(Warp& w, const Op& op, LaneMask mask) {
     const AddressOperand a{op.src[0], op.immediate, (op.flags & kNarrowAddress) != 0};
     const std::uint64_t address = address_of(w, a, lane);
     std::byte bytes[TensorMap::kBytes];
-    if (!read_map(w, op, space, pc, lane, address, bytes)) return;
-    std::optional<TensorMap> map = memory::decode(bytes);
+    if (!read_map(w, op, space, pc, lane, address, bytes, /*changes=*/true)) return;
+    std::optional<TensorMap> map = memory::decode_or_blank(bytes);
     if (!map) {
       refuse(w, pc, lane, kNoMap, kHowToMapIt);
       return;
@@ -367,7 +369,7 @@ void run_tensor_map_copy(Warp& w, const Op& op, LaneMask mask) {
   }
   std::byte bytes[TensorMap::kBytes];
   if (!read_map(w, op, copy.from_space, pc, lane, from, bytes) || !write_map(w, op, copy.to_space, pc, lane, to, bytes)) return;
-  fence(w, static_cast<check::Scope>(op.scope), mask);
+  fence(w, static_cast<check::Scope>(op.scope), mask, kRelease);
 }
 
 }  // namespace lockstep::engine

@@ -444,13 +444,21 @@ TEST_F(TensorCopy, PrefetchesChangeNothing) {
   EXPECT_EQ(gpu.fetch<std::uint8_t>(after, kWindow), image_bytes);
 }
 
-// A kernel that makes the map in shared memory from another one, field by field, copies it to `after` and loads through it into the window.
-std::string replace_body(const Copy& c, memory::Address address, bool fenced) {
+// What a kernel begins a map in shared memory with.
+enum class From { kOther, kZeros, kNothing };
+
+// A kernel that makes a map in shared memory field by field, copies it to `after` and loads through it into the window.
+std::string replace_body(const Copy& c, memory::Address address, bool fenced, From from = From::kOther) {
   const TensorMap& m = c.map;
   const std::string in = ".shared::cta.b1024";
   std::string s =
-      "mov.u32 t5, %tid.x; shl.b32 t5, t5, 2; cvt.u64.u32 d5, t5; add.u64 d6, d0, d5; ld.global.b32 x0, [d6]; add.u32 t6, w, 8192; add.u32 t7, t6, t5;"
-      "st.shared.b32 [t7], x0; bar.warp.sync 0xffffffff;\n";
+      "mov.u32 t5, %tid.x; shl.b32 t5, t5, 2; cvt.u64.u32 d5, t5; add.u64 d6, d0, d5; ld.global.b32 x0, [d6]; add.u32 t6, w, 8192; add.u32 t7, t6, t5;\n";
+  if (from == From::kZeros) s += "mov.b32 x0, 0;\n";
+  if (from == From::kNothing) {
+    s += "mov.u32 t6, empty;\n";
+  } else {
+    s += "st.shared.b32 [t7], x0; bar.warp.sync 0xffffffff;\n";
+  }
   const auto put = [&](const std::string& field, const std::string& type, const std::string& rest) {
     s += "@p0 tensormap.replace.tile." + field + in + "." + type + " [t6], " + rest + ";\n";
   };
@@ -485,11 +493,13 @@ TEST_F(TensorCopy, MapsAreMadeFieldByField) {
   Random r(5);
   for (int i = 0; i < 60; ++i) {
     const Copy c = random_copy(r, false, false);
+    const From from = i % 2 == 0 ? From::kOther : From::kZeros;
     Copy other = plain_copy();
     start(other, "", false);
     gpu.load_text(
         ".version 8.6\n.target sm_90a\n.address_size 64\n" +
-        kernel(c, replace_body(c, tensor + kMargin + c.map.address, true) + load_text(c) + waits(count(c)) + "mov.b64 d2, d1; sub.u64 d2, d2, 16384;\n", true));
+        kernel(c, replace_body(c, tensor + kMargin + c.map.address, true, from) + load_text(c) + waits(count(c)) + "mov.b64 d2, d1; sub.u64 d2, d2, 16384;\n",
+               true));
     put(image, image_bytes.data(), image_bytes.size());
     const Outcome o = gpu.launch("k", 1, 32, map, image, after);
     ASSERT_TRUE(o.findings.empty()) << i << " " << text(o);
@@ -511,6 +521,57 @@ TEST_F(TensorCopy, MapsAreMadeFieldByField) {
   }
 }
 
+// As on an H100: what tensormap.replace has not set in zeros is as small as can be.
+TEST_F(TensorCopy, ZerosAreAMapOfOneByteForReplaceAlone) {
+  const Bytes zeros(TensorMap::kBytes);
+  const auto* bytes = reinterpret_cast<const std::byte*>(zeros.data());
+  EXPECT_FALSE(memory::decode(bytes).has_value());
+  const auto blank = memory::decode_or_blank(bytes);
+  ASSERT_TRUE(blank.has_value());
+  const TensorMap one = {.rank = 1, .sizes = {1, 1, 1, 1, 1}, .steps = {1, 1, 1, 1, 1}, .box = {1, 1, 1, 1, 1}};
+  EXPECT_EQ(*blank, one);
+  for (std::size_t i = 0; i < zeros.size(); ++i) {
+    Bytes other = zeros;
+    other[i] = 1;
+    EXPECT_FALSE(memory::decode_or_blank(reinterpret_cast<const std::byte*>(other.data())).has_value()) << i;
+  }
+}
+
+// CuTe clears a bit of the maps of small tensors before a kernel has them; another program might set it.
+TEST_F(TensorCopy, TheBitThatProgramsClearIsNoPartOfAMap) {
+  Random r(6);
+  for (int i = 0; i < 40; ++i) {
+    const Copy c = random_copy(r, i % 2 == 0, false);
+    start(c, load_text(c) + waits(count(c)), true);
+    Bytes bytes = gpu.fetch<std::uint8_t>(map, TensorMap::kBytes);
+    const auto made = memory::decode(reinterpret_cast<const std::byte*>(bytes.data()));
+    std::uint64_t words[TensorMap::kBytes / 8];
+    std::memcpy(words, bytes.data(), sizeof words);
+    for (const bool set : {false, true}) {
+      words[1] = set ? words[1] | 1ull << 21 : words[1] & ~(1ull << 21);
+      const auto decoded = memory::decode(reinterpret_cast<const std::byte*>(words));
+      ASSERT_TRUE(decoded.has_value()) << i;
+      EXPECT_EQ(*decoded, *made) << i;
+      put(map, words, sizeof words);
+      const Outcome o = gpu.launch("k", 1, 32, map, image, after);
+      ASSERT_TRUE(o.findings.empty()) << i << " " << text(o);
+      ASSERT_EQ(gpu.fetch<std::uint8_t>(after, kWindow), loaded(c)) << i;
+    }
+  }
+}
+
+TEST_F(TensorCopy, AMapWithoutThatBitIsMadeAnotherFieldByField) {
+  const Copy c = plain_copy();
+  start(c, "", false);
+  Bytes bytes = gpu.fetch<std::uint8_t>(map, TensorMap::kBytes);
+  bytes[8 + 21 / 8] &= static_cast<std::uint8_t>(~(1u << 21 % 8));
+  put(map, bytes.data(), bytes.size());
+  gpu.load_text(".version 8.6\n.target sm_90a\n.address_size 64\n" +
+                kernel(c, replace_body(c, tensor + kMargin + c.map.address, true) + load_text(c) + waits(kPlainBytes), true));
+  const Outcome o = gpu.launch("k", 1, 32, map, image, after);
+  EXPECT_TRUE(o.findings.empty()) << text(o);
+}
+
 // ---- What is found --------------------------------------------------------------------------------------------------
 
 TEST_F(TensorCopy, ReadingBeforeTheWaitIsFound) {
@@ -530,6 +591,13 @@ TEST_F(TensorCopy, WhatIsNoMapIsFound) {
   const Bytes garbage(TensorMap::kBytes, 7);
   put(map, garbage.data(), garbage.size());
   expect_finding(gpu.launch("k", 1, 32, map, image, after), Kind::kInvalidInstruction, "are no tensor map");
+}
+
+TEST_F(TensorCopy, AMapMadeInMemoryThatNobodyClearedIsFound) {
+  const Copy c = plain_copy();
+  const std::string empty = ".shared .align 128 .b8 empty[128];\n";
+  const Outcome o = run(c, empty + replace_body(c, tensor + kMargin, true, From::kNothing) + load_text(c) + waits(kPlainBytes), false);
+  expect_finding(o, Kind::kUninitialised, "the memory it changes was never written");
 }
 
 TEST_F(TensorCopy, AMapWithAByteChangedIsNone) {

@@ -47,17 +47,21 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   if (launch.local_stride != 0) b.local.reserve(std::size_t{launch.local_stride} * launch.warps * kWarpSize);
   if (launch.check_races) {
     const bool words = launch.shared_extent > kSharedStart && !launch.shared_cells;
-    b.races.start(words ? launch.shared_extent + 64 : 0, launch.kernel->byte_granular ? 0 : 2);
-    b.block_clock.start(b.serial);
+    b.races.start(words ? launch.shared_extent + 64 : 0, launch.kernel->byte_granular ? 0 : 2, b.serial,
+                  launch.clustered ? static_cast<std::uint32_t>(config.cluster.count()) : 1, launch.blocks > 1 ? &launch.races->grid() : nullptr);
+    b.cluster_arrivals = b.block_arrivals = {};
+    b.cluster_released.clear();
     if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, 0);
   }
   for (Barrier& barrier : b.barriers) barrier = Barrier{};
+  b.shared.partly_written.clear();
+  b.local.partly_written.clear();
   b.async.reset();
   b.warpgroups.reset();
   b.live_warps = launch.warps;
   b.runnable = launch.warps == 32 ? ~0u : (1u << launch.warps) - 1;
   b.instructions = 0;
-  b.aborted = false;
+  b.aborted = b.some_exited = false;
   b.should_yield = b.waits = b.started_dependents = false;
   for (std::uint32_t i = 0; i < launch.warps; ++i) {
     Warp& w = b.warps[i];

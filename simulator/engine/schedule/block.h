@@ -13,6 +13,7 @@
 #include "simulator/engine/memory/async_state.h"
 #include "simulator/engine/schedule/warp.h"
 #include "simulator/engine/schedule/warp_state.h"
+#include "simulator/memory/partly_written.h"
 
 namespace lockstep::engine {
 
@@ -37,6 +38,7 @@ struct Barrier {
 struct Arena {
   AlignedBytes bytes, written;
   std::size_t size = 0;
+  memory::PartlyWritten partly_written;  // of bytes that count as unwritten; a place is an offset
   void reserve(std::size_t n);
 };
 
@@ -58,14 +60,17 @@ struct Block {
   check::SharedRaces races;
   std::unique_ptr<WarpgroupState> warpgroups;  // of wgmma; none until the first
   std::unique_ptr<AsyncState> async;           // of asynchronous copies and mbarrier objects; none until the first
-  check::BlockClock block_clock;               // of other blocks
   std::vector<check::RaceCell> cells;          // of shared memory, when Launch::shared_cells
+  // What arrivals at the open phase of the cluster's barrier release: to other blocks, and to their own alone.
+  check::Knowledge cluster_arrivals, block_arrivals;
+  std::vector<std::shared_ptr<const check::Knowledge>> cluster_released;  // what those of the last phase did
   Barrier barriers[16];
   std::uint32_t live_warps = 0;    // warps with a thread that has not exited
   std::uint32_t runnable = 0;      // mask of warps that may run
   std::uint64_t instructions = 0;  // warp instructions so far
   std::uint32_t next_warp = 0;
   bool aborted = false;
+  bool some_exited = false;         // some thread has ended
   bool started_dependents = false;  // some thread has executed griddepcontrol.launch_dependents
   bool should_yield = false;        // the others first: see passed_barrier and strong_access
   bool waits = false;               // it stood still when its turn ended, and has changed nothing since

@@ -319,5 +319,56 @@ setp.eq.u32 p, r0, 0;
   EXPECT_GE(lost, 10);
 }
 
+// Whoever polls a flag lets the one who sets it come: words[1 + who] says how often it looked. A turn has 64 looks at most, and it takes as many turns as there
+// are others, and as the setter needs.
+std::uint32_t most_polls(const std::string& body, std::uint32_t blocks, std::uint32_t threads, std::uint64_t seed) {
+  Machine gpu;
+  gpu.config.schedule_seed = seed;
+  gpu.load_text(kernel(body));
+  const std::vector<std::uint32_t> w = words(gpu, Dim3{blocks, 1, 1}, threads, 1 + std::max(blocks, threads / 32), 0);
+  return *std::max_element(w.begin() + 1, w.end());
+}
+
+constexpr std::uint64_t kManySeeds = kSeeds < 5 ? 4 : 65;
+
+TEST(Schedule, ABlockThatPollsLetsTheOthersCome) {
+  // Volatile reads, and atomics that change nothing.
+  for (const std::string look : {"ld.volatile.global.u32 r5, [d0];", "atom.global.add.u32 r5, [d0], 0;"}) {
+    for (const std::uint32_t blocks : {2u, 8u}) {
+      for (const std::uint32_t setter : {0u, blocks - 1}) {
+        const std::string body = "setp.ne.u32 p, r0, 0;\n@p bra E;\nsetp.eq.u32 p, r1, " + std::to_string(setter) +
+                                 ";\n@p bra SET;\nmov.u32 r6, 0;\nW: " + look +
+                                 "\nadd.u32 r6, r6, 1;\nsetp.eq.u32 p, r5, 0;\n@p bra W;\nst.global.u32 [d1+4], r6;\nbra E;\n"
+                                 "SET: st.volatile.global.u32 [d0], 1;\nE:\n";
+        for (std::uint64_t seed = 1; seed < kManySeeds; ++seed) {
+          EXPECT_LE(most_polls(body, blocks, 32, seed), 64 * (blocks + 2)) << "seed " << seed << ", " << blocks << " blocks, " << setter << " sets\n" << look;
+        }
+      }
+    }
+  }
+}
+
+TEST(Schedule, ABlockThatPollsLetsOneThatTakesLongCome) {
+  // A hundred strong stores come before the flag, and each may end the setter's turn.
+  const std::string body =
+      "setp.ne.u32 p, r0, 0;\n@p bra E;\nsetp.eq.u32 p, r1, 1;\n@p bra SET;\nmov.u32 r6, 0;\nW: ld.volatile.global.u32 r5, [d0];\n"
+      "add.u32 r6, r6, 1;\nsetp.eq.u32 p, r5, 0;\n@p bra W;\nst.global.u32 [d1+4], r6;\nbra E;\n"
+      "SET: mov.u32 r7, 0;\nL: st.volatile.global.u32 [d1+4], 0;\nadd.u32 r7, r7, 1;\nsetp.lt.u32 p, r7, 100;\n@p bra L;\n"
+      "st.volatile.global.u32 [d0], 1;\nE:\n";
+  for (std::uint64_t seed = 1; seed < kManySeeds; ++seed) EXPECT_LE(most_polls(body, 2, 32, seed), 64u * 30) << "seed " << seed;
+}
+
+TEST(Schedule, AWarpThatPollsLetsTheOthersCome) {
+  for (const std::uint32_t setter : {0u, 3u}) {
+    const std::string body =
+        ".shared .align 4 .b8 s[4];\nmov.u32 r8, s;\nsetp.ne.u32 p, r0, 0;\n@!p st.shared.u32 [r8], 0;\nbar.sync 0;\n"
+        "and.b32 r7, r0, 31;\nsetp.ne.u32 p, r7, 0;\n@p bra E;\nshr.u32 r7, r0, 5;\nmad.wide.u32 d1, r7, 4, d0;\nsetp.eq.u32 p, r7, " +
+        std::to_string(setter) +
+        ";\n@p bra SET;\nmov.u32 r6, 0;\nW: ld.volatile.shared.u32 r5, [r8];\nadd.u32 r6, r6, 1;\nsetp.eq.u32 p, r5, 0;\n@p bra W;\n"
+        "st.global.u32 [d1+4], r6;\nbra E;\nSET: st.volatile.shared.u32 [r8], 1;\nE:\n";
+    for (std::uint64_t seed = 1; seed < kManySeeds; ++seed) EXPECT_LE(most_polls(body, 1, 128, seed), 64u * 3) << "seed " << seed << ", warp " << setter;
+  }
+}
+
 }  // namespace schedule_test
 }  // namespace lockstep::engine

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 
+#include "simulator/engine/checks/absent_threads.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/checks/uninitialised.h"
 #include "simulator/engine/launch/coverage.h"
@@ -33,6 +34,9 @@ constexpr std::int32_t kWarpQuota = 1024;
 constexpr std::int32_t kWaitingQuota = 4;
 // Operations in the turn of a split that is not the lowest: enough to leave a critical section, few enough to meet again.
 constexpr int kTurn = 256;
+// Strong accesses of a warp that change nothing before the others come, whatever the seed: enough that a flag may be set in between, few enough that
+// nobody polls for long while the one who sets it has no turn.
+constexpr std::uint32_t kMostPolls = 64;
 // Rounds over the warps without an end before another block of this worker gets a turn (blocks that wait for one another).
 constexpr int kBlockRounds = 512;
 
@@ -319,15 +323,21 @@ void let_others_come(Warp& w) {
   const Launch& launch = *b.launch;
   // Of a cooperative launch turns end at the grid's barriers: see passed_barrier.
   if (launch.config->cooperative || w.event != Event::kNone) return;
-  const std::uint64_t r = mix(launch.config->schedule_seed ^ (b.index << 20) ^ (std::uint64_t{w.index} << 48) ^ std::uint64_t{w.pc} << 8 ^
-                              (b.instructions + 0x9e3779b97f4a7c15ull * w.control->instructions));
-  if (r % 8 != 0) return;
-  if ((r >> 8 & 1) != 0) {
-    b.should_yield = launch.blocks > 1;
-  } else {
-    w.control->should_yield = launch.warps > 1;
+  WarpControl& c = *w.control;
+  if (c.changes_then != b.worker->changes) {
+    c.changes_then = b.worker->changes;
+    c.polls = 0;
   }
-  if (b.should_yield || w.control->should_yield) w.event = Event::kReschedule;
+  // Counted by itself: instructions are counted at the end of a turn, and within one each access needs a chance of its own.
+  const std::uint64_t r = mix(launch.config->schedule_seed ^ (b.index << 20) ^ (std::uint64_t{w.index} << 48) ^ std::uint64_t{w.pc} << 8 ^
+                              0x9e3779b97f4a7c15ull * ++c.strong_accesses);
+  const bool others_wait = ++c.polls >= kMostPolls;
+  if (r % 8 != 0 && !others_wait) return;
+  const bool block = others_wait || (r >> 8 & 1) != 0, warp = others_wait || !block;
+  if (others_wait) c.polls = 0;
+  b.should_yield |= block && launch.blocks > 1;
+  c.should_yield |= warp && launch.warps > 1;
+  if (b.should_yield || c.should_yield) w.event = Event::kReschedule;
 }
 
 void exit_lanes(Warp& w, LaneMask lanes) {
@@ -337,6 +347,7 @@ void exit_lanes(Warp& w, LaneMask lanes) {
     if (w.event != Event::kAbort) check_warpgroup_at_exit(w);
     if (w.event == Event::kAbort) return;
   }
+  note_exit(w, lanes);
   if (w.block->cluster != nullptr) leave_cluster(w, lanes);
   for (std::int32_t f = c.frame; f >= 0; f = c.frames[f].caller) {
     c.frames[f].live &= ~lanes;
@@ -346,11 +357,16 @@ void exit_lanes(Warp& w, LaneMask lanes) {
   ++w.block->worker->changes;
   w.active &= ~lanes;
   w.event = Event::kReschedule;
+  if (c.arriving != 0) {
+    arrive_without_the_ended(w);
+    if (w.event == Event::kAbort) return;
+  }
   if (c.exited == w.exists) {
     --w.block->live_warps;
-    recheck_barriers(*w.block);
+    recheck_barriers(w);
+    if (w.event == Event::kAbort) return;
   }
-  if (w.block->cluster != nullptr) check_cluster_phase(*w.block);
+  if (w.block->cluster != nullptr) check_cluster_phase(w);
 }
 
 Progress run_block(Block& b) {

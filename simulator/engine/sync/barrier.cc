@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <utility>
 
+#include "simulator/engine/checks/absent_threads.h"
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/launch/launch_state.h"
@@ -45,17 +47,32 @@ void release(Block& b, int id) {
     for (const Warp& w : b.warps) live |= std::uint32_t{living(w) != 0} << w.index;
     // A count names as many warps and not all that are left: those that have ended were not among them.
     const bool all = barrier.expected == 0 || live == (b.launch->warps == 32 ? ~0u : (1u << b.launch->warps) - 1);
+    bool knows_more = false;
     if (all && barrier.waiting == live && barrier.warps == live) {
-      b.races.block_barrier();
+      knows_more = b.races.block_barrier();
     } else {
-      b.races.complete(id, barrier.waiting);
+      knows_more = b.races.complete(id, barrier.waiting);
     }
-    passed_barrier(b);
+    passed_barrier(b, knows_more);
   }
   barrier = Barrier{};
 }
 
-void release_if_complete(Block& b, int id) {
+// The barrier of all threads is complete. False: it is without threads that have ended, and this ends the launch.
+bool all_came(Warp& acting, const Barrier& barrier) {
+  Block& b = *acting.block;
+  if (!reports_absent(*b.launch)) return true;
+  AbsentThreads absent;
+  for (const Warp& w : b.warps) absent.add(w, w.exists & w.control->exited);
+  if (absent.empty()) return true;
+  const Warp& at = b.warps[std::countr_zero(barrier.waiting)];
+  const auto waits = [](const WarpSplit& f) { return f.state == WarpSplit::State::kAtBarrier; };
+  return report_absent(acting, at, *std::find_if(at.control->splits.begin(), at.control->splits.end(), waits), absent, "the block");
+}
+
+// After something that `acting`, a warp of the block, has done.
+void release_if_complete(Warp& acting, int id) {
+  Block& b = *acting.block;
   Barrier& barrier = b.barriers[id];
   if (barrier.warps == 0) return;
   if (barrier.expected != 0) {
@@ -65,23 +82,26 @@ void release_if_complete(Block& b, int id) {
   for (const Warp& w : b.warps) {
     if (living(w) != 0 && !(barrier.warps >> w.index & 1)) return;
   }
+  if (b.some_exited && !all_came(acting, barrier)) return;
   release(b, id);
 }
 
-// A whole warp arrives, waiting or not.
-bool arrive(Warp& w, const WarpSplit& f, int id, bool waits) {
+// The count of threads that the operation names; 0: all.
+std::uint32_t count_of(const Warp& w, const WarpSplit& f) {
+  const Op& op = w.block->program->ops[f.pc];
+  return op.src[1] == kNoSlot ? 0 : parked_operand<std::uint32_t>(w, f, op.src[1])[std::countr_zero(f.mask)];
+}
+
+// A whole warp arrives at the barrier of `f`, for `count` threads, waiting or not. `came_before`: lanes that have arrived, and may have ended since.
+bool arrive(Warp& w, const WarpSplit& f, int id, std::uint32_t count, bool waits, LaneMask came_before) {
   Block& b = *w.block;
   Barrier& barrier = b.barriers[id];
   const Op& op = b.program->ops[f.pc];
-  std::uint32_t count = 0;
-  if (op.src[1] != kNoSlot) {
-    count = parked_operand<std::uint32_t>(w, f, op.src[1])[std::countr_zero(f.mask)];
-    if (count % kWarpSize != 0 || count == 0) {
-      check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kInvalidInstruction);
-      finding.where = "a barrier for " + std::to_string(count) + " threads: the count must be a positive multiple of 32";
-      report(w, std::move(finding));
-      return false;
-    }
+  if (op.src[1] != kNoSlot && (count % kWarpSize != 0 || count == 0)) {
+    check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kInvalidInstruction);
+    finding.where = "a barrier for " + std::to_string(count) + " threads: the count must be a positive multiple of 32";
+    report(w, std::move(finding));
+    return false;
   }
   if (barrier.warps != 0 && barrier.expected != count) {
     check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kBarrierDivergence);
@@ -89,6 +109,13 @@ bool arrive(Warp& w, const WarpSplit& f, int id, bool waits) {
     finding.where = "barrier " + std::to_string(id) + " for " + text(count) + ", but others wait there for " + text(barrier.expected);
     report(w, std::move(finding));
     return false;
+  }
+  // A barrier of all threads looks when it is complete. Of one with a count, only the warps that come are counted; .aligned wants them whole.
+  const LaneMask gone = w.exists & w.control->exited & ~came_before;
+  if (gone != 0 && count != 0 && (op.flags & kBarAligned) != 0 && reports_absent(*b.launch)) {
+    AbsentThreads absent;
+    absent.add(w, gone);
+    if (!report_absent(w, w, f, absent, "a warp that it counts")) return false;
   }
   ++b.worker->changes;
   if (barrier.warps == 0) barrier.pc = f.pc;
@@ -100,11 +127,26 @@ bool arrive(Warp& w, const WarpSplit& f, int id, bool waits) {
   return true;
 }
 
+// The warp arrives once all its lanes that are left have executed barrier.arrive.
+void complete_arrival(Warp& w, int id) {
+  PartialArrival& arrival = w.control->arrivals[id];
+  if ((living(w) & ~arrival.lanes) != 0) return;
+  const PartialArrival all = std::exchange(arrival, {});
+  w.control->arriving &= ~(1u << id);
+  const WarpSplit here{all.pc, all.lanes, 0, WarpSplit::State::kRunnable, false};
+  if (arrive(w, here, id, all.count, false, all.lanes)) release_if_complete(w, id);
+}
+
 }  // namespace
 
-void recheck_barriers(Block& b) {
+void arrive_without_the_ended(Warp& w) {
+  for (std::uint32_t ids = w.control->arriving; ids != 0 && w.event != Event::kAbort; ids &= ids - 1) complete_arrival(w, std::countr_zero(ids));
+}
+
+void recheck_barriers(Warp& w) {
+  const Block& b = *w.block;
   for (int id = 0; id < 16; ++id) {
-    if (b.barriers[id].warps != 0 && b.barriers[id].expected == 0) release_if_complete(b, id);
+    if (b.barriers[id].warps != 0 && b.barriers[id].expected == 0) release_if_complete(w, id);
   }
 }
 
@@ -120,13 +162,11 @@ void run_bar(Warp& w, const Op& op, LaneMask mask) {
     return;
   }
   if ((op.flags & kBarKind) == kBarArrive) {
-    LaneMask& arrived = w.control->arrived[id];
-    arrived |= mask;
-    if ((arrived & living(w)) == living(w)) {
-      arrived = 0;
-      const WarpSplit here{w.pc - 1, mask, w.control->frame, WarpSplit::State::kRunnable, false};
-      if (arrive(w, here, static_cast<int>(id), false)) release_if_complete(*w.block, static_cast<int>(id));
-    }
+    const WarpSplit here{w.pc - 1, mask, w.control->frame, WarpSplit::State::kRunnable, false};
+    PartialArrival& arrival = w.control->arrivals[id];
+    arrival = {arrival.lanes | mask, here.pc, count_of(w, here)};
+    w.control->arriving |= 1u << id;
+    complete_arrival(w, static_cast<int>(id));
     return;
   }
   park(w, mask, WarpSplit::State::kAtBarrier);
@@ -174,17 +214,17 @@ bool warp_reaches_barrier(Warp& w) {
     const Op& op = b.program->ops[f.pc];
     if (waits(f) && op.src[2] != kNoSlot) yes |= *parked_operand<LaneMask>(w, f, op.src[2]) & f.mask;
   }
-  if (!arrive(w, first, id, true)) return false;
+  if (!arrive(w, first, id, count_of(w, first), true, 0)) return false;
   if ((b.program->ops[first.pc].flags & kBarKind) >= kBarRedAnd) {
     barrier.red_or |= yes;
     barrier.red_and &= yes == here;
     barrier.red_count += static_cast<std::uint32_t>(std::popcount(yes));
   }
   c.barrier = id;
-  release_if_complete(b, id);
-  return c.barrier < 0;
+  release_if_complete(w, id);
+  return c.barrier < 0 && w.event != Event::kAbort;
 }
 
-void run_fence(Warp& w, const Op& op, LaneMask mask) { fence(w, static_cast<check::Scope>(op.scope), mask); }
+void run_fence(Warp& w, const Op& op, LaneMask mask) { fence(w, static_cast<check::Scope>(op.scope), mask, op.flags); }
 
 }  // namespace lockstep::engine

@@ -1,9 +1,11 @@
 #include "simulator/engine/sync/cluster.h"
 
+#include <algorithm>
 #include <bit>
 #include <string>
 #include <vector>
 
+#include "simulator/engine/checks/absent_threads.h"
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
 #include "simulator/engine/launch/launch_state.h"
@@ -20,44 +22,67 @@ namespace {
 // Rounds over the blocks without an end before another cluster of this worker gets a turn, when clusters may wait for one another.
 constexpr int kClusterRounds = 512;
 
-// What a block tells the others of its cluster at the end of a phase.
-struct Told {
-  bool all = true;            // every thread that is left has arrived with release semantics: all that the block has done
-  bool some = false;          // some have
-  check::ReleaseClock clock;  // what these tell, in the latter case
-};
+// WarpControl::cluster_arrive_pc where lanes have arrived apart, or not at all.
+constexpr std::uint32_t kNoArrival = ~0u;
 
-// The threads of a block whose arrivals release do so, and all of its warps acquire: they have waited, or will.
-Told tell(Block& b) {
-  Told told;
+// Whether every thread of the block that is left has released with its arrival and waits, with no instruction
+// between the two: then the phase is a barrier of the block, too, and the block's next epoch begins.
+bool arrived_as_a_barrier(const Block& b) {
   for (const Warp& w : b.warps) {
-    told.all = told.all && (living(w) & ~w.control->cluster_released) == 0;
-    told.some = told.some || w.control->cluster_released != 0;
+    const WarpControl& c = *w.control;
+    const LaneMask live = living(w);
+    if (live == 0) continue;
+    if ((live & ~c.cluster_released) != 0 || c.cluster_arrive_pc == kNoArrival) return false;
+    const std::uint32_t wait = c.cluster_arrive_pc + 1;
+    LaneMask waiting = 0;
+    for (const WarpSplit& f : c.splits) waiting |= f.state == WarpSplit::State::kAtCluster && f.pc == wait ? f.mask : 0;
+    // The warp whose arrival completes the phase has its wait before it.
+    const bool next = w.pc == wait && b.program->ops[wait].run == &run_cluster_wait;
+    if ((live & ~(next ? waiting | w.active : waiting)) != 0) return false;
   }
-  if (b.launch->check_races && b.live_warps != 0) {
-    // A barrier of all threads of the block, too. What a thread does between its arrival and the end of the phase is taken to be ordered before what
-    // others do after it, which it is not: a race there is missed.
-    if (told.all) {
-      b.races.block_barrier();
-    } else {
-      told.clock.block = b.serial;
-      told.clock.epoch = b.races.epoch();
-      for (Warp& w : b.warps) {
-        const LaneMask lanes = w.control->cluster_released;
-        if (lanes == 0) continue;
-        release(w, lanes);
-        told.clock.join(done_by(w, lanes));
+  return true;
+}
+
+// What the block's threads release to the cluster at the end of a phase, and whether its next epoch has begun.
+check::Knowledge end_phase(Block& b, bool& barrier) {
+  check::Knowledge all;
+  std::swap(all, b.cluster_arrivals);
+  all.own.block = b.serial;
+  barrier = b.live_warps == 0 || arrived_as_a_barrier(b);
+  if (barrier && b.live_warps != 0) passed_barrier(b, b.races.block_barrier());
+  if (barrier) {
+    all.own = {b.serial, b.races.epoch() + (b.live_warps == 0), {}};
+    all.others.join(b.races.known_to_all(), b.races.grid());
+  }
+  b.races.publish(all.own);
+  return all;
+}
+
+// Lanes that have waited, or wait, for a phase that is complete learn what was released at it.
+void learn_phase(Warp& w, LaneMask lanes) {
+  Block& b = *w.block;
+  for (const auto& told : b.cluster_released) b.races.learn(w.index, lanes, lanes == living(w), *told);
+}
+
+// All threads that are left have arrived. False: others have ended without, and this ends the launch.
+bool all_came(Warp& acting, const Cluster& c) {
+  if (!reports_absent(*acting.block->launch)) return true;
+  AbsentThreads absent;
+  const Warp* at = &acting;
+  WarpSplit split{acting.pc - 1, acting.active, acting.control->frame, WarpSplit::State::kRunnable, false};
+  bool waits = false;
+  for (const auto& block : c.blocks) {
+    for (const Warp& w : block->warps) {
+      absent.add(w, w.exists & w.control->exited & ~w.control->cluster_left);
+      for (const WarpSplit& f : w.control->splits) {
+        if (waits || f.state != WarpSplit::State::kAtCluster) continue;
+        waits = true;
+        at = &w;
+        split = f;
       }
-      for (const Warp& w : b.warps) b.races.acquire(w.index);
     }
-    passed_barrier(b);
   }
-  if (told.all) {
-    told.clock.block = b.serial;
-    told.clock.epoch = b.races.epoch() + (b.live_warps == 0);
-  }
-  for (Warp& w : b.warps) w.control->cluster_released = 0;
-  return told;
+  return absent.empty() || report_absent(acting, *at, split, absent, "the cluster");
 }
 
 // All threads have arrived: those that wait go on, and the next phase opens.
@@ -65,31 +90,46 @@ void complete_phase(Cluster& c) {
   ++c.blocks[0]->worker->counters.barriers;
   ++c.blocks[0]->worker->changes;
   c.arrived = 0;
+  const bool check_races = c.blocks[0]->launch->check_races;
+  std::vector<std::shared_ptr<const check::Knowledge>> told;
+  std::vector<bool> barrier;
+  for (const auto& block : c.blocks) {
+    if (!check_races) break;
+    bool whole = false;
+    told.push_back(std::make_shared<const check::Knowledge>(end_phase(*block, whole)));
+    barrier.push_back(whole);
+  }
   for (const auto& block : c.blocks) {
     Block& b = *block;
+    if (check_races) {
+      b.cluster_released.clear();
+      for (std::size_t i = 0; i < told.size(); ++i) {
+        // Its own epoch orders its threads already.
+        if (told[i]->own.block == b.serial && barrier[i]) continue;
+        if (barrier[b.cluster_rank]) {
+          b.races.learn(*told[i]);
+        } else {
+          b.cluster_released.push_back(told[i]);
+        }
+      }
+      if (!barrier[b.cluster_rank]) b.cluster_released.push_back(std::make_shared<const check::Knowledge>(b.block_arrivals));
+      b.block_arrivals = {};
+    }
     for (Warp& w : b.warps) {
       WarpControl& control = *w.control;
       control.cluster_passed = living(w);
-      control.cluster_arrived = 0;
+      control.cluster_arrived = control.cluster_released = control.cluster_left = 0;
+      control.cluster_arrive_pc = kNoArrival;
+      LaneMask waited = 0;
       for (WarpSplit& f : control.splits) {
         if (f.state != WarpSplit::State::kAtCluster) continue;
         f.state = WarpSplit::State::kRunnable;
         ++f.pc;
-        control.cluster_passed &= ~f.mask;
+        waited |= f.mask;
         b.runnable |= 1u << w.index;
       }
-    }
-  }
-  std::vector<Told> told;
-  for (const auto& block : c.blocks) told.push_back(tell(*block));
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    const Block& from = *c.blocks[i];
-    if (!from.launch->shared_cells) continue;
-    for (const auto& to : c.blocks) {
-      if (to->serial == from.serial) continue;
-      check::GridOrder& grid = to->worker->races->grid();
-      if (told[i].all || told[i].some) to->block_clock.learn(told[i].clock, from.block_clock, grid);
-      if (!told[i].all) to->block_clock.learn_released(from.block_clock, grid);
+      control.cluster_passed &= ~waited;
+      if (waited != 0 && check_races) learn_phase(w, waited);
     }
   }
 }
@@ -180,12 +220,16 @@ void leave_cluster(Warp& w, LaneMask lanes) {
   lanes &= living(w);
   c.living -= static_cast<std::uint32_t>(std::popcount(lanes));
   c.arrived -= static_cast<std::uint32_t>(std::popcount(lanes & w.control->cluster_arrived));
+  w.control->cluster_left |= lanes & w.control->cluster_arrived;
   w.control->cluster_arrived &= ~lanes;
   w.control->cluster_released &= ~lanes;
 }
 
-void check_cluster_phase(Block& b) {
-  if (b.cluster->arrived != 0 && b.cluster->arrived == b.cluster->living) complete_phase(*b.cluster);
+void check_cluster_phase(Warp& w) {
+  Cluster& c = *w.block->cluster;
+  if (c.arrived == 0 || c.arrived != c.living) return;
+  const bool some_exited = std::any_of(c.blocks.begin(), c.blocks.end(), [](const auto& b) { return b->some_exited; });
+  if (!some_exited || all_came(w, c)) complete_phase(c);
 }
 
 bool waits_for_cluster(const Block& b) {
@@ -209,8 +253,27 @@ void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask) {
   control.cluster_arrived |= fresh;
   w.block->cluster->arrived += static_cast<std::uint32_t>(std::popcount(fresh));
   ++w.block->worker->changes;
+  control.cluster_arrive_pc = fresh == living(w) ? w.pc - 1 : kNoArrival;
   if (op.flags & kRelease) control.cluster_released |= fresh;
-  check_cluster_phase(*w.block);
+  if (w.block->launch->check_races && fresh != 0) {
+    Block& b = *w.block;
+    b.cluster_arrivals.own.block = b.serial;
+    if (op.flags & kRelease) {
+      b.cluster_arrivals.join(*b.races.message_of(w.index, fresh, fresh == w.exists, check::Scope::kCluster).what, b.races.grid());
+      released(w);
+    } else {
+      check::Messages fenced;
+      each(fresh, [&](int l) {
+        const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(l);
+        if (b.races.has_fenced(thread)) b.races.leave(thread, fenced, nullptr);
+      });
+      b.block_arrivals.own.block = b.serial;
+      for (const check::Message& m : fenced) {
+        (m.scope == check::Scope::kBlock ? b.block_arrivals : b.cluster_arrivals).join(*m.what, b.races.grid());
+      }
+    }
+  }
+  check_cluster_phase(w);
 }
 
 void run_cluster_wait(Warp& w, const Op&, LaneMask mask) {
@@ -220,6 +283,8 @@ void run_cluster_wait(Warp& w, const Op&, LaneMask mask) {
     report_misuse(w, never, "the thread waits without having arrived");
     return;
   }
+  const LaneMask passed = mask & control.cluster_passed;
+  if (passed != 0 && w.block->launch->check_races) learn_phase(w, passed);
   control.cluster_passed &= ~mask;
   const LaneMask waiting = mask & control.cluster_arrived;
   if (waiting != 0) park(w, waiting, WarpSplit::State::kAtCluster);

@@ -31,8 +31,8 @@ struct Cluster {
 Progress run_cluster(Cluster& c);
 // Some lanes of the warp exit: the barrier waits for them no longer. To be called while they still count as living.
 void leave_cluster(Warp& w, LaneMask lanes);
-// Opens the next phase when all that live have arrived.
-void check_cluster_phase(Block& b);
+// Opens the next phase when all that live have arrived, after something that the warp has done.
+void check_cluster_phase(Warp& w);
 // Whether lanes of the block wait for what other blocks of the cluster may do: at its barrier, or at an mbarrier.
 bool waits_for_cluster(const Block& b);
 

@@ -40,6 +40,7 @@ void write_mask(const Part& part, Slot slot, LaneMask value) {
 void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
   std::uint32_t value[kWarpSize] = {};
   LaneMask invalid = 0, derived = 0;
+  std::uint64_t bits[kWarpSize];  // of invalid lanes, those that nobody wrote
   std::uint32_t invalid_pc = 0;
   check::Kind invalid_kind = check::Kind::kUninitialised;
   const bool tracking = w.control->tracking;
@@ -47,10 +48,12 @@ void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
     const auto* a = operand<std::uint32_t>(w, parts[i], parts[i].op->src[0]);
     each(parts[i].lanes, [&](int l) { value[l] = a[l]; });
     if (tracking && !is_constant(parts[i].op->src[0])) {
-      if (const Validity::Word* word = validity_word(w.control->frames[parts[i].frame], parts[i].op->src[0])) {
+      Frame& frame = w.control->frames[parts[i].frame];
+      if (const Validity::Word* word = validity_word(frame, parts[i].op->src[0])) {
         const LaneMask bad = word->invalid & parts[i].lanes;
         invalid |= bad;
         derived |= word->derived & bad;
+        each(bad, [&](int l) { bits[l] = frame.validity->unwritten_bits(*word, l); });
         if (bad) invalid_pc = word->pc, invalid_kind = word->kind;
       }
     }
@@ -61,6 +64,7 @@ void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
     const auto* cs = operand<std::uint32_t>(w, part, part.op->src[2]);
     std::uint32_t* d = result<std::uint32_t>(part, part.op->dst);
     LaneMask in_range = 0, inactive = 0, carried = 0, carried_derived = 0;
+    std::uint64_t carried_bits[kWarpSize];
     each(part.lanes, [&](int l) {
       const int b = static_cast<int>(bs[l] & 31), clamp = static_cast<int>(cs[l] & 31), segment = static_cast<int>(cs[l] >> 8 & 31);
       const int max_lane = (l & segment) | (clamp & ~segment);
@@ -88,6 +92,7 @@ void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
       if (!p) j = l;
       if (p) in_range |= 1u << l;
       if (!(lanes >> j & 1)) inactive |= 1u << l;
+      if (invalid >> j & 1) carried_bits[l] = bits[j];
       if (invalid >> j & 1) carried |= 1u << l, carried_derived |= (derived >> j & 1) << l;
       d[l] = value[j];
     });
@@ -96,7 +101,7 @@ void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
     if (tracking || (inactive && w.block->launch->check_synchronisation)) {
       if (!tracking) begin_tracking(w);
       if (carried) {
-        mark_register(w, part.op->dst, carried, part.lanes, invalid_pc, invalid_kind);
+        mark_register(w, part.op->dst, carried, part.lanes, invalid_pc, invalid_kind, nullptr, carried_bits);
         if (Validity::Word* word = validity_word(w.control->frames[part.frame], part.op->dst)) word->derived |= carried_derived;
       } else {
         mark_register(w, part.op->dst, 0, part.lanes, part.pc);
@@ -228,7 +233,7 @@ void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
       break;
     }
     case SyncKind::kWarpBarrier:
-      if (w.block->launch->check_races) w.block->races.warp_sync(w.index, lanes, lanes == living(w));
+      if (w.block->launch->check_races) w.block->races.warp_sync(w.index, lanes, lanes == w.exists);
       break;
     default: reduce(w, kind, parts, n);
   }

@@ -17,7 +17,7 @@ using check::GlobalRaces;
 
 // Whether something orders a lane's access after a wait of another thread of the grid.
 bool after_a_wait(Warp& w, const Request& r, std::uint32_t lane) {
-  const GlobalRaces::Side side = side_of(w, *r.op, r.pc, r.writes, false);
+  const check::Side side = side_of(w, *r.op, r.pc, r.writes, false);
   DependentGrids& grids = w.block->launch->dependent_grids;
   std::lock_guard lock(grids.mutex);
   for (const DependentGrids::Wait& wait : grids.waits) {
@@ -63,9 +63,8 @@ void run_wait_for_grids(Warp& w, const Op&, LaneMask mask) {
   if (b.launch->config->arriving.empty() && std::all_of(running.begin(), running.end(), [](const RunningGrid& grid) { return grid.until_wait; }))
     w.overlapped &= ~mask;
   // Threads that are ordered after this one need not wait themselves.
-  GlobalRaces::Side side;
+  check::Side side;
   side.order = &b.races;
-  side.block_clock = &b.block_clock;
   side.block = b.serial;
   side.warp = w.index;
   std::lock_guard lock(grids.mutex);

@@ -35,8 +35,8 @@ std::string describe_place(const Launch& launch, std::uint32_t offset) {
   return "at shared address " + std::to_string(offset);
 }
 
-void misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const std::string& what, const std::string& detail = {},
-            const Issue* other = nullptr) {
+check::Finding misuse_of(const Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const std::string& what, const std::string& detail = {},
+                         const Issue* other = nullptr) {
   check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMbarrierMisuse);
   f.where = "the mbarrier " + describe_place(*w.block->launch, place.offset) + " " + what;
   f.space = "shared";
@@ -50,7 +50,21 @@ void misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const
     a.is_write = true;
     f.other = a;
   }
-  report(w, std::move(f));
+  return f;
+}
+
+// Hardware has no use for the object any more.
+void misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const std::string& what, const std::string& detail = {},
+            const Issue* other = nullptr) {
+  report(w, misuse_of(w, pc, lane, place, what, detail, other));
+}
+
+// Hardware goes on, as if nothing had been there. False: the launch ends.
+bool survives_misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const std::string& what, const std::string& detail = {},
+                     const Issue* other = nullptr) {
+  if (already_reported(w, check::Kind::kMbarrierMisuse, pc)) return true;
+  first_time(w, check::Kind::kMbarrierMisuse, pc);
+  return !report_unless_suppressed(w, misuse_of(w, pc, lane, place, what, detail, other));
 }
 
 Issue issue_of(const Warp& w, std::uint32_t pc, int lane) { return {pc, w.block->cluster_rank, w.index * kWarpSize + static_cast<std::uint32_t>(lane)}; }
@@ -69,7 +83,10 @@ void wake(Block& b) {
 void complete_phase_if_due(const SharedPlace& place, Mbarrier& m) {
   if (m.pending != 0 || m.tx != 0) return;
   Block& b = *place.block;
-  phase_completed(b, place.offset);
+  if (!m.arrived.empty()) {
+    m.completed.add(m.arrived, b.races.grid());
+    m.arrived.clear();
+  }
   ++m.phase;
   m.pending = m.expected;
   b.async->stalls = 0;
@@ -123,8 +140,9 @@ bool initialise(Warp& w, const Op& op, int lane, const SharedPlace& place) {
   const std::uint64_t count = argument(w, op, lane);
   auto& all = async_of(*place.block).mbarriers;
   const auto live = all.find(place.offset);
-  if (live != all.end()) {
-    misuse(w, w.pc - 1, lane, place, "is initialised again while it is in use", "mbarrier.inval must come first.", &live->second.init);
+  const bool in_use = live != all.end();
+  if (in_use && !live->second.invalidated &&
+      !survives_misuse(w, w.pc - 1, lane, place, "is initialised again while it is in use", "mbarrier.inval must come first.", &live->second.init)) {
     return false;
   }
   if (count == 0 || count > kMaxMbarrier) {
@@ -132,23 +150,31 @@ bool initialise(Warp& w, const Op& op, int lane, const SharedPlace& place) {
     return false;
   }
   Mbarrier& m = all[place.offset];
+  // What is on its way to an object that was in use completes the first phase of the new one.
+  std::vector<Mbarrier::Arriving> arriving = std::move(m.arriving);
+  for (Mbarrier::Arriving& a : arriving) a.phase = 0;
   m = Mbarrier{};
+  m.arriving = std::move(arriving);
   m.init = issue_of(w, w.pc - 1, lane);
   m.expected = m.pending = static_cast<std::uint32_t>(count);
   forget_written(*place.block, place.offset, kObjectBytes);
+  if (in_use) wake(*place.block);
   return true;
 }
 
-// Whether the object is whole and nobody waits for it.
+// Whether the launch goes on after this mbarrier.inval. Where threads wait for the object they wait on: its bytes stay as they are (SYNCS.CCTL.IV).
 bool may_invalidate(Warp& w, int lane, const SharedPlace& place) {
+  auto& all = async_of(*place.block).mbarriers;
+  const auto live = all.find(place.offset);
+  if (live == all.end()) return true;
   if (live_mbarrier(w, w.pc - 1, lane, place) == nullptr) return false;
   for (Warp& other : place.block->warps) {
     for (const WarpSplit& f : other.control->splits) {
       const int first = std::countr_zero(f.mask);
       if (f.state != WarpSplit::State::kAtMbarrier || awaited_offset(*place.block, other, f, first) != place.offset) continue;
       const Issue waits = issue_of(other, f.pc, first);
-      misuse(w, w.pc - 1, lane, place, "is invalidated while threads wait for it", {}, &waits);
-      return false;
+      live->second.invalidated = true;
+      return survives_misuse(w, w.pc - 1, lane, place, "is invalidated while threads wait for it", {}, &waits);
     }
   }
   return true;
@@ -190,6 +216,47 @@ bool arrive_lane(Warp& w, const Op& op, int lane, const SharedPlace& place, Mbar
   return arrive_at(w, w.pc - 1, lane, place, m, n);
 }
 
+// Lanes that name the same object as the first of `lanes`.
+LaneMask at_one_object(LaneMask lanes, const SharedPlace* places) {
+  const SharedPlace& first = places[std::countr_zero(lanes)];
+  LaneMask same = 0;
+  each(lanes, [&](int l) { same |= LaneMask{places[l].block == first.block && places[l].offset == first.offset} << l; });
+  return same;
+}
+
+Mbarrier* object_at(const SharedPlace& place) {
+  if (place.block == nullptr || !place.block->async) return nullptr;
+  const auto it = place.block->async->mbarriers.find(place.offset);
+  return it == place.block->async->mbarriers.end() ? nullptr : &it->second;
+}
+
+void leave_messages(Warp& w, const Op& op, LaneMask mask, const SharedPlace* places) {
+  const bool releases = (op.flags & kRelease) != 0;
+  for (LaneMask left = mask; left != 0;) {
+    const LaneMask lanes = at_one_object(left, places);
+    left &= ~lanes;
+    Mbarrier* const object = object_at(places[std::countr_zero(lanes)]);
+    if (object != nullptr) releases ? release_to(w, lanes, *object) : leave_fenced(w, lanes, *object);
+  }
+  if (releases) released(w);
+}
+
+void take_messages(Warp& w, const Op& op, LaneMask complete, const SharedPlace* places) {
+  for (LaneMask left = complete; left != 0;) {
+    const LaneMask lanes = at_one_object(left, places);
+    left &= ~lanes;
+    const SharedPlace& place = places[std::countr_zero(lanes)];
+    const Mbarrier* const object = object_at(place);
+    if (object == nullptr) continue;
+    if (op.flags & kAcquire) {
+      acquire_from(w, lanes, *object);
+    } else {
+      remember_from(w, lanes, *place.block, place.offset, *object);
+    }
+  }
+  if (op.flags & kAcquire) acquired(w);
+}
+
 }  // namespace
 
 AsyncState& async_of(Block& b) {
@@ -201,6 +268,7 @@ bool follows_copies(const Launch& launch) { return launch.check_initialisation &
 
 void forget_written(Block& b, std::uint32_t offset, std::uint32_t bytes) {
   if (!b.launch->check_initialisation) return;
+  b.shared.partly_written.forget(offset, bytes);
   auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
   if (((offset | bytes) & 7) == 0) {
     std::memset(shadow + offset / 8, 0, bytes / 8);
@@ -212,6 +280,7 @@ void forget_written(Block& b, std::uint32_t offset, std::uint32_t bytes) {
 void deliver(Block& b, const Delivery& d) {
   if (d.bytes.empty()) return;  // a copy of no bytes has no addresses either
   ++b.worker->changes;
+  b.shared.partly_written.forget(d.offset, d.bytes.size());
   if (d.reduction != isa::AtomOp::kNone) combine(b, d);
   auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
   const std::size_t step = d.absent.empty() ? d.bytes.size() : 16;
@@ -304,12 +373,7 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
     }
   }
   if (!resolve(w, r, space, mask)) return;
-  if (op.flags & kRelease) {
-    release(w, mask);
-    each(mask, [&](int l) {
-      if (places[l].block != nullptr) release_to(w, 1u << l, *places[l].block, places[l].offset);
-    });
-  }
+  if (what == MbarrierOp::kArrive) leave_messages(w, op, mask, places);
   const bool waits = what == MbarrierOp::kTestWait || what == MbarrierOp::kTryWait;
   w.block->worker->changes += !waits;
   LaneMask complete = 0, waiting = 0;
@@ -321,13 +385,14 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
       continue;
     }
     if (what == MbarrierOp::kInvalidate) {
-      forget_written(*place.block, place.offset, kObjectBytes);
       auto& all = place.block->async->mbarriers;
       const auto it = all.find(place.offset);
-      if (it == all.end()) {  // by another lane just now
-        live_mbarrier(w, r.pc, l, place);
-        return;
+      if (it == all.end()) {  // perhaps since another lane just now
+        if (!survives_misuse(w, r.pc, l, place, "is invalidated and not initialised, or has been invalidated before")) return;
+        continue;
       }
+      forget_written(*place.block, place.offset, kObjectBytes);
+      if (it->second.invalidated) continue;
       if (!take_deliveries(w, *place.block, it->second)) return;
       all.erase(it);
       continue;
@@ -355,10 +420,7 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
     }
   }
   if (!waits) return;
-  if (complete != 0 && (op.flags & kAcquire)) {
-    acquire(w);
-    each(complete, [&](int l) { acquire_from(w, *places[l].block, places[l].offset); });
-  }
+  if (complete != 0) take_messages(w, op, complete, places);
   LaneMask& timed_out = w.control->timed_out;
   const LaneMask parked = what == MbarrierOp::kTryWait ? waiting & ~timed_out : 0;
   timed_out &= ~mask;
@@ -427,7 +489,7 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
       return !report_unless_suppressed(w, std::move(f));
     };
     for (const auto& [offset, m] : target.async->mbarriers) {
-      if (overlaps(at, r.size, offset, kObjectBytes)) {
+      if (!m.invalidated && overlaps(at, r.size, offset, kObjectBytes)) {
         misuse(w, r.pc, l, {&target, offset}, "is accessed as ordinary memory", "Only mbarrier operations may touch it until mbarrier.inval.", &m.init);
         return false;
       }

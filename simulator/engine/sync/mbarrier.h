@@ -2,8 +2,9 @@
 //
 // Misuse that PTX leaves undefined is a finding: an object that is used before it is initialised or after it is invalidated, initialised
 // again, invalidated while threads wait for it, overwritten or read as ordinary memory; counts out of range; more arrivals than a phase
-// expects. try_wait parks its lanes until the phase completes. When nothing else is left to run, virtual time passes and it answers
-// false, as the hardware's does; when that leads nowhere, it is a deadlock.
+// expects. After a second mbarrier.init and an mbarrier.inval at the wrong time the kernel can go on, as hardware does: init stores a new object
+// (SYNCS.EXCH), and inval leaves the bytes as they are (SYNCS.CCTL.IV). try_wait parks its lanes until the phase completes. When nothing else is left to run,
+// virtual time passes and it answers false, as the hardware's does; when that leads nowhere, it is a deadlock.
 #pragma once
 
 #include <string>

@@ -95,7 +95,8 @@ class Writer {
     // What there is of shared and local memory begins written, and each thread has an mbarrier object of its own.
     if (reads_memory(e)) {
       line("mov.u64 td1, tile; add.u64 td1, td1, offset; mov.u64 td2, stack; mov.b64 td3, 3;");
-      const std::uint32_t written = is_matrix(e) ? kRowStretch : kWrittenBytes;
+      const bool much = is_matrix(e) || e.spelling.form->row->opcode == Opcode::k_tensormap_replace;
+      const std::uint32_t written = much ? kRowStretch : kWrittenBytes;
       for (std::uint32_t at = 0; at < written; at += 16) {
         line("st.shared.v2.b64 [td1+" + std::to_string(at) + "], {td3, td3}; st.local.v2.b64 [td2+" + std::to_string(at) + "], {td3, td3};");
       }
@@ -152,6 +153,7 @@ class Writer {
   void address(const std::string& name, Space space, bool object) {
     const char* base = space == Space::kLocal                                      ? "stack"
                        : space == Space::kConst                                    ? "constants"
+                       : space == Space::kParam                                    ? "argument"
                        : object                                                    ? "objects"
                        : space == Space::kShared || space == Space::kSharedCluster ? "tile"
                                                                                    : nullptr;
@@ -159,7 +161,7 @@ class Writer {
       line("mov.b64 " + name + ", own;");
     } else if (object) {
       line("mov.u64 td0, objects; mad.wide.u32 " + name + ", id, 8, td0;");
-    } else if (space == Space::kLocal || space == Space::kConst) {
+    } else if (space == Space::kLocal || space == Space::kConst || space == Space::kParam) {
       line("mov.u64 " + name + ", " + base + ";");
     } else {
       line("mov.u64 td0, tile; add.u64 " + name + ", td0, offset;");
@@ -255,6 +257,15 @@ class Writer {
       case Opcode::k_barrier_cluster_arrive: return line("barrier.cluster.wait;");
       case Opcode::k_mbarrier_init: return line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.inval.shared.b64 [td0];");
       case Opcode::k_cp_async: return line("cp.async.wait_all;");
+      case Opcode::k_cvta: {
+        // Where parameters and constants lie is another place each time: what is compared is the distance.
+        const Space space = e.spelling.modifiers.space;
+        if (space != Space::kParam && space != Space::kConst) return;
+        line(space == Space::kParam ? "cvta.param.u64 td0, argument;" : "cvta.const.u64 td0, constants;");
+        const std::string to = e.spelling.modifiers.to ? "add" : "sub";
+        for_results(e, [&](const std::string& name) { line(to + ".u64 " + name + ", " + name + ", td0;"); });
+        return;
+      }
       case Opcode::k_cp_async_bulk:
       case Opcode::k_cp_reduce_async_bulk:
         if (e.spelling.modifiers.space == Space::kGlobal) return line("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;");

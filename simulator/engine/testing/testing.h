@@ -56,15 +56,14 @@ class Machine {
   void load_text(std::string_view text) {
     const std::string_view texts[] = {text};
     auto loaded = load_module(texts, memory, 0);
-    if (auto* error = std::get_if<LoadError>(&loaded)) throw std::runtime_error(error->message);
+    if (const auto error = first_refusal(loaded)) throw std::runtime_error(error->message);
     module = std::move(std::get<std::unique_ptr<Module>>(loaded));
   }
-  // The message of a module that must be refused, empty when it is accepted.
+  // The message of a module with something that must be refused, empty when all of it is accepted.
   std::string refusal(std::string_view body) {
     const std::string text = module_text(body);
     const std::string_view texts[] = {text};
-    auto loaded = load_module(texts, memory, 0);
-    const auto* error = std::get_if<LoadError>(&loaded);
+    const auto error = first_refusal(load_module(texts, memory, 0));
     return error ? error->message : std::string();
   }
 

@@ -95,6 +95,7 @@ Place place_of(Opcode o, const isa::Modifiers& m) {
 }
 
 std::string_view never_because(const isa::FormRow& row) {
+  if (row.syntax.starts_with("st{.weak}.param::func")) return "writes a parameter of a call, which is the call's own; control_test judges it";
   if (row.opcode == Opcode::k_setmaxnreg) return "is of a whole warpgroup of a kernel with a register count; changes no value";
   switch (isa::category_of(row.opcode)) {
     case isa::Category::kMatrix:

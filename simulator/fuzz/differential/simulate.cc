@@ -44,7 +44,7 @@ std::string Simulator::load(std::span<const Program> programs, const Loading& ho
   const std::string text = module_of(programs, how.target);
   const std::string_view texts[] = {text};
   auto loaded = engine::load_module(texts, *memory_, 0, nullptr, how.registers);
-  if (const auto* e = std::get_if<engine::LoadError>(&loaded)) return e->message;
+  if (const auto e = engine::first_refusal(loaded)) return e->message;
   module_ = std::move(std::get<std::unique_ptr<engine::Module>>(loaded));
   return {};
 }

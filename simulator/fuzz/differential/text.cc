@@ -259,6 +259,7 @@ bool Text::address() {
   switch (op_) {
     case Opcode::k_cvta: {
       const std::string from = base(m_.space), space(spelled("shared::cluster")   ? "shared::cluster"
+                                                     : spelled("param::entry")    ? "param::entry"
                                                      : spelled("shared::cta")     ? "shared::cta"
                                                      : m_.space == Space::kConst  ? "const"
                                                      : m_.space == Space::kGlobal ? "global"

@@ -91,7 +91,8 @@ extern "C" {
 
 cudaError_t cudaMalloc(void** pointer, size_t size) {
   const void* const caller = CALLER;
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) { return allocate(r, d, "cudaMalloc", caller, pointer, size, Kind::kDevice); });
+  return api(__func__, pointer == nullptr ? Reach::kHost : Reach::kDevice,
+             [&](Runtime& r, Device& d) { return allocate(r, d, "cudaMalloc", caller, pointer, size, Kind::kDevice); });
 }
 
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {

@@ -88,9 +88,11 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed) return end_call(cudaErrorInvalidValue);
-  std::swap(*mode, thread_state().capture_mode);
-  return cudaSuccess;
+  return api(__func__, Reach::kContext, [&](Runtime&, Device&) -> cudaError_t {
+    if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed) return cudaErrorInvalidValue;
+    std::swap(*mode, thread_state().capture_mode);
+    return cudaSuccess;
+  });
 }
 
 }  // extern "C"

@@ -13,6 +13,7 @@ using lockstep::runtime::Device;
 using lockstep::runtime::end_call;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
+using lockstep::runtime::start_driver;
 using lockstep::runtime::thread_state;
 
 namespace {
@@ -46,12 +47,15 @@ cudaError_t answer(int* result, int value, const char* function = __builtin_FUNC
 extern "C" {
 
 cudaError_t cudaRuntimeGetVersion(int* version) { return answer(version, kVersion); }
-cudaError_t cudaDriverGetVersion(int* version) { return answer(version, kVersion); }
+cudaError_t cudaDriverGetVersion(int* version) {
+  start_driver();
+  return answer(version, kVersion);
+}
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  if (count == nullptr) return end_call(cudaErrorInvalidValue);
-  *count = 0;
-  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) {
+  if (count != nullptr) *count = 0;
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
+    if (count == nullptr) return cudaErrorInvalidValue;
     *count = static_cast<int>(r.devices.size());
     return cudaSuccess;
   });
@@ -77,7 +81,11 @@ cudaError_t cudaSetDevice(int device) {
 }
 
 cudaError_t cudaInitDevice(int device, unsigned /*device_flags*/, unsigned /*flags*/) {
-  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) { return exists(r, device) ? cudaSuccess : cudaErrorInvalidDevice; });
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) {
+    if (!exists(r, device)) return cudaErrorInvalidDevice;
+    lockstep::runtime::contexts().primary(device).active = true;  // and no thread's
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaSetValidDevices(int* devices, int count) {
@@ -86,7 +94,9 @@ cudaError_t cudaSetValidDevices(int* devices, int count) {
     for (int i = 0; i < count; ++i) {
       if (!exists(r, devices[i])) return cudaErrorInvalidDevice;
     }
-    if (count > 0) lockstep::runtime::contexts().use_primary(devices[0]);
+    // The first of them is the thread's device. Its context is made by the first call that wants one.
+    if (count > 0 && lockstep::runtime::Contexts::current() != nullptr) lockstep::runtime::contexts().use_primary(devices[0]);
+    if (count > 0) thread_state().device = devices[0];
     return cudaSuccess;
   });
 }
@@ -95,6 +105,8 @@ cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return api(__func__, Reach::kHost, [&](Runtime&, Device& d) -> cudaError_t {
     if ((flags & ~cudaDeviceMask) != 0) return cudaErrorInvalidValue;
     d.flags = flags | cudaDeviceMapHost;
+    lockstep::runtime::contexts().primary(d.ordinal).flags = flags;
+    lockstep::runtime::contexts().bind(d.ordinal);
     return cudaSuccess;
   });
 }
@@ -176,8 +188,10 @@ cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig /*config*/) {
   return api(__func__, Reach::kDevice, [](Runtime&, Device&) { return cudaSuccess; });
 }
 
+// Makes no context, as on an H100.
 cudaError_t cudaCtxResetPersistingL2Cache() {
-  return api(__func__, Reach::kDevice, [](Runtime&, Device&) { return cudaSuccess; });
+  return api(__func__, Reach::kHost,
+             [](Runtime&, Device& d) -> cudaError_t { return lockstep::runtime::Contexts::current() == nullptr ? cudaErrorDeviceUninitialized : d.error; });
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
@@ -239,7 +253,12 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr which, int f
   });
 }
 
-cudaError_t cudaProfilerStart() { return cudaSuccess; }
-cudaError_t cudaProfilerStop() { return cudaSuccess; }
+// Nothing is profiled. Starting makes the device's context, as on an H100.
+cudaError_t cudaProfilerStart() {
+  return api(__func__, Reach::kDevice, [](Runtime&, Device&) { return cudaSuccess; });
+}
+cudaError_t cudaProfilerStop() {
+  return api(__func__, Reach::kHost, [](Runtime&, Device&) { return cudaSuccess; });
+}
 
 }  // extern "C"

@@ -4,6 +4,7 @@
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/runtime.h"
 
+using lockstep::runtime::start_driver;
 using lockstep::runtime::thread_state;
 
 namespace {
@@ -36,12 +37,24 @@ const ErrorText& find(cudaError_t error) {
 
 }  // namespace
 
+namespace lockstep::runtime {
+const char* error_name(cudaError_t error) { return find(error).name; }
+const char* error_text(cudaError_t error) { return find(error).text; }
+}  // namespace lockstep::runtime
+
 extern "C" {
 
-const char* cudaGetErrorName(cudaError_t error) { return find(error).name; }
-const char* cudaGetErrorString(cudaError_t error) { return find(error).text; }
+const char* cudaGetErrorName(cudaError_t error) {
+  start_driver();
+  return find(error).name;
+}
+const char* cudaGetErrorString(cudaError_t error) {
+  start_driver();
+  return find(error).text;
+}
 
 cudaError_t cudaPeekAtLastError() {
+  start_driver();
   const cudaError_t error = thread_state().last_error;
   if (error != cudaSuccess) lockstep::runtime::last_error_fetched(lockstep::runtime::Runtime::get());
   return error;

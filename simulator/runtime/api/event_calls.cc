@@ -43,7 +43,7 @@ cudaError_t record(const char* function, cudaEvent_t event, cudaStream_t stream,
 
 // An event that was never recorded counts as having happened; one that a graph's capture recorded never will.
 cudaError_t happened(const char* function, cudaEvent_t event) {
-  return api(function, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+  return api(function, event == nullptr ? Reach::kHost : Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     const Event* e = r.streams.find_event(event);
     if (e == nullptr) return unknown_event(r, function);
     if (e->capture && e->capture->members.empty()) {
@@ -95,7 +95,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) { return happened(__func__, event)
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return happened(__func__, event); }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+  return api(__func__, start == nullptr ? Reach::kHost : Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     if (milliseconds == nullptr) return cudaErrorInvalidValue;
     const Event* from = r.streams.find_event(start);
     const Event* to = r.streams.find_event(end);

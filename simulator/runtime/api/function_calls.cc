@@ -114,7 +114,7 @@ cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig
 }
 
 cudaError_t cudaFuncGetName(const char** name, const void* function) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
     const KernelEntry* entry = r.modules.find_kernel(function);
     if (name == nullptr) return cudaErrorInvalidValue;
     if (entry == nullptr) return unknown_kernel(function);

@@ -11,17 +11,17 @@
 
 namespace lockstep::runtime {
 
-// Graphs are host objects: nothing here returns a kernel's error.
+// Graphs are host objects: nothing here returns a kernel's error. The device's context is made, as on an H100.
 template <class Body>
 cudaError_t about_graph(const char* function, cudaGraph_t handle, Body&& body) {
-  return api(function, Reach::kHost, [&](Runtime& r, Device& d) -> cudaError_t {
+  return api(function, Reach::kContext, [&](Runtime& r, Device& d) -> cudaError_t {
     Graph* graph = graphs().find(handle);
     return graph == nullptr ? cudaErrorInvalidValue : body(r, d, *graph);
   });
 }
 template <class Body>
 cudaError_t about_node(const char* function, cudaGraphNode_t handle, Body&& body) {
-  return api(function, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
+  return api(function, Reach::kContext, [&](Runtime& r, Device&) -> cudaError_t {
     GraphNode* node = graphs().find(handle);
     return node == nullptr ? cudaErrorInvalidValue : body(r, *node);
   });
@@ -29,7 +29,7 @@ cudaError_t about_node(const char* function, cudaGraphNode_t handle, Body&& body
 // With the step of an instantiated graph that was made from a node.
 template <class Body>
 cudaError_t about_step(const char* function, cudaGraphExec_t exec_handle, cudaGraphNode_t node_handle, Body&& body) {
-  return api(function, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
+  return api(function, Reach::kContext, [&](Runtime& r, Device&) -> cudaError_t {
     const auto exec = graphs().find(exec_handle);
     const GraphNode* node = graphs().find(node_handle);
     if (!exec || node == nullptr) return cudaErrorInvalidValue;

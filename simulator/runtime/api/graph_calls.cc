@@ -64,7 +64,7 @@ cudaError_t give_neighbours(const char* function, cudaGraphNode_t node, std::vec
 extern "C" {
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
-  return api(__func__, Reach::kHost, [&](Runtime&, Device&) -> cudaError_t {
+  return api(__func__, Reach::kContext, [&](Runtime&, Device&) -> cudaError_t {
     if (graph == nullptr || flags != 0) return cudaErrorInvalidValue;
     *graph = handle_of(graphs().create());
     return cudaSuccess;

@@ -184,7 +184,7 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t nod
 }
 
 cudaError_t cudaDeviceGraphMemTrim(int device) {
-  return api(__func__, Reach::kDevice,
+  return api(__func__, Reach::kHost,
              [&](Runtime& r, Device&) { return device >= 0 && device < static_cast<int>(r.devices.size()) ? cudaSuccess : cudaErrorInvalidDevice; });
 }
 

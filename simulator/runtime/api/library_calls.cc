@@ -94,7 +94,8 @@ extern "C" {
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* options, void** values, unsigned count,
                                 cudaLibraryOption* library_options, void** /*library_values*/, unsigned library_count) {
   JitOptions jit(count, jit_options(options), values);
-  const cudaError_t result = api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+  const Reach reach = library == nullptr || code == nullptr ? Reach::kHost : Reach::kDevice;
+  const cudaError_t result = api(__func__, reach, [&](Runtime& r, Device& d) -> cudaError_t {
     if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
     if (const cudaError_t error = check(r, jit, library_options, library_count); error != cudaSuccess) return error;
     return load(r, d, "cudaLibraryLoadData", code, {}, jit.limits(), library);
@@ -133,7 +134,10 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t handle, con
     if (kernel == nullptr || name == nullptr) return cudaErrorInvalidValue;
     if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) return error;
     if (library.binary->loaded.at(d.ordinal).module->find_kernel(name) == nullptr) return cudaErrorSymbolNotFound;
-    *kernel = reinterpret_cast<cudaKernel_t>(kernel_named(r, library, name));
+    auto* const entry = kernel_named(r, library, name);
+    const lockstep::engine::Kernel* loaded = nullptr;
+    if (const cudaError_t error = r.modules.get(r, *entry, d.ordinal, &loaded); error != cudaSuccess) return error;
+    *kernel = reinterpret_cast<cudaKernel_t>(entry);
     return cudaSuccess;
   });
 }

@@ -58,7 +58,7 @@ bool is_known(cudaMemPoolAttr a) { return a >= cudaMemPoolReuseFollowEventDepend
 extern "C" {
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
     if (pool == nullptr) return cudaErrorInvalidValue;
     if (!r.device_exists(device)) return cudaErrorInvalidDevice;
     *pool = default_pool(device);
@@ -67,7 +67,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
 }
 
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
     if (pool == nullptr) return cudaErrorInvalidValue;
     if (!r.device_exists(device)) return cudaErrorInvalidDevice;
     const Device& d = r.devices[static_cast<std::size_t>(device)];
@@ -87,7 +87,7 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* props) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
     if (pool == nullptr || props == nullptr || props->allocType != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
     if (props->handleTypes != cudaMemHandleTypeNone || props->location.type != cudaMemLocationTypeDevice) {
       r.explain("cudaMemPoolCreate", "only pools on a device and without handles to share are supported by the simulated GPU");

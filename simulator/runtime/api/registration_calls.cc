@@ -18,6 +18,16 @@ namespace {
 
 FatBinary* binary_of(void** handle) { return reinterpret_cast<FatBinary*>(handle); }
 
+cudaError_t get_kernel(const char* function, Reach reach, cudaKernel_t* kernel, const void* host_function) {
+  return api(function, reach, [&](Runtime& r, Device&) -> cudaError_t {
+    KernelEntry* entry = r.modules.find_kernel(host_function);
+    if (kernel == nullptr) return cudaErrorInvalidValue;
+    if (entry == nullptr) return cudaErrorInvalidDeviceFunction;
+    *kernel = reinterpret_cast<cudaKernel_t>(entry);
+    return cudaSuccess;
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -78,15 +88,7 @@ char __cudaInitModule(void** handle) {
   return error == cudaSuccess;
 }
 
-cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
-  return api("cudaGetKernel", Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
-    KernelEntry* entry = r.modules.find_kernel(host_function);
-    if (kernel == nullptr) return cudaErrorInvalidValue;
-    if (entry == nullptr) return cudaErrorInvalidDeviceFunction;
-    *kernel = reinterpret_cast<cudaKernel_t>(entry);
-    return cudaSuccess;
-  });
-}
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function) { return get_kernel("cudaGetKernel", Reach::kHost, kernel, host_function); }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream) {
   thread_state().pushed.push_back(CallConfiguration{grid, block, shared, stream, __builtin_return_address(0)});
@@ -110,7 +112,7 @@ cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* entry) { return __cu
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
   // A cudaFunction_t is as opaque as a cudaKernel_t; both are the same thing here.
-  return __cudaGetKernel(reinterpret_cast<cudaKernel_t*>(function), symbol);
+  return get_kernel(__func__, Reach::kContext, reinterpret_cast<cudaKernel_t*>(function), symbol);
 }
 
 }  // extern "C"

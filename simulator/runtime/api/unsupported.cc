@@ -7,6 +7,7 @@
 
 extern "C" int lockstep_unsupported(const char* function, int* said) {
   using lockstep::runtime::Runtime;
+  lockstep::runtime::start_driver();
   if (Runtime::get().settings.api_errors) {
     lockstep::runtime::thread_state().explained = "the simulated GPU does not support it";
   } else if (std::atomic_ref<int>(*said).exchange(1) == 0) {

@@ -1,5 +1,6 @@
 // inspect FILE...: says of each program whether the simulated GPU can run it, what to change where it cannot, and which kernels it does not take. Exits 0
 // if it can run all.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -26,15 +27,20 @@ bool say_refusals(const char* path, const Inspection& found) {
     for (const std::string& text : texts) {
       for (std::string& kernel : kernels_in(text)) own.push_back(std::move(kernel));
     }
-    const std::vector<Refusal> refusals = find_refusals(texts, memory);
-    if (refusals.empty()) {
-      kernels += own.size();
-      continue;
-    }
+    std::vector<std::string> refused;
+    const std::vector<Refusal> refusals = find_refusals(texts, memory, &refused);
+    kernels += own.size() - std::min(own.size(), refused.size());
+    // A function that no kernel may call is in nobody's way. A module without kernels is not loaded for them.
+    if (refusals.empty() || (refused.empty() && !own.empty())) continue;
     good = false;
     std::string names;
-    for (const std::string& kernel : own) names += (names.empty() ? "" : ", ") + kernel;
-    std::printf("%s: the simulated GPU cannot run %s%s\n", path, own.size() == 1 ? "the kernel " : "any of the kernels of one module: ", names.c_str());
+    for (const std::string& kernel : refused) names += (names.empty() ? "" : ", ") + kernel;
+    const bool all = refused.size() == own.size();
+    std::printf("%s: the simulated GPU cannot run %s%s\n", path,
+                refused.size() == 1 ? "the kernel "
+                : all               ? "any of the kernels of one module: "
+                                    : "the kernels ",
+                names.c_str());
     for (const Refusal& r : refusals) {
       std::printf("  %s\n", r.message.c_str());
       if (!r.source.file.empty()) std::printf("    at %s:%d\n", r.source.file.c_str(), r.source.line);

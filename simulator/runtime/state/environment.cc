@@ -36,10 +36,15 @@ struct CheckName {
   std::string_view name;
   std::uint32_t bits;
 };
-constexpr CheckName kCheckNames[] = {{"all", check::kAllChecks}, {"none", 0},
-                                     {"bounds", check::kBounds}, {"initialisation", check::kInitialisation},
-                                     {"races", check::kRaces},   {"synchronisation", check::kSynchronisation},
-                                     {"leaks", check::kLeaks}};
+constexpr CheckName kCheckNames[] = {{"all", check::kAllChecks},
+                                     {"none", 0},
+                                     {"bounds", check::kBounds},
+                                     {"initialisation", check::kInitialisation},
+                                     {"races", check::kRaces},
+                                     {"synchronisation", check::kSynchronisation},
+                                     {"leaks", check::kLeaks},
+                                     {"strict-barriers", check::kStrictBarriers},
+                                     {"strict-libraries", check::kStrictLibraries}};
 
 std::optional<std::uint32_t> read_checks(std::string_view value) {
   std::uint32_t checks = value.starts_with('-') ? std::uint32_t{check::kAllChecks} : 0;
@@ -87,8 +92,9 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
     const auto bits = read_checks(checks);
     if (!bits) {
       return complaint("LOCKSTEP_CHECKS", checks,
-                       "'all', 'none' or a comma-separated list of bounds, initialisation, races, synchronisation, leaks ('-races': all but races; "
-                       "'all,leaks': leaks too, which are not looked for by default)");
+                       "'all', 'none' or a comma-separated list of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries "
+                       "('-races': all but "
+                       "races; 'all,leaks': leaks too, which are not looked for by default)");
     }
     settings.checks = *bits;
   }

@@ -93,6 +93,9 @@ TEST(Environment, ChecksAreNamed) {
   EXPECT_EQ(checks("all,-bounds"), check::kAllChecks & ~check::kBounds);
   EXPECT_EQ(checks("all,leaks"), check::kAllChecks | check::kLeaks) << "leaks are looked for when they are named";
   EXPECT_EQ(checks("leaks"), check::kLeaks);
+  EXPECT_EQ(checks("all,strict-barriers"), check::kAllChecks | check::kStrictBarriers);
+  EXPECT_EQ(checks("all,strict-libraries"), check::kAllChecks | check::kStrictLibraries);
+  EXPECT_EQ(checks("-strict-barriers"), check::kAllChecks) << "off by default";
   for (const char* wrong : {"bound", "bounds;races", "bounds,", "ALL", "--races"}) refused("LOCKSTEP_CHECKS", wrong);
 }
 

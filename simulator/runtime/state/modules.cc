@@ -208,8 +208,29 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, F
 cudaError_t Modules::get(Runtime& runtime, const KernelEntry& kernel, int device, const engine::Kernel** result) {
   *result = nullptr;
   if (const cudaError_t error = load(runtime, *kernel.binary, device); error != cudaSuccess) return error;
-  *result = kernel.binary->loaded.at(device).module->find_kernel(kernel.name);
-  return *result == nullptr ? cudaErrorInvalidDeviceFunction : cudaSuccess;
+  FatBinary::Loaded& loaded = kernel.binary->loaded.at(device);
+  const engine::Kernel* const found = loaded.module->find_kernel(kernel.name);
+  if (found == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (const engine::LoadError* why = found->refusal()) return refuse(runtime, kernel, loaded, *why);
+  *result = found;
+  return cudaSuccess;
+}
+
+cudaError_t Modules::refuse(Runtime& runtime, const KernelEntry& kernel, FatBinary::Loaded& loaded, const engine::LoadError& why) {
+  if (!kernel.binary->registered) {
+    runtime.explain("load", why.message);
+    return cudaErrorInvalidPtx;
+  }
+  const auto [it, first] = loaded.refused_kernels.try_emplace(kernel.name);
+  if (first) {
+    LoadFailure failure{why.message, {}, why.ptx_line};
+    if (why.text < loaded.texts.size()) failure.source = source_of(loaded.texts[why.text], why.ptx_line);
+    it->second = tell_refused_module(runtime, failure, {demangled(kernel.name)});
+  } else {
+    runtime.findings.again(it->second);
+  }
+  thread_state().refused_module = true;
+  return cudaErrorInvalidPtx;
 }
 
 cudaError_t Modules::get(Runtime& runtime, const VariableEntry& variable, int device, const memory::Allocation** result) {

@@ -57,8 +57,9 @@ struct FatBinary {
   std::list<VariableEntry> variables;
   struct Loaded {
     cudaError_t error = cudaSuccess;
-    std::uint64_t refusal = 0;       // its finding's number (FindingLog)
-    std::vector<std::string> texts;  // the PTX; modules may refer to it
+    std::uint64_t refusal = 0;                             // its finding's number (FindingLog)
+    std::map<std::string, std::uint64_t> refused_kernels;  // their findings' numbers, by name, of those that somebody wanted
+    std::vector<std::string> texts;                        // the PTX; modules may refer to it
     std::unique_ptr<engine::Module> module;
     bool seen_by_mutant = false;                 // it is the mutant's already, or not the module that is changed
     bool seen_by_candidates = false;             // what they know of the device's module is of this one
@@ -110,6 +111,8 @@ class Modules {
   void unload(Runtime& runtime, int device);
 
  private:
+  // Tells that a kernel which is wanted cannot run. The error for the call.
+  cudaError_t refuse(Runtime& runtime, const KernelEntry& kernel, FatBinary::Loaded& loaded, const engine::LoadError& why);
   // On an error `why` says what is wrong.
   void record_coverage(Runtime& runtime, FatBinary& binary);
   void record_coverage(Runtime& runtime, FatBinary& binary, FatBinary::Loaded& loaded);

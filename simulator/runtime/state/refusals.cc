@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <variant>
 
 #include "simulator/engine/launch/launch.h"
@@ -131,19 +132,43 @@ std::vector<std::string> kernels_in(std::string_view ptx) {
   return kernels;
 }
 
-std::vector<Refusal> find_refusals(std::vector<std::string> texts, memory::DeviceMemory& memory) {
-  std::vector<Refusal> found;
+std::vector<Refusal> find_refusals(std::vector<std::string> texts, memory::DeviceMemory& memory, std::vector<std::string>* kernels) {
+  struct Placed {
+    std::size_t text;
+    int line;
+    Refusal refusal;
+  };
+  std::vector<Placed> found;
+  bool whole = false;  // refused
+  const auto add = [&](const engine::LoadError& error) {
+    Refusal r{demangled(error.function), error.message, {}};
+    if (error.text < texts.size()) r.source = source_of(texts[error.text], error.ptx_line);
+    found.push_back({error.text, error.ptx_line, std::move(r)});
+  };
   while (found.size() < kMaxRefusals) {
     const std::vector<std::string_view> views(texts.begin(), texts.end());
     const auto loaded = engine::load_module(views, memory, 0);
     const auto* error = std::get_if<engine::LoadError>(&loaded);
-    if (error == nullptr) break;
-    Refusal r{demangled(error->function), error->message, {}};
-    if (error->text < texts.size()) r.source = source_of(texts[error->text], error->ptx_line);
-    found.push_back(std::move(r));
+    if (error == nullptr) {
+      const engine::Module& module = *std::get<std::unique_ptr<engine::Module>>(loaded);
+      for (const engine::LoadError& of_function : module.refusals()) add(of_function);
+      for (const engine::Kernel* kernel : module.kernels()) {
+        if (kernels != nullptr && !whole && kernel->refusal() != nullptr) kernels->push_back(demangled(kernel->name()));
+      }
+      break;
+    }
+    for (const std::string& text : texts) {
+      if (kernels == nullptr || whole) break;
+      for (std::string& kernel : kernels_in(text)) kernels->push_back(std::move(kernel));
+    }
+    whole = true;
+    add(*error);
     if (error->ptx_line == 0 || error->text >= texts.size() || !empty_function(texts[error->text], error->ptx_line)) break;
   }
-  return found;
+  std::stable_sort(found.begin(), found.end(), [](const Placed& a, const Placed& b) { return std::tie(a.text, a.line) < std::tie(b.text, b.line); });
+  std::vector<Refusal> refusals;
+  for (Placed& p : found) refusals.push_back(std::move(p.refusal));
+  return refusals;
 }
 
 }  // namespace lockstep::runtime

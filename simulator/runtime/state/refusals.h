@@ -23,9 +23,10 @@ struct Refusal {
   SourcePlace source;
 };
 
-// The functions of a module, of linked texts or one, that cannot be run, each with the first reason found. None: it can be loaded. `memory` is as
-// before afterwards.
-std::vector<Refusal> find_refusals(std::vector<std::string> texts, memory::DeviceMemory& memory);
+// The functions of a module, of linked texts or one, that cannot be run, each with the first reason found, in the order of the texts. None: all of it runs.
+// `kernels`, unless nullptr: the kernels that therefore cannot be launched, demangled; all where the module as a whole is refused. `memory` is as before
+// afterwards.
+std::vector<Refusal> find_refusals(std::vector<std::string> texts, memory::DeviceMemory& memory, std::vector<std::string>* kernels = nullptr);
 
 // The kernels that a text defines, demangled, in order.
 std::vector<std::string> kernels_in(std::string_view ptx);

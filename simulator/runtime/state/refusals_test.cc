@@ -62,6 +62,24 @@ TEST(Refusals, EveryFunctionHasItsOwnReasonAndPlace) {
   EXPECT_EQ(found[1].source.line, 14) << "where it was inlined";
 }
 
+TEST(Refusals, NameTheKernelsThatMayReachThem) {
+  const std::string head = ".version 9.0\n.target sm_90\n.address_size 64\n";
+  const std::string odd = "\n.func odd()\n{\n  tcgen05.unheard;\n}\n";
+  const std::string fine = "\n.visible .entry fine()\n{\n  ret;\n}\n", calls = "\n.visible .entry calls()\n{\n  call odd, ();\n  ret;\n}\n";
+  memory::DeviceMemory memory;
+  std::vector<std::string> kernels;
+  EXPECT_EQ(find_refusals({head + odd + fine + calls}, memory, &kernels).size(), 1u);
+  EXPECT_THAT(kernels, ElementsAre("calls"));
+  kernels.clear();
+  EXPECT_EQ(find_refusals({head + odd + fine}, memory, &kernels).size(), 1u);
+  EXPECT_TRUE(kernels.empty());
+  EXPECT_EQ(find_refusals({head + odd + fine + ".visible .entry wrong() { add.u32; $nowhere: bra $absent; }\n"}, memory, &kernels).size(), 2u);
+  kernels.clear();
+  EXPECT_EQ(find_refusals({head + odd + fine + "\n.visible .entry wrong()\n{\n  nosuchinstruction;\n}\n"}, memory, &kernels).size(), 2u);
+  EXPECT_THAT(kernels, ElementsAre("fine", "wrong")) << "the module as a whole is refused";
+  EXPECT_EQ(memory.live().size(), 0u);
+}
+
 TEST(Refusals, OfWhatCanRunThereAreNone) {
   memory::DeviceMemory memory;
   EXPECT_TRUE(find_refusals({".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"}, memory).empty());

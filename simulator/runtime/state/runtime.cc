@@ -209,14 +209,21 @@ void Runtime::reset_device(Device& device) {
   device = std::move(fresh);
 }
 
+void start_driver() {
+  Runtime& runtime = Runtime::get();
+  if (thread_state().called_as == nullptr && runtime.start_error == cudaSuccess) runtime.driver_started.store(true, std::memory_order_relaxed);
+}
+
 cudaError_t begin_call(const char* function, Reach reach) {
   Runtime& runtime = Runtime::get();
+  start_driver();
   if (runtime.start_error != cudaSuccess) return runtime.start_error;
   if (thread_state().in_callback && reach == Reach::kDevice) {
     runtime.explain(function, "called from a callback, where CUDA calls are not permitted");
     return cudaErrorNotPermitted;
   }
-  if (reach == Reach::kHost) return cudaSuccess;
+  if (reach == Reach::kContext && thread_state().called_as == nullptr) contexts().bind(thread_state().device);
+  if (reach != Reach::kDevice) return cudaSuccess;
   if (thread_state().called_as == nullptr && comes_after_unloading(function)) return cudaErrorCudartUnloading;
   runtime.used = true;
   // The driver API asks for a context before it comes here.
@@ -232,7 +239,7 @@ cudaError_t end_call(cudaError_t error, const char* function) {
     if (thread.depth == 0) Runtime::get().operations.note({LOCKSTEP_FAILED_CALL, thread.device, 0, error, nullptr, function});
   }
   if (thread.depth == 0 && Runtime::get().settings.api_errors) {
-    call_ended(Runtime::get(), {function, error, cudaGetErrorName(error), cudaGetErrorString(error)});
+    call_ended(Runtime::get(), {function, error, error_name(error), error_text(error)});
   }
   return error;
 }

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -106,6 +107,7 @@ class Runtime {
   DependentLaunches dependent_launches;
   CopiesUnderWay copies_under_way;
   bool used = false;                               // a call has reached a device
+  std::atomic<bool> driver_started = false;        // cuInit, or a call of the runtime API that starts the driver
   std::unique_ptr<Interceptor> interceptor;        // of `lockstep mutate`
   bool forking_mutant = false;                     // the process that is forked now goes on with the device
   std::uint64_t memory_capacity = 0;               // of each device
@@ -138,17 +140,25 @@ class Runtime {
   Runtime();
 };
 
-// Whether a call returns the device's error, and how.
+// Whether a call makes the device's context, if the thread has none, and whether it returns a kernel's error.
 enum class Reach {
-  kHost,    // answers about the host or the device's properties: never returns a kernel's error
-  kDevice,  // reaches the device: delivers its error
+  kHost,     // answers about the host or the device's properties: neither
+  kContext,  // makes the context alone
+  kDevice,   // reaches the device: makes the context and delivers its error
 };
+
+// Starts the driver, as cuInit does, unless the driver API itself is asking. On an H100 every call of the runtime API does this, one that fails too; only
+// cudaRuntimeGetVersion and cudaCreateChannelDesc do not.
+void start_driver();
 
 // Runs the body of an API function: under the lock, with the errors of starting up, callbacks and kernels before it, and the thread's last
 // error after it. `body` takes (Runtime&, Device&).
 cudaError_t begin_call(const char* function, Reach reach);
 cudaError_t end_call(cudaError_t error, const char* function = __builtin_FUNCTION());
 cudaError_t report_exception(const char* function);
+// What cudaGetErrorName and cudaGetErrorString return.
+const char* error_name(cudaError_t error);
+const char* error_text(cudaError_t error);
 
 // Lives while a call of the API runs.
 struct RunningCall {

@@ -1,0 +1,108 @@
+#include "simulator/check/knowledge.h"
+
+#include <algorithm>
+
+#include "simulator/check/grid_order.h"
+
+namespace lockstep::check {
+
+void ReleaseClock::join(const ReleaseClock& other) {
+  if (other.epoch > epoch) {
+    *this = other;
+  } else if (other.epoch == epoch) {
+    clocks.join(other.clocks);
+  }
+}
+
+void VectorClock::clear() {
+  exact_.clear();
+  until_ = 0;
+}
+
+void VectorClock::shorten(const GridOrder& order) {
+  if (exact_.size() <= kExact) return;
+  until_ = order.now();
+  exact_.clear();
+}
+
+void VectorClock::join(const ReleaseClock& other, const GridOrder& order) {
+  const auto same = std::find_if(exact_.begin(), exact_.end(), [&](const ReleaseClock& p) { return p.block == other.block; });
+  if (same != exact_.end()) {
+    same->join(other);
+  } else {
+    exact_.push_back(other);
+    shorten(order);
+  }
+}
+
+void VectorClock::join(const VectorClock& other, const GridOrder& order) {
+  until_ = std::max(until_, other.until_);
+  for (const ReleaseClock& p : other.exact_) join(p, order);
+}
+
+bool VectorClock::happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t lane,
+                                 std::uint32_t clock) const {
+  for (const ReleaseClock& p : exact_) {
+    if (p.block == block && p.happens_before(epoch, warp, lane, clock)) return true;
+  }
+  return until_ != 0 && order.released_by(until_, block, epoch, warp, lane, clock);
+}
+
+bool VectorClock::is_apart(const GridOrder& order, std::uint32_t block, std::uint32_t warp) const {
+  for (const ReleaseClock& p : exact_) {
+    if (p.block == block && p.clocks.is_apart(warp)) return true;
+  }
+  return until_ != 0 && order.released_apart(until_, block, warp);
+}
+
+void Knowledge::join(const Knowledge& other, const GridOrder& order) {
+  if (own.block == other.own.block) {
+    own.join(other.own);
+  } else {
+    others.join(other.own, order);
+  }
+  others.join(other.others, order);
+}
+
+void Messages::add(const Message& m, const GridOrder& order) {
+  const auto joined = [&](const Message& a, std::uint32_t block) {
+    Knowledge all = *a.what;
+    all.join(*m.what, order);
+    return Message{block, a.scope, std::make_shared<const Knowledge>(std::move(all))};
+  };
+  Message* many = nullptr;
+  for (Message& a : all_) {
+    if (a.scope != m.scope) continue;
+    if (a.what == m.what) return;
+    if (a.block == m.block) {
+      a = joined(a, a.block);
+      return;
+    }
+    if (a.block == kManyBlocks) many = &a;
+  }
+  if (many != nullptr) {
+    *many = joined(*many, kManyBlocks);
+    return;
+  }
+  all_.push_back(m);
+  if (all_.size() <= kMost) return;
+  // Those of the scope that has most of them become one.
+  Messages fewer;
+  for (const Message& a : all_) {
+    const auto same = std::find_if(fewer.all_.begin(), fewer.all_.end(), [&](const Message& f) { return f.scope == a.scope; });
+    if (same == fewer.all_.end()) {
+      fewer.all_.push_back({kManyBlocks, a.scope, a.what});
+      continue;
+    }
+    Knowledge all = *same->what;
+    all.join(*a.what, order);
+    same->what = std::make_shared<const Knowledge>(std::move(all));
+  }
+  *this = std::move(fewer);
+}
+
+void Messages::add(const Messages& other, const GridOrder& order) {
+  for (const Message& m : other.all_) add(m, order);
+}
+
+}  // namespace lockstep::check

@@ -1,0 +1,71 @@
+#include "simulator/check/library_findings.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::check {
+namespace library_findings_test {
+
+constexpr const char* kSelect =
+    "void cub::CUB_300001_SM_900::detail::select::DeviceSelectSweepKernel<cub::CUB_300001_SM_900::detail::select::policy_hub<int>::Policy1000, int*>(int*, "
+    "int)";
+constexpr const char* kSetOperation =
+    "void "
+    "thrust::THRUST_300001_SM_900_NS::cuda_cub::core::detail::_kernel_agent<thrust::THRUST_300001_SM_900_NS::cuda_cub::__set_operations::SetOpAgent<int*>, "
+    "int>(int)";
+constexpr const char* kScanByKey = "void cub::CUB_300001_SM_900::detail::scan_by_key::DeviceScanByKeyKernel<int>(int*)";
+constexpr const char* kAssign = "/usr/local/cuda/include/cccl/thrust/system/cuda/detail/assign_value.h";
+constexpr const char* kSetFile = "/usr/local/cuda/include/cccl/thrust/system/cuda/detail/set_operations.h";
+
+Site at(const std::string& file, const std::string& instruction = "st.global.u32") { return {file, 55, "", 900, instruction}; }
+
+Finding race(const char* kernel, const std::string& mine, const std::string& theirs) {
+  Finding f;
+  f.kind = Kind::kRace;
+  f.kernel = kernel;
+  f.access.site = at(mine);
+  f.other = Access{};
+  f.other->site = at(theirs, "ld.global.u32");
+  return f;
+}
+
+TEST(LibraryFindings, ALaterTileMayOverwriteWhatAnEarlierOneHasRead) {
+  const char* const why = known_in_library(race(kSelect, kAssign, kAssign), RaceShape::kLaterBlockWrites);
+  ASSERT_NE(why, nullptr);
+  EXPECT_NE(std::string(why).find("cub/agent/agent_select_if.cuh:"), std::string::npos) << "the library's lines";
+  EXPECT_NE(known_in_library(race(kSelect, "", ""), RaceShape::kLaterBlockWrites), nullptr) << "a program without line information";
+}
+
+TEST(LibraryFindings, NothingElseInTheKernelIsKnown) {
+  EXPECT_EQ(known_in_library(race(kSelect, kAssign, kAssign), RaceShape::kOther), nullptr) << "an earlier tile that overwrites what a later one reads";
+  EXPECT_EQ(known_in_library(race(kSelect, kAssign, kAssign), RaceShape::kWritesOfABlock), nullptr);
+  EXPECT_EQ(known_in_library(race(kSelect, "user.cu", kAssign), RaceShape::kLaterBlockWrites), nullptr) << "a functor of the user's";
+  EXPECT_EQ(known_in_library(race(kSelect, kAssign, "user.cu"), RaceShape::kLaterBlockWrites), nullptr);
+  EXPECT_EQ(known_in_library(race("void mine::DeviceSelectSweepKernel<int>(int)", kAssign, kAssign), RaceShape::kLaterBlockWrites), nullptr);
+  EXPECT_EQ(known_in_library(race("void user<cub::X::DeviceSelectSweepKernel<int> >(int)", kAssign, kAssign), RaceShape::kLaterBlockWrites), nullptr);
+  Finding other = race(kSelect, kAssign, kAssign);
+  other.kind = Kind::kOutOfBounds;
+  EXPECT_EQ(known_in_library(other, RaceShape::kLaterBlockWrites), nullptr);
+}
+
+TEST(LibraryFindings, ValuesThatAreDropped) {
+  Finding f;
+  f.kind = Kind::kUninitialised;
+  f.kernel = kScanByKey;
+  f.access.site = at("user.cu", "bra");
+  EXPECT_NE(known_in_library(f), nullptr) << "a functor that is given what nobody assigned";
+  f.origin = at(kAssign, "ld.global.u32");
+  EXPECT_EQ(known_in_library(f), nullptr) << "a value that the user has not written";
+  f.kernel = kSetOperation;
+  EXPECT_EQ(known_in_library(f), nullptr);
+  f.origin = at(kSetFile, "ld.shared.u32");
+  EXPECT_NE(known_in_library(f), nullptr);
+  f.origin = at(kSetFile, "ld.u64");
+  EXPECT_NE(known_in_library(f), nullptr) << "through a generic address";
+  f.origin = at(kSetFile, "ld.global.u32");
+  EXPECT_EQ(known_in_library(f), nullptr);
+  f.origin = at("user.cu", "ld.shared.u32");
+  EXPECT_EQ(known_in_library(f), nullptr);
+}
+
+}  // namespace library_findings_test
+}  // namespace lockstep::check

@@ -1,0 +1,47 @@
+// A logical clock for every thread of a block within one epoch (block_order.h).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace lockstep::check {
+
+// Maps each thread of a block to a clock of its warp: accesses that the thread made before that clock are covered.
+// The lanes of a warp usually share one clock. The warps whose lanes differ are stored lane by lane.
+class ThreadClocks {
+ public:
+  static constexpr std::uint32_t kMax = 2047;
+
+  // Whether an access that `lane` of `warp` made at `clock` is covered. A clock that has reached kMax always is.
+  bool cover(std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
+    return clock < warp_[warp] || clock >= kMax || (!apart_.empty() && cover_apart(warp, lane, clock));
+  }
+  // Whether the lanes of `warp` have different clocks.
+  bool is_apart(std::uint32_t warp) const {
+    return std::any_of(apart_.begin(), apart_.end(), [&](const Apart& a) { return a.warp == warp; });
+  }
+  void clear();
+  // The later of both clocks, for each thread.
+  void join(const ThreadClocks& other);
+  // All lanes of `warp`, or some, get at least this clock.
+  void raise(std::uint32_t warp, std::uint32_t clock);
+  void raise(std::uint32_t warp, std::uint32_t lanes, std::uint32_t clock);
+  bool operator==(const ThreadClocks&) const = default;
+
+ private:
+  struct Apart {
+    std::uint32_t warp = 0;
+    std::uint16_t clock[32] = {};  // by lane; a clock before the warp's has no meaning
+    bool operator==(const Apart&) const = default;
+  };
+  bool cover_apart(std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
+  Apart& apart(std::uint32_t warp);
+  // Removes the lists of warps whose lanes have the same clock again.
+  void put_together();
+
+  std::uint16_t warp_[32] = {};
+  std::vector<Apart> apart_;
+};
+
+}  // namespace lockstep::check
