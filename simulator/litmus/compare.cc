@@ -136,13 +136,29 @@ class Reducer {
     for (std::size_t t = 0; t < p_.threads.size(); ++t) {
       for (std::size_t i = 0; i < p_.threads[t].ops.size(); ++i) {
         Program q = p_;
-        q.threads[t].ops.erase(q.threads[t].ops.begin() + static_cast<std::ptrdiff_t>(i));
+        erase(q.threads[t], i);
         const Op& gone = p_.threads[t].ops[i];
         if (gone.kind == Kind::kArrive && q.objects[gone.id].count > 1) --q.objects[gone.id].count;
         if (take(std::move(q))) return true;
       }
     }
     return false;
+  }
+  // Branches go where they went.
+  static void erase(Thread& t, std::size_t i) {
+    t.ops.erase(t.ops.begin() + static_cast<std::ptrdiff_t>(i));
+    for (std::size_t j = 0; j < t.ops.size(); ++j) {
+      Op& op = t.ops[j];
+      if (op.kind != Kind::kBranch) continue;
+      if (op.target > i) --op.target;
+      if (op.id != kAlways && op.id > i) --op.id;
+    }
+  }
+  template <class Which>
+  static void erase_if(Thread& t, const Which& which) {
+    for (std::size_t i = t.ops.size(); i-- > 0;) {
+      if (which(t.ops[i])) erase(t, i);
+    }
   }
   // What only goes together: a barrier in all threads.
   bool groups() {
@@ -162,7 +178,7 @@ class Reducer {
         };
         for (Thread& u : q.threads) {
           if (op.kind <= Kind::kBarArrive && u.block != t.block) continue;
-          std::erase_if(u.ops, alike);
+          erase_if(u, alike);
         }
         if (take(std::move(q))) return true;
       }
@@ -172,7 +188,7 @@ class Reducer {
       Program q = p_;
       for (Thread& u : q.threads) {
         std::size_t seen = 0;
-        std::erase_if(u.ops, [&](const Op& o) { return o.kind == Kind::kBarSync && o.warps == 0 && seen++ == nth; });
+        erase_if(u, [&](const Op& o) { return o.kind == Kind::kBarSync && o.warps == 0 && seen++ == nth; });
       }
       if (take(std::move(q))) return true;
     }

@@ -112,7 +112,7 @@ std::uint8_t Execution::enabled() const {
 }
 
 bool Execution::can_step(int t) const {
-  if (broken_ || (blocked_ >> t & 1) || pc_[t] >= setting_->program().threads[t].ops.size()) return false;
+  if (broken_ || cut_ || (blocked_ >> t & 1) || pc_[t] >= setting_->program().threads[t].ops.size()) return false;
   const Op& op = next(t);
   // A thread that waits for a value may look at others, once after each change: looking again changes nothing.
   if (awaits(op)) return read(op.location) == op.compare || !(polled_ >> t & 1);
@@ -131,6 +131,11 @@ void Execution::step(int t, std::vector<Race>& races) {
     case Kind::kFence:
     case Kind::kMembar: fence(t, op); break;
     case Kind::kProxyFence: break;
+    case Kind::kBranch:
+      if (op.id != kAlways && (results_[t][op.id] == op.compare) != op.equal) break;
+      cut_ |= op.target <= pc_[t] && ++rounds_[t] > kMostRounds;
+      pc_[t] = op.target;
+      return;
     case Kind::kBarSync:
     case Kind::kBarArrive:
     case Kind::kWarpSync: come_to_barrier(t, op); return;
@@ -233,7 +238,7 @@ void Execution::access(int t, const Op& op, std::vector<Race>& races) {
     cell.messages.join(released_[t][op.location]);
   });
   if (has_result(op)) {
-    outcome_ += outcome_of_result(t, pc_[t], old);
+    results_[t][pc_[t]] = old;
   }
   if (e.writes) {
     std::uint64_t now = op.value;
@@ -353,8 +358,14 @@ void Execution::write(int location, std::uint64_t value) {
   });
 }
 
-std::uint64_t Execution::outcome_with_memory() const {
-  std::uint64_t all = outcome_;
+std::uint64_t Execution::outcome() const {
+  std::uint64_t all = 0;
+  for (std::size_t t = 0; t < setting_->program().threads.size(); ++t) {
+    const std::vector<Op>& ops = setting_->program().threads[t].ops;
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      if (has_result(ops[i])) all += outcome_of_result(static_cast<int>(t), static_cast<int>(i), results_[t][i]);
+    }
+  }
   const std::vector<Location>& locations = setting_->program().locations;
   for (std::size_t l = 0; l < locations.size(); ++l) {
     if (!locations[l].shared) all += outcome_of_memory(static_cast<int>(l), read(static_cast<int>(l)));

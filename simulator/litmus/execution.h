@@ -110,14 +110,15 @@ class Execution {
   const Op& next(int thread) const { return setting_->program().threads[thread].ops[pc_[thread]]; }
   // Makes a step of a thread that can; adds the races of its operation with earlier ones to `races`.
   void step(int thread, std::vector<Race>& races);
-  // What the thread's operations with results have read, and what is in global memory: executions
+  // What the threads' operations with results have read, and what is in global memory: executions
   // that nobody can tell apart have the same.
-  std::uint64_t outcome() const { return outcome_; }
-  std::uint64_t outcome_with_memory() const;
+  std::uint64_t outcome() const;
   // Barriers were used as PTX forbids.
   bool broken() const { return broken_; }
+  // A thread went round a loop more often than is looked at.
+  bool cut() const { return cut_; }
 
-  static constexpr int kMaxEvents = 64;
+  static constexpr int kMaxEvents = 64, kMostRounds = 3;
 
  private:
   using Clock = std::array<std::uint8_t, kMaxThreads>;
@@ -188,7 +189,9 @@ class Execution {
   std::uint8_t event_count_ = 0;
   Barrier barriers_[8];
   Phases objects_[kMaxObjects], clusters_[kMaxBlocks];
-  std::uint64_t outcome_ = 0;
+  std::uint64_t results_[kMaxThreads][kMaxOps] = {};
+  std::uint8_t rounds_[kMaxThreads] = {};
+  bool cut_ = false;
 };
 
 }  // namespace lockstep::litmus

@@ -92,6 +92,7 @@ class Generator {
     }
     for (int n = choose_.of({0, 0, 0, 1}); n > 0; --n) drop();
     number_values();
+    if (choose_.percent(18)) branch();
     p_.generic = choose_.percent(12);
     bool alone = true;
     for (const Thread& t : p_.threads) alone &= t.lane == 0;
@@ -518,6 +519,35 @@ class Generator {
     if (ops.empty()) return;
     const auto it = ops.begin() + choose_.below(static_cast<int>(ops.size()));
     if (accesses_memory(*it) || it->kind == Kind::kFence) ops.erase(it);
+  }
+
+  // A thread does something only where it has read a value that somebody writes, or the first one.
+  void branch() {
+    const std::size_t t = any_thread();
+    std::vector<Op>& ops = p_.threads[t].ops;
+    std::vector<std::size_t> reads;
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      if (has_result(ops[i])) reads.push_back(i);
+    }
+    if (reads.empty() || ops.size() == kMaxOps) return;
+    const std::size_t read = reads[static_cast<std::size_t>(choose_.below(static_cast<int>(reads.size())))];
+    std::vector<std::uint64_t> values{0};
+    for (const Thread& u : p_.threads) {
+      for (const Op& op : u.ops) {
+        if (may_write(op) && op.location == ops[read].location) values.push_back(op.value);
+      }
+    }
+    Op op;
+    op.kind = Kind::kBranch;
+    op.id = static_cast<std::uint8_t>(read);
+    op.compare = values[static_cast<std::size_t>(choose_.below(static_cast<int>(values.size())))];
+    op.equal = choose_.percent(30);
+    const std::size_t at = read + 1 + static_cast<std::size_t>(choose_.below(2));
+    if (at > ops.size()) return;
+    std::size_t to = at + 1;
+    while (to < ops.size() + 1 && ops[to - 1].kind < Kind::kBarSync && !choose_.percent(20)) ++to;
+    op.target = static_cast<std::uint8_t>(to);
+    ops.insert(ops.begin() + static_cast<std::ptrdiff_t>(at), op);
   }
 
   // Every store of data its own value: that two threads write the same is information only.

@@ -53,6 +53,11 @@ class Explorer {
 
   void explore(const Execution& before, std::uint8_t asleep, bool raced) {
     const std::uint8_t enabled = before.enabled();
+    if (before.cut()) {
+      racy_ |= raced;
+      judgement_.cut = true;
+      return;
+    }
     if (enabled == 0 || before.broken()) {
       if (!before.finished() || before.broken()) {
         stuck_ = true;
@@ -61,7 +66,7 @@ class Explorer {
       ++judgement_.executions;
       (raced ? racy_ : free_) = true;
       if (search_.everything) {
-        OfOutcome& o = judgement_.outcomes[before.outcome_with_memory()];
+        OfOutcome& o = judgement_.outcomes[before.outcome()];
         (raced ? o.races : o.free) = true;
       }
       return;

@@ -30,6 +30,7 @@ struct OfOutcome {
 struct Judgement {
   Verdict verdict = Verdict::kFree;
   std::uint64_t steps = 0, executions = 0;
+  bool cut = false;  // executions that go round a loop many times were not looked at
   std::set<Race> races;                       // of all executions, with `everything`
   std::map<std::uint64_t, OfOutcome> outcomes;  // likewise
 };

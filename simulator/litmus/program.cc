@@ -132,6 +132,14 @@ std::string invalid(const Program& p) {
         if (home / p.cluster != t.block / p.cluster) return "an mbarrier of another cluster";
         if (op.scope > Scope::kCluster) return "an mbarrier's scope";
       }
+      if (op.kind == Kind::kBranch) {
+        const auto at = static_cast<std::size_t>(&op - t.ops.data());
+        if (op.target > t.ops.size() || op.target == at) return "where a branch goes";
+        if (op.id != kAlways && (op.id >= t.ops.size() || !has_result(t.ops[op.id]))) return "what a branch looks at";
+        for (std::size_t i = std::min<std::size_t>(at, op.target); i < std::max<std::size_t>(at, op.target); ++i) {
+          if (t.ops[i].kind >= Kind::kBarSync) return "a barrier in a loop or that may be left out";
+        }
+      }
       if (op.kind == Kind::kProxyFence && op.id >= std::size(kProxies)) return "a proxy";
       if (op.kind == Kind::kWarpSync) {
         if (p.copies > 1) return "a barrier of copies";

@@ -30,6 +30,7 @@ enum class Kind : std::uint8_t {
   kFence,         // sem and scope
   kMembar,        // the older spelling of fence.sc
   kProxyFence,    // orders no threads; `id`: which (kProxies)
+  kBranch,        // to operation `target` if the result of operation `id` is `compare`, or is not: `equal`
   kBarSync,       // block barrier `id` of `warps` warps, all of the block where 0
   kBarArrive,     // arrives there and does not wait; `warps` is not 0
   kWarpSync,      // of the lanes in `mask`
@@ -50,6 +51,8 @@ struct Op {
   std::uint8_t location = 0;  // of memory operations
   std::uint8_t id = 0;        // of a barrier or mbarrier
   std::uint8_t warps = 0;
+  std::uint8_t target = 0;
+  bool equal = false;
   std::uint32_t mask = 0;
   std::uint64_t value = 0;    // stored, added or swapped in; a phase from 0
   std::uint64_t compare = 0;  // of a cas or an await
@@ -69,6 +72,7 @@ inline bool may_read(const Op& op) { return accesses_memory(op) && op.kind != Ki
 inline bool may_write(const Op& op) {
   return accesses_memory(op) && op.kind != Kind::kLoad && op.kind != Kind::kAwaitLoad;
 }
+inline constexpr std::uint8_t kAlways = 255;  // `id` of a branch that is always taken
 inline bool acquires(Sem s) { return s == Sem::kAcquire || s == Sem::kAcqRel || s == Sem::kSc; }
 inline bool releases(Sem s) { return s == Sem::kRelease || s == Sem::kAcqRel || s == Sem::kSc; }
 
@@ -112,6 +116,7 @@ struct Program {
 };
 
 // An execution's outcome is the sum of these over what its threads have read and what is left in global memory.
+// 0 where an operation was never reached.
 std::uint64_t outcome_of_result(int thread, int op, std::uint64_t value);
 std::uint64_t outcome_of_memory(int location, std::uint64_t value);
 

@@ -132,15 +132,20 @@ class Writer {
       line("mad.lo.u32 ma, copy, 8, ma;");
     }
     if (p.copies > 1 || p.generic) addresses(t);
+    const bool branches = std::any_of(t.ops.begin(), t.ops.end(), [](const Op& op) { return op.kind == Kind::kBranch; });
+    for (std::size_t i = 0; branches && i < t.ops.size(); ++i) {
+      if (has_result(t.ops[i])) line(fmt::format("mov.b{} {}, 0;", bits_of_result(t.ops[i]), result(number, static_cast<int>(i))));
+    }
     for (std::size_t i = 0; i < t.ops.size(); ++i) {
+      if (branches) line(fmt::format("N{}_{}:", number, i));
       owner_ = OpName{static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(i)};
       operation(number, static_cast<int>(i));
     }
     owner_.reset();
+    if (branches) line(fmt::format("N{}_{}:", number, t.ops.size()));
     for (std::size_t i = 0; i < t.ops.size(); ++i) {
       if (!has_result(t.ops[i])) continue;
-      const bool wide = p.locations[t.ops[i].location].bytes == 8;
-      line(fmt::format("st.global.b{} [o+{}], {};", wide ? 64 : 32, result_offset(number, static_cast<int>(i)), result(number, static_cast<int>(i))));
+      line(fmt::format("st.global.b{} [o+{}], {};", bits_of_result(t.ops[i]), result_offset(number, static_cast<int>(i)), result(number, static_cast<int>(i))));
     }
     // Shared memory is there until all of the cluster are done.
     if (p.cluster > 1 && p.uses_shared()) {
@@ -175,6 +180,7 @@ class Writer {
     }
   }
 
+  int bits_of_result(const Op& op) const { return program_->locations[op.location].bytes == 8 ? 64 : 32; }
   std::string result(int thread, int op) const {
     const Op& o = program_->threads[thread].ops[op];
     return fmt::format("{}{}", program_->locations[o.location].bytes == 8 ? "q" : "r", thread * kMaxOps + op);
@@ -232,6 +238,14 @@ class Writer {
       case Kind::kFence: line(fmt::format("fence{};", order(op))); break;
       case Kind::kMembar: line(fmt::format("membar.{};", op.scope == Scope::kCta ? "cta" : op.scope == Scope::kGpu ? "gl" : "sys")); break;
       case Kind::kProxyFence: line(fmt::format("fence.proxy.{};", kProxies[op.id])); break;
+      case Kind::kBranch:
+        if (op.id == kAlways) {
+          line(fmt::format("bra N{}_{};", number, op.target));
+        } else {
+          line(fmt::format("setp.{}.b{} p, {}, {};", op.equal ? "eq" : "ne", bits_of_result(t.ops[op.id]), result(number, op.id), op.compare));
+          line(fmt::format("@p bra N{}_{};", number, op.target));
+        }
+        break;
       case Kind::kBarSync:
       case Kind::kBarArrive:
         line(fmt::format("barrier.{} {}{};", op.kind == Kind::kBarSync ? "sync" : "arrive", op.id,

@@ -16,7 +16,7 @@ namespace lockstep::litmus {
 struct Ran {
   bool race = false;
   std::set<Race> races;       // as reported; the order of a pair means nothing
-  std::vector<std::uint64_t> outcomes;  // as Execution::outcome_with_memory(), of each copy
+  std::vector<std::uint64_t> outcomes;  // as Execution::outcome(), of each copy
   std::string report;         // the findings, as a user reads them
   std::string trouble;        // it did not run to its end, or there were findings of other kinds
 };

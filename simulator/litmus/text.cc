@@ -73,9 +73,10 @@ class Reader {
     throw std::runtime_error(fmt::format("line {}: {}: {}", number_, line_, why));
   }
   Program& program() { return all_.back().program; }
-  void finish() {
+  void finish() const {
     if (all_.empty()) return;
-    if (const std::string why = invalid(program()); !why.empty()) fail(why);
+    const std::string why = invalid(all_.back().program);
+    if (!why.empty()) throw std::runtime_error(fmt::format("litmus {}: {}", all_.back().name, why));
   }
   std::uint64_t integer(std::istringstream& words) const {
     std::string word;
@@ -111,7 +112,7 @@ class Reader {
     t.lane = static_cast<std::uint8_t>(lane);
     std::istringstream rest(line_.substr(colon + 1));
     std::string text;
-    while (std::getline(rest, text, ';')) t.ops.push_back(operation(text));
+    while (std::getline(rest >> std::ws, text, ';')) t.ops.push_back(operation(text));
     program().threads.push_back(t);
   }
   std::uint8_t place(std::istringstream& words) {
@@ -182,6 +183,12 @@ class Reader {
     } else if (first == "fence") {
       op.kind = Kind::kFence;
       take_order(1);
+    } else if (opcode == "bne" || opcode == "beq" || opcode == "goto") {
+      op.kind = Kind::kBranch;
+      op.equal = opcode == "beq";
+      op.id = opcode == "goto" ? kAlways : static_cast<std::uint8_t>(integer(words));
+      if (op.id != kAlways) op.compare = integer(words);
+      op.target = static_cast<std::uint8_t>(integer(words));
     } else if (first == "membar") {
       op.kind = Kind::kMembar;
       op.sem = Sem::kSc;
@@ -240,6 +247,9 @@ std::string to_text(const Op& op, const Program& p) {
     case Kind::kFence: return "fence" + order(op);
     case Kind::kMembar: return fmt::format("membar.{}", kLevels[static_cast<int>(op.scope)]);
     case Kind::kProxyFence: return std::string("fence.proxy.") + kProxies[op.id];
+    case Kind::kBranch:
+      if (op.id == kAlways) return fmt::format("goto {}", op.target);
+      return fmt::format("{} {} {} {}", op.equal ? "beq" : "bne", op.id, op.compare, op.target);
     case Kind::kBarSync:
     case Kind::kBarArrive:
       return fmt::format("bar.{} {}{}", op.kind == Kind::kBarSync ? "sync" : "arrive", op.id, op.warps ? fmt::format(" {}", op.warps) : "");

@@ -18,6 +18,8 @@
 //   await.ld.SEM[.SCOPE] x 1   loads until it reads 1
 //   await.cas.SEM.SCOPE x 0 1  compares and swaps until it finds 0
 //   fence.SEM.SCOPE   membar.cta|gl|sys   fence.proxy.alias|async|async.global|async.shared::cta
+//   bne 0 1 4         to operation 4 of the thread if the result of its operation 0 is not 1
+//   beq 0 1 4   goto 4
 //   bar.sync 0   bar.sync 1 2   bar.arrive 1 2   (2: warps)   bar.warp.sync 0x3
 //   cluster.arrive.SEM   cluster.wait
 //   mbarrier.arrive.SEM.SCOPE 0   mbarrier.wait.SEM.SCOPE 0 PHASE
