@@ -21,18 +21,22 @@ void BlockOrder::start_block(std::uint32_t block, std::uint32_t cluster, GridOrd
   block_ = block;
   cluster_ = cluster;
   grid_ = grid != nullptr ? grid : own_grid_.get();
-  others_.clear();
-  for (VectorClock& others : others_of_warp_) others.clear();
-  std::fill(apart_, apart_ + 32, 0);
-  std::fill(fenced_, fenced_ + 32, 0);
-  for (auto& before : fenced_before_) before.reset();
-  block_fenced_ = 0;
-  knows_others_ = false;
-  pending_.clear();
+  if (touched_) {
+    others_.clear();
+    for (VectorClock& others : others_of_warp_) others.clear();
+    std::fill(apart_, apart_ + 32, 0);
+    std::fill(fenced_, fenced_ + 32, 0);
+    for (auto& before : fenced_before_) before.reset();
+    block_fenced_ = 0;
+    knows_others_ = false;
+    pending_.clear();
+    touched_ = false;
+  }
   next_epoch();
 }
 
-bool BlockOrder::next_epoch() {
+// What threads of the block know of others, and have fenced, becomes the whole block's.
+bool BlockOrder::hand_on() {
   bool changed = false;
   if (!pending_.empty()) {
     ThreadClocks clocks;
@@ -61,11 +65,16 @@ bool BlockOrder::next_epoch() {
   }
   block_fenced_ = 0;
   for (const auto& before : fenced_before_) block_fenced_ += before != nullptr;
+  as_group_.clear();
+  return changed;
+}
+
+bool BlockOrder::next_epoch() {
+  const bool changed = touched_ && hand_on();
   ++epoch_number_;
   std::fill(clock_, clock_ + 32, 0);
   std::fill(all_lanes_, all_lanes_ + 32, 0);
   std::fill(as_one_, as_one_ + 32, 0);
-  as_group_.clear();
   if (partial_) {
     for (ThreadClocks& known : known_) known.clear();
     for (Barrier& barrier : barrier_) barrier = {};
@@ -288,6 +297,7 @@ void BlockOrder::set_fences(std::uint32_t warp, std::uint32_t lanes, const std::
     }
   });
   fenced_[warp] |= lanes;
+  touched_ = true;
 }
 
 void BlockOrder::acquire_fence(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope) {
@@ -302,6 +312,7 @@ void BlockOrder::acquire_fence(std::uint32_t warp, std::uint32_t lanes, bool all
 
 void BlockOrder::release_fence(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope) {
   use_partial();
+  touched_ = true;
   tick(warp);
   const bool apart = !all && (lanes_used_ || (apart_[warp] & lanes) != 0);
   std::shared_ptr<const Knowledge> what;
@@ -383,6 +394,7 @@ void BlockOrder::learn(std::uint32_t warp, std::uint32_t lanes, bool all, const 
   }
   if (!what.others.empty()) others_of_warp(warp).join(what.others, *grid_);
   knows_others_ = knows_others_ || (!others_of_warp_.empty() && !others_of_warp_[warp].empty());
+  touched_ = true;
 }
 
 void BlockOrder::learn(std::uint32_t thread, const Knowledge& what) {
@@ -394,6 +406,7 @@ void BlockOrder::learn(std::uint32_t thread, const Knowledge& what) {
   if (!here) mine.others.join(what.own, *grid_);
   mine.others.join(what.others, *grid_);
   knows_others_ = knows_others_ || !mine.others.empty();
+  touched_ = true;
 }
 
 void BlockOrder::learn(const Knowledge& what) {
@@ -407,9 +420,11 @@ void BlockOrder::learn(const Knowledge& what) {
   }
   others_.join(what.others, *grid_);
   knows_others_ = knows_others_ || !others_.empty();
+  touched_ = true;
 }
 
 void BlockOrder::accessed_as_group(std::uint32_t warp, std::uint32_t other) {
+  touched_ = true;
   if (as_group_.empty()) as_group_.resize(32);
   tick(other);
   as_group_[warp].raise(other, clock_[other]);
@@ -430,6 +445,7 @@ void BlockOrder::remember(std::uint32_t thread, std::uint64_t location, std::uin
     acquire(pending_.front().thread, pending_.front().found, Scope::kGrid);
     pending_.erase(pending_.begin());
   }
+  touched_ = true;
   pending_.push_back({thread, location, version, found});
 }
 

@@ -174,6 +174,7 @@ class BlockOrder {
   static constexpr std::size_t kMostPending = 256;
 
   void use_partial();
+  bool hand_on();
   bool reached(const Message& m, Scope scope) const;
   bool known_to_lane(std::uint32_t other, std::uint32_t clock, std::uint32_t thread) const;
   bool knows(std::uint32_t thread, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
@@ -206,6 +207,7 @@ class BlockOrder {
   std::uint32_t fenced_[32] = {};            // lanes that have fenced since the last barrier
   std::unique_ptr<Fences> fences_[32];
   std::shared_ptr<const Knowledge> fenced_before_[kScopes];  // by any thread, before a barrier of the block
+  bool touched_ = false;                                     // anything of what follows `clock_` in next_epoch() is in use
   int block_fenced_ = 0;                                     // how many of these there are
   std::vector<Pending> pending_;
 };

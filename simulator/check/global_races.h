@@ -39,6 +39,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -63,10 +64,11 @@ class GlobalRaces {
     std::uint32_t pc = 0;
     std::uint16_t clock = 0;
     std::uint8_t warp = 0;
-    bool strong : 1, write : 1;
-    Scope scope : 2;
-    bool updates : 1, observes : 1;
-    bool operator==(const Record&) const = default;
+    bool strong : 1 = false, write : 1 = false;
+    Scope scope : 2 = Scope::kBlock;
+    bool updates : 1 = false, observes : 1 = false;
+    std::uint8_t unused : 2 = 0;
+    bool operator==(const Record& r) const { return std::memcmp(this, &r, sizeof r) == 0; }
   };
   static_assert(sizeof(Record) == 16);
 

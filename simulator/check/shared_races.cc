@@ -102,27 +102,31 @@ bool SharedRaces::joins_strong_writes(std::uint32_t granule, std::uint32_t threa
   return !now(wr) || ((wr & kStrong) && ((wr & kObserves) != 0) == side.observes);
 }
 
-void SharedRaces::write_strongly(std::uint32_t granule, std::uint32_t thread, const Side& side) {
+// Where threads go on with what they read, the last stands for all before it. Otherwise two are named, and a third changes nothing.
+inline void SharedRaces::write_strongly(std::uint32_t granule, std::uint32_t mine, std::uint32_t pc) {
   std::uint32_t& wr = written_[granule];
-  std::uint32_t mine = word(thread) | kStrong | (side.observes ? kObserves : 0);
-  // Where threads go on with what they read, the last stands for all before it. Otherwise two are named.
-  if (!side.observes && now(wr) && thread_of(wr) != thread) {
-    const bool other = !(wr & kManyWarps) || thread_of(warp_read_[granule]) == thread;
-    if (other) {
-      warp_read_[granule] = wr & ~kManyWarps;
-      warp_read_at_[granule] = written_at_[granule];
+  const std::uint32_t before = wr;
+  if ((mine & kObserves) || !now(before)) {
+    wr = mine;
+  } else if (thread_of(before) == thread_of(mine)) {
+    wr = mine | (before & kManyWarps);
+  } else if (!(before & kManyWarps)) {
+    warp_read_[granule] = before;
+    warp_read_at_[granule] = written_at_[granule];
+    wr = mine | kManyWarps;
+  } else {
+    if (thread_of(warp_read_[granule]) == thread_of(mine)) {
+      warp_read_[granule] = mine;
+      warp_read_at_[granule] = pc;
     }
-    mine |= kManyWarps;
-  } else if (!side.observes && now(wr)) {
-    mine |= wr & kManyWarps;
+    return;
   }
-  wr = mine;
-  written_at_[granule] = side.pc;
+  written_at_[granule] = pc;
 }
 
 bool SharedRaces::one_of_any(std::uint32_t granule, std::uint32_t thread, const Side& side, Conflict& conflict) {
   if (!is_story(read_[granule]) && joins_strong_writes(granule, thread, side)) {
-    write_strongly(granule, thread, side);
+    write_strongly(granule, word(thread) | strong_kind(side), side.pc);
     return false;
   }
   Story& story = is_story(read_[granule]) ? stories_[read_[granule] & kStory] : make_story(granule);
@@ -372,15 +376,13 @@ bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32
   Vector suspicious = _mm256_setzero_si256();
   for (std::uint32_t i = 0; i < count; i += 8) {
     const Vector fresh = consecutive(mine + i), inside = below(count - i);
-    const auto add = [&](Vector word, std::uint32_t bits, Vector differ) {
+    const auto add = [&](Vector word, Vector bad) {
       const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(_mm256_xor_si256(word, fresh), kEpochShift)), inside);
-      suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(recent, _mm256_and_si256(differ, all_lanes(bits))));
+      suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(recent, bad));
     };
-    const Vector written = load(wr + i), read = load(rd + i);
-    add(written, kThread, _mm256_xor_si256(written, fresh));
-    add(written, kStrong, written);
-    add(read, kThread, _mm256_xor_si256(read, fresh));
-    add(read, kManyLanes | kManyWarps | kStrong, read);
+    const Vector written = load(wr + i), read = load(rd + i), thread = all_lanes(kThread);
+    add(written, _mm256_or_si256(_mm256_and_si256(_mm256_xor_si256(written, fresh), thread), _mm256_and_si256(written, all_lanes(kStrong))));
+    add(read, _mm256_or_si256(_mm256_and_si256(_mm256_xor_si256(read, fresh), thread), _mm256_and_si256(read, all_lanes(kManyLanes | kManyWarps | kStrong))));
   }
   if (!_mm256_testz_si256(suspicious, suspicious)) return false;
   enough_ = {};
@@ -395,14 +397,19 @@ bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32
 
 bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, const Side& side) {
   if (side.acquires || side.releases || !side.updates || has_fenced_in(side.warp)) return false;
+  const std::uint32_t kind = strong_kind(side);
+  bool all = true;
   for (std::uint32_t todo = lanes; todo != 0; todo &= todo - 1) {
-    const auto lane = static_cast<std::uint32_t>(__builtin_ctz(todo));
-    if (!joins_strong_writes(static_cast<std::uint32_t>(offsets[lane] >> 2), side.warp * 32 + lane, side)) return false;
+    const std::uint64_t g = offsets[__builtin_ctz(todo)] >> 2;
+    const std::uint32_t wr = written_[g];
+    all &= !now(read_[g]) & (!now(wr) | ((wr & (kStrong | kObserves)) == kind));
   }
+  if (!all) return false;
   enough_ = {};
+  const std::uint32_t mine = word(side.warp * 32) | kind;
   for (std::uint32_t todo = lanes; todo != 0; todo &= todo - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(todo));
-    write_strongly(static_cast<std::uint32_t>(offsets[lane] >> 2), side.warp * 32 + lane, side);
+    write_strongly(static_cast<std::uint32_t>(offsets[lane] >> 2), mine + lane, side.pc);
   }
   return true;
 }

@@ -208,7 +208,8 @@ class SharedRaces : public BlockOrder {
   bool one_of_any(std::uint32_t granule, std::uint32_t thread, const Side& side, Conflict& conflict);
   // Whether a strong write joins those that the granule records, or begins them.
   bool joins_strong_writes(std::uint32_t granule, std::uint32_t thread, const Side& side) const;
-  void write_strongly(std::uint32_t granule, std::uint32_t thread, const Side& side);
+  void write_strongly(std::uint32_t granule, std::uint32_t mine, std::uint32_t pc);
+  static std::uint32_t strong_kind(const Side& side) { return kStrong | (side.observes ? kObserves : 0); }
   Story& make_story(std::uint32_t granule);
   Story::Entry entry_of(std::uint32_t word, std::uint32_t pc, bool write) const;
   // Whether the word of a write of this epoch is of a weak one that `thread` itself has made or is ordered after.

@@ -49,8 +49,10 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     const bool words = launch.shared_extent > kSharedStart && !launch.shared_cells;
     b.races.start(words ? launch.shared_extent + 64 : 0, launch.kernel->byte_granular ? 0 : 2, b.serial,
                   launch.clustered ? static_cast<std::uint32_t>(config.cluster.count()) : 1, launch.blocks > 1 ? &launch.races->grid() : nullptr);
-    b.cluster_arrivals = b.block_arrivals = {};
-    b.cluster_released.clear();
+    if (launch.clustered) {
+      b.cluster_arrivals = b.block_arrivals = {};
+      b.cluster_released.clear();
+    }
     if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, 0);
   }
   for (Barrier& barrier : b.barriers) barrier = Barrier{};
