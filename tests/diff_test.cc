@@ -395,6 +395,7 @@ TEST(DiffProgram, ExitStatusIs0TheSame1Worse2NotComparable) {
   EXPECT_EQ(diffed(worse, same).status, 0);
   EXPECT_EQ(diffed(same, other).status, 2);
   EXPECT_EQ(diffed(same, "/nonexistent").status, 2);
+  EXPECT_EQ(diffed(same, "").status, 2);
   // Folders of runs.
   const std::string runs = end_to_end::fresh_file("runs");
   for (int i = 1; i <= 22; ++i) {

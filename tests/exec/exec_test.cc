@@ -571,6 +571,10 @@ TEST(ExitStatus, AReportThatCannotBeWrittenIsNoSuccess) {
   const Outcome o = run("exec --report=/dev/full -- " + program("vector_add"));
   EXPECT_EQ(o.status, 88);
   EXPECT_TRUE(has(o.err, "/dev/full cannot be written: No space left on device")) << o.err;
+  const std::string gone = scratch("gone");
+  const Outcome removed = run("exec --report=" + gone + "/r.json -- rm -r " + gone, "mkdir -p " + gone + ";");
+  EXPECT_EQ(removed.status, 88);
+  EXPECT_TRUE(has(removed.err, "/r.json cannot be written: No such file or directory\n")) << removed.err;
   // Where there is no place for it, that is said before the program takes its time.
   for (const std::string& words :
        {std::string("exec --report=/nonexistent/r.json"), "exec --report=" + scratch(""),
