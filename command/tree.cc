@@ -197,7 +197,8 @@ void add_run(Options& o, RunArguments& a) {
           "simulator (the default); sm_75, sm_80, sm_89, sm_90, sm_100, ... (the simulated GPU as that one); gpu (this "
           "machine's first GPU), all, or numbers of "
           "GPUs such as 0 or 0,1",
-          devices);
+          devices)
+      ->check([](const std::string& where) { return where.starts_with("sm_") ? wrong_device(where) : std::string(); });
   o.value("--sanitizer", a.sanitizer, "TOOL",
           "on a GPU: under that tool of NVIDIA's compute-sanitizer (memcheck, racecheck, initcheck or synccheck), once "
           "it has found a planted fault",

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "command/command_line.h"
+#include "command/nearest.h"
 #include "command/save_file.h"
 #include "harness/conform/choice.h"
 #include "harness/conform/progress.h"
@@ -338,6 +339,18 @@ Manifest chosen_suites(const Arguments& a, const std::vector<Suite>& suites, con
   });
 }
 
+// Empty, or that the suite has no such property as --case names.
+std::string wrong_case(const Arguments& a, const Suite& suite, const Target& target) {
+  CaseName name;
+  std::string none;
+  if (a.replay.empty() || !parse_case_name(a.replay, name, none)) return "";
+  const SuiteProperties properties = properties_of(suite, target);
+  if (!properties.error.empty()) return properties.error;
+  if (std::ranges::find(properties.names, name.property) != properties.names.end()) return "";
+  return fmt::format("--case: {} has no property {}{}", suite.family, name.property,
+                     command::did_you_mean(command::nearest(name.property, properties.names)));
+}
+
 int list(const Arguments& a, const std::vector<Suite>& suites) {
   const Target simulator = choose_targets("simulator", {}).targets.front();
   bool whole = true;
@@ -390,6 +403,8 @@ int main(std::vector<std::string> words) {
   if (a.repeat > 1 && chosen.targets.size() > 1) return refuse("--repeat runs on one device");
   RunLock lock;
   if (const std::string error = lock.take(folder_of(a)); !error.empty()) return refuse(error);
+  if (const std::string error = wrong_case(a, selected.suites.front(), chosen.targets.front()); !error.empty())
+    return refuse(error);
   const Manifest wanted = chosen_suites(a, possible.suites, chosen.targets.front(), folder_of(a));
   if (!wanted.error.empty()) return refuse(wanted.error);
   if (!a.sanitizer.empty() && !sanitizer_lives(a, chosen.targets)) return kNoSanitizer;

@@ -137,7 +137,7 @@ bool read_passport(const std::string& path, Passport& out, std::string& error) {
   const std::string file = std::filesystem::is_directory(path, none) ? path + "/passport.json" : path;
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file, none)) {
-    error = fmt::format("{} cannot be read", file);
+    error = fmt::format("{} cannot be read", file.empty() ? "a passport without a name" : file);
     return false;
   }
   if (!parse_passport(std::string(std::istreambuf_iterator<char>(in), {}), out, error)) {

@@ -29,6 +29,7 @@ int refuse(const std::string& sentence) {
 // `bazel run` starts programs in their runfiles; paths that a user types are meant from where the user is.
 std::string from_user(const std::string& path) {
   const char* folder = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (path.empty()) return path;
   return fs::absolute(folder == nullptr ? fs::path(path) : fs::path(folder) / path).string();
 }
 

@@ -1,8 +1,12 @@
 #include "simulator/exec/report.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -211,6 +215,28 @@ TEST(Files, AreOfTheKindThatTheirNamesSay) {
   // A disk that is full.
   EXPECT_FALSE(write_report(sample(), "/dev/full", &error));
   EXPECT_NE(error.find("No space left"), error.npos) << error;
+}
+
+// Half a report would look like one, and the earlier one is worth something.
+TEST(Files, ThatCannotBeWrittenWholeAreAsTheyWere) {
+  const std::string path = testing::TempDir() + "/whole.txt";
+  std::ofstream(path) << "an earlier one";
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit few{16, 16};
+    setrlimit(RLIMIT_FSIZE, &few);
+    std::string error;
+    _exit(!write_report(sample(), path, &error) && error.find("File too large") != error.npos ? 7 : 8);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "a signal ended it";
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  std::ifstream file(path);
+  EXPECT_EQ((std::string{std::istreambuf_iterator<char>(file), {}}), "an earlier one");
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(testing::TempDir())) files += entry.path().filename().string().starts_with("whole.txt");
+  EXPECT_EQ(files, 1) << "nothing else is left";
 }
 
 }  // namespace report_test

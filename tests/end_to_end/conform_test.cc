@@ -90,6 +90,10 @@ TEST(Conform, RunsOneCaseOfOneSuite) {
   const std::string replay = "--case=Wrong.Expectation: n=50 threads=1024 misalignment=0 poison=nan values=integers:0";
   const Conformed several = conform({"properties", "right"}, {replay});
   EXPECT_EQ(several.status, 2) << several.output;
+  const Conformed unknown = conform({"properties"}, {"--case=Wrong.Expectatoin: n=50"});
+  EXPECT_EQ(unknown.status, 2) << unknown.output;
+  EXPECT_THAT(unknown.output,
+              HasSubstr("--case: properties has no property Wrong.Expectatoin; did you mean Wrong.Expectation?"));
   const Conformed first = conform({"properties"}, {"--cases=60"});
   std::string text;
   for (const auto& p : first.passport["suites"][0]["properties"]) {

@@ -580,6 +580,10 @@ TEST(ExitStatus, AReportThatCannotBeWrittenIsNoSuccess) {
   const Outcome o = run("exec --report=/dev/full -- " + program("vector_add"));
   EXPECT_EQ(o.status, 88);
   EXPECT_TRUE(has(o.err, "/dev/full cannot be written: No space left on device")) << o.err;
+  const std::string gone = scratch("gone");
+  const Outcome removed = run("exec --report=" + gone + "/r.json -- rm -r " + gone, "mkdir -p " + gone + ";");
+  EXPECT_EQ(removed.status, 88);
+  EXPECT_TRUE(has(removed.err, "/r.json cannot be written: No such file or directory\n")) << removed.err;
   // Where there is no place for it, that is said before the program takes its time.
   for (const std::string& words :
        {std::string("exec --report=/nonexistent/r.json"), "exec --report=" + scratch(""),
@@ -673,6 +677,13 @@ TEST(Record, IsNotWrittenWithoutExecEither) {
   const Outcome o = shell(library + " LOCKSTEP_RECORD=/nonexistent/r " + program("faulty") + " malloc store");
   EXPECT_EQ(o.status, 88) << o.err;
   EXPECT_TRUE(has(o.err, "the record /nonexistent/r cannot be written")) << o.err;
+  // What is no record is left as it is.
+  const std::string file = scratch("somebody's");
+  std::ofstream(file) << "somebody's own";
+  const Outcome foreign = shell(library + " \"LOCKSTEP_RECORD=" + file + "\" " + program("faulty") + " malloc store");
+  EXPECT_EQ(foreign.status, 88) << foreign.err;
+  EXPECT_TRUE(has(foreign.err, "cannot be written: it is no record")) << foreign.err;
+  EXPECT_EQ(contents(file), "somebody's own");
   // A setting that is wrong checks nothing, and says so with its exit status.
   const Outcome wrong = shell(library + " LOCKSTEP_CHECKS=racs " + program("faulty") + " malloc store");
   EXPECT_EQ(wrong.status, 2) << wrong.err;

@@ -154,6 +154,7 @@ TEST_F(Scores, CountWhatWasRunToAnEnd) {
   EXPECT_EQ(s.killed(), 5u);
   EXPECT_EQ(s.counted(), 7u);
   EXPECT_NEAR(s.percent(), 500.0 / 7, 1e-9);
+  EXPECT_NEAR(s.percent_for_sure(), 500.0 / 8, 1e-9) << "nobody knows of the one that was not judged";
   EXPECT_EQ(scores_by_operator(mutants).at("barrier-removed").survived, 1u);
   EXPECT_EQ(score_of({}).percent(), 100);
 }

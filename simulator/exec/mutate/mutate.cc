@@ -220,8 +220,9 @@ int report(const MutateOptions& options, std::vector<Mutant>& mutants, const std
   std::fprintf(stderr, "lockstep: %s/mutation.html, mutation.json (schema of mutation-testing-elements), report.txt\n", options.out.c_str());
   if (interrupted) return kInterrupted;
   const Score score = score_of(mutants);
-  if (options.fail_under >= 0 && score.percent() < options.fail_under) {
-    std::fprintf(stderr, "lockstep: %.1f %% is below --fail-under=%g\n", score.percent(), options.fail_under);
+  if (options.fail_under >= 0 && score.percent_for_sure() < options.fail_under) {
+    std::fprintf(stderr, "lockstep: %.1f %% is below --fail-under=%g", score.percent_for_sure(), options.fail_under);
+    std::fprintf(stderr, score.not_judged == 0 ? "\n" : "; %zu mutants were not judged and count as survivors\n", score.not_judged);
     return kBelow;
   }
   return score.killed() + score.survived == 0 ? fail("no mutant was run to an end: nothing is known of the tests") : 0;

@@ -17,7 +17,12 @@ struct Score {
   std::size_t killed() const { return law + time + crash + checks; }
   std::size_t counted() const { return killed() + survived - equivalent; }
   // Killed of those that were executed, run to an end, and not equivalent, in per cent; 100 of none.
-  double percent() const { return counted() == 0 ? 100 : 100.0 * static_cast<double>(killed()) / static_cast<double>(counted()); }
+  double percent() const { return share(counted()); }
+  // The same with those that were executed and not judged as survivors: no more than this is known.
+  double percent_for_sure() const { return share(counted() + not_judged); }
+
+ private:
+  double share(std::size_t of) const { return of == 0 ? 100 : 100.0 * static_cast<double>(killed()) / static_cast<double>(of); }
 };
 Score score_of(const std::vector<Mutant>& mutants);
 std::map<std::string, Score> scores_by_operator(const std::vector<Mutant>& mutants);

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/output_signals.h"
@@ -25,6 +26,12 @@ using nlohmann::json;
 std::string text_of(json line) {
   line["pid"] = getpid();
   return line.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// Whether the file begins as records do.
+bool is_record(int file) {
+  char first[kRecordMarkAt];
+  return pread(file, first, sizeof first, 0) == sizeof first && std::string_view(first, sizeof first) == kRecordMark.substr(0, kRecordMarkAt);
 }
 
 // Room for any count in a line's "launches".
@@ -101,7 +108,13 @@ bool Record::reopen() {
   struct stat is {};
   file_ = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
   if (file_ < 0 || fstat(file_, &is) != 0) {
-    lose(errno);
+    lose(std::strerror(errno));
+    return false;
+  }
+  // In another PID namespace the path may lead to a file of somebody else's.
+  if (!is_record(file_)) {
+    close(std::exchange(file_, -1));
+    lose("it is no record");
     return false;
   }
   device_ = is.st_dev;
@@ -109,14 +122,11 @@ bool Record::reopen() {
   return true;
 }
 
-void Record::lose(int error) {
+void Record::lose(const char* why) {
   if (lossy_.exchange(true)) return;
   const OutputSignalsHeldBack held_back;
-  std::fprintf(stderr, "lockstep: the record %s cannot be written: %s; what happens from here on is missing from every report\n", path_.c_str(),
-               std::strerror(error));
-  char first[kRecordMark.size()];
-  if (file_ < 0 || pread(file_, first, sizeof first, 0) != sizeof first || std::string_view(first, kRecordMarkAt) != kRecordMark.substr(0, kRecordMarkAt))
-    return;
+  std::fprintf(stderr, "lockstep: the record %s cannot be written: %s; what happens from here on is missing from every report\n", path_.c_str(), why);
+  if (file_ < 0) return;
   if (char* const mark = map(kRecordMarkAt, 1)) *mark = '1';
 }
 
@@ -143,7 +153,7 @@ off_t Record::put(std::string_view line) {
     const ssize_t done = write(file_, from, left);
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) {
-      lose(done < 0 ? errno : ENOSPC);
+      lose(std::strerror(done < 0 ? errno : ENOSPC));
       return -1;
     }
     from += done;

@@ -34,7 +34,8 @@ inline constexpr int kExitUnrecorded = 88;
 
 class Record {
  public:
-  // Writes to the end of the file, which must exist, from now on. Before it nothing is recorded. False, with a sentence on stderr, when it cannot be opened.
+  // Writes to the end of the file, which must begin with a record's first line, from now on. Before it nothing is recorded. False, with a sentence on stderr,
+  // when it cannot be opened.
   bool open(const std::string& path);
   bool is_open() const { return file_ >= 0; }
   // Whether it was asked for, and a line could not be written.
@@ -74,7 +75,7 @@ class Record {
   bool holds_file() const;
   bool reopen();
   char* map(off_t at, std::size_t bytes) const;
-  void lose(int error);
+  void lose(const char* why);
 
   int file_ = -1;
   std::string path_;
