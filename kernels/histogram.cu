@@ -155,7 +155,8 @@ cudaLaunchConfig_t configuration(unsigned blocks, int block, std::size_t shared,
 
 bool is_cluster_size(int c) { return c == 2 || c == 4 || c == kPortableCluster || c == kMaxCluster; }
 
-// Whether a cluster of that size with that much shared memory can be resident at all.
+// Whether a cluster of that size with that much shared memory can be resident at all. A device may have no clusters of
+// that size whatever they need.
 template <class Source>
 cudaError_t cluster_fits(int cluster, int block, std::size_t shared, bool& fits) {
   cudaLaunchAttribute attribute;
@@ -164,7 +165,9 @@ cudaError_t cluster_fits(int cluster, int block, std::size_t shared, bool& fits)
   int clusters = 0;
   const cudaError_t e = cudaOccupancyMaxActiveClusters(&clusters, histogram_cluster<Source>, &config);
   fits = e == cudaSuccess && clusters > 0;
-  return e;
+  if (e != cudaErrorInvalidClusterSize) return e;
+  cudaGetLastError();
+  return cudaSuccess;
 }
 
 std::int64_t width_of(std::int64_t bins, int cluster) { return (bins - 1) / cluster + 1; }

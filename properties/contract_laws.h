@@ -124,7 +124,7 @@ void require_no_state_of(const Implementation& f, const Case& c) {
 // The same arrays with other arguments: one of the case's fields is another.
 template <auto kCalls, class Case, class Implementation>
 void require_no_state_of_arguments_of(const Implementation& f, const Case& c) {
-  constexpr int kFields = 6;  // which ones follows from the case
+  constexpr int kFields = 4;  // which ones follows from the case
   const auto calls = [](const Case& of) { return lockstep::detail::as_calls(kCalls(of)); };
   for (const Case& other : with_one_field_redrawn(c, kFields)) {
     auto ones = calls(c), others = calls(other), fresh = calls(other);

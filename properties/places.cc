@@ -68,7 +68,7 @@ class CommonPlaces {
 // What a device addresses at once here; the simulated GPU has four times as much.
 constexpr std::int64_t kWidest = std::int64_t{1} << 38;
 constexpr std::size_t kMostPieces = 128;
-constexpr std::size_t kValuesTried = 3;
+constexpr std::size_t kValuesTried = 2;
 
 // Of the pieces that a value makes: whether they reach far, and not too far.
 bool reach_far(const std::vector<Piece>& pieces, std::int64_t element_bytes) {

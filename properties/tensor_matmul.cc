@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -271,6 +273,47 @@ void covers_more_tiles_than_blocks(const TensorMatmul& matmul, const TensorMatmu
   require_product(tall, tall.launch(matmul, a, b, addend), a, b, addend);
 }
 
+// The header's table: the compute capabilities, times ten, from which and to which a path has an element; none where it
+// has it nowhere.
+struct Needs {
+  int from = 0, to = std::numeric_limits<int>::max();
+};
+std::optional<Needs> needs_of(TensorMatmulPath path, MatrixElement element) {
+  using enum MatrixElement;
+  if (path == TensorMatmulPath::kWmma) return element == kF16 ? std::optional(Needs{75}) : std::nullopt;
+  if (path == TensorMatmulPath::kMma) return Needs{element == kE4m3 ? 89 : 80};
+  return element == kF16 || element == kBf16 || element == kE4m3 ? std::optional(Needs{90, 90}) : std::nullopt;
+}
+
+// Each path with each element: what the device has works, what it lacks is answered before it is told anything, and
+// what there is nowhere is refused.
+void answers_for_each_path_and_element(const TensorMatmul& matmul, const SmallCase<ByWmma>& given) {
+  const int device = 10 * device_properties().major + device_properties().minor;
+  SmallCase<ByWmma> c = given;
+  c.m = std::max<std::int64_t>(c.m, 1), c.n = std::max<std::int64_t>(c.n, 1);
+  for (int p = 0; p <= static_cast<int>(TensorMatmulPath::kWgmmaWide); ++p) {
+    for (int e = 0; e <= static_cast<int>(MatrixElement::kE4m3); ++e) {
+      c.path = static_cast<TensorMatmulPath>(p), c.element = static_cast<MatrixElement>(e);
+      const std::optional<Needs> needs = needs_of(c.path, c.element);
+      const auto said = kernels::tensor_matmul_support(c.path, c.element);
+      REQUIRE_LAW(said.exists == needs.has_value() && (!needs || (said.from == needs->from && said.to == needs->to)),
+                  "path {} with element {}: said to exist {}, from {} to {}", p, e, said.exists, said.from, said.to);
+      auto call = tensor_matmul_call(c);
+      call.allocate();
+      Answer answer;
+      const std::vector<lockstepOperation> told = operations_of([&] { answer = call.launch(matmul, nullptr); });
+      REQUIRE_CUDA(cudaDeviceSynchronize());
+      const bool has = needs && device >= needs->from && device <= needs->to;
+      const cudaError_t wanted = has ? cudaSuccess : needs ? cudaErrorNotSupported : cudaErrorInvalidValue;
+      REQUIRE_LAW(answer.error == wanted && answer.message.empty() == has,
+                  "path {} with element {} on a device of {}: answers {} ({}), not {}", p, e, device,
+                  cudaGetErrorName(answer.error), answer.message, cudaGetErrorName(wanted));
+      REQUIRE_LAW(has || (told.empty() && !answer.of_cuda), "path {} with element {} on a device of {}: {} came first",
+                  p, e, device, told.empty() ? "CUDA's answer" : told[0].call);
+    }
+  }
+}
+
 // ---- The lists.
 
 // The law applies to devices with this capability alone.
@@ -358,6 +401,10 @@ Law<TensorMatmul> agreement() {
 }
 
 }  // namespace
+
+Laws<TensorMatmul> tensor_matmul_path_laws() {
+  return {law("AnswersForEachPathAndElement", answers_for_each_path_and_element, {.cases = 2, .cost = 20})};
+}
 
 Laws<TensorMatmul> tensor_matmul_wmma_laws() { return all_laws<ByWmma>(60); }
 

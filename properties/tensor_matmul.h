@@ -14,6 +14,9 @@ namespace lockstep::properties {
 // Anything with the launcher's signature and its contract (kernels/tensor_matmul.h).
 using TensorMatmul = std::function<decltype(kernels::tensor_matmul)>;
 
+// Which paths there are, on whatever device.
+Laws<TensorMatmul> tensor_matmul_path_laws();
+
 // In the order in which a mutant meets them.
 Laws<TensorMatmul> tensor_matmul_wmma_laws();   // f16
 Laws<TensorMatmul> tensor_matmul_mma_laws();    // f16, bf16, tf32, f64, s8; compute capability 8.0

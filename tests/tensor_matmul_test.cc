@@ -7,7 +7,8 @@ namespace lockstep::properties {
 namespace {
 
 const TensorMatmul matmul = kernels::tensor_matmul;
-const bool proved = prove("TensorMatmulByWmma", tensor_matmul_wmma_laws(), matmul) &&
+const bool proved = prove("TensorMatmulPaths", tensor_matmul_path_laws(), matmul) &&
+                    prove("TensorMatmulByWmma", tensor_matmul_wmma_laws(), matmul) &&
                     prove("TensorMatmulByMma", tensor_matmul_mma_laws(), matmul) &&
                     prove("TensorMatmulOfFp8", tensor_matmul_fp8_laws(), matmul) &&
                     prove("TensorMatmulByWgmma", tensor_matmul_wgmma_laws(), matmul);

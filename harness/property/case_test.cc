@@ -5,6 +5,8 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "harness/device/device.h"
@@ -88,6 +90,11 @@ TEST_F(Case, PoisonIsMarkedAsUnwritten) {
     for (const auto& marked : fake_extension().unwritten) {
       EXPECT_EQ(marked.begin, data);
       EXPECT_EQ(marked.bytes, n * sizeof(float));
+      // Poison that comes later counts as written.
+      float last = 0;
+      ASSERT_EQ(marked.held.size(), n * sizeof(float));
+      std::memcpy(&last, marked.held.data() + (n - 1) * sizeof(float), sizeof last);
+      EXPECT_TRUE(std::isnan(last)) << "marked before it was poisoned";
     }
   }
 }

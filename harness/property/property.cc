@@ -288,6 +288,12 @@ static void report_property(std::string_view name, const PropertyResult& result,
   testing::Test::RecordProperty("cases", std::to_string(result.cases));
   testing::Test::RecordProperty("seed", std::to_string(result.seed));
   testing::Test::RecordProperty("budget", fmt::format("{:.4g}", result.budget));
+  if (result.held && result.cases == 0) {
+    record.verdict = Verdict::kNotRun;
+    record.reason = "no case was run";
+    ADD_FAILURE_AT(file, line) << name << " did not run: no case was run\n  seed: " << result.seed;
+    return;
+  }
   if (result.held) {
     record.verdict = Verdict::kPass;
     if (result.digest != 0) record.notes["digest"] = fmt::format("{:016x}", result.digest);

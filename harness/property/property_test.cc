@@ -356,13 +356,13 @@ struct Reported {
   std::string text;
   int failed = 0, skipped = 0;
 };
-Reported report(void (*check)(const Sample&)) {
+Reported report(const std::function<void()>& body) {
   begin_property("Suite.Name");
   ::testing::TestPartResultArray parts;
   {
     const ::testing::ScopedFakeTestPartResultReporter intercept(
         ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &parts);
-    detail::check_property<const Sample&>("Suite.Name", check, 100, "file.cc", 12);
+    body();
   }
   Reported r;
   r.record = end_property();
@@ -372,6 +372,10 @@ Reported report(void (*check)(const Sample&)) {
     r.text += parts.GetTestPartResult(i).message();
   }
   return r;
+}
+
+Reported report(void (*check)(const Sample&)) {
+  return report([check] { detail::check_property<const Sample&>("Suite.Name", check, 100, "file.cc", 12); });
 }
 
 TEST(Report, APassIsQuiet) {
@@ -410,6 +414,20 @@ TEST(Report, NotRunIsRed) {
   EXPECT_EQ(r.failed, 1);
   EXPECT_EQ(r.record.verdict, Verdict::kNotRun);
   EXPECT_EQ(r.record.reason.find("because"), 0u);
+}
+
+// Whatever judged it.
+TEST(Report, APropertyWithoutCasesIsRed) {
+  PropertyResult empty;
+  empty.held = true;
+  const Reported r = report([&] {
+    detail::check_property(
+        "Suite.Name", [&](const PropertyOptions&) { return empty; }, 100, "file.cc", 12);
+  });
+  EXPECT_EQ(r.failed, 1);
+  EXPECT_EQ(r.record.verdict, Verdict::kNotRun);
+  EXPECT_EQ(r.record.reason, "no case was run");
+  EXPECT_NE(r.text.find("Suite.Name did not run: no case was run"), std::string::npos) << r.text;
 }
 
 PROPERTY(Macro, TakesACaseByReference, const Sample& c) { doubles(c); }

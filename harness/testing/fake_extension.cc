@@ -21,12 +21,13 @@ extern "C" {
 int lockstepExtensionVersion() { return LOCKSTEP_EXTENSION_VERSION; }
 
 int lockstepNameBuffer(void* begin, size_t bytes, const char* name) {
-  fake_extension().named.push_back({begin, bytes, name});
+  fake_extension().named.push_back({begin, bytes, name, {}});
   return fake_extension().knows_buffers ? 0 : -1;
 }
 
 int lockstepMarkUnwritten(void* begin, size_t bytes) {
-  fake_extension().unwritten.push_back({begin, bytes, ""});
+  const auto* const held = static_cast<const unsigned char*>(begin);
+  fake_extension().unwritten.push_back({begin, bytes, "", {held, held + bytes}});
   return fake_extension().knows_buffers ? 0 : -1;
 }
 

@@ -13,6 +13,7 @@ struct FakeExtension {
     void* begin;
     std::size_t bytes;
     std::string name;
+    std::vector<unsigned char> held;  // when it was marked
   };
   std::vector<Named> named;
   std::vector<Named> unwritten;  // as they were marked; no names

@@ -46,6 +46,30 @@ PAIR(second_copy_from_pageable_memory, "race") {
   cudaStreamSynchronize(s);
 }
 
+// It waits for what its own stream had before it, and not for a copy in a stream that nothing orders before it.
+__global__ void after_copy_before_a_staged_one(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT copy_before_a_staged_one
+PAIR(copy_before_a_staged_one, "race") {
+  const std::vector<int> host(kCopied, 7);
+  Buffer<int> from(kCopied, 1), x(kCopied), staged(kCopied), y(kCopied);
+  const Stream blocking(cudaStreamDefault), free(cudaStreamNonBlocking), kernels(cudaStreamNonBlocking);
+  cudaDeviceSynchronize();
+  cudaMemcpyAsync(x, from, kCopied * sizeof(int), cudaMemcpyDeviceToDevice, faulty ? free : blocking);
+  cudaMemcpy(staged, host.data(), kCopied * sizeof(int), cudaMemcpyHostToDevice);
+  after_copy_before_a_staged_one<<<1, kCopied, 0, kernels>>>(x, y);
+  cudaDeviceSynchronize();
+}
+
+// Staged as well, and in its stream alone.
+__global__ void after_async_copy_from_pageable_memory(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT async_copy_from_pageable_memory
+PAIR(async_copy_from_pageable_memory, "race") {
+  const std::vector<int> host(kCopied, 7);
+  Buffer<int> x(kCopied), y(kCopied);
+  const Stream copies(cudaStreamDefault), kernels(cudaStreamDefault);
+  cudaMemcpyAsync(x, host.data(), kCopied * sizeof(int), cudaMemcpyHostToDevice, copies);
+  after_async_copy_from_pageable_memory<<<1, kCopied, 0, faulty ? kernels : copies>>>(x, y);
+  cudaDeviceSynchronize();
+}
+
 // From pinned memory the host goes on at once.
 __global__ void after_copy_in_another_stream(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT copy_in_another_stream
 PAIR(copy_in_another_stream, "race") {

@@ -109,6 +109,53 @@ PAIR(bulk_store_without_a_proxy_fence, "missing-proxy-fence") {
   bulk_store_without_a_proxy_fence<faulty><<<1, 128>>>(y);
 }
 
+// The copy does not read what the stores left, it overwrites it: which of the two stays needs the fence all the same.
+template <bool faulty>
+__global__ void tensor_load_over_ordinary_stores(const __grid_constant__ CUtensorMap map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  tile[threadIdx.x] = 0;  // FAULT tensor_load_over_ordinary_stores
+  if (!faulty) PROXY_FENCE();
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    EXPECT(&bar, kBoxBytes);
+    TENSOR_LOAD(tile, &map, 0, 0, &bar);  // FAULT tensor_load_over_ordinary_stores
+  }
+  WAIT_PHASE(&bar, 0);
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+PAIR(tensor_load_over_ordinary_stores, "missing-proxy-fence") {
+  Buffer<int> x(kWidth * kHeight, 1), y(128);
+  tensor_load_over_ordinary_stores<faulty><<<1, 128>>>(map_of(x), y);
+}
+
+// A pipeline: what the threads have read before the barrier they have, and what a copy brought there is no store of theirs. Where they have stored as well,
+// the fence is missing.
+template <bool faulty>
+__global__ void tensor_load_over_what_was_changed(const __grid_constant__ CUtensorMap map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  int sum = 0;
+  for (unsigned turn = 0; turn < 3; ++turn) {
+    if (threadIdx.x == 0) {
+      EXPECT(&bar, kBoxBytes);
+      TENSOR_LOAD(tile, &map, 0, 0, &bar);  // FAULT tensor_load_over_what_was_changed
+    }
+    WAIT_PHASE(&bar, turn % 2);
+    sum += tile[threadIdx.x];
+    if (faulty) tile[threadIdx.x] = sum;  // FAULT tensor_load_over_what_was_changed
+    __syncthreads();
+  }
+  y[threadIdx.x] = sum;
+}
+PAIR(tensor_load_over_what_was_changed, "missing-proxy-fence") {
+  Buffer<int> x(kWidth * kHeight, 1), y(128);
+  tensor_load_over_what_was_changed<faulty><<<1, 128>>>(map_of(x), y);
+}
+
 // The thread that copies knows nothing of the others' stores before the barrier.
 template <bool faulty>
 __global__ void proxy_fence_before_the_barrier(const __grid_constant__ CUtensorMap map) {

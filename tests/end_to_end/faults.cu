@@ -63,6 +63,11 @@ __global__ void adds_one_beyond_100_kernel(const float* x, float* y, int n) {
   if (i < n) y[i] = 2 * x[i] + (i >= 100 ? 1 : 0);
 }
 
+__global__ void adds_to_its_output_kernel(const float* x, float* y, int n) {
+  const int i = threadIdx.x;
+  if (i < n) y[i] += 2 * x[i];  // planted: unwritten output
+}
+
 __global__ void writes_nowhere_kernel(float* y) {
   if (threadIdx.x == 0) *y = 0;  // planted: nowhere
 }
@@ -125,6 +130,11 @@ cudaError_t changes_its_input(const float* x, float* y, int n, int threads) {
 
 cudaError_t adds_one_beyond_100(const float* x, float* y, int n, int threads) {
   adds_one_beyond_100_kernel<<<1, threads>>>(x, y, n);
+  return finish();
+}
+
+cudaError_t adds_to_its_output(const float* x, float* y, int n, int threads) {
+  adds_to_its_output_kernel<<<1, threads>>>(x, y, n);
   return finish();
 }
 

@@ -24,6 +24,8 @@ cudaError_t leaves_beyond_32_unwritten(const float* x, float* y, int n,
 cudaError_t changes_its_input(const float* x, float* y, int n, int threads);  // x[0], for n >= 1
 cudaError_t adds_one_beyond_100(const float* x, float* y, int n,
                                 int threads);  // y[i] = 2 * x[i] + 1 for i >= 100: smallest failing n is 101
+// y[i] += 2 * x[i], right where y happens to hold zeros
+cudaError_t adds_to_its_output(const float* x, float* y, int n, int threads);
 cudaError_t writes_nowhere(const float* x, float* y, int n, int threads);  // to address 0: a sticky error on silicon
 cudaError_t never_ends(const float* x, float* y, int n, int threads);
 

@@ -59,6 +59,7 @@ TEST(Properties, EachFaultFailsForItsReasonAndShrinks) {
       {"OutOfBounds", "finding:out-of-bounds", "0"},
       {"Misaligned", "finding:misaligned", "1"},
       {"Uninitialised", "finding:uninitialised", "1"},
+      {"AddsToItsOutput", "finding:uninitialised", "1"},
       {"Race", "finding:race", "0"},
       {"GuardOverwritten", "guard", "0"},
       {"Expectation", "expectation", "50"},

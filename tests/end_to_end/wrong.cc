@@ -18,6 +18,7 @@ PROPERTY(Wrong, InputChanged, const DoubleCase& c) { check(changes_its_input, c)
 PROPERTY(Wrong, OutOfBounds, const DoubleCase& c) { check(writes_past_the_end, c); }
 PROPERTY(Wrong, Misaligned, const DoubleCase& c) { check(reads_misaligned, c); }
 PROPERTY(Wrong, Uninitialised, const DoubleCase& c) { check(reads_uninitialised, c); }
+PROPERTY(Wrong, AddsToItsOutput, const DoubleCase& c) { check(adds_to_its_output, c); }
 PROPERTY(Wrong, Race, const DoubleCase& c) { check(races, c); }
 
 // A copy by the host may reach the guards, as on silicon anything may.

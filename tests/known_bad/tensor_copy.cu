@@ -144,6 +144,7 @@ struct HonestLoad {
     copy(image, to, w.image_bytes);
   }
   __device__ static void wait_for_all() { __syncthreads(); }
+  __device__ static void publish() { known_bad::publish(); }
 };
 
 template <class Step>
@@ -155,7 +156,7 @@ __global__ void load_each(const __grid_constant__ CUtensorMap given, const Job w
   unsigned parity = 0;
   for (Index i = blockIdx.x; i < w.count; i += gridDim.x, parity = Step::next(parity)) {
     fill(image, w.image_bytes);
-    publish();
+    Step::publish();
     Step::wait_for_all();
     if (threadIdx.x == 0) {
       const CUtensorMap* const map = Step::map(given, w.images + i * w.image_bytes);
@@ -170,6 +171,9 @@ __global__ void load_each(const __grid_constant__ CUtensorMap given, const Job w
   }
 }
 
+struct BackgroundWithoutItsFence : HonestLoad {
+  __device__ static void publish() {}
+};
 struct NoWait : HonestLoad {
   __device__ static void wait(Word, unsigned) {}
 };
@@ -584,6 +588,12 @@ Mutants<const TensorCopyLaunchers> tensor_copy_mutants() {
   const Labels race = {"finding:race"};
   return {
       // Loads.
+      {"background_without_its_fence",
+       "ordinary stores into the bytes that a load overwrites, and no fence between",
+       loads<BackgroundWithoutItsFence>(),
+       {"finding:missing-proxy-fence"},
+       {},
+       kCoherent},
       {"load_of_48_kb",
        "48 KB of dynamic shared memory beside the barrier's 8 bytes, without asking for more",
        with<&TensorCopyLaunchers::load, &load_of_48_kb>(),

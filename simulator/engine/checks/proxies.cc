@@ -12,6 +12,7 @@
 #include "simulator/engine/memory/access.h"
 #include "simulator/engine/memory/async_copy.h"
 #include "simulator/engine/memory/lane_addresses.h"
+#include "simulator/engine/memory/shared_memory.h"
 #include "simulator/engine/memory/tensor_copy.h"
 #include "simulator/engine/sync/cluster.h"
 #include "simulator/engine/sync/mbarrier.h"
@@ -133,27 +134,52 @@ bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, std::uint32_t addres
   return rank_named(b, address) != b.cluster_rank || check_proxy_fence(w, pc, lane, b, address & kOffsetMask, size);
 }
 
-bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, Block& owner, std::uint32_t first, std::uint32_t size) {
+// The first of the bytes that an ordinary store left without a fence before this copy.
+std::optional<std::uint32_t> unfenced_byte(Warp& w, int lane, Block& owner, std::uint32_t first, std::uint32_t size) {
   Block& b = *w.block;
-  if (!b.launch->check_races) return true;
   const bool own = &owner == &b;
   const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane);
   for (std::uint32_t offset = first; offset < first + size; offset += 4) {
     const auto write = writer_of(owner, offset);
     if (!write || writes_asynchronously(b.program->ops[write->pc])) continue;
     if (own ? fenced(b, *write, thread) : fenced_by_any(b) || fenced_by_owner(owner, *write)) continue;
-    if (already_reported(w, check::Kind::kMissingProxyFence, pc)) return true;
-    first_time(w, check::Kind::kMissingProxyFence, pc);
-    check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMissingProxyFence);
-    f.space = "shared";
-    f.access.address = offset;
-    f.access.size = size;
-    f.where = "an asynchronous copy reads what an ordinary store left, and no fence.proxy.async stands between";
-    f.other = last_write_to_shared(w, owner, offset);
-    f.detail = "fence.proxy.async.shared::cta by the threads that stored, before the barrier that lets the copy begin, makes the stores visible to it.";
-    return !report_unless_suppressed(w, std::move(f));
+    return offset;
   }
-  return true;
+  return std::nullopt;
+}
+
+check::Finding unfenced(Warp& w, std::uint32_t pc, int lane, const Block& owner, std::uint32_t offset, std::uint32_t size, const char* what) {
+  check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMissingProxyFence);
+  f.space = "shared";
+  f.access.address = offset;
+  f.access.size = size;
+  f.where = std::string("an asynchronous copy ") + what + " what an ordinary store left, and no fence.proxy.async stands between";
+  f.other = last_write_to_shared(w, owner, offset);
+  f.detail = "fence.proxy.async.shared::cta by the threads that stored, before the barrier that lets the copy begin, makes the stores visible to it.";
+  return f;
+}
+
+bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, Block& owner, std::uint32_t first, std::uint32_t size) {
+  if (!w.block->launch->check_races) return true;
+  const auto offset = unfenced_byte(w, lane, owner, first, size);
+  if (!offset || already_reported(w, check::Kind::kMissingProxyFence, pc)) return true;
+  first_time(w, check::Kind::kMissingProxyFence, pc);
+  return !report_unless_suppressed(w, unfenced(w, pc, lane, owner, *offset, size, "reads"));
+}
+
+std::optional<check::Finding> overwritten_without_fence(Warp& w, std::uint32_t pc, int lane, std::uint32_t address, std::uint32_t size) {
+  SharedPlace place;
+  if (!w.block->launch->check_races || !shared_place(w, isa::Space::kSharedCluster, address, place)) return std::nullopt;
+  if (shared_range(*w.block->launch, place.offset, place.offset + size) == nullptr) return std::nullopt;  // which its access tells
+  const auto offset = unfenced_byte(w, lane, *place.block, place.offset, size);
+  if (!offset || already_reported(w, check::Kind::kMissingProxyFence, pc)) return std::nullopt;
+  return unfenced(w, pc, lane, *place.block, *offset, size, "overwrites");
+}
+
+bool report_overwritten(Warp& w, std::uint32_t pc, std::optional<check::Finding> finding) {
+  if (!finding) return true;
+  first_time(w, check::Kind::kMissingProxyFence, pc);
+  return !report_unless_suppressed(w, std::move(*finding));
 }
 
 void run_tensor_map_fence(Warp& w, const Op& op, LaneMask mask) {

@@ -2,8 +2,11 @@
 // What ordinary stores left they need not find before a fence.proxy has come between, even where the stores are ordered before the copy.
 //
 // fence.proxy.async may stand on either side of what orders the two: it is looked for after the store and before the copy. Of each warp the latest
-// fences are kept; where there have been more, nothing is said. Copies from global memory are not followed, nor stores by other blocks of a cluster.
+// fences are kept; where there have been more, nothing is said. Stores by other blocks of a cluster are not followed. An ordinary read of what a copy then
+// overwrites is left to the barrier between them: it has its value.
 #pragma once
+
+#include <optional>
 
 #include "simulator/engine/memory/memory_ops.h"
 #include "simulator/engine/schedule/block.h"
@@ -20,6 +23,10 @@ bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, std::uint32_t addres
 // Before a reduction changes [offset, offset + size) of the shared memory of a block of the cluster. Where that is another block, and its own threads
 // stored there, any fence of theirs since, and any fence of this block, will do: clocks of two blocks are not compared.
 bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, Block& owner, std::uint32_t offset, std::uint32_t size);
+// The same of a copy that writes [address, address + size) of shared memory, its own block's or another's: the finding, if there is one, is asked for before
+// the write is noted, and reported after a race of the two. False: it ends the launch.
+std::optional<check::Finding> overwritten_without_fence(Warp& w, std::uint32_t pc, int lane, std::uint32_t address, std::uint32_t size);
+bool report_overwritten(Warp& w, std::uint32_t pc, std::optional<check::Finding> finding);
 // Before a copy goes through the tensor map at an address in global memory.
 bool check_tensor_map_fence(Warp& w, std::uint32_t pc, int lane, std::uint64_t address);
 

@@ -163,7 +163,8 @@ class BulkLane {
   bool may_overwrite(const Op& target, std::uint32_t address) {
     Request r = request(target, address);
     r.writes = true;
-    return resolve(w_, r, Space::kSharedCluster, 1u << lane_);
+    auto unfenced = overwritten_without_fence(w_, pc_, lane_, address, kChunk);
+    return resolve(w_, r, Space::kSharedCluster, 1u << lane_) && report_overwritten(w_, pc_, std::move(unfenced));
   }
 
   // An element of which a byte was never written, on either side, gives one that was not.

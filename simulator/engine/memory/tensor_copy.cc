@@ -239,7 +239,8 @@ class TensorLane {
       if (!delivery_.absent.empty() && delivery_.absent[at / kPiece]) continue;
       Request r = request(target, pc_, kPiece, to + at);
       r.writes = true;
-      if (!resolve(w_, r, Space::kSharedCluster, 1u << lane_)) return;
+      auto unfenced = overwritten_without_fence(w_, pc_, lane_, to + at, kPiece);
+      if (!resolve(w_, r, Space::kSharedCluster, 1u << lane_) || !report_overwritten(w_, pc_, std::move(unfenced))) return;
     }
     if (!shared_place(w_, Space::kSharedCluster, to, place)) return;
     send_delivery(w_, target, lane_, place, barrier, delivery_, map_.copied_bytes());

@@ -156,11 +156,15 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
   });
 }
 
+static int most_of_a_cluster(Runtime& r, const Device& d, KernelEntry& entry) {
+  return entry.attributes[d.ordinal].non_portable_cluster ? r.settings.profile->largest_cluster() : Profile::kPortableClusterSize;
+}
+
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function, const cudaLaunchConfig_t* config) {
   return about(__func__, function, [&](Runtime& r, Device& d, KernelEntry& entry, const Kernel&) -> cudaError_t {
     if (size == nullptr || config == nullptr) return cudaErrorInvalidValue;
     if (!r.settings.profile->clusters) return cudaErrorNotSupported;
-    *size = entry.attributes[d.ordinal].non_portable_cluster ? Profile::kLargestClusterSize : Profile::kPortableClusterSize;
+    *size = most_of_a_cluster(r, d, entry);
     return cudaSuccess;
   });
 }
@@ -178,7 +182,7 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, 
     const int threads = static_cast<int>(config->blockDim.x * config->blockDim.y * config->blockDim.z);
     const int blocks =
         blocks_per_multiprocessor(*r.settings.profile, kernel, threads, config->dynamicSmemBytes, dynamic_shared_limit(r, entry, kernel, d.ordinal));
-    *clusters = blocks * r.settings.profile->multiprocessors / size;
+    *clusters = size > most_of_a_cluster(r, d, entry) ? 0 : blocks * r.settings.profile->multiprocessors / size;
     return cudaSuccess;
   });
 }

@@ -41,10 +41,13 @@ cudaError_t check_cluster(Runtime& runtime, const char* function, const KernelEn
     runtime.explain(function, "the cluster " + show(c) + " is empty");
     return cudaErrorInvalidClusterSize;
   }
-  const std::uint64_t most = attributes.non_portable_cluster ? Profile::kLargestClusterSize : Profile::kPortableClusterSize;
+  const int largest = runtime.settings.profile->largest_cluster();
+  const auto most = static_cast<std::uint64_t>(attributes.non_portable_cluster ? largest : Profile::kPortableClusterSize);
   if (count(c) > most) {
-    runtime.explain(function, "a cluster of " + std::to_string(count(c)) + " blocks; the limit is " + std::to_string(most) +
-                                  (attributes.non_portable_cluster ? "" : " (16 with cudaFuncAttributeNonPortableClusterSizeAllowed)"));
+    runtime.explain(
+        function,
+        "a cluster of " + std::to_string(count(c)) + " blocks; the limit is " + std::to_string(most) +
+            (most == static_cast<std::uint64_t>(largest) ? "" : " (" + std::to_string(largest) + " with cudaFuncAttributeNonPortableClusterSizeAllowed)"));
     return cudaErrorInvalidClusterSize;
   }
   if (request.grid.x % c.x != 0 || request.grid.y % c.y != 0 || request.grid.z % c.z != 0) {

@@ -32,10 +32,12 @@ struct Profile {
   bool clusters;
 
   int compute_capability() const { return 10 * major + minor; }
+  // Blocks of a cluster, for a kernel that opts in to more than is portable.
+  int largest_cluster() const { return major == 9 || major == 10 ? 16 : kPortableClusterSize; }
   // The same for all of them.
   static constexpr int kRegistersPerMultiprocessor = 65536;
   static constexpr std::uint32_t kSharedPerBlock = 48 * 1024;
-  static constexpr int kPortableClusterSize = 8, kLargestClusterSize = 16;
+  static constexpr int kPortableClusterSize = 8;
 
   engine::Limits limits() const;
 };

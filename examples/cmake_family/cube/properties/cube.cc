@@ -49,6 +49,7 @@ Call<Cube> call_of(const CubeCase& c) {
   call.integer("n", {0, std::numeric_limits<std::int64_t>::max() / 4}, n);
   call.integer("block", {1, 1024}, shape.block);
   call.integer("max_blocks", {1, kUnlimited}, shape.max_blocks);
+  call.grid({.threads = c.block, .most_blocks = c.max_blocks});
   call.input("x", x, {.count = c.n}, {c.x_offset, c.poison}, [&c] { return c.x(); });
   call.output<float>("y", y, {.count = c.n}, {c.y_offset, c.poison});
   call.apart("x", "y");
