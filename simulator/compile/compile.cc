@@ -136,6 +136,7 @@ std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std:
       f.calls |= linker.recursive(g) || linker.calls_indirectly(g);
       f.uses_alloca |= callee.uses_alloca;
       f.byte_granular |= callee.byte_granular;
+      f.reserved_shared |= callee.reserved_shared;
       f.registers = std::max(f.registers, callee.registers);
       if (!f.refusal) f.refusal = callee.refusal;
     }

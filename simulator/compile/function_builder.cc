@@ -195,6 +195,7 @@ Slot FunctionBuilder::source(const Instruction& i, const Operand& o, int bytes) 
       op.dst = scratch(bytes);
       op.width = static_cast<std::uint8_t>(bytes);
       op.target = static_cast<std::uint32_t>(o.special);
+      out_.reserved_shared |= isa::is_reserved_shared(o.special);
       emit(i, op, ValidityTransfer::kFresh, {{op.dst, Role::kWrite}});
       return op.dst;
     }

@@ -30,6 +30,7 @@ bool lower_special_move(FunctionBuilder& b, const Instruction& i) {
   op.run = b.handlers().of(Action::kSpecialRegister);
   op.kind = isa::reads_clock(from.special) ? OpKind::kControl : OpKind::kCompute;
   op.target = static_cast<std::uint32_t>(from.special);
+  b.out().reserved_shared |= isa::is_reserved_shared(from.special);
   b.emit(i, op, ValidityTransfer::kFresh, {{op.dst, Role::kWrite}});
   return true;
 }

@@ -285,6 +285,8 @@ enum class SpecialRegister : std::uint8_t {
   kCount
 };
 
+// Whether the register says where the system's shared memory lies.
+constexpr bool is_reserved_shared(SpecialRegister r) { return r >= SpecialRegister::kReservedSmemOffset && r <= SpecialRegister::kReservedSmemCap; }
 // Whether the register's value is a time, which goes on by itself.
 constexpr bool reads_clock(SpecialRegister r) { return r >= SpecialRegister::kClock && r <= SpecialRegister::kGlobaltimerHi; }
 

@@ -50,8 +50,7 @@ void PartlyWritten::visit(std::uint64_t place, std::uint64_t bytes, Visit visit)
   }
 }
 
-void PartlyWritten::forget(std::uint64_t place, std::uint64_t bytes) {
-  if (empty()) return;
+void PartlyWritten::drop(std::uint64_t place, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   std::vector<std::uint64_t> unused;
   visit(place, bytes, [&](std::uint64_t number, Chunk& chunk, std::uint64_t from, std::uint64_t to) {
@@ -78,8 +77,7 @@ void PartlyWritten::copy(std::uint64_t to, std::uint64_t from, std::uint64_t byt
   for (const auto& [place, entry] : entries) put(place, entry);
 }
 
-void PartlyWritten::clear() {
-  if (empty()) return;
+void PartlyWritten::drop_all() {
   const std::lock_guard lock(mutex_);
   chunks_.clear();
   count_.store(0, std::memory_order_relaxed);

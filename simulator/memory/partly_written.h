@@ -25,16 +25,22 @@ class PartlyWritten {
   // Sets them; 0 and 0xff need no entry.
   void set(std::uint64_t place, std::uint8_t unwritten);
   // [place, place + bytes) has no entries any more.
-  void forget(std::uint64_t place, std::uint64_t bytes);
+  void forget(std::uint64_t place, std::uint64_t bytes) {
+    if (!empty()) drop(place, bytes);
+  }
   // What a copy of `bytes` bytes does; the ranges may overlap.
   void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
-  void clear();
+  void clear() {
+    if (!empty()) drop_all();
+  }
 
  private:
   static constexpr std::uint64_t kChunk = 64;
   using Chunk = std::array<std::uint8_t, kChunk>;  // 0: no entry
 
   void put(std::uint64_t place, std::uint8_t entry);
+  void drop(std::uint64_t place, std::uint64_t bytes);
+  void drop_all();
   template <class Visit>
   void visit(std::uint64_t place, std::uint64_t bytes, Visit visit);
 

@@ -26,6 +26,9 @@ namespace lockstep::program {
 // Shared memory of a kernel begins here on hardware of compute capability 9.0: the first kilobyte is the system's. Starting above 0
 // also keeps a null shared pointer outside every variable.
 inline constexpr std::uint32_t kSharedStart = 1024;
+// Of that kilobyte, [0, kReservedShared) is for libraries that ask for it (%reserved_smem_offset_begin, _1, _end, _cap): 0, 0, 288 and 1024 on an H100.
+// Cooperative groups has the barriers of tiles of several warps there, and relies on zeros.
+inline constexpr std::uint32_t kReservedShared = 288;
 // Bytes between two shared variables that belong to neither, so that a small overrun is seen.
 inline constexpr std::uint32_t kSharedGap = 128;
 // Local memory of a thread begins here: a null local pointer is outside.
@@ -129,6 +132,7 @@ struct Function {
   std::uint32_t dynamic_alignment = 16;
   std::uint32_t static_shared_bytes = 0;  // real bytes, without the gaps
   std::uint32_t local_total = 0;          // with everything it calls, as far as that is known
+  bool reserved_shared = false;           // it, or what it calls, asks where the system's shared memory lies
   bool byte_granular = false;             // accesses shared memory in units below four bytes
   std::uint32_t max_threads[3] = {0, 0, 0}, required_threads[3] = {0, 0, 0}, required_cluster[3] = {0, 0, 0};
   int target = 0;

@@ -98,7 +98,7 @@ const std::vector<Entry>& entries() {
       {"language", "quicksort", {"stack-overflow", "race|out-of-bounds"}},
       {"language", "rationals", {kOwnCheck, kOwnCheck}},
       {"language", "shapes", {"uninitialised", "use-after-free"}},
-      {"language", "tiles", {"inactive-lane", "invalid-mask"}},
+      {"language", "tiles", {"inactive-lane", "invalid-mask"}, "race"},
       {"language", "trees", {"out-of-bounds", "race"}},
       {"linear_algebra", "batched_cholesky", {"race", kOwnCheck}},
       {"linear_algebra", "conjugate_gradients", {"race", "uninitialised"}},

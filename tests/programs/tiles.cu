@@ -1,4 +1,4 @@
-// Cooperative groups: tiles of eight lanes add, scan and vote; lanes with the same key elect one to count for all.
+// Cooperative groups: tiles of eight lanes and of two warps add, scan and vote; lanes with the same key elect one to count for all.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
@@ -22,6 +22,16 @@ __global__ void sums(const int* x, int n, int* of_tile, unsigned char* agree, in
   const int sum = cg::reduce(tile, mine, cg::plus<int>()), most = cg::reduce(tile, mine, cg::greater<int>());
   const bool all = tile.all(mine == tile.shfl(mine, 0));
   if (tile.thread_rank() == 0) of_tile[i / 8] = sum + 1000 * most, agree[i / 8] = all;
+}
+
+// Tiles of more than a warp meet in shared memory of the system's.
+__global__ void sums_of_two_warps(const int* x, int n, int* of_tile) {
+  __shared__ cg::block_tile_memory<128> memory;
+  const auto tile = cg::tiled_partition<64>(cg::this_thread_block(memory));
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int sum = cg::reduce(tile, i < n ? x[i] : 0, cg::plus<int>());
+  tile.sync();
+  if (tile.thread_rank() == 0) of_tile[i / 64] = sum;
 }
 
 __global__ void count(const unsigned char* keys, int n, int* counts, int mistake) {
@@ -48,10 +58,18 @@ PROGRAM(tiles, 2) {
   Buffer<unsigned char> d_keys(keys), d_agree(padded / 8);
   d_counts.zero();
   sums<<<padded / 128, 128>>>(d_x, n, d_sums, d_agree, mistake);
+  Buffer<int> d_large(padded / 64);
+  sums_of_two_warps<<<padded / 128, 128>>>(d_x, n, d_large);
   count<<<2, 64>>>(d_keys, n, d_counts, mistake);
   const std::vector<int> got = d_sums.host(), counts = d_counts.host();
   const std::vector<unsigned char> agree = d_agree.host();
+  const std::vector<int> large = d_large.host();
   int wrong = 0;
+  for (int t = 0; t < padded / 64; ++t) {
+    int sum = 0;
+    for (int i = 64 * t; i < std::min(n, 64 * t + 64); ++i) sum += x[i];
+    wrong += large[t] != sum;
+  }
   for (int t = 0; t < divide_up(n, 8); ++t) {
     int sum = 0, most = 0;
     bool all = true;

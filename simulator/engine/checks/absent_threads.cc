@@ -12,6 +12,7 @@
 namespace lockstep::engine {
 namespace {
 
+constexpr auto kKind = check::Kind::kBarrierDivergence;
 // More places than this are counted, not named.
 constexpr std::size_t kMaxPlaces = 3;
 
@@ -121,14 +122,18 @@ std::vector<std::uint32_t> AbsentThreads::exits() const {
   return sorted;
 }
 
-bool reports_absent(const Launch& launch) { return launch.check_synchronisation || launch.strict_barriers; }
+bool begins_to_miss(Warp& w, std::uint32_t pc) {
+  const Launch& launch = *w.block->launch;
+  if (launch.strict_barriers) {
+    if (already_reported(w, kKind, pc)) return false;
+    first_time(w, kKind, pc);
+    return true;
+  }
+  return launch.check_synchronisation && first_time(w, kKind, pc, ReportedSite::As::kInformation);
+}
 
 bool report_absent(Warp& w, const Warp& at, const WarpSplit& split, const AbsentThreads& absent, const char* group) {
   const Launch& launch = *w.block->launch;
-  constexpr auto kKind = check::Kind::kBarrierDivergence;
-  const auto as = launch.strict_barriers ? ReportedSite::As::kError : ReportedSite::As::kInformation;
-  if (launch.strict_barriers ? already_reported(w, kKind, split.pc) : !first_time(w, kKind, split.pc, as)) return true;
-  if (launch.strict_barriers) first_time(w, kKind, split.pc, as);
   check::Finding f = finding_at(at, split.pc, split.mask & -split.mask, kKind);
   f.where = std::to_string(absent.count()) + (absent.count() == 1 ? " thread of " : " threads of ") + group +
             (absent.count() == 1 ? " has ended and never comes" : " have ended and never come") + " to this barrier";

@@ -34,10 +34,11 @@ class AbsentThreads {
   std::vector<std::uint32_t> exits_;
 };
 
-// Whether absent threads are reported at all.
-bool reports_absent(const Launch& launch);
-// The barrier of `split` of warp `at` completes, or is arrived at, without `absent`; `group` names whose threads it is for: "the block".
-// `w` runs now, and stops when the launch ends with this finding. False: it does.
+// Whether the barrier operation at `pc` misses threads for the first time that this host thread knows of, and they are reported at all. A further time is
+// counted.
+bool begins_to_miss(Warp& w, std::uint32_t pc);
+// To be called after begins_to_miss(). The barrier of `split` of warp `at` completes, or is arrived at, without `absent`; `group` names whose threads it is
+// for: "the block". `w` runs now, and stops when the launch ends with this finding. False: it does.
 bool report_absent(Warp& w, const Warp& at, const WarpSplit& split, const AbsentThreads& absent, const char* group);
 
 }  // namespace lockstep::engine

@@ -450,6 +450,29 @@ TEST(Grid, SpecialRegistersNameEveryThreadOnce) {
   }
 }
 
+// As on an H100. Cooperative groups has barriers there; a kernel that does not ask for it has no business there.
+TEST(Grid, TheSystemsSharedMemoryIsForThoseWhoAsk) {
+  const auto run = [](const std::string& body) {
+    testing::TwoBuffers c;
+    const Outcome o = c.run(body, 1);
+    return std::make_pair(o, c.gpu.fetch<std::uint32_t>(c.y, 1)[0]);
+  };
+  for (const auto& [name, value] : {std::pair{"begin", 0u}, {"end", 288u}, {"cap", 1024u}, {"0", 0u}, {"1", 0u}}) {
+    const auto [o, read] = run("  mov.u32 %r4, %reserved_smem_offset_" + std::string(name) + ";\n  st.global.u32 [%rd6], %r4;");
+    EXPECT_TRUE(o.findings.empty()) << text(o);
+    EXPECT_EQ(read, value) << name;
+  }
+  const std::string use = "  st.shared.u32 [%r4+284], 7;\n  ld.shared.u32 %r5, [%r4+284];\n  st.global.u32 [%rd6], %r5;";
+  const auto [asked, seven] = run("  mov.u32 %r4, %reserved_smem_offset_1;\n" + use);
+  EXPECT_TRUE(asked.findings.empty()) << text(asked);
+  EXPECT_EQ(seven, 7u);
+  EXPECT_TRUE(run("  mov.u32 %r4, 0;\n" + use).first.failed());
+  const auto [fresh, zero] = run("  mov.u32 %r4, %reserved_smem_offset_1;\n  atom.shared.or.b32 %r5, [%r4], 1;\n  st.global.u32 [%rd6], %r5;");
+  EXPECT_TRUE(fresh.findings.empty()) << text(fresh);
+  EXPECT_EQ(zero, 0u) << "it begins with zeros";
+  EXPECT_TRUE(run("  mov.u32 %r4, %reserved_smem_offset_end;\n" + use).first.failed()) << "past its end";
+}
+
 TEST(Grid, CountersCountWarpAndThreadInstructions) {
   Machine gpu;
   gpu.load(kernel("  mov.u32 %r0, 0;\n"));

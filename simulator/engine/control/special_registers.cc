@@ -124,7 +124,11 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
     case S::kTotalSmemSize:
     case S::kAggrSmemSize: all(b.launch->kernel->static_shared_bytes + config.dynamic_shared); break;
     case S::kDynamicSmemSize: all(config.dynamic_shared); break;
-    case S::kReservedSmemOffset: all(0); break;
+    case S::kReservedSmemOffset:
+    case S::kReservedSmemOffset1:
+    case S::kReservedSmemBegin: all(0); break;
+    case S::kReservedSmemEnd: all(kReservedShared); break;
+    case S::kReservedSmemCap: all(kSharedStart); break;
     case S::kIsExplicitCluster: all(cluster.count() > 1); break;
     case S::kClusteridX: all(b.ctaid.x / cluster.x); break;
     case S::kClusteridY: all(b.ctaid.y / cluster.y); break;

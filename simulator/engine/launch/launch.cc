@@ -110,6 +110,7 @@ void lay_out_memory(Launch& l) {
     l.grid_workspace = make_memory(*l.memory, memory::Kind::kVariable, {}, kWorkspace, "the grid's barrier");
   }
   l.shared = l.kernel->shared;
+  if (l.kernel->reserved_shared) l.shared.push_back({"the system's shared memory", 0, program::kReservedShared});
   for (const Range& r : l.shared) l.shared_extent = std::max(l.shared_extent, r.end);
   if (config.dynamic_shared != 0) {
     l.shared.push_back({"dynamic shared memory", l.program->dynamic_shared_begin, l.program->dynamic_shared_begin + config.dynamic_shared});

@@ -365,16 +365,16 @@ Handler plain_store_handler(const Op& op) {
 }
 
 // A volatile access or one with a memory order, by the handler that a weak one like it would have.
-template <Handler (*kChoose)(const Op&)>
+template <Handler (*kChoose)(const Op&), bool kReads>
 void access_strongly(Warp& w, const Op& op, LaneMask mask) {
   kChoose(op)(w, op, mask);
-  strong_access(w);
+  strong_access(w, kReads);
 }
 
 }  // namespace
 
-Handler load_handler(const Op& op) { return (op.flags & kStrong) != 0 ? &access_strongly<plain_load_handler> : plain_load_handler(op); }
-Handler store_handler(const Op& op) { return (op.flags & kStrong) != 0 ? &access_strongly<plain_store_handler> : plain_store_handler(op); }
+Handler load_handler(const Op& op) { return (op.flags & kStrong) != 0 ? &access_strongly<plain_load_handler, true> : plain_load_handler(op); }
+Handler store_handler(const Op& op) { return (op.flags & kStrong) != 0 ? &access_strongly<plain_store_handler, false> : plain_store_handler(op); }
 
 void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask) {
   if (op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot && (op.width == 4 || op.width == 8)) {

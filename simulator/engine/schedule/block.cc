@@ -41,12 +41,17 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     b.file_bytes = file * launch.warps;
   }
   b.shared.reserve(launch.shared_extent + 16);
-  if (launch.check_initialisation && launch.shared_extent > kSharedStart) {
+  if (launch.check_initialisation && !launch.shared.empty()) {
     std::memset(b.shared.written.get(), 0, launch.shared_extent / 8 + 1);
+  }
+  if (launch.kernel->reserved_shared) {
+    // Libraries find zeros there: cooperative groups initialises none of its barriers.
+    std::memset(b.shared.bytes.get(), 0, kReservedShared);
+    std::memset(b.shared.written.get(), 0xff, kReservedShared / 8);
   }
   if (launch.local_stride != 0) b.local.reserve(std::size_t{launch.local_stride} * launch.warps * kWarpSize);
   if (launch.check_races) {
-    const bool words = launch.shared_extent > kSharedStart && !launch.shared_cells;
+    const bool words = !launch.shared.empty() && !launch.shared_cells;
     b.races.start(words ? launch.shared_extent + 64 : 0, launch.kernel->byte_granular ? 0 : 2, b.serial,
                   launch.clustered ? static_cast<std::uint32_t>(config.cluster.count()) : 1, launch.blocks > 1 ? &launch.races->grid() : nullptr);
     if (launch.clustered) {

@@ -318,7 +318,7 @@ void park(Warp& w, LaneMask lanes, WarpSplit::State state) {
   w.event = Event::kReschedule;
 }
 
-void let_others_come(Warp& w) {
+void let_others_come(Warp& w, std::uint32_t chances) {
   Block& b = *w.block;
   const Launch& launch = *b.launch;
   // Of a cooperative launch turns end at the grid's barriers: see passed_barrier.
@@ -332,7 +332,7 @@ void let_others_come(Warp& w) {
   const std::uint64_t r = mix(launch.config->schedule_seed ^ (b.index << 20) ^ (std::uint64_t{w.index} << 48) ^ std::uint64_t{w.pc} << 8 ^
                               0x9e3779b97f4a7c15ull * ++c.strong_accesses);
   const bool others_wait = ++c.polls >= kMostPolls;
-  if (r % 8 != 0 && !others_wait) return;
+  if (r % chances != 0 && !others_wait) return;
   const bool block = others_wait || (r >> 8 & 1) != 0, warp = others_wait || !block;
   if (others_wait) c.polls = 0;
   b.should_yield |= block && launch.blocks > 1;

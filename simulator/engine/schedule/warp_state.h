@@ -29,6 +29,7 @@ using program::kCodeBase;
 using program::kCodeStep;
 using program::kLocalStart;
 using program::kSharedGap;
+using program::kReservedShared;
 using program::kSharedStart;
 using program::OperandUse;
 using program::Origin;

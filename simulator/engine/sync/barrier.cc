@@ -61,13 +61,13 @@ void release(Block& b, int id) {
 // The barrier of all threads is complete. False: it is without threads that have ended, and this ends the launch.
 bool all_came(Warp& acting, const Barrier& barrier) {
   Block& b = *acting.block;
-  if (!reports_absent(*b.launch)) return true;
-  AbsentThreads absent;
-  for (const Warp& w : b.warps) absent.add(w, w.exists & w.control->exited);
-  if (absent.empty()) return true;
   const Warp& at = b.warps[std::countr_zero(barrier.waiting)];
   const auto waits = [](const WarpSplit& f) { return f.state == WarpSplit::State::kAtBarrier; };
-  return report_absent(acting, at, *std::find_if(at.control->splits.begin(), at.control->splits.end(), waits), absent, "the block");
+  const WarpSplit& split = *std::find_if(at.control->splits.begin(), at.control->splits.end(), waits);
+  if (!begins_to_miss(acting, split.pc)) return true;
+  AbsentThreads absent;
+  for (const Warp& w : b.warps) absent.add(w, w.exists & w.control->exited);
+  return report_absent(acting, at, split, absent, "the block");
 }
 
 // After something that `acting`, a warp of the block, has done.
@@ -112,7 +112,7 @@ bool arrive(Warp& w, const WarpSplit& f, int id, std::uint32_t count, bool waits
   }
   // A barrier of all threads looks when it is complete. Of one with a count, only the warps that come are counted; .aligned wants them whole.
   const LaneMask gone = w.exists & w.control->exited & ~came_before;
-  if (gone != 0 && count != 0 && (op.flags & kBarAligned) != 0 && reports_absent(*b.launch)) {
+  if (gone != 0 && count != 0 && (op.flags & kBarAligned) != 0 && begins_to_miss(w, f.pc)) {
     AbsentThreads absent;
     absent.add(w, gone);
     if (!report_absent(w, w, f, absent, "a warp that it counts")) return false;

@@ -66,7 +66,6 @@ void learn_phase(Warp& w, LaneMask lanes) {
 
 // All threads that are left have arrived. False: others have ended without, and this ends the launch.
 bool all_came(Warp& acting, const Cluster& c) {
-  if (!reports_absent(*acting.block->launch)) return true;
   AbsentThreads absent;
   const Warp* at = &acting;
   WarpSplit split{acting.pc - 1, acting.active, acting.control->frame, WarpSplit::State::kRunnable, false};
@@ -82,7 +81,7 @@ bool all_came(Warp& acting, const Cluster& c) {
       }
     }
   }
-  return absent.empty() || report_absent(acting, *at, split, absent, "the cluster");
+  return absent.empty() || !begins_to_miss(acting, split.pc) || report_absent(acting, *at, split, absent, "the cluster");
 }
 
 // All threads have arrived: those that wait go on, and the next phase opens.
