@@ -88,8 +88,15 @@ class Campaign {
       ++mine.programs;
       mine.runs += seeds_.size();
       ++mine.verdicts[where][space][static_cast<std::size_t>(opinion.verdict())];
-      const auto d = compare(p, opinion, gpu, i, seeds_);
+      auto d = compare(p, opinion, gpu, i, seeds_);
       if (!d) continue;
+      if (d->rule == kThreeThreads) {
+        const Program small = minimised(p, *d, reducing, seeds_);
+        Opinion of_small(small, Rules{});
+        reducing.load({&small, 1});
+        const auto again = compare(small, of_small, reducing, 0, seeds_);
+        if (again && again->rule.empty()) d = again;
+      }
       if (d->rule.empty()) {
         ++mine.faults[where][space][static_cast<std::size_t>(d->fault)];
       } else {

@@ -26,14 +26,17 @@ const char* name(Fault f);
 struct Difference {
   Fault fault = Fault::kMissed;
   std::uint64_t schedule = 0;
-  // The one of Rules that explains it, "several rules", or empty: nothing does.
+  // The one of Rules that explains it, or the two of them, "several rules", or kThreeThreads; or empty: nothing does.
   std::string rule;
   std::string report;  // of the run
 };
 
+// Races of two threads on bytes that a third one accesses, too: the search keeps what is exact for two.
+inline constexpr const char* kThreeThreads = "three-threads";
+
 // The rules by which a verdict may differ from the manual's, each by its name.
 struct NamedRules {
-  const char* name;
+  std::string name;
   Rules rules;
 };
 std::span<const NamedRules> lenient_rules();
@@ -45,6 +48,8 @@ class Opinion {
   Verdict verdict() const { return quick_.verdict; }
   // What the run got wrong.
   std::optional<Fault> fault(const Ran& ran);
+  // Whether all races of all executions are on bytes that three threads access.
+  bool needs_three_threads();
 
  private:
   const Judgement& everything();
@@ -59,7 +64,8 @@ class Opinion {
 std::optional<Difference> compare(const Program& program, Opinion& opinion, Simulator& gpu, std::size_t n,
                                   std::span<const std::uint64_t> schedules);
 
-// Makes a program small for as long as it differs in the same way, by the same rule, under one of the schedules.
+// Makes a program small for as long as it differs in the same way, by the same rule, under one of the schedules. One that
+// differs by kThreeThreads may become one that differs by no rule: then two threads were enough.
 Program minimised(const Program& program, const Difference& difference, Simulator& gpu,
                   std::span<const std::uint64_t> schedules);
 

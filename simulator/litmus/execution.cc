@@ -213,6 +213,7 @@ void Execution::access(int t, const Op& op, std::vector<Race>& races) {
   const int number = event_count_++;
   each_bit(linked, [&](int c) {
     if (!reads && !rules.red_observes) return;
+    if (!e.strong && !rules.weak_observes) return;
     each_bit(cells_[c].chain, [&](int w) {
       std::uint8_t& by = events_[w].observed[t];
       if (by == 0) by = e.epoch;
@@ -236,6 +237,9 @@ void Execution::access(int t, const Op& op, std::vector<Race>& races) {
     if (!e.strong) return;
     cell.messages.join(fences_[t]);
     cell.messages.join(released_[t][op.location]);
+    for (std::size_t l = 0; rules.mixed_sizes && l < setting_->program().locations.size(); ++l) {
+      if (setting_->cells(static_cast<int>(l)) >> c & 1) cell.messages.join(released_[t][l]);
+    }
   });
   if (has_result(op)) {
     results_[t][pc_[t]] = old;

@@ -44,6 +44,9 @@ struct Rules {
   // A strong access that is morally strong with the last write of a chain does not race with the writes
   // of other blocks in the chain, which its scope, or theirs, does not reach. (At least three threads.)
   bool chain_stands = false;
+  // 8.9.2: a weak read of what an atomic of its own thread has left observes the chain before that atomic.
+  // (Such a read races with the chain itself, unless something else orders them.)
+  bool weak_observes = true;
   bool operator==(const Rules&) const = default;
 };
 

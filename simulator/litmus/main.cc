@@ -20,6 +20,7 @@ void show(const Found& f) {
   fmt::print("\n# {}{}, schedule {}; again: bazel run //simulator/litmus:fuzz -- --replay={:x}\n{}", name(f.difference.fault),
              f.difference.rule.empty() ? "" : " by rule " + f.difference.rule, f.difference.schedule, f.number,
              to_text(f.program, fmt::format("p{:x}", f.number)));
+  if (f.difference.fault == Fault::kTrouble || f.difference.fault == Fault::kPair) fmt::print("{}\n", f.difference.report);
 }
 
 void table(const Tally& t) {
@@ -68,6 +69,7 @@ int replay(const std::string& which, int schedule_count, bool ptx) {
                  to_text(n.program.threads[r.other_thread].ops[r.other_op], n.program));
     }
     for (const NamedRules& r : lenient_rules()) {
+      if (r.name.find(' ') != std::string::npos) continue;  // several
       const Verdict v = Opinion(n.program, r.rules).verdict();
       if (v != opinion.verdict()) fmt::print("#   by rule {}: {}\n", r.name, name(v));
     }
