@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "simulator/litmus/reduce.h"
 #include "simulator/litmus/text.h"
 #include "simulator/splitmix64.h"
 
@@ -25,7 +26,8 @@ class Campaign {
     for (int j = 1; j < plan_.jobs; ++j) threads.emplace_back([this] { work(); });
     work();
     for (std::thread& t : threads) t.join();
-    std::sort(tally_.found.begin(), tally_.found.end(), [](const Found& a, const Found& b) { return a.number < b.number; });
+    std::sort(tally_.found.begin(), tally_.found.end(),
+              [](const Found& a, const Found& b) { return a.number < b.number; });
     return std::move(tally_);
   }
 
@@ -84,7 +86,8 @@ class Campaign {
     for (std::size_t i = 0; i < programs.size(); ++i) {
       const Program& p = programs[i];
       Opinion opinion(p, Rules{});
-      const auto where = static_cast<std::size_t>(placement_of(p)), space = static_cast<std::size_t>(space_of(p));
+      const auto where = static_cast<std::size_t>(placement_of(p)),
+                 space = static_cast<std::size_t>(space_of(p));
       ++mine.programs;
       mine.runs += seeds_.size();
       ++mine.verdicts[where][space][static_cast<std::size_t>(opinion.verdict())];
@@ -172,13 +175,16 @@ std::vector<std::uint64_t> schedules(int n) {
 
 std::string shape(const Program& p) {
   Program q = p;
-  for (std::size_t l = 0; l < q.locations.size(); ++l) q.locations[l].name = std::string(1, static_cast<char>('a' + l));
+  for (std::size_t l = 0; l < q.locations.size(); ++l)
+    q.locations[l].name = std::string(1, static_cast<char>('a' + l));
   for (Thread& t : q.threads) {
     for (Op& op : t.ops) op.value = op.compare = 0;
   }
   return to_text(q, "");
 }
 
-Tally run(const Plan& plan, const std::function<void(const Tally&)>& progress) { return Campaign(plan, progress).run(); }
+Tally run(const Plan& plan, const std::function<void(const Tally&)>& progress) {
+  return Campaign(plan, progress).run();
+}
 
 }  // namespace lockstep::litmus

@@ -16,8 +16,8 @@ namespace lockstep::litmus {
 struct Plan {
   std::uint64_t programs = 2'000;
   std::uint64_t seed = 1;
-  int schedules = 4;  // of each program: the deterministic one, and others
-  int jobs = 1;       // host threads
+  int schedules = 4;            // of each program: the deterministic one, and others
+  int jobs = 1;                 // host threads
   std::size_t most_shown = 20;  // differences that are made small, no two of one shape
 };
 

@@ -26,12 +26,14 @@ const char* name(Fault f);
 struct Difference {
   Fault fault = Fault::kMissed;
   std::uint64_t schedule = 0;
-  // The one of Rules that explains it, or the two of them, "several rules", or kThreeThreads; or empty: nothing does.
+  // The one of Rules that explains it, or the two of them, "several rules", or kThreeThreads; or
+  // empty: nothing does.
   std::string rule;
   std::string report;  // of the run
 };
 
-// Races of two threads on bytes that a third one accesses, too: the search keeps what is exact for two.
+// Races of two threads on bytes that a third one accesses, too: the search keeps what is exact for
+// two.
 inline constexpr const char* kThreeThreads = "three-threads";
 
 // The rules by which a verdict may differ from the manual's, each by its name.
@@ -44,7 +46,8 @@ std::span<const NamedRules> lenient_rules();
 // What a program's executions say, looked up once and kept.
 class Opinion {
  public:
-  Opinion(const Program& program, const Rules& rules);
+  Opinion(const Program& program, const Rules& rules,
+          std::uint64_t most_steps = Search{}.most_steps);
   Verdict verdict() const { return quick_.verdict; }
   // What the run got wrong.
   std::optional<Fault> fault(const Ran& ran);
@@ -61,12 +64,7 @@ class Opinion {
 };
 
 // Runs the n-th program that `gpu` has loaded under every schedule; the first difference.
-std::optional<Difference> compare(const Program& program, Opinion& opinion, Simulator& gpu, std::size_t n,
-                                  std::span<const std::uint64_t> schedules);
-
-// Makes a program small for as long as it differs in the same way, by the same rule, under one of the schedules. One that
-// differs by kThreeThreads may become one that differs by no rule: then two threads were enough.
-Program minimised(const Program& program, const Difference& difference, Simulator& gpu,
-                  std::span<const std::uint64_t> schedules);
+std::optional<Difference> compare(const Program& program, Opinion& opinion, Simulator& gpu,
+                                  std::size_t n, std::span<const std::uint64_t> schedules);
 
 }  // namespace lockstep::litmus
