@@ -19,7 +19,7 @@ constexpr std::uint64_t kBatch = 50;
 class Campaign {
  public:
   Campaign(const Plan& plan, const std::function<void(const Tally&)>& progress)
-      : plan_(plan), progress_(progress), seeds_(schedules(plan.schedules)) {}
+      : plan_(plan), progress_(progress), seeds_(schedules(plan.schedules)), next_(plan.first) {}
 
   Tally run() {
     std::vector<std::thread> threads;
@@ -33,7 +33,7 @@ class Campaign {
 
  private:
   struct Differing {
-    std::uint64_t number;
+    std::uint64_t place, number;
     Program program;
     Difference difference;
   };
@@ -47,8 +47,9 @@ class Campaign {
         first = next_;
         next_ += kBatch;
       }
-      if (first >= plan_.programs) return;
-      batch(first, std::min(plan_.programs, first + kBatch), gpu, reducing);
+      const std::uint64_t end = plan_.first + plan_.programs;
+      if (first >= end) return;
+      batch(first, std::min(end, first + kBatch), gpu, reducing);
     }
   }
 
@@ -105,7 +106,7 @@ class Campaign {
       } else {
         ++mine.by_rule[d->rule][static_cast<std::size_t>(d->fault)];
       }
-      differing.push_back({numbers[i], p, *d});
+      differing.push_back({first + i, numbers[i], p, *d});
     }
     for (const Differing& d : differing) {
       const std::string kind = std::string(name(d.difference.fault)) + " " + d.difference.rule;
@@ -113,7 +114,8 @@ class Campaign {
         const std::lock_guard lock(mutex_);
         if (reduced_[kind]++ >= plan_.most_shown * 4) continue;
       }
-      Found f{d.number, d.difference, minimised(d.program, d.difference, reducing, seeds_)};
+      Found f{d.place, d.number, d.difference,
+              minimised(d.program, d.difference, reducing, seeds_)};
       const std::lock_guard lock(mutex_);
       if (!shapes_.insert(kind + "\n" + shape(f.program)).second) continue;
       if (shown_[kind]++ < plan_.most_shown) tally_.found.push_back(std::move(f));
@@ -148,7 +150,7 @@ class Campaign {
   const std::function<void(const Tally&)> progress_;
   const std::vector<std::uint64_t> seeds_;
   std::mutex mutex_;
-  std::uint64_t next_ = 0;
+  std::uint64_t next_;
   Tally tally_;
   std::set<std::string> shapes_;
   std::map<std::string, std::size_t> reduced_, shown_;

@@ -18,10 +18,11 @@ namespace {
 using namespace lockstep::litmus;
 
 void show(const Found& f) {
-  fmt::print("\n# {}{}, schedule {}; again: bazel run //simulator/litmus:fuzz -- --replay={:x}\n{}",
-             name(f.difference.fault),
-             f.difference.rule.empty() ? "" : " by rule " + f.difference.rule,
-             f.difference.schedule, f.number, to_text(f.program, fmt::format("p{:x}", f.number)));
+  fmt::print(
+      "\n# {}{}, program {}, schedule {}; again: bazel run //simulator/litmus:fuzz -- "
+      "--replay={:x}\n{}",
+      name(f.difference.fault), f.difference.rule.empty() ? "" : " by rule " + f.difference.rule,
+      f.place, f.difference.schedule, f.number, to_text(f.program, fmt::format("p{:x}", f.number)));
   if (f.difference.fault == Fault::kTrouble || f.difference.fault == Fault::kPair)
     fmt::print("{}\n", f.difference.report);
 }
@@ -112,6 +113,7 @@ int main(int argc, char** argv) {
   std::uint64_t shown = plan.most_shown;
   plan.jobs = static_cast<int>(std::thread::hardware_concurrency());
   options.value("--programs", plan.programs, "how many");
+  options.value("--first", plan.first, "the place of the first one in the sequence");
   options.value("--seed", plan.seed, "another seed, other programs");
   options.count("--schedules", plan.schedules, "schedules of each program");
   options.count("--jobs", plan.jobs, "host threads");
