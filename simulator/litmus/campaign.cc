@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "simulator/litmus/reduce.h"
 #include "simulator/litmus/text.h"
 #include "simulator/splitmix64.h"
 
@@ -18,20 +19,21 @@ constexpr std::uint64_t kBatch = 50;
 class Campaign {
  public:
   Campaign(const Plan& plan, const std::function<void(const Tally&)>& progress)
-      : plan_(plan), progress_(progress), seeds_(schedules(plan.schedules)) {}
+      : plan_(plan), progress_(progress), seeds_(schedules(plan.schedules)), next_(plan.first) {}
 
   Tally run() {
     std::vector<std::thread> threads;
     for (int j = 1; j < plan_.jobs; ++j) threads.emplace_back([this] { work(); });
     work();
     for (std::thread& t : threads) t.join();
-    std::sort(tally_.found.begin(), tally_.found.end(), [](const Found& a, const Found& b) { return a.number < b.number; });
+    std::sort(tally_.found.begin(), tally_.found.end(),
+              [](const Found& a, const Found& b) { return a.number < b.number; });
     return std::move(tally_);
   }
 
  private:
   struct Differing {
-    std::uint64_t number;
+    std::uint64_t place, number;
     Program program;
     Difference difference;
   };
@@ -45,8 +47,9 @@ class Campaign {
         first = next_;
         next_ += kBatch;
       }
-      if (first >= plan_.programs) return;
-      batch(first, std::min(plan_.programs, first + kBatch), gpu, reducing);
+      const std::uint64_t end = plan_.first + plan_.programs;
+      if (first >= end) return;
+      batch(first, std::min(end, first + kBatch), gpu, reducing);
     }
   }
 
@@ -84,18 +87,26 @@ class Campaign {
     for (std::size_t i = 0; i < programs.size(); ++i) {
       const Program& p = programs[i];
       Opinion opinion(p, Rules{});
-      const auto where = static_cast<std::size_t>(placement_of(p)), space = static_cast<std::size_t>(space_of(p));
+      const auto where = static_cast<std::size_t>(placement_of(p)),
+                 space = static_cast<std::size_t>(space_of(p));
       ++mine.programs;
       mine.runs += seeds_.size();
       ++mine.verdicts[where][space][static_cast<std::size_t>(opinion.verdict())];
-      const auto d = compare(p, opinion, gpu, i, seeds_);
+      auto d = compare(p, opinion, gpu, i, seeds_);
       if (!d) continue;
+      if (d->rule == kThreeThreads) {
+        const Program small = minimised(p, *d, reducing, seeds_);
+        Opinion of_small(small, Rules{});
+        reducing.load({&small, 1});
+        const auto again = compare(small, of_small, reducing, 0, seeds_);
+        if (again && again->rule.empty()) d = again;
+      }
       if (d->rule.empty()) {
         ++mine.faults[where][space][static_cast<std::size_t>(d->fault)];
       } else {
         ++mine.by_rule[d->rule][static_cast<std::size_t>(d->fault)];
       }
-      differing.push_back({numbers[i], p, *d});
+      differing.push_back({first + i, numbers[i], p, *d});
     }
     for (const Differing& d : differing) {
       const std::string kind = std::string(name(d.difference.fault)) + " " + d.difference.rule;
@@ -103,7 +114,8 @@ class Campaign {
         const std::lock_guard lock(mutex_);
         if (reduced_[kind]++ >= plan_.most_shown * 4) continue;
       }
-      Found f{d.number, d.difference, minimised(d.program, d.difference, reducing, seeds_)};
+      Found f{d.place, d.number, d.difference,
+              minimised(d.program, d.difference, reducing, seeds_)};
       const std::lock_guard lock(mutex_);
       if (!shapes_.insert(kind + "\n" + shape(f.program)).second) continue;
       if (shown_[kind]++ < plan_.most_shown) tally_.found.push_back(std::move(f));
@@ -138,7 +150,7 @@ class Campaign {
   const std::function<void(const Tally&)> progress_;
   const std::vector<std::uint64_t> seeds_;
   std::mutex mutex_;
-  std::uint64_t next_ = 0;
+  std::uint64_t next_;
   Tally tally_;
   std::set<std::string> shapes_;
   std::map<std::string, std::size_t> reduced_, shown_;
@@ -165,13 +177,16 @@ std::vector<std::uint64_t> schedules(int n) {
 
 std::string shape(const Program& p) {
   Program q = p;
-  for (std::size_t l = 0; l < q.locations.size(); ++l) q.locations[l].name = std::string(1, static_cast<char>('a' + l));
+  for (std::size_t l = 0; l < q.locations.size(); ++l)
+    q.locations[l].name = std::string(1, static_cast<char>('a' + l));
   for (Thread& t : q.threads) {
     for (Op& op : t.ops) op.value = op.compare = 0;
   }
   return to_text(q, "");
 }
 
-Tally run(const Plan& plan, const std::function<void(const Tally&)>& progress) { return Campaign(plan, progress).run(); }
+Tally run(const Plan& plan, const std::function<void(const Tally&)>& progress) {
+  return Campaign(plan, progress).run();
+}
 
 }  // namespace lockstep::litmus

@@ -15,13 +15,17 @@ namespace lockstep::litmus {
 
 struct Plan {
   std::uint64_t programs = 2'000;
+  // The first one's place in the sequence. Fifty programs are a module, whose places decide on what
+  // a schedule does: a multiple of fifty gives the same modules as 0.
+  std::uint64_t first = 0;
   std::uint64_t seed = 1;
-  int schedules = 4;  // of each program: the deterministic one, and others
-  int jobs = 1;       // host threads
+  int schedules = 4;            // of each program: the deterministic one, and others
+  int jobs = 1;                 // host threads
   std::size_t most_shown = 20;  // differences that are made small, no two of one shape
 };
 
 struct Found {
+  std::uint64_t place = 0;   // in the sequence
   std::uint64_t number = 0;  // of random_program()
   Difference difference;
   Program program;  // made small

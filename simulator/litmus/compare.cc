@@ -1,7 +1,9 @@
 #include "simulator/litmus/compare.h"
 
 #include <algorithm>
-#include <functional>
+#include <set>
+#include <string_view>
+#include <utility>
 
 namespace lockstep::litmus {
 
@@ -18,29 +20,45 @@ const char* name(Fault f) {
 
 std::span<const NamedRules> lenient_rules() {
   static const std::vector<NamedRules> all = [] {
-    std::vector<NamedRules> v;
-    const auto add = [&](const char* name, auto set) {
-      Rules r;
-      set(r);
-      v.push_back({name, r});
+    using Set = void (*)(Rules&);
+    const std::pair<const char*, Set> each[] = {
+        {"fence-sc", [](Rules& r) { r.fence_sc = false; }},
+        {"block-fences", [](Rules& r) { r.block_fences = true; }},
+        {"mixed-sizes", [](Rules& r) { r.mixed_sizes = true; }},
+        {"unused-atom", [](Rules& r) { r.unused_atom_is_red = true; }},
+        {"red-observes", [](Rules& r) { r.red_observes = true; }},
+        {"barrier-fences", [](Rules& r) { r.barrier_fences = true; }},
+        {"mbarrier-scopes", [](Rules& r) { r.mbarrier_scopes = true; }},
+        {"chain-stands", [](Rules& r) { r.chain_stands = true; }},
+        {"weak-observes", [](Rules& r) { r.weak_observes = false; }},
     };
-    add("fence-sc", [](Rules& r) { r.fence_sc = false; });
-    add("block-fences", [](Rules& r) { r.block_fences = true; });
-    add("mixed-sizes", [](Rules& r) { r.mixed_sizes = true; });
-    add("unused-atom", [](Rules& r) { r.unused_atom_is_red = true; });
-    add("red-observes", [](Rules& r) { r.red_observes = true; });
-    add("barrier-fences", [](Rules& r) { r.barrier_fences = true; });
-    add("mbarrier-scopes", [](Rules& r) { r.mbarrier_scopes = true; });
-    add("chain-stands", [](Rules& r) { r.chain_stands = true; });
-    add("several rules", [](Rules& r) { r = {false, true, true, true, false, true, true, true}; });
+    std::vector<NamedRules> v;
+    for (const auto& [name, set] : each) {
+      v.push_back({name, {}});
+      set(v.back().rules);
+    }
+    for (const auto& [name, set] : each) {
+      for (const auto& [other_name, other_set] : each) {
+        if (std::string_view(name) >= other_name) continue;
+        v.push_back({std::string(name) + " and " + other_name, {}});
+        set(v.back().rules);
+        other_set(v.back().rules);
+      }
+    }
+    v.push_back({"several rules", {}});
+    for (const auto& [name, set] : each) {
+      if (std::string_view(name) != "red-observes") set(v.back().rules);
+    }
     return v;
   }();
   return all;
 }
 
-Opinion::Opinion(const Program& program, const Rules& rules) : program_(&program), rules_(rules) {
+Opinion::Opinion(const Program& program, const Rules& rules, std::uint64_t most_steps)
+    : program_(&program), rules_(rules) {
   Search s;
   s.rules = rules;
+  s.most_steps = most_steps;
   quick_ = judge(program, s);
 }
 
@@ -74,13 +92,29 @@ std::optional<Fault> Opinion::fault(const Ran& ran) {
     if (free && ran.race) return Fault::kFalse;
   }
   for (const Race& r : ran.races) {
-    if (!all.races.contains(r) && !all.races.contains({r.other_thread, r.other_op, r.thread, r.op})) return Fault::kPair;
+    if (!all.races.contains(r) && !all.races.contains({r.other_thread, r.other_op, r.thread, r.op}))
+      return Fault::kPair;
   }
   return std::nullopt;
 }
 
-std::optional<Difference> compare(const Program& program, Opinion& opinion, Simulator& gpu, std::size_t n,
-                                  std::span<const std::uint64_t> schedules) {
+bool Opinion::needs_three_threads() {
+  const Setting setting(*program_, rules_);
+  const std::set<Race>& races = everything().races;
+  return !races.empty() && std::all_of(races.begin(), races.end(), [&](const Race& r) {
+    const auto cells = setting.cells(program_->threads[r.thread].ops[r.op].location) &
+                       setting.cells(program_->threads[r.other_thread].ops[r.other_op].location);
+    const auto touches = [&](const Op& op) {
+      return accesses_memory(op) && (setting.cells(op.location) & cells) != 0;
+    };
+    return std::count_if(program_->threads.begin(), program_->threads.end(), [&](const Thread& t) {
+             return std::any_of(t.ops.begin(), t.ops.end(), touches);
+           }) > 2;
+  });
+}
+
+std::optional<Difference> compare(const Program& program, Opinion& opinion, Simulator& gpu,
+                                  std::size_t n, std::span<const std::uint64_t> schedules) {
   for (const std::uint64_t seed : schedules) {
     const Ran ran = gpu.run(n, seed);
     const auto fault = opinion.fault(ran);
@@ -92,198 +126,11 @@ std::optional<Difference> compare(const Program& program, Opinion& opinion, Simu
       d.rule = other.name;
       break;
     }
+    if (d.rule.empty() && *fault == Fault::kMissed && opinion.needs_three_threads())
+      d.rule = kThreeThreads;
     return d;
   }
   return std::nullopt;
-}
-
-namespace {
-
-class Reducer {
- public:
-  Reducer(Program program, std::function<bool(const Program&)> differs) : p_(std::move(program)), differs_(std::move(differs)) {}
-
-  Program run() {
-    for (bool smaller = true; smaller;) smaller = threads() || operations() || groups() || locations() || simpler();
-    return std::move(p_);
-  }
-
- private:
-  bool take(Program smaller) {
-    if (smaller == p_ || !invalid(smaller).empty() || !differs_(smaller)) return false;
-    p_ = std::move(smaller);
-    return true;
-  }
-
-  bool threads() {
-    for (std::size_t t = 0; p_.threads.size() > 1 && t < p_.threads.size(); ++t) {
-      Program q = p_;
-      q.threads.erase(q.threads.begin() + static_cast<std::ptrdiff_t>(t));
-      for (std::size_t o = 0; o < q.objects.size(); ++o) recount(q, o);
-      if (take(std::move(q))) return true;
-    }
-    return false;
-  }
-  static void recount(Program& q, std::size_t object) {
-    int n = 0;
-    for (const Thread& t : q.threads) {
-      n += static_cast<int>(std::count_if(t.ops.begin(), t.ops.end(),
-                                          [&](const Op& op) { return op.kind == Kind::kArrive && op.id == object; }));
-    }
-    if (n > 0) q.objects[object].count = static_cast<std::uint8_t>(n);
-  }
-  bool operations() {
-    for (std::size_t t = 0; t < p_.threads.size(); ++t) {
-      for (std::size_t i = 0; i < p_.threads[t].ops.size(); ++i) {
-        Program q = p_;
-        erase(q.threads[t], i);
-        const Op& gone = p_.threads[t].ops[i];
-        if (gone.kind == Kind::kArrive && q.objects[gone.id].count > 1) --q.objects[gone.id].count;
-        if (take(std::move(q))) return true;
-      }
-    }
-    return false;
-  }
-  // Branches go where they went.
-  static void erase(Thread& t, std::size_t i) {
-    t.ops.erase(t.ops.begin() + static_cast<std::ptrdiff_t>(i));
-    for (std::size_t j = 0; j < t.ops.size(); ++j) {
-      Op& op = t.ops[j];
-      if (op.kind != Kind::kBranch) continue;
-      if (op.target > i) --op.target;
-      if (op.id != kAlways && op.id > i) --op.id;
-    }
-  }
-  template <class Which>
-  static void erase_if(Thread& t, const Which& which) {
-    for (std::size_t i = t.ops.size(); i-- > 0;) {
-      if (which(t.ops[i])) erase(t, i);
-    }
-  }
-  // What only goes together: a barrier in all threads.
-  bool groups() {
-    for (const Thread& t : p_.threads) {
-      for (const Op& op : t.ops) {
-        if (op.kind < Kind::kBarSync) continue;
-        Program q = p_;
-        const auto alike = [&](const Op& o) {
-          if (op.kind == Kind::kBarSync || op.kind == Kind::kBarArrive) {
-            return (o.kind == Kind::kBarSync || o.kind == Kind::kBarArrive) && o.id == op.id;
-          }
-          if (op.kind == Kind::kWarpSync) return o.kind == Kind::kWarpSync && o.mask == op.mask;
-          if (op.kind == Kind::kClusterArrive || op.kind == Kind::kClusterWait) {
-            return o.kind == Kind::kClusterArrive || o.kind == Kind::kClusterWait;
-          }
-          return (o.kind == Kind::kArrive || o.kind == Kind::kWait) && o.id == op.id;
-        };
-        for (Thread& u : q.threads) {
-          if (op.kind <= Kind::kBarArrive && u.block != t.block) continue;
-          erase_if(u, alike);
-        }
-        if (take(std::move(q))) return true;
-      }
-    }
-    // One of several waits at a barrier of the whole block.
-    for (std::size_t nth = 0; nth < 3; ++nth) {
-      Program q = p_;
-      for (Thread& u : q.threads) {
-        std::size_t seen = 0;
-        erase_if(u, [&](const Op& o) { return o.kind == Kind::kBarSync && o.warps == 0 && seen++ == nth; });
-      }
-      if (take(std::move(q))) return true;
-    }
-    return false;
-  }
-  bool locations() {
-    for (std::size_t l = 0; l < p_.locations.size(); ++l) {
-      bool used = false;
-      for (const Thread& t : p_.threads) {
-        for (const Op& op : t.ops) used |= accesses_memory(op) && op.location == l;
-      }
-      if (used) continue;
-      Program q = p_;
-      q.locations.erase(q.locations.begin() + static_cast<std::ptrdiff_t>(l));
-      for (Thread& t : q.threads) {
-        for (Op& op : t.ops) {
-          if (accesses_memory(op) && op.location > l) --op.location;
-        }
-      }
-      if (take(std::move(q))) return true;
-    }
-    for (std::size_t o = 0; o < p_.objects.size(); ++o) {
-      bool used = false;
-      for (const Thread& t : p_.threads) {
-        for (const Op& op : t.ops) used |= (op.kind == Kind::kArrive || op.kind == Kind::kWait) && op.id == o;
-      }
-      if (used) continue;
-      Program q = p_;
-      q.objects.erase(q.objects.begin() + static_cast<std::ptrdiff_t>(o));
-      for (Thread& t : q.threads) {
-        for (Op& op : t.ops) {
-          if ((op.kind == Kind::kArrive || op.kind == Kind::kWait) && op.id > o) --op.id;
-        }
-      }
-      if (take(std::move(q))) return true;
-    }
-    return false;
-  }
-  // Plainer: one copy, device scope, stores and loads, words.
-  bool simpler() {
-    for (const bool copies : {true, false}) {
-      Program q = p_;
-      if (copies) {
-        q.copies = 1;
-      } else {
-        q.generic = false;
-      }
-      if (take(std::move(q))) return true;
-    }
-    for (std::size_t t = 0; t < p_.threads.size(); ++t) {
-      for (std::size_t i = 0; i < p_.threads[t].ops.size(); ++i) {
-        const Op op = p_.threads[t].ops[i];
-        const auto with = [&](auto change) {
-          Program q = p_;
-          change(q.threads[t].ops[i]);
-          return take(std::move(q));
-        };
-        const bool scoped = op.sem != Sem::kWeak && op.sem != Sem::kVolatile && op.kind < Kind::kBarSync;
-        if (scoped && op.scope != Scope::kGpu && with([](Op& o) { o.scope = Scope::kGpu; })) return true;
-        if (op.sem == Sem::kVolatile && with([](Op& o) { o.sem = Sem::kRelaxed, o.scope = Scope::kGpu; })) return true;
-        if (op.kind == Kind::kMembar && with([](Op& o) { o.kind = Kind::kFence; })) return true;
-        if (op.kind == Kind::kFence && op.sem != Sem::kAcqRel && with([](Op& o) { o.sem = Sem::kAcqRel; })) return true;
-        if (op.kind == Kind::kAtom && op.used && with([](Op& o) { o.kind = Kind::kLoad; })) return true;
-        if ((op.kind == Kind::kAtom || op.kind == Kind::kRed) && with([](Op& o) { o.kind = Kind::kStore; })) return true;
-        if (accesses_memory(op) && op.sem > Sem::kRelaxed && with([](Op& o) { o.sem = Sem::kRelaxed; })) return true;
-        if (op.kind <= Kind::kStore && op.sem != Sem::kWeak && with([](Op& o) { o.sem = Sem::kWeak, o.scope = Scope::kGpu; })) return true;
-      }
-    }
-    for (std::size_t l = 0; l < p_.locations.size(); ++l) {
-      if (p_.locations[l].bytes == 4) continue;
-      Program q = p_;
-      q.locations[l].bytes = 4;
-      q.locations[l].offset = q.locations[l].offset / 4 * 4;
-      if (take(std::move(q))) return true;
-    }
-    return false;
-  }
-
-  Program p_;
-  std::function<bool(const Program&)> differs_;
-};
-
-}  // namespace
-
-Program minimised(const Program& program, const Difference& difference, Simulator& gpu,
-                  std::span<const std::uint64_t> schedules) {
-  return Reducer(program,
-                 [&](const Program& p) {
-                   Opinion opinion(p, Rules{});
-                   if (opinion.verdict() == Verdict::kInvalid || opinion.verdict() == Verdict::kTooLarge) return false;
-                   gpu.load({&p, 1});
-                   const auto d = compare(p, opinion, gpu, 0, schedules);
-                   return d && d->fault == difference.fault && d->rule == difference.rule;
-                 })
-      .run();
 }
 
 }  // namespace lockstep::litmus

@@ -26,14 +26,19 @@ const char* name(Fault f);
 struct Difference {
   Fault fault = Fault::kMissed;
   std::uint64_t schedule = 0;
-  // The one of Rules that explains it, "several rules", or empty: nothing does.
+  // The one of Rules that explains it, or the two of them, "several rules", or kThreeThreads; or
+  // empty: nothing does.
   std::string rule;
   std::string report;  // of the run
 };
 
+// Races of two threads on bytes that a third one accesses, too: the search keeps what is exact for
+// two.
+inline constexpr const char* kThreeThreads = "three-threads";
+
 // The rules by which a verdict may differ from the manual's, each by its name.
 struct NamedRules {
-  const char* name;
+  std::string name;
   Rules rules;
 };
 std::span<const NamedRules> lenient_rules();
@@ -41,10 +46,13 @@ std::span<const NamedRules> lenient_rules();
 // What a program's executions say, looked up once and kept.
 class Opinion {
  public:
-  Opinion(const Program& program, const Rules& rules);
+  Opinion(const Program& program, const Rules& rules,
+          std::uint64_t most_steps = Search{}.most_steps);
   Verdict verdict() const { return quick_.verdict; }
   // What the run got wrong.
   std::optional<Fault> fault(const Ran& ran);
+  // Whether all races of all executions are on bytes that three threads access.
+  bool needs_three_threads();
 
  private:
   const Judgement& everything();
@@ -56,11 +64,7 @@ class Opinion {
 };
 
 // Runs the n-th program that `gpu` has loaded under every schedule; the first difference.
-std::optional<Difference> compare(const Program& program, Opinion& opinion, Simulator& gpu, std::size_t n,
-                                  std::span<const std::uint64_t> schedules);
-
-// Makes a program small for as long as it differs in the same way, by the same rule, under one of the schedules.
-Program minimised(const Program& program, const Difference& difference, Simulator& gpu,
-                  std::span<const std::uint64_t> schedules);
+std::optional<Difference> compare(const Program& program, Opinion& opinion, Simulator& gpu,
+                                  std::size_t n, std::span<const std::uint64_t> schedules);
 
 }  // namespace lockstep::litmus

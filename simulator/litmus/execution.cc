@@ -55,12 +55,14 @@ Setting::Setting(const Program& p, const Rules& rules) : program_(&p), rules_(ru
     bool covered = false;
     for (std::size_t l = 0; l < p.locations.size(); ++l) {
       const Location& at = p.locations[l];
-      if (arena(at) != it->first || at.offset > it->second || at.offset + at.bytes < next->second) continue;
+      if (arena(at) != it->first || at.offset > it->second || at.offset + at.bytes < next->second)
+        continue;
       cells_[l] |= bit;
       covered = true;
     }
     if (covered) {
-      all_cells_.push_back({static_cast<std::uint8_t>(it->second), static_cast<std::uint8_t>(next->second - it->second),
+      all_cells_.push_back({static_cast<std::uint8_t>(it->second),
+                            static_cast<std::uint8_t>(next->second - it->second),
                             static_cast<std::uint8_t>(it->first)});
     }
   }
@@ -72,13 +74,16 @@ Setting::BarrierName Setting::name_of(const Thread& t, const Op& op) {
 }
 
 int Setting::barrier(int thread, const Op& op) const {
-  const auto it = std::find(barriers_.begin(), barriers_.end(), name_of(program_->threads[thread], op));
+  const auto it =
+      std::find(barriers_.begin(), barriers_.end(), name_of(program_->threads[thread], op));
   return it == barriers_.end() ? -1 : static_cast<int>(it - barriers_.begin());
 }
 
 std::uint8_t Setting::in_mask(int thread, std::uint32_t mask) const {
   std::uint8_t all = 0;
-  each_bit(warp_mates(thread), [&](int t) { all |= static_cast<std::uint8_t>((mask >> program_->threads[t].lane & 1) << t); });
+  each_bit(warp_mates(thread), [&](int t) {
+    all |= static_cast<std::uint8_t>((mask >> program_->threads[t].lane & 1) << t);
+  });
   return all;
 }
 
@@ -86,11 +91,16 @@ bool Setting::independent(int thread, const Op& a, int other, const Op& b) const
   if (accesses_memory(a) && accesses_memory(b)) {
     return (cells(a.location) & cells(b.location)) == 0 || (!may_write(a) && !may_write(b));
   }
-  const auto is_sc = [](const Op& op) { return op.kind == Kind::kMembar || (op.kind == Kind::kFence && op.sem == Sem::kSc); };
+  const auto is_sc = [](const Op& op) {
+    return op.kind == Kind::kMembar || (op.kind == Kind::kFence && op.sem == Sem::kSc);
+  };
   if (is_sc(a) && is_sc(b)) return !rules_.fence_sc;
   if (is_barrier(a) && is_barrier(b)) return barrier(thread, a) != barrier(other, b);
-  const auto at_object = [](const Op& op) { return op.kind == Kind::kArrive || op.kind == Kind::kWait; };
-  if (at_object(a) && at_object(b)) return a.id != b.id || (a.kind == Kind::kWait && b.kind == Kind::kWait);
+  const auto at_object = [](const Op& op) {
+    return op.kind == Kind::kArrive || op.kind == Kind::kWait;
+  };
+  if (at_object(a) && at_object(b))
+    return a.id != b.id || (a.kind == Kind::kWait && b.kind == Kind::kWait);
   return true;
 }
 
@@ -112,14 +122,17 @@ std::uint8_t Execution::enabled() const {
 }
 
 bool Execution::can_step(int t) const {
-  if (broken_ || cut_ || (blocked_ >> t & 1) || pc_[t] >= setting_->program().threads[t].ops.size()) return false;
+  if (broken_ || cut_ || (blocked_ >> t & 1) || pc_[t] >= setting_->program().threads[t].ops.size())
+    return false;
   const Op& op = next(t);
-  // A thread that waits for a value may look at others, once after each change: looking again changes nothing.
+  // A thread that waits for a value may look at others, once after each change: looking again
+  // changes nothing.
   if (awaits(op)) return read(op.location) == op.compare || !(polled_ >> t & 1);
   if (op.kind == Kind::kWait) return ((objects_[op.id].phase ^ op.value) & 1) != 0;
   if (op.kind == Kind::kClusterWait) {
     int before = 0;
-    for (int i = 0; i < pc_[t]; ++i) before += setting_->program().threads[t].ops[i].kind == Kind::kClusterWait;
+    for (int i = 0; i < pc_[t]; ++i)
+      before += setting_->program().threads[t].ops[i].kind == Kind::kClusterWait;
     return clusters_[cluster_of(t)].phase > before;
   }
   return true;
@@ -141,7 +154,9 @@ void Execution::step(int t, std::vector<Race>& races) {
     case Kind::kWarpSync: come_to_barrier(t, op); return;
     case Kind::kClusterArrive:
     case Kind::kArrive: arrive(t, op); break;
-    case Kind::kClusterWait: acquire(t, Scope::kCluster, observed(clusters_[cluster_of(t)], t, Scope::kCluster)); break;
+    case Kind::kClusterWait:
+      acquire(t, Scope::kCluster, observed(clusters_[cluster_of(t)], t, Scope::kCluster));
+      break;
     case Kind::kWait: {
       Messages& found = found_[t][kMaxLocations + op.id];
       const Scope scope = setting_->rules().mbarrier_scopes ? Scope::kCluster : op.scope;
@@ -180,8 +195,9 @@ void Execution::access(int t, const Op& op, std::vector<Race>& races) {
   e.reads = may_read(op);
   e.writes = may_write(op) && !fails;
   // red, and what is made one, reads without its thread.
-  const bool as_red = op.kind == Kind::kRed ||
-                      (rules.unused_atom_is_red && op.kind == Kind::kAtom && !op.used && !acquires(op.sem));
+  const bool as_red =
+      op.kind == Kind::kRed ||
+      (rules.unused_atom_is_red && op.kind == Kind::kAtom && !op.used && !acquires(op.sem));
   const bool reads = e.reads && !as_red;
   const std::uint16_t cells = setting_->cells(op.location);
   std::uint16_t linked = 0;  // cells whose last write this reads in observation order
@@ -204,7 +220,8 @@ void Execution::access(int t, const Op& op, std::vector<Race>& races) {
       bool stands = true;
       each_bit(cells, [&](int c) {
         const Cell& cell = cells_[c];
-        if (cell.accesses >> i & 1) stands = stands && (cell.chain >> i & 1) && morally_strong(events_[cell.last], e);
+        if (cell.accesses >> i & 1)
+          stands = stands && (cell.chain >> i & 1) && morally_strong(events_[cell.last], e);
       });
       if (stands) return;
     }
@@ -213,6 +230,7 @@ void Execution::access(int t, const Op& op, std::vector<Race>& races) {
   const int number = event_count_++;
   each_bit(linked, [&](int c) {
     if (!reads && !rules.red_observes) return;
+    if (!e.strong && !rules.weak_observes) return;
     each_bit(cells_[c].chain, [&](int w) {
       std::uint8_t& by = events_[w].observed[t];
       if (by == 0) by = e.epoch;
@@ -236,6 +254,9 @@ void Execution::access(int t, const Op& op, std::vector<Race>& races) {
     if (!e.strong) return;
     cell.messages.join(fences_[t]);
     cell.messages.join(released_[t][op.location]);
+    for (std::size_t l = 0; rules.mixed_sizes && l < setting_->program().locations.size(); ++l) {
+      if (setting_->cells(static_cast<int>(l)) >> c & 1) cell.messages.join(released_[t][l]);
+    }
   });
   if (has_result(op)) {
     results_[t][pc_[t]] = old;
@@ -247,7 +268,8 @@ void Execution::access(int t, const Op& op, std::vector<Race>& races) {
     for (std::size_t u = 0; u < setting_->program().threads.size(); ++u) {
       if (pc_[u] >= setting_->program().threads[u].ops.size()) continue;
       const Op& waits = next(static_cast<int>(u));
-      if (awaits(waits) && (setting_->cells(waits.location) & cells) != 0) polled_ &= static_cast<std::uint8_t>(~(1u << u));
+      if (awaits(waits) && (setting_->cells(waits.location) & cells) != 0)
+        polled_ &= static_cast<std::uint8_t>(~(1u << u));
     }
   }
 }
@@ -280,7 +302,8 @@ void Execution::arrive(int t, const Op& op) {
     carried.join(own);
   }
   at.pending[t][static_cast<int>(scope)].join(carried);
-  const int expected = cluster ? std::popcount(setting_->cluster_mates(t)) : setting_->program().objects[op.id].count;
+  const int expected = cluster ? std::popcount(setting_->cluster_mates(t))
+                               : setting_->program().objects[op.id].count;
   if (++at.arrived != expected) return;
   at.arrived = 0;
   ++at.phase;
@@ -345,7 +368,8 @@ void Execution::open(Barrier& b) {
 std::uint64_t Execution::read(int location) const {
   std::uint64_t value = 0;
   const int from = setting_->program().locations[location].offset;
-  each_bit(setting_->cells(location), [&](int c) { value |= cells_[c].value << 8 * (setting_->cell(c).begin - from); });
+  each_bit(setting_->cells(location),
+           [&](int c) { value |= cells_[c].value << 8 * (setting_->cell(c).begin - from); });
   return value;
 }
 
@@ -353,7 +377,8 @@ void Execution::write(int location, std::uint64_t value) {
   const int from = setting_->program().locations[location].offset;
   each_bit(setting_->cells(location), [&](int c) {
     const Setting::Cell& at = setting_->cell(c);
-    const std::uint64_t mask = at.bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * at.bytes) - 1;
+    const std::uint64_t mask =
+        at.bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * at.bytes) - 1;
     cells_[c].value = value >> 8 * (at.begin - from) & mask;
   });
 }
@@ -363,12 +388,14 @@ std::uint64_t Execution::outcome() const {
   for (std::size_t t = 0; t < setting_->program().threads.size(); ++t) {
     const std::vector<Op>& ops = setting_->program().threads[t].ops;
     for (std::size_t i = 0; i < ops.size(); ++i) {
-      if (has_result(ops[i])) all += outcome_of_result(static_cast<int>(t), static_cast<int>(i), results_[t][i]);
+      if (has_result(ops[i]))
+        all += outcome_of_result(static_cast<int>(t), static_cast<int>(i), results_[t][i]);
     }
   }
   const std::vector<Location>& locations = setting_->program().locations;
   for (std::size_t l = 0; l < locations.size(); ++l) {
-    if (!locations[l].shared) all += outcome_of_memory(static_cast<int>(l), read(static_cast<int>(l)));
+    if (!locations[l].shared)
+      all += outcome_of_memory(static_cast<int>(l), read(static_cast<int>(l)));
   }
   return all;
 }
@@ -381,10 +408,12 @@ bool Execution::morally_strong(const Event& a, const Event& b) const {
   if (a.thread == b.thread) return same;
   if (!a.strong || !b.strong) return false;
   if (!same && !setting_->rules().mixed_sizes) return false;
-  return (setting_->reach(a.thread, a.scope) >> b.thread & 1) && (setting_->reach(b.thread, b.scope) >> a.thread & 1);
+  return (setting_->reach(a.thread, a.scope) >> b.thread & 1) &&
+         (setting_->reach(b.thread, b.scope) >> a.thread & 1);
 }
 
-// 8.9.5: in base causality order before what `thread` does now; or observed by an operation that is.
+// 8.9.5: in base causality order before what `thread` does now; or observed by an operation that
+// is.
 bool Execution::ordered(const Event& before, int t) const {
   if (clock_[t][before.thread] >= before.epoch) return true;
   for (int u = 0; u < kMaxThreads; ++u) {
@@ -397,7 +426,8 @@ void Execution::acquire(int t, Scope scope, const Messages& messages) {
   each_bit(setting_->reach(t, scope), [&](int from) {
     for (int s = 0; s < 4; ++s) {
       const Clock& clock = messages.of[from][s];
-      if (clock[from] != 0 && (setting_->reach(from, static_cast<Scope>(s)) >> t & 1)) join(clock_[t], clock);
+      if (clock[from] != 0 && (setting_->reach(from, static_cast<Scope>(s)) >> t & 1))
+        join(clock_[t], clock);
     }
   });
 }

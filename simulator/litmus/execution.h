@@ -1,4 +1,5 @@
-// One execution of a litmus program, step by step, and the races in it: PTX ISA 8.7 to 8.9 as they stand.
+// One execution of a litmus program, step by step, and the races in it: PTX ISA 8.7 to 8.9 as they
+// stand.
 //
 // Memory is sequentially consistent, as on the simulated GPU: a read gets the last value written.
 // Every thread, that is every lane, has a vector clock: base causality order (8.9.5). Every write
@@ -9,7 +10,8 @@
 //   acquire pattern   its reads find messages; its last operation takes those for which the
 //                     scopes of both ends reach each other (8.9.4)
 //
-// Written from the manual and not from the rules of the simulated GPU's search for races, which it judges.
+// Written from the manual and not from the rules of the simulated GPU's search for races, which it
+// judges.
 #pragma once
 
 #include <array>
@@ -24,26 +26,34 @@ namespace lockstep::litmus {
 // Where the search for races is known to differ from the manual, or the manual leaves a choice. As
 // initialised, the manual holds. Each is counted apart where it explains a difference (compare.h).
 struct Rules {
-  // 8.9.3: fence.sc operations synchronise in the order in which they are executed. Else they are fence.acq_rel.
+  // 8.9.3: fence.sc operations synchronise in the order in which they are executed. Else they are
+  // fence.acq_rel.
   bool fence_sc = true;
-  // A fence before a block barrier counts for the strong writes of the block's other threads after it:
-  // `__threadfence(); __syncthreads(); if (t == 0) flag = 1;`. The manual wants a fence of the writing thread's own.
+  // A fence before a block barrier counts for the strong writes of the block's other threads after
+  // it:
+  // `__threadfence(); __syncthreads(); if (t == 0) flag = 1;`. The manual wants a fence of the
+  // writing thread's own.
   bool block_fences = false;
   // 8.7: strong operations of different sizes on the same bytes are morally strong, too.
   bool mixed_sizes = false;
   // An atom whose result nobody reads is as red: ptxas makes it one.
   bool unused_atom_is_red = false;
-  // 8.9.2: red observes what it changes, for its thread. (8.8: no acquire pattern, whatever this says.)
+  // 8.9.2: red observes what it changes, for its thread. (8.8: no acquire pattern, whatever this
+  // says.)
   bool red_observes = false;
-  // A barrier of the block is a fence for the strong reads of the threads that come to it: the last-block
-  // example of the CUDA C++ Programming Guide has no other.
+  // A barrier of the block is a fence for the strong reads of the threads that come to it: the
+  // last-block example of the CUDA C++ Programming Guide has no other.
   bool barrier_fences = false;
-  // Operations on mbarrier objects reach the cluster, whatever their scope: libraries arrive at other
-  // blocks' objects with the scope that they have by default, .cta.
+  // Operations on mbarrier objects reach the cluster, whatever their scope: libraries arrive at
+  // other blocks' objects with the scope that they have by default, .cta.
   bool mbarrier_scopes = false;
-  // A strong access that is morally strong with the last write of a chain does not race with the writes
-  // of other blocks in the chain, which its scope, or theirs, does not reach. (At least three threads.)
+  // A strong access that is morally strong with the last write of a chain does not race with the
+  // writes of other blocks in the chain, which its scope, or theirs, does not reach. (At least
+  // three threads.)
   bool chain_stands = false;
+  // 8.9.2: a weak read of what an atomic of its own thread has left observes the chain before that
+  // atomic. (Such a read races with the chain itself, unless something else orders them.)
+  bool weak_observes = true;
   bool operator==(const Rules&) const = default;
 };
 
@@ -61,7 +71,9 @@ class Setting {
   const Program& program() const { return *program_; }
   const Rules& rules() const { return rules_; }
   // The threads that an operation of `thread` at `scope` reaches: a bit each.
-  std::uint8_t reach(int thread, Scope scope) const { return reach_[thread][static_cast<int>(scope)]; }
+  std::uint8_t reach(int thread, Scope scope) const {
+    return reach_[thread][static_cast<int>(scope)];
+  }
   std::uint8_t warp_mates(int thread) const { return warp_mates_[thread]; }
   std::uint8_t block_mates(int thread) const { return reach(thread, Scope::kCta); }
   std::uint8_t cluster_mates(int thread) const { return reach(thread, Scope::kCluster); }
@@ -108,7 +120,8 @@ class Execution {
   std::uint8_t enabled() const;
   bool finished() const;
   const Op& next(int thread) const { return setting_->program().threads[thread].ops[pc_[thread]]; }
-  // Makes a step of a thread that can; adds the races of its operation with earlier ones to `races`.
+  // Makes a step of a thread that can; adds the races of its operation with earlier ones to
+  // `races`.
   void step(int thread, std::vector<Race>& races);
   // What the threads' operations with results have read, and what is in global memory: executions
   // that nobody can tell apart have the same.
@@ -139,8 +152,8 @@ class Execution {
   struct Cell {
     std::uint64_t value = 0;
     std::uint64_t accesses = 0, chain = 0;  // events
-    std::int8_t last = -1;                   // the last write of the chain
-    Messages messages;                       // of the release patterns that the chain holds
+    std::int8_t last = -1;                  // the last write of the chain
+    Messages messages;                      // of the release patterns that the chain holds
   };
   struct Event {
     std::uint8_t thread, op, epoch, location;
@@ -153,8 +166,9 @@ class Execution {
     Clock clock = {};
     Messages fences;
   };
-  // An mbarrier, or the barrier of a cluster. Each arrival is a strong write of its own, which a wait observes if the two
-  // are morally strong: by the arriving thread and its scope, block or cluster.
+  // An mbarrier, or the barrier of a cluster. Each arrival is a strong write of its own, which a
+  // wait observes if the two are morally strong: by the arriving thread and its scope, block or
+  // cluster.
   struct Phases {
     std::uint8_t arrived = 0, phase = 0;
     Messages pending[kMaxThreads][2], complete[kMaxThreads][2];
@@ -176,11 +190,11 @@ class Execution {
 
   const Setting* setting_;
   std::uint8_t pc_[kMaxThreads] = {};
-  std::uint8_t blocked_ = 0;       // at a barrier
-  std::uint8_t polled_ = 0;        // the thread's await has read what is there now
+  std::uint8_t blocked_ = 0;  // at a barrier
+  std::uint8_t polled_ = 0;   // the thread's await has read what is there now
   bool broken_ = false;
   Clock clock_[kMaxThreads] = {};
-  Messages fences_[kMaxThreads];   // that the thread's strong writes carry
+  Messages fences_[kMaxThreads];             // that the thread's strong writes carry
   Messages released_[kMaxThreads][kPlaces];  // its release operations there, likewise
   Messages found_[kMaxThreads][kPlaces];
   Messages sc_;

@@ -1,4 +1,5 @@
-// The simulated GPU's search for races against the oracle: shapes with known verdicts, and random programs.
+// The simulated GPU's search for races against the oracle: shapes with known verdicts, and random
+// programs.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -17,7 +18,8 @@ std::vector<Named> programs(const char* file) {
   return parse(text.str());
 }
 
-// A listed program differs by the rule that its first word after `expect` names; the rest of the line says why.
+// A listed program differs by the rule that its first word after `expect` names; the rest of the
+// line says why.
 std::string difference(const Program& p, Simulator& gpu) {
   Opinion opinion(p, Rules{});
   gpu.load({&p, 1});
@@ -35,12 +37,14 @@ TEST(Litmus, ShapesAreReportedAsTheManualSays) {
   }
 }
 
-// Programs on which the simulated GPU is known to differ, each with the reason. One that no longer does must be taken off the list.
+// Programs on which the simulated GPU is known to differ, each with the reason. One that no longer
+// does must be taken off the list.
 TEST(Litmus, ListedProgramsDiffer) {
   Simulator gpu;
   for (const Named& listed : programs("simulator/litmus/known.litmus")) {
     EXPECT_FALSE(listed.expected.empty()) << listed.name << " has no reason";
-    EXPECT_NE(difference(listed.program, gpu), "") << to_text(listed.program, listed.name) << "no longer differs";
+    EXPECT_NE(difference(listed.program, gpu), "")
+        << to_text(listed.program, listed.name) << "no longer differs";
   }
 }
 
@@ -54,7 +58,8 @@ TEST(Litmus, RandomProgramsAreReportedAsTheManualSays) {
   EXPECT_EQ(t.unexplained(), 0u);
   for (const Found& f : t.found) {
     if (f.difference.rule.empty()) {
-      ADD_FAILURE() << name(f.difference.fault) << ", schedule " << f.difference.schedule << "\n" << to_text(f.program, "found") << f.difference.report;
+      ADD_FAILURE() << name(f.difference.fault) << ", schedule " << f.difference.schedule << "\n"
+                    << to_text(f.program, "found") << f.difference.report;
     }
   }
   // Every placement, with programs of both verdicts.

@@ -36,7 +36,10 @@ Placement placement_of(const Program& p) {
     }
   }
   if (lanes + warps + blocks + clusters != 1) return Placement::kMixed;
-  return lanes ? Placement::kLanes : warps ? Placement::kWarps : blocks ? Placement::kBlocks : Placement::kCluster;
+  return lanes    ? Placement::kLanes
+         : warps  ? Placement::kWarps
+         : blocks ? Placement::kBlocks
+                  : Placement::kCluster;
 }
 
 Space space_of(const Program& p) {
@@ -48,7 +51,8 @@ Space space_of(const Program& p) {
     }
     bool remote = false;
     for (const Thread& t : p.threads) {
-      for (const Op& op : t.ops) remote |= accesses_memory(op) && op.location == l && t.block != p.locations[l].block;
+      for (const Op& op : t.ops)
+        remote |= accesses_memory(op) && op.location == l && t.block != p.locations[l].block;
     }
     (remote ? distributed : shared) = true;
   }
@@ -83,7 +87,8 @@ class Generator {
     if (choose_.percent(5)) part();
     data_ = static_cast<int>(p_.locations.size());
     for (std::size_t t = 0; t < p_.threads.size(); ++t) {
-      for (int n = choose_.below(p_.threads.size() == 2 ? 4 : 3); n > 0; --n) insert(t, data_access(t));
+      for (int n = choose_.below(p_.threads.size() == 2 ? 4 : 3); n > 0; --n)
+        insert(t, data_access(t));
     }
     for (int n = choose_.of({0, 1, 1, 1, 1, 2, 2, 3}); n > 0; --n) hand_over();
     for (int n = choose_.of({0, 0, 1, 1, 2}); n > 0; --n) {
@@ -101,20 +106,25 @@ class Generator {
   }
 
  private:
-  std::size_t any_thread() { return static_cast<std::size_t>(choose_.below(static_cast<int>(p_.threads.size()))); }
+  std::size_t any_thread() {
+    return static_cast<std::size_t>(choose_.below(static_cast<int>(p_.threads.size())));
+  }
 
   void place() {
     const int n = choose_.of({2, 2, 2, 2, 3, 3, 4});
     const Placement where = static_cast<Placement>(choose_.below(kPlacements));
     const bool far = choose_.percent(50);  // lanes and warps that are no neighbours
-    p_.cluster = where == Placement::kCluster || (where == Placement::kMixed && choose_.percent(60)) ? 2 : 1;
+    p_.cluster =
+        where == Placement::kCluster || (where == Placement::kMixed && choose_.percent(60)) ? 2 : 1;
     if (p_.cluster == 2 && n > 2 && choose_.percent(30)) p_.cluster = 4;
     for (int i = 0; i < n; ++i) {
       Thread t;
       const std::uint8_t u = static_cast<std::uint8_t>(i);
       switch (where) {
         case Placement::kLanes: t.lane = static_cast<std::uint8_t>(far ? 7 * u + 3 : u); break;
-        case Placement::kWarps: t.warp = u, t.lane = static_cast<std::uint8_t>(far ? 5 * u : 0); break;
+        case Placement::kWarps:
+          t.warp = u, t.lane = static_cast<std::uint8_t>(far ? 5 * u : 0);
+          break;
         case Placement::kBlocks: t.block = u; break;
         case Placement::kCluster: t.block = u % p_.cluster, t.warp = u / p_.cluster; break;
         case Placement::kMixed:
@@ -124,8 +134,9 @@ class Generator {
           break;
       }
       const auto taken = [&] {
-        return std::any_of(p_.threads.begin(), p_.threads.end(),
-                           [&](const Thread& o) { return o.block == t.block && o.warp == t.warp && o.lane == t.lane; });
+        return std::any_of(p_.threads.begin(), p_.threads.end(), [&](const Thread& o) {
+          return o.block == t.block && o.warp == t.warp && o.lane == t.lane;
+        });
       };
       while (taken()) t.lane = static_cast<std::uint8_t>((t.lane + 1) % 32);
       p_.threads.push_back(t);
@@ -140,13 +151,14 @@ class Generator {
     l.bytes = narrow ? choose_.of<std::uint8_t>({1, 2}) : choose_.percent(12) ? 8 : 4;
     const std::size_t t = any_thread();
     bool one_cluster = true;
-    for (const Thread& u : p_.threads) one_cluster &= u.block / p_.cluster == p_.threads[0].block / p_.cluster;
+    for (const Thread& u : p_.threads)
+      one_cluster &= u.block / p_.cluster == p_.threads[0].block / p_.cluster;
     bool one_block = true;
     for (const Thread& u : p_.threads) one_block &= u.block == p_.threads[0].block;
     l.shared = (one_block || one_cluster) && choose_.percent(55);
     if (l.shared) l.block = p_.threads[t].block;
-    const bool beside = narrow && n > 0 && p_.locations[n - 1].shared == l.shared && p_.locations[n - 1].bytes <= 2 &&
-                        p_.locations[n - 1].block == l.block;
+    const bool beside = narrow && n > 0 && p_.locations[n - 1].shared == l.shared &&
+                        p_.locations[n - 1].bytes <= 2 && p_.locations[n - 1].block == l.block;
     l.offset = static_cast<std::uint8_t>(beside ? 8 * (n - 1) + 2 : 8 * n);
     p_.locations.push_back(l);
     return static_cast<std::uint8_t>(n);
@@ -160,16 +172,24 @@ class Generator {
     l.bytes = static_cast<std::uint8_t>(l.bytes / 2);
     if (choose_.percent(50)) l.offset = static_cast<std::uint8_t>(l.offset + l.bytes);
     for (const Location& o : p_.locations) {
-      if (o.shared == l.shared && o.block == l.block && o.offset == l.offset && o.bytes == l.bytes) return;
+      if (o.shared == l.shared && o.block == l.block && o.offset == l.offset && o.bytes == l.bytes)
+        return;
     }
     p_.locations.push_back(l);
   }
 
-  bool reaches(std::size_t t, const Location& l) const { return !l.shared || l.block / p_.cluster == p_.threads[t].block / p_.cluster; }
+  bool reaches(std::size_t t, const Location& l) const {
+    return !l.shared || l.block / p_.cluster == p_.threads[t].block / p_.cluster;
+  }
 
-  Scope scope() { return choose_.of({Scope::kCta, Scope::kCta, Scope::kCluster, Scope::kGpu, Scope::kGpu, Scope::kGpu, Scope::kSys}); }
+  Scope scope() {
+    return choose_.of({Scope::kCta, Scope::kCta, Scope::kCluster, Scope::kGpu, Scope::kGpu,
+                       Scope::kGpu, Scope::kSys});
+  }
   // One that reaches all threads, mostly.
-  Scope wide_scope() { return choose_.percent(60) ? choose_.of({Scope::kGpu, Scope::kSys}) : scope(); }
+  Scope wide_scope() {
+    return choose_.percent(60) ? choose_.of({Scope::kGpu, Scope::kSys}) : scope();
+  }
 
   Op access(std::uint8_t at, bool write, Sem sem) {
     Op op;
@@ -202,13 +222,16 @@ class Generator {
     const bool write = choose_.percent(50);
     if (choose_.percent(75)) return access(at, write, Sem::kWeak);
     if (p_.locations[at].bytes >= 4 && choose_.percent(45)) return rmw(at);
-    return access(at, write, write ? choose_.of({Sem::kRelaxed, Sem::kVolatile, Sem::kRelease}) : choose_.of({Sem::kRelaxed, Sem::kVolatile, Sem::kAcquire}));
+    return access(at, write,
+                  write ? choose_.of({Sem::kRelaxed, Sem::kVolatile, Sem::kRelease})
+                        : choose_.of({Sem::kRelaxed, Sem::kVolatile, Sem::kAcquire}));
   }
 
   Op fence() {
     Op op;
     op.kind = Kind::kFence;
-    op.sem = choose_.of({Sem::kAcqRel, Sem::kAcqRel, Sem::kAcqRel, Sem::kSc, Sem::kAcquire, Sem::kRelease});
+    op.sem = choose_.of(
+        {Sem::kAcqRel, Sem::kAcqRel, Sem::kAcqRel, Sem::kSc, Sem::kAcquire, Sem::kRelease});
     op.scope = wide_scope();
     if (choose_.percent(15)) {
       op = Op{};
@@ -225,14 +248,17 @@ class Generator {
   Op stray(std::size_t t) {
     if (choose_.percent(30)) return fence();
     // Of any location that no thread awaits: what is awaited must come.
-    const std::uint8_t at = static_cast<std::uint8_t>(choose_.below(static_cast<int>(p_.locations.size())));
+    const std::uint8_t at =
+        static_cast<std::uint8_t>(choose_.below(static_cast<int>(p_.locations.size())));
     if (!reaches(t, p_.locations[at])) return fence();
     bool awaited = false;
     for (const Thread& u : p_.threads) {
       for (const Op& op : u.ops) awaited |= awaits(op) && op.location == at;
     }
     const bool write = !awaited && choose_.percent(50);
-    if (!write) return access(at, false, choose_.of({Sem::kRelaxed, Sem::kVolatile, Sem::kAcquire, Sem::kWeak}));
+    if (!write)
+      return access(at, false,
+                    choose_.of({Sem::kRelaxed, Sem::kVolatile, Sem::kAcquire, Sem::kWeak}));
     if (p_.locations[at].bytes >= 4 && choose_.percent(50)) return rmw(at);
     return access(at, true, choose_.of({Sem::kRelaxed, Sem::kVolatile, Sem::kRelease, Sem::kWeak}));
   }
@@ -247,7 +273,9 @@ class Generator {
     if (ops.size() + all.size() > kMaxOps) return;
     ops.insert(ops.begin() + at, all);
   }
-  int position(std::size_t t) { return choose_.below(static_cast<int>(p_.threads[t].ops.size()) + 1); }
+  int position(std::size_t t) {
+    return choose_.below(static_cast<int>(p_.threads[t].ops.size()) + 1);
+  }
 
   // Two threads of one kind of neighbourhood, in any order.
   template <class Near>
@@ -286,7 +314,11 @@ class Generator {
     const std::uint8_t f = locate(false);
     if (!reaches(a, p_.locations[f]) || !reaches(b, p_.locations[f])) return;
     std::uint64_t last = 1;
-    Op write = choose_.percent(60) ? access(f, true, choose_.of({Sem::kRelease, Sem::kRelease, Sem::kRelaxed, Sem::kVolatile})) : rmw(f);
+    Op write =
+        choose_.percent(60)
+            ? access(f, true,
+                     choose_.of({Sem::kRelease, Sem::kRelease, Sem::kRelaxed, Sem::kVolatile}))
+            : rmw(f);
     write.value = 1;
     if (choose_.percent(45)) {
       put(a, position(a), {fence(), write});
@@ -294,12 +326,16 @@ class Generator {
       put(a, position(a), {write});
     }
     if (choose_.percent(15)) {  // once more
-      Op again = choose_.percent(50) ? access(f, true, choose_.of({Sem::kRelease, Sem::kRelaxed, Sem::kVolatile})) : rmw(f);
+      Op again = choose_.percent(50)
+                     ? access(f, true, choose_.of({Sem::kRelease, Sem::kRelaxed, Sem::kVolatile}))
+                     : rmw(f);
       again.value = 2;
       if (again.rmw == Rmw::kAdd && again.kind != Kind::kStore) again.value = 1;
       if (again.rmw == Rmw::kCas && again.kind == Kind::kAtom) again.compare = 1;
       const auto& ops = p_.threads[a].ops;
-      const auto first = std::find_if(ops.begin(), ops.end(), [&](const Op& op) { return accesses_memory(op) && op.location == f; });
+      const auto first = std::find_if(ops.begin(), ops.end(), [&](const Op& op) {
+        return accesses_memory(op) && op.location == f;
+      });
       const int from = static_cast<int>(first - ops.begin()) + 1;
       put(a, from + choose_.below(static_cast<int>(ops.size()) - from + 1), {again});
       last = 2;
@@ -311,7 +347,8 @@ class Generator {
         Op next;
         next.kind = Kind::kAwaitCas;
         next.rmw = Rmw::kCas;
-        next.sem = choose_.of({Sem::kRelaxed, Sem::kRelaxed, Sem::kAcquire, Sem::kRelease, Sem::kAcqRel});
+        next.sem =
+            choose_.of({Sem::kRelaxed, Sem::kRelaxed, Sem::kAcquire, Sem::kRelease, Sem::kAcqRel});
         next.scope = wide_scope();
         next.location = f;
         next.compare = last;
@@ -377,7 +414,11 @@ class Generator {
       take.scope = wide_scope();
       take.location = f;
       take.value = 1;
-      Op give = choose_.percent(60) ? access(f, true, choose_.of({Sem::kRelease, Sem::kRelease, Sem::kRelaxed, Sem::kVolatile})) : rmw(f);
+      Op give =
+          choose_.percent(60)
+              ? access(f, true,
+                       choose_.of({Sem::kRelease, Sem::kRelease, Sem::kRelaxed, Sem::kVolatile}))
+              : rmw(f);
       if (give.kind != Kind::kStore) give.kind = Kind::kAtom, give.rmw = Rmw::kExch;
       give.value = 0;
       const int from = position(t);
@@ -413,7 +454,10 @@ class Generator {
   // Of two warps of one block: each waits, or one arrives only.
   void named_barrier() {
     std::size_t a = 0, b = 0;
-    if (!pair(a, b, [](const Thread& t, const Thread& u) { return t.block == u.block && t.warp != u.warp; })) return warp_barrier();
+    if (!pair(a, b, [](const Thread& t, const Thread& u) {
+          return t.block == u.block && t.warp != u.warp;
+        }))
+      return warp_barrier();
     Op wait, arrive;
     wait.kind = arrive.kind = Kind::kBarSync;
     if (choose_.percent(50)) arrive.kind = Kind::kBarArrive;
@@ -429,17 +473,23 @@ class Generator {
 
   void warp_barrier() {
     std::size_t a = 0, b = 0;
-    if (!pair(a, b, [](const Thread& t, const Thread& u) { return t.block == u.block && t.warp == u.warp; })) return flag();
+    if (!pair(a, b, [](const Thread& t, const Thread& u) {
+          return t.block == u.block && t.warp == u.warp;
+        }))
+      return flag();
     Op op;
     op.kind = Kind::kWarpSync;
     const bool all = choose_.percent(50);
     for (std::size_t t = 0; t < p_.threads.size(); ++t) {
       const Thread& u = p_.threads[t];
-      if (u.block == p_.threads[a].block && u.warp == p_.threads[a].warp && (all || t == a || t == b)) op.mask |= 1u << u.lane;
+      if (u.block == p_.threads[a].block && u.warp == p_.threads[a].warp &&
+          (all || t == a || t == b))
+        op.mask |= 1u << u.lane;
     }
     for (std::size_t t = 0; t < p_.threads.size(); ++t) {
       const Thread& u = p_.threads[t];
-      if (u.block == p_.threads[a].block && u.warp == p_.threads[a].warp && (op.mask >> u.lane & 1)) put(t, position(t), {op});
+      if (u.block == p_.threads[a].block && u.warp == p_.threads[a].warp && (op.mask >> u.lane & 1))
+        put(t, position(t), {op});
     }
   }
 
@@ -459,7 +509,8 @@ class Generator {
       wait.sem = Sem::kAcquire;
       const int from = position(t);
       int to = from;
-      if (choose_.percent(25)) to += choose_.below(static_cast<int>(p_.threads[t].ops.size()) - from + 1);
+      if (choose_.percent(25))
+        to += choose_.below(static_cast<int>(p_.threads[t].ops.size()) - from + 1);
       put(t, to, {wait});
       if (arrive.sem == Sem::kRelaxed && choose_.percent(50)) {
         put(t, from, {fence(), arrive});
@@ -472,14 +523,17 @@ class Generator {
   void mbarrier() {
     if (p_.objects.size() == kMaxObjects) return flag();
     std::size_t a = 0, b = 0;
-    const auto cluster_mates = [&](const Thread& t, const Thread& u) { return t.block / p_.cluster == u.block / p_.cluster; };
+    const auto cluster_mates = [&](const Thread& t, const Thread& u) {
+      return t.block / p_.cluster == u.block / p_.cluster;
+    };
     if (!pair(a, b, cluster_mates)) return flag();
     Object object;
     object.block = p_.threads[b].block;
     const std::uint8_t id = static_cast<std::uint8_t>(p_.objects.size());
     std::vector<std::size_t> arriving{a};
     for (std::size_t t = 0; t < p_.threads.size(); ++t) {
-      if (t != a && cluster_mates(p_.threads[t], p_.threads[b]) && choose_.percent(35)) arriving.push_back(t);
+      if (t != a && cluster_mates(p_.threads[t], p_.threads[b]) && choose_.percent(35))
+        arriving.push_back(t);
     }
     object.count = static_cast<std::uint8_t>(arriving.size());
     p_.objects.push_back(object);
@@ -503,7 +557,9 @@ class Generator {
       int at = position(t);
       if (t == b) {  // before it waits
         const auto& ops = p_.threads[t].ops;
-        const auto w = std::find_if(ops.begin(), ops.end(), [&](const Op& op) { return op.kind == Kind::kWait && op.id == id; });
+        const auto w = std::find_if(ops.begin(), ops.end(), [&](const Op& op) {
+          return op.kind == Kind::kWait && op.id == id;
+        });
         at = choose_.below(static_cast<int>(w - ops.begin()) + 1);
       }
       if (choose_.percent(25)) {
@@ -530,7 +586,8 @@ class Generator {
       if (has_result(ops[i])) reads.push_back(i);
     }
     if (reads.empty() || ops.size() == kMaxOps) return;
-    const std::size_t read = reads[static_cast<std::size_t>(choose_.below(static_cast<int>(reads.size())))];
+    const std::size_t read =
+        reads[static_cast<std::size_t>(choose_.below(static_cast<int>(reads.size())))];
     std::vector<std::uint64_t> values{0};
     for (const Thread& u : p_.threads) {
       for (const Op& op : u.ops) {

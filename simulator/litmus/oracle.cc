@@ -33,7 +33,9 @@ bool may_block(const Program& p) {
 class Explorer {
  public:
   Explorer(const Program& program, const Search& search)
-      : setting_(program, search.rules), search_(search), whole_(search.everything || may_block(program)) {}
+      : setting_(program, search.rules),
+        search_(search),
+        whole_(search.everything || may_block(program)) {}
 
   Judgement run() {
     explore(Execution(setting_), 0, false);
@@ -81,7 +83,8 @@ class Explorer {
       std::uint8_t next_asleep = 0;
       for (std::uint8_t u = asleep; u != 0; u = static_cast<std::uint8_t>(u & (u - 1))) {
         const int other = std::countr_zero(u);
-        if (!search_.every_order && setting_.independent(t, before.next(t), other, before.next(other))) {
+        if (!search_.every_order &&
+            setting_.independent(t, before.next(t), other, before.next(other))) {
           next_asleep |= static_cast<std::uint8_t>(1u << other);
         }
       }
@@ -89,7 +92,8 @@ class Explorer {
       const std::size_t known = races_.size();
       after.step(t, races_);
       const bool races = raced || races_.size() > known;
-      if (search_.everything) judgement_.races.insert(races_.begin() + static_cast<std::ptrdiff_t>(known), races_.end());
+      if (search_.everything)
+        judgement_.races.insert(races_.begin() + static_cast<std::ptrdiff_t>(known), races_.end());
       races_.resize(known);
       if (races && !whole_) {
         racy_ = true;
@@ -110,6 +114,8 @@ class Explorer {
 
 }  // namespace
 
-Judgement judge(const Program& program, const Search& search) { return Explorer(program, search).run(); }
+Judgement judge(const Program& program, const Search& search) {
+  return Explorer(program, search).run();
+}
 
 }  // namespace lockstep::litmus

@@ -22,7 +22,8 @@ enum class Verdict : std::uint8_t {
 };
 const char* name(Verdict v);
 
-// Of the executions with one outcome: what the threads have read, and what is left in global memory.
+// Of the executions with one outcome: what the threads have read, and what is left in global
+// memory.
 struct OfOutcome {
   bool races = false, free = false;
 };
@@ -30,17 +31,19 @@ struct OfOutcome {
 struct Judgement {
   Verdict verdict = Verdict::kFree;
   std::uint64_t steps = 0, executions = 0;
-  bool cut = false;  // executions that go round a loop many times were not looked at
-  std::set<Race> races;                       // of all executions, with `everything`
+  bool cut = false;      // executions that go round a loop many times were not looked at
+  std::set<Race> races;  // of all executions, with `everything`
   std::map<std::uint64_t, OfOutcome> outcomes;  // likewise
 };
 
 struct Search {
   Rules rules;
-  // Looks at all that follows a race, for Judgement::races and ::outcomes. Else only where the program might block.
+  // Looks at all that follows a race, for Judgement::races and ::outcomes. Else only where the
+  // program might block.
   bool everything = false;
   std::uint64_t most_steps = 20'000;
-  bool every_order = false;  // of steps that do not touch each other, too: a test of the search itself
+  bool every_order =
+      false;  // of steps that do not touch each other, too: a test of the search itself
 };
 
 Judgement judge(const Program& program, const Search& search = {});

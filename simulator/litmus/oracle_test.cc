@@ -1,4 +1,7 @@
-// The oracle against verdicts argued by hand, and against a search that looks at every order of steps.
+// The oracle against verdicts argued by hand, and against a search that looks at every order of
+// steps.
+#include "simulator/litmus/oracle.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +9,6 @@
 #include <sstream>
 
 #include "simulator/litmus/generator.h"
-#include "simulator/litmus/oracle.h"
 #include "simulator/litmus/text.h"
 
 namespace lockstep::litmus {
@@ -26,7 +28,8 @@ TEST(Oracle, JudgesShapesAsTheManualDoes) {
   EXPECT_GT(all.size(), 90u);
   for (const Named& shape : all) {
     ASSERT_EQ(shape.expected.size(), 1u) << shape.name;
-    EXPECT_THAT(shape.expected[0], StartsWith(name(judge(shape.program).verdict))) << to_text(shape.program, shape.name);
+    EXPECT_THAT(shape.expected[0], StartsWith(name(judge(shape.program).verdict)))
+        << to_text(shape.program, shape.name);
   }
 }
 
@@ -34,10 +37,12 @@ TEST(Oracle, JudgesShapesAsTheManualDoes) {
 TEST(Oracle, StopsAtARaceWithoutAnotherVerdict) {
   Search everything;
   everything.everything = true;
-  for (const Named& shape : shapes()) EXPECT_EQ(judge(shape.program).verdict, judge(shape.program, everything).verdict) << shape.name;
+  for (const Named& shape : shapes())
+    EXPECT_EQ(judge(shape.program).verdict, judge(shape.program, everything).verdict) << shape.name;
 }
 
-// Steps that do not touch each other come in one order; verdicts, outcomes and races are those of all orders.
+// Steps that do not touch each other come in one order; verdicts, outcomes and races are those of
+// all orders.
 TEST(Oracle, LeavesOutNoExecutionThatDiffers) {
   Search some;
   some.everything = true;
@@ -115,7 +120,8 @@ P0 0.0.0: st.weak x 1; fence.sc.gpu; st.relaxed.gpu f 1
 P1 1.0.0: await.ld.relaxed.gpu f 1; st.weak y 1; fence.sc.gpu; ld.weak x
 )";
   EXPECT_EQ(verdict(store_buffering), Verdict::kFree);
-  EXPECT_EQ(verdict(store_buffering, {.fence_sc = false}), Verdict::kFree);  // the pattern of two fences, too
+  EXPECT_EQ(verdict(store_buffering, {.fence_sc = false}),
+            Verdict::kFree);  // the pattern of two fences, too
   const char* const weak_flag = R"(
 litmus fence_sc_without_a_pattern
 x global+0 4
@@ -177,7 +183,8 @@ TEST(Text, IsReadAsItIsWritten) {
     EXPECT_EQ(again[0].name, "again");
     EXPECT_THAT(again[0].expected, ::testing::ElementsAre("something"));
     EXPECT_EQ(to_text(again[0].program, "again"), to_text(p, "again"));
-    EXPECT_EQ(judge(again[0].program).verdict, judge(p).verdict) << to_text(p, std::to_string(number));
+    EXPECT_EQ(judge(again[0].program).verdict, judge(p).verdict)
+        << to_text(p, std::to_string(number));
   }
   EXPECT_GT(read, 900);
 }
@@ -191,9 +198,12 @@ TEST(Text, NamesTheLineThatItCannotRead) {
     }
     return std::string();
   };
-  EXPECT_THAT(message("litmus a\nx global+0 4\nP0 0.0.0: st.weak y 1\n"), ::testing::HasSubstr("line 3: P0 0.0.0: st.weak y 1: no location 'y'"));
-  EXPECT_THAT(message("litmus a\nx global+0 4\nP0 0.0.0: ld.weak x 1\n"), ::testing::HasSubstr("'1' is too much"));
-  EXPECT_THAT(message("litmus a\nx global+0 4\nP0 0.0.0: st.acquire.gpu x 1\n"), ::testing::HasSubstr("a store's order"));
+  EXPECT_THAT(message("litmus a\nx global+0 4\nP0 0.0.0: st.weak y 1\n"),
+              ::testing::HasSubstr("line 3: P0 0.0.0: st.weak y 1: no location 'y'"));
+  EXPECT_THAT(message("litmus a\nx global+0 4\nP0 0.0.0: ld.weak x 1\n"),
+              ::testing::HasSubstr("'1' is too much"));
+  EXPECT_THAT(message("litmus a\nx global+0 4\nP0 0.0.0: st.acquire.gpu x 1\n"),
+              ::testing::HasSubstr("a store's order"));
   EXPECT_THAT(message("x global+0 4\n"), ::testing::HasSubstr("must come first"));
 }
 

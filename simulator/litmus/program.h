@@ -1,7 +1,8 @@
 // Litmus programs: a few threads, a few places in memory, straight-line code.
 //
 // A program is small enough that an oracle can look at every execution of it (oracle.h). It is
-// written as PTX for the simulated GPU (ptx.h), and as readable text for reports and lists (text.h).
+// written as PTX for the simulated GPU (ptx.h), and as readable text for reports and lists
+// (text.h).
 #pragma once
 
 #include <cstdint>
@@ -23,17 +24,18 @@ enum class Sem : std::uint8_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, 
 enum class Kind : std::uint8_t {
   kLoad,
   kStore,
-  kAtom,          // reads, changes and gives the old value
-  kRed,           // changes
-  kAwaitLoad,     // loads until it reads `compare`
-  kAwaitCas,      // compare-and-swap until it finds `compare`
-  kFence,         // sem and scope
-  kMembar,        // the older spelling of fence.sc
-  kProxyFence,    // orders no threads; `id`: which (kProxies)
-  kBranch,        // to operation `target` if the result of operation `id` is `compare`, or is not: `equal`
-  kBarSync,       // block barrier `id` of `warps` warps, all of the block where 0
-  kBarArrive,     // arrives there and does not wait; `warps` is not 0
-  kWarpSync,      // of the lanes in `mask`
+  kAtom,           // reads, changes and gives the old value
+  kRed,            // changes
+  kAwaitLoad,      // loads until it reads `compare`
+  kAwaitCas,       // compare-and-swap until it finds `compare`
+  kFence,          // sem and scope
+  kMembar,         // the older spelling of fence.sc
+  kProxyFence,     // orders no threads; `id`: which (kProxies)
+  kBranch,         // to operation `target` if the result of operation `id` is `compare`, or is not:
+                   // `equal`
+  kBarSync,        // block barrier `id` of `warps` warps, all of the block where 0
+  kBarArrive,      // arrives there and does not wait; `warps` is not 0
+  kWarpSync,       // of the lanes in `mask`
   kClusterArrive,  // kRelease or kRelaxed
   kClusterWait,
   kArrive,  // at mbarrier `id`: kRelease or kRelaxed
@@ -47,7 +49,7 @@ struct Op {
   Sem sem = Sem::kWeak;
   Scope scope = Scope::kGpu;
   Rmw rmw = Rmw::kExch;
-  bool used = true;          // kAtom: the thread keeps what it has read
+  bool used = true;           // kAtom: the thread keeps what it has read
   std::uint8_t location = 0;  // of memory operations
   std::uint8_t id = 0;        // of a barrier or mbarrier
   std::uint8_t warps = 0;
@@ -62,11 +64,16 @@ struct Op {
 inline constexpr const char* kProxies[] = {"alias", "async", "async.global", "async.shared::cta"};
 
 inline bool accesses_memory(const Op& op) { return op.kind <= Kind::kAwaitCas; }
-inline bool awaits(const Op& op) { return op.kind == Kind::kAwaitLoad || op.kind == Kind::kAwaitCas; }
-inline bool is_cas(const Op& op) {
-  return op.kind == Kind::kAwaitCas || ((op.kind == Kind::kAtom || op.kind == Kind::kRed) && op.rmw == Rmw::kCas);
+inline bool awaits(const Op& op) {
+  return op.kind == Kind::kAwaitLoad || op.kind == Kind::kAwaitCas;
 }
-inline bool has_result(const Op& op) { return op.kind == Kind::kLoad || (op.kind == Kind::kAtom && op.used); }
+inline bool is_cas(const Op& op) {
+  return op.kind == Kind::kAwaitCas ||
+         ((op.kind == Kind::kAtom || op.kind == Kind::kRed) && op.rmw == Rmw::kCas);
+}
+inline bool has_result(const Op& op) {
+  return op.kind == Kind::kLoad || (op.kind == Kind::kAtom && op.used);
+}
 // Whether a thread reads with it, or writes: a cas that finds another value does not.
 inline bool may_read(const Op& op) { return accesses_memory(op) && op.kind != Kind::kStore; }
 inline bool may_write(const Op& op) {
@@ -86,7 +93,7 @@ struct Thread {
 struct Location {
   std::string name;
   bool shared = false;
-  std::uint8_t block = 0;                // whose shared memory
+  std::uint8_t block = 0;              // whose shared memory
   std::uint8_t offset = 0, bytes = 4;  // in an arena of kArenaBytes
   bool operator==(const Location&) const = default;
 };
@@ -102,25 +109,26 @@ struct Program {
   std::vector<Location> locations;
   std::vector<Object> objects;
   std::uint8_t cluster = 1;  // blocks of a cluster
-  // Copies of the whole program, side by side: one in each of the first lanes of the warps. Every copy has
-  // its own locations, one after another in memory, as the elements of an array are.
+  // Copies of the whole program, side by side: one in each of the first lanes of the warps. Every
+  // copy has its own locations, one after another in memory, as the elements of an array are.
   std::uint8_t copies = 1;
   bool generic = false;  // addresses are generic
   bool operator==(const Program&) const = default;
 
-  std::uint32_t blocks() const;            // of the grid, a multiple of `cluster`
-  std::uint32_t warps() const;             // of a block
-  bool uses_shared() const;                // locations or mbarriers there
-  bool uses_remote() const;                // another block's shared memory
-  std::size_t size() const;                // operations
+  std::uint32_t blocks() const;  // of the grid, a multiple of `cluster`
+  std::uint32_t warps() const;   // of a block
+  bool uses_shared() const;      // locations or mbarriers there
+  bool uses_remote() const;      // another block's shared memory
+  std::size_t size() const;      // operations
 };
 
-// An execution's outcome is the sum of these over what its threads have read and what is left in global memory.
-// 0 where an operation was never reached.
+// An execution's outcome is the sum of these over what its threads have read and what is left in
+// global memory. 0 where an operation was never reached.
 std::uint64_t outcome_of_result(int thread, int op, std::uint64_t value);
 std::uint64_t outcome_of_memory(int location, std::uint64_t value);
 
-// Why it is no program that PTX allows and the simulated GPU can run to its end; else empty. It may still block for ever.
+// Why it is no program that PTX allows and the simulated GPU can run to its end; else empty. It may
+// still block for ever.
 std::string invalid(const Program& program);
 
 }  // namespace lockstep::litmus

@@ -1,13 +1,14 @@
 #include "simulator/litmus/ptx.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace lockstep::litmus {
 namespace {
 
-constexpr const char* kSems[] = {".weak", ".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".sc"};
+constexpr const char* kSems[] = {".weak",    ".volatile", ".relaxed", ".acquire",
+                                 ".release", ".acq_rel",  ".sc"};
 constexpr const char* kScopes[] = {".cta", ".cluster", ".gpu", ".sys"};
 
 std::string order(const Op& op) {
@@ -32,10 +33,12 @@ class Writer {
     line(fmt::format(".visible .entry k{}(.param .u64 arena, .param .u64 results)", number));
     line("{");
     if (shared) line(fmt::format(".shared .align 8 .b8 s[{}];", kArenaBytes * p.copies));
-    if (!p.objects.empty()) line(fmt::format(".shared .align 8 .b64 m[{}];", p.objects.size() * p.copies));
+    if (!p.objects.empty())
+      line(fmt::format(".shared .align 8 .b64 m[{}];", p.objects.size() * p.copies));
     line(".reg .pred p, any, is<4>; .reg .b32 id, block, key, copy, sa, ma, sr<4>, mr<4>, a<6>;");
     line(".reg .b64 g, o, state, wide, w<6>;");
-    line(fmt::format(".reg .b32 r<{}>; .reg .b64 q<{}>;", kMaxThreads * kMaxOps, kMaxThreads * kMaxOps));
+    line(fmt::format(".reg .b32 r<{}>; .reg .b64 q<{}>;", kMaxThreads * kMaxOps,
+                     kMaxThreads * kMaxOps));
     line("ld.param.u64 g, [arena];");
     line("ld.param.u64 o, [results];");
     line("mov.u32 id, %tid.x;");
@@ -51,7 +54,8 @@ class Writer {
     // The other threads of the grid end before anybody begins.
     line("setp.ne.u32 any, 0, 0;");
     for (std::size_t t = 0; t < p.threads.size(); ++t) {
-      line(fmt::format("setp.eq.u32 is{}, key, {};", t, p.threads[t].block * 128 + p.threads[t].warp * 32 + p.threads[t].lane));
+      line(fmt::format("setp.eq.u32 is{}, key, {};", t,
+                       p.threads[t].block * 128 + p.threads[t].warp * 32 + p.threads[t].lane));
       line(fmt::format("or.pred any, any, is{};", t));
     }
     if (p.copies > 1) {
@@ -80,12 +84,16 @@ class Writer {
       std::vector<std::string> stores;
       for (const Location& l : p.locations) {
         if (!l.shared || l.block != b) continue;
-        for (int c = 0; c < p.copies; ++c) stores.push_back(fmt::format("st.shared.b{} [s+{}], 0;", 8 * l.bytes, l.offset * p.copies + c * l.bytes));
+        for (int c = 0; c < p.copies; ++c)
+          stores.push_back(fmt::format("st.shared.b{} [s+{}], 0;", 8 * l.bytes,
+                                       l.offset * p.copies + c * l.bytes));
       }
       for (std::size_t i = 0; i < p.objects.size(); ++i) {
         if (p.objects[i].block != b) continue;
         for (int c = 0; c < p.copies; ++c) {
-          stores.push_back(fmt::format("mbarrier.init.shared.b64 [m+{}], {};", 8 * (i * p.copies + static_cast<std::size_t>(c)), p.objects[i].count));
+          stores.push_back(fmt::format("mbarrier.init.shared.b64 [m+{}], {};",
+                                       8 * (i * p.copies + static_cast<std::size_t>(c)),
+                                       p.objects[i].count));
         }
       }
       if (stores.empty()) continue;
@@ -112,8 +120,10 @@ class Writer {
       if (b == t.block || b / p.cluster != t.block / p.cluster) continue;
       bool locations = false, objects = false;
       for (const Op& op : t.ops) {
-        locations |= accesses_memory(op) && p.locations[op.location].shared && p.locations[op.location].block == b;
-        objects |= (op.kind == Kind::kArrive || op.kind == Kind::kWait) && p.objects[op.id].block == b;
+        locations |= accesses_memory(op) && p.locations[op.location].shared &&
+                     p.locations[op.location].block == b;
+        objects |=
+            (op.kind == Kind::kArrive || op.kind == Kind::kWait) && p.objects[op.id].block == b;
       }
       if (locations) {
         line("mov.u32 sa, s;");
@@ -126,15 +136,20 @@ class Writer {
       }
     }
     bool own_objects = false;
-    for (const Op& op : t.ops) own_objects |= (op.kind == Kind::kArrive || op.kind == Kind::kWait) && p.objects[op.id].block == t.block;
+    for (const Op& op : t.ops)
+      own_objects |=
+          (op.kind == Kind::kArrive || op.kind == Kind::kWait) && p.objects[op.id].block == t.block;
     if (own_objects && p.copies > 1) {
       line("mov.u32 ma, m;");
       line("mad.lo.u32 ma, copy, 8, ma;");
     }
     if (p.copies > 1 || p.generic) addresses(t);
-    const bool branches = std::any_of(t.ops.begin(), t.ops.end(), [](const Op& op) { return op.kind == Kind::kBranch; });
+    const bool branches = std::any_of(t.ops.begin(), t.ops.end(),
+                                      [](const Op& op) { return op.kind == Kind::kBranch; });
     for (std::size_t i = 0; branches && i < t.ops.size(); ++i) {
-      if (has_result(t.ops[i])) line(fmt::format("mov.b{} {}, 0;", bits_of_result(t.ops[i]), result(number, static_cast<int>(i))));
+      if (has_result(t.ops[i]))
+        line(fmt::format("mov.b{} {}, 0;", bits_of_result(t.ops[i]),
+                         result(number, static_cast<int>(i))));
     }
     for (std::size_t i = 0; i < t.ops.size(); ++i) {
       if (branches) line(fmt::format("N{}_{}:", number, i));
@@ -145,7 +160,9 @@ class Writer {
     if (branches) line(fmt::format("N{}_{}:", number, t.ops.size()));
     for (std::size_t i = 0; i < t.ops.size(); ++i) {
       if (!has_result(t.ops[i])) continue;
-      line(fmt::format("st.global.b{} [o+{}], {};", bits_of_result(t.ops[i]), result_offset(number, static_cast<int>(i)), result(number, static_cast<int>(i))));
+      line(fmt::format("st.global.b{} [o+{}], {};", bits_of_result(t.ops[i]),
+                       result_offset(number, static_cast<int>(i)),
+                       result(number, static_cast<int>(i))));
     }
     // Shared memory is there until all of the cluster are done.
     if (p.cluster > 1 && p.uses_shared()) {
@@ -176,14 +193,18 @@ class Writer {
         }
       }
       if (p.copies == 1) continue;
-      line(wide(l) ? fmt::format("mad.wide.u32 w{}, copy, {}, w{};", n, l.bytes, n) : fmt::format("mad.lo.u32 a{}, copy, {}, a{};", n, l.bytes, n));
+      line(wide(l) ? fmt::format("mad.wide.u32 w{}, copy, {}, w{};", n, l.bytes, n)
+                   : fmt::format("mad.lo.u32 a{}, copy, {}, a{};", n, l.bytes, n));
     }
   }
 
-  int bits_of_result(const Op& op) const { return program_->locations[op.location].bytes == 8 ? 64 : 32; }
+  int bits_of_result(const Op& op) const {
+    return program_->locations[op.location].bytes == 8 ? 64 : 32;
+  }
   std::string result(int thread, int op) const {
     const Op& o = program_->threads[thread].ops[op];
-    return fmt::format("{}{}", program_->locations[o.location].bytes == 8 ? "q" : "r", thread * kMaxOps + op);
+    return fmt::format("{}{}", program_->locations[o.location].bytes == 8 ? "q" : "r",
+                       thread * kMaxOps + op);
   }
 
   void operation(int number, int index) {
@@ -200,17 +221,23 @@ class Writer {
         base = own ? "s" : fmt::format("sr{}", l.block);
       }
       std::string address = fmt::format("[{}+{}]", base, l.offset);
-      if (p.copies > 1 || p.generic) address = fmt::format("[{}{}]", wide(l) ? "w" : "a", op.location);
+      if (p.copies > 1 || p.generic)
+        address = fmt::format("[{}{}]", wide(l) ? "w" : "a", op.location);
       if (p.generic) space.clear();
       const int bits = 8 * l.bytes;
-      const std::string d = op.kind == Kind::kStore || op.kind == Kind::kRed ? std::string() : result(number, index);
+      const std::string d =
+          op.kind == Kind::kStore || op.kind == Kind::kRed ? std::string() : result(number, index);
       const auto repeat = [&] {
         line(fmt::format("setp.ne.b{} p, {}, {};", bits < 32 ? 32 : bits, d, op.compare));
         line(fmt::format("@p bra {};", label));
       };
       switch (op.kind) {
-        case Kind::kLoad: line(fmt::format("ld{}{}.u{} {}, {};", order(op), space, bits, d, address)); return;
-        case Kind::kStore: line(fmt::format("st{}{}.u{} {}, {};", order(op), space, bits, address, op.value)); return;
+        case Kind::kLoad:
+          line(fmt::format("ld{}{}.u{} {}, {};", order(op), space, bits, d, address));
+          return;
+        case Kind::kStore:
+          line(fmt::format("st{}{}.u{} {}, {};", order(op), space, bits, address, op.value));
+          return;
         case Kind::kAwaitLoad:
           line(label + ":");
           line(fmt::format("ld{}{}.u{} {}, {};", order(op), space, bits, d, address));
@@ -218,31 +245,43 @@ class Writer {
           return;
         case Kind::kAwaitCas:
           line(label + ":");
-          line(fmt::format("atom{}{}.cas.b{} {}, {}, {}, {};", order(op), space, bits, d, address, op.compare, op.value));
+          line(fmt::format("atom{}{}.cas.b{} {}, {}, {}, {};", order(op), space, bits, d, address,
+                           op.compare, op.value));
           repeat();
           return;
-        case Kind::kRed: line(fmt::format("red{}{}.add.u{} {}, {};", order(op), space, bits, address, op.value)); return;
+        case Kind::kRed:
+          line(fmt::format("red{}{}.add.u{} {}, {};", order(op), space, bits, address, op.value));
+          return;
         default: break;
       }
-      const char* const change = op.rmw == Rmw::kExch ? "exch.b" : op.rmw == Rmw::kAdd ? "add.u" : "cas.b";
+      const char* const change = op.rmw == Rmw::kExch  ? "exch.b"
+                                 : op.rmw == Rmw::kAdd ? "add.u"
+                                                       : "cas.b";
       const std::string compare = op.rmw == Rmw::kCas ? fmt::format("{}, ", op.compare) : "";
-      line(fmt::format("atom{}{}.{}{} {}, {}, {}{};", order(op), space, change, bits, d, address, compare, op.value));
+      line(fmt::format("atom{}{}.{}{} {}, {}, {}{};", order(op), space, change, bits, d, address,
+                       compare, op.value));
       return;
     }
     const auto object = [&] {
       const bool own = p.objects[op.id].block == t.block;
       const std::string here = p.copies > 1 ? "ma" : "m";
-      return fmt::format("[{}+{}]", own ? here : fmt::format("mr{}", p.objects[op.id].block), 8 * op.id * p.copies);
+      return fmt::format("[{}+{}]", own ? here : fmt::format("mr{}", p.objects[op.id].block),
+                         8 * op.id * p.copies);
     };
     switch (op.kind) {
       case Kind::kFence: line(fmt::format("fence{};", order(op))); break;
-      case Kind::kMembar: line(fmt::format("membar.{};", op.scope == Scope::kCta ? "cta" : op.scope == Scope::kGpu ? "gl" : "sys")); break;
+      case Kind::kMembar:
+        line(fmt::format("membar.{};", op.scope == Scope::kCta   ? "cta"
+                                       : op.scope == Scope::kGpu ? "gl"
+                                                                 : "sys"));
+        break;
       case Kind::kProxyFence: line(fmt::format("fence.proxy.{};", kProxies[op.id])); break;
       case Kind::kBranch:
         if (op.id == kAlways) {
           line(fmt::format("bra N{}_{};", number, op.target));
         } else {
-          line(fmt::format("setp.{}.b{} p, {}, {};", op.equal ? "eq" : "ne", bits_of_result(t.ops[op.id]), result(number, op.id), op.compare));
+          line(fmt::format("setp.{}.b{} p, {}, {};", op.equal ? "eq" : "ne",
+                           bits_of_result(t.ops[op.id]), result(number, op.id), op.compare));
           line(fmt::format("@p bra N{}_{};", number, op.target));
         }
         break;
@@ -252,16 +291,21 @@ class Writer {
                          op.warps != 0 ? fmt::format(", {}", 32 * op.warps) : ""));
         break;
       case Kind::kWarpSync: line(fmt::format("bar.warp.sync {:#x};", op.mask)); break;
-      case Kind::kClusterArrive: line(fmt::format("barrier.cluster.arrive{};", kSems[static_cast<int>(op.sem)])); break;
+      case Kind::kClusterArrive:
+        line(fmt::format("barrier.cluster.arrive{};", kSems[static_cast<int>(op.sem)]));
+        break;
       case Kind::kClusterWait: line("barrier.cluster.wait;"); break;
       case Kind::kArrive: {
         const bool own = p.objects[op.id].block == t.block;
-        line(fmt::format("mbarrier.arrive{}{}.b64 {}, {};", order(op), own ? ".shared" : ".shared::cluster", own ? "state" : "_", object()));
+        line(fmt::format("mbarrier.arrive{}{}.b64 {}, {};", order(op),
+                         own ? ".shared" : ".shared::cluster", own ? "state" : "_", object()));
         break;
       }
       case Kind::kWait:
         line(label + ":");
-        line(fmt::format("mbarrier.{}.parity{}.shared.b64 p, {}, {};", index % 2 == 0 ? "test_wait" : "try_wait", order(op), object(), op.value & 1));
+        line(fmt::format("mbarrier.{}.parity{}.shared.b64 p, {}, {};",
+                         index % 2 == 0 ? "test_wait" : "try_wait", order(op), object(),
+                         op.value & 1));
         line(fmt::format("@!p bra {};", label));
         break;
       default: break;

@@ -19,10 +19,13 @@ struct OpName {
 
 // A thread's results: 8 bytes for each of its operations, read or not.
 inline constexpr std::uint32_t kResultBytes = 8 * kMaxOps * kMaxThreads;
-constexpr std::uint32_t result_offset(int thread, int op) { return static_cast<std::uint32_t>(8 * (thread * kMaxOps + op)); }
+constexpr std::uint32_t result_offset(int thread, int op) {
+  return static_cast<std::uint32_t>(8 * (thread * kMaxOps + op));
+}
 
 struct Module {
-  // Kernels k0, k1, ... with two parameters: an arena of global memory, all zero, and room for results.
+  // Kernels k0, k1, ... with two parameters: an arena of global memory, all zero, and room for
+  // results.
   std::string text;
   // By kernel, and by line from its first one: whose code stands there.
   struct Lines {

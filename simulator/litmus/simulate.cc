@@ -19,7 +19,9 @@ struct Simulator::State {
   Module text;
   std::unique_ptr<engine::Module> module;
 
-  std::uint8_t* bytes(memory::Address a) { return reinterpret_cast<std::uint8_t*>(memory.host(*memory.find(a), a)); }
+  std::uint8_t* bytes(memory::Address a) {
+    return reinterpret_cast<std::uint8_t*>(memory.host(*memory.find(a), a));
+  }
   std::uint64_t outcome(const Program& p, std::uint32_t copy) {
     std::uint64_t all = 0;
     for (std::size_t t = 0; t < p.threads.size(); ++t) {
@@ -65,7 +67,8 @@ void Simulator::load(std::span<const Program> programs) {
   s.text = to_ptx(s.programs);
   const std::string_view texts[] = {s.text.text};
   auto loaded = engine::load_module(texts, s.memory, 0);
-  if (const auto* e = std::get_if<engine::LoadError>(&loaded)) throw std::runtime_error(e->message + "\n" + s.text.text);
+  if (const auto* e = std::get_if<engine::LoadError>(&loaded))
+    throw std::runtime_error(e->message + "\n" + s.text.text);
   s.module = std::move(std::get<std::unique_ptr<engine::Module>>(loaded));
 }
 
@@ -90,7 +93,8 @@ Ran Simulator::run(std::size_t n, std::uint64_t schedule_seed) {
   Ran ran;
   for (const check::Finding& f : outcome.findings) {
     if (f.kind != check::Kind::kRace) {
-      if (f.severity == check::Severity::kError || f.kind == check::Kind::kIncompleteCheck) ran.trouble += f.to_string() + "\n";
+      if (f.severity == check::Severity::kError || f.kind == check::Kind::kIncompleteCheck)
+        ran.trouble += f.to_string() + "\n";
       continue;
     }
     ran.race = true;

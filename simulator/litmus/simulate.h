@@ -1,4 +1,5 @@
-// Runs litmus programs on the simulated GPU, in this process, and tells what its search for races reported.
+// Runs litmus programs on the simulated GPU, in this process, and tells what its search for races
+// reported.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,10 @@ namespace lockstep::litmus {
 
 struct Ran {
   bool race = false;
-  std::set<Race> races;       // as reported; the order of a pair means nothing
+  std::set<Race> races;                 // as reported; the order of a pair means nothing
   std::vector<std::uint64_t> outcomes;  // as Execution::outcome(), of each copy
-  std::string report;         // the findings, as a user reads them
-  std::string trouble;        // it did not run to its end, or there were findings of other kinds
+  std::string report;                   // the findings, as a user reads them
+  std::string trouble;  // it did not run to its end, or there were findings of other kinds
 };
 
 class Simulator {

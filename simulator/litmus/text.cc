@@ -1,22 +1,24 @@
 #include "simulator/litmus/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <sstream>
 #include <stdexcept>
-
-#include <fmt/format.h>
 
 namespace lockstep::litmus {
 namespace {
 
 constexpr const char* kScopes[] = {"cta", "cluster", "gpu", "sys"};
-constexpr const char* kSems[] = {"weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "sc"};
+constexpr const char* kSems[] = {"weak",    "volatile", "relaxed", "acquire",
+                                 "release", "acq_rel",  "sc"};
 constexpr const char* kRmws[] = {"exch", "add", "cas"};
 constexpr const char* kLevels[] = {"cta", "", "gl", "sys"};
 
 std::string order(const Op& op) {
   std::string s = std::string(".") + kSems[static_cast<int>(op.sem)];
-  if (op.sem != Sem::kWeak && op.sem != Sem::kVolatile) s += std::string(".") + kScopes[static_cast<int>(op.scope)];
+  if (op.sem != Sem::kWeak && op.sem != Sem::kVolatile)
+    s += std::string(".") + kScopes[static_cast<int>(op.scope)];
   return s;
 }
 
@@ -57,7 +59,8 @@ class Reader {
         all_.back().expected.push_back(rest);
       } else if (first.starts_with("mbarrier")) {
         const auto block = integer(words), count = integer(words);
-        program().objects.push_back({static_cast<std::uint8_t>(block), static_cast<std::uint8_t>(count)});
+        program().objects.push_back(
+            {static_cast<std::uint8_t>(block), static_cast<std::uint8_t>(count)});
       } else if (const std::size_t colon = line_.find(':'); colon != std::string::npos) {
         thread(colon);
       } else {
@@ -119,7 +122,8 @@ class Reader {
     std::string name;
     words >> name;
     const auto& all = program().locations;
-    const auto it = std::find_if(all.begin(), all.end(), [&](const Location& l) { return l.name == name; });
+    const auto it =
+        std::find_if(all.begin(), all.end(), [&](const Location& l) { return l.name == name; });
     if (it == all.end()) fail("no location '" + name + "'");
     return static_cast<std::uint8_t>(it - all.begin());
   }
@@ -239,11 +243,12 @@ std::string to_text(const Op& op, const Program& p) {
     case Kind::kRed: {
       const bool red = op.kind == Kind::kRed;
       const std::string compare = op.rmw == Rmw::kCas ? fmt::format(" {}", op.compare) : "";
-      return fmt::format("{}.{}{} {}{}{} {}", red ? "red" : "atom", kRmws[static_cast<int>(op.rmw)], order(op), red || op.used ? "" : "_ ",
-                         place(), compare, op.value);
+      return fmt::format("{}.{}{} {}{}{} {}", red ? "red" : "atom", kRmws[static_cast<int>(op.rmw)],
+                         order(op), red || op.used ? "" : "_ ", place(), compare, op.value);
     }
     case Kind::kAwaitLoad: return fmt::format("await.ld{} {} {}", order(op), place(), op.compare);
-    case Kind::kAwaitCas: return fmt::format("await.cas{} {} {} {}", order(op), place(), op.compare, op.value);
+    case Kind::kAwaitCas:
+      return fmt::format("await.cas{} {} {} {}", order(op), place(), op.compare, op.value);
     case Kind::kFence: return "fence" + order(op);
     case Kind::kMembar: return fmt::format("membar.{}", kLevels[static_cast<int>(op.scope)]);
     case Kind::kProxyFence: return std::string("fence.proxy.") + kProxies[op.id];
@@ -252,9 +257,11 @@ std::string to_text(const Op& op, const Program& p) {
       return fmt::format("{} {} {} {}", op.equal ? "beq" : "bne", op.id, op.compare, op.target);
     case Kind::kBarSync:
     case Kind::kBarArrive:
-      return fmt::format("bar.{} {}{}", op.kind == Kind::kBarSync ? "sync" : "arrive", op.id, op.warps ? fmt::format(" {}", op.warps) : "");
+      return fmt::format("bar.{} {}{}", op.kind == Kind::kBarSync ? "sync" : "arrive", op.id,
+                         op.warps ? fmt::format(" {}", op.warps) : "");
     case Kind::kWarpSync: return fmt::format("bar.warp.sync {:#x}", op.mask);
-    case Kind::kClusterArrive: return fmt::format("cluster.arrive.{}", kSems[static_cast<int>(op.sem)]);
+    case Kind::kClusterArrive:
+      return fmt::format("cluster.arrive.{}", kSems[static_cast<int>(op.sem)]);
     case Kind::kClusterWait: return "cluster.wait";
     case Kind::kArrive: return fmt::format("mbarrier.arrive{} {}", order(op), op.id);
     case Kind::kWait: return fmt::format("mbarrier.wait{} {} {}", order(op), op.id, op.value);
@@ -268,7 +275,8 @@ std::string to_text(const Program& p, std::string_view name) {
   if (p.copies != 1) s += fmt::format("copies {}\n", p.copies);
   if (p.generic) s += "generic\n";
   for (const Location& l : p.locations) {
-    s += fmt::format("{} {}+{} {}\n", l.name, l.shared ? fmt::format("shared{}", l.block) : "global", l.offset, l.bytes);
+    s += fmt::format("{} {}+{} {}\n", l.name,
+                     l.shared ? fmt::format("shared{}", l.block) : "global", l.offset, l.bytes);
   }
   for (std::size_t i = 0; i < p.objects.size(); ++i) {
     s += fmt::format("mbarrier{} {} {}\n", i, p.objects[i].block, p.objects[i].count);
@@ -276,7 +284,8 @@ std::string to_text(const Program& p, std::string_view name) {
   for (std::size_t i = 0; i < p.threads.size(); ++i) {
     const Thread& t = p.threads[i];
     s += fmt::format("P{} {}.{}.{}:", i, t.block, t.warp, t.lane);
-    for (std::size_t j = 0; j < t.ops.size(); ++j) s += (j == 0 ? " " : "; ") + to_text(t.ops[j], p);
+    for (std::size_t j = 0; j < t.ops.size(); ++j)
+      s += (j == 0 ? " " : "; ") + to_text(t.ops[j], p);
     s += "\n";
   }
   return s;

@@ -2,9 +2,8 @@
 //
 //   litmus message_passing
 //   cluster 2                                   blocks of a cluster; 1 where the line is missing
-//   copies 32                                   of all threads and locations, one in each lane; 1 likewise
-//   generic                                     addresses
-//   x global+0 4                                name, place, bytes
+//   copies 32                                   of all threads and locations, one in each lane; 1
+//   likewise generic                                     addresses x global+0 4 name, place, bytes
 //   f shared1+8 4                               in the shared memory of block 1
 //   mbarrier0 0 2                               mbarrier 0: in block 0, two arrivals a phase
 //   P0 0.0.0: st.weak x 1; st.release.gpu f 1   thread P0 is block.warp.lane
@@ -41,7 +40,8 @@ struct Named {
   Program program;
   std::vector<std::string> expected;  // the lines after `expect`
 };
-// Programs of a text; lines that begin with # are comments. Throws std::runtime_error with the line that it cannot read.
+// Programs of a text; lines that begin with # are comments. Throws std::runtime_error with the line
+// that it cannot read.
 std::vector<Named> parse(std::string_view text);
 
 }  // namespace lockstep::litmus
