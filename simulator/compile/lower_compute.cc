@@ -1,7 +1,13 @@
 #include "simulator/compile/lower_compute.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "simulator/compile/validity.h"
+#include "simulator/isa/category.h"
 #include "simulator/isa/forms.h"
+#include "simulator/isa/names.h"
+#include "simulator/program/video.h"
 
 namespace lockstep::compile {
 
@@ -33,6 +39,84 @@ bool lower_special_move(FunctionBuilder& b, const Instruction& i) {
   b.out().reserved_shared |= isa::is_reserved_shared(from.special);
   b.emit(i, op, ValidityTransfer::kFresh, {{op.dst, Role::kWrite}});
   return true;
+}
+
+using program::Video;
+
+Video::Work work_of(Opcode o) {
+  switch (o) {
+    case Opcode::k_vadd:
+    case Opcode::k_vadd2:
+    case Opcode::k_vadd4: return Video::Work::kAdd;
+    case Opcode::k_vsub:
+    case Opcode::k_vsub2:
+    case Opcode::k_vsub4: return Video::Work::kSub;
+    case Opcode::k_vabsdiff:
+    case Opcode::k_vabsdiff2:
+    case Opcode::k_vabsdiff4: return Video::Work::kAbsoluteDifference;
+    case Opcode::k_vmin:
+    case Opcode::k_vmin2:
+    case Opcode::k_vmin4: return Video::Work::kMin;
+    case Opcode::k_vmax:
+    case Opcode::k_vmax2:
+    case Opcode::k_vmax4: return Video::Work::kMax;
+    case Opcode::k_vshl: return Video::Work::kShiftLeft;
+    case Opcode::k_vshr: return Video::Work::kShiftRight;
+    case Opcode::k_vmad: return Video::Work::kMultiplyAdd;
+    case Opcode::k_vavrg2:
+    case Opcode::k_vavrg4: return Video::Work::kAverage;
+    default: return Video::Work::kCompare;
+  }
+}
+
+std::uint8_t part_of(const isa::Selector& s) { return static_cast<std::uint8_t>(s.count == 0 ? 0 : s.digit[0] + (s.halves ? 5 : 1)); }
+
+// Three bits a lane; without a selector the lanes from `first` on.
+std::uint16_t lanes_of(const isa::Selector& s, int lanes, int first) {
+  int all = 0;
+  for (int i = 0; i < lanes; ++i) all |= (s.count != 0 ? s.digit[i] : first + i) << (3 * i);
+  return static_cast<std::uint16_t>(all);
+}
+
+Video video_of(const Instruction& i) {
+  const isa::Modifiers& m = i.modifiers;
+  const char last = isa::opcode_name(i.opcode).back();
+  const int lanes = last == '2' ? 2 : last == '4' ? 4 : 0;
+  const bool compares = m.compare != isa::Compare::kNone;
+  const auto& operands = i.operands;
+  Video v{};
+  v.work = static_cast<std::uint8_t>(work_of(i.opcode)) & 15;
+  const Video::Second second = m.atom == isa::AtomOp::kAdd   ? Video::Second::kAdd
+                               : m.atom == isa::AtomOp::kMin ? Video::Second::kMin
+                               : m.atom == isa::AtomOp::kMax ? Video::Second::kMax
+                                                             : Video::Second::kNone;
+  v.second = static_cast<std::uint8_t>(second) & 3;
+  v.lanes = static_cast<std::uint8_t>(lanes / 2) & 3;
+  // vset has no type of a result.
+  const Type d = compares ? Type::kU32 : m.type, a = compares ? m.type : m.source_type, b = compares ? m.source_type : m.third_type;
+  const auto flag = [&](bool on, std::uint8_t which) { v.flags = static_cast<std::uint8_t>(v.flags | (on ? which : 0)); };
+  flag(d == Type::kS32, Video::kSignedResult);
+  flag(a == Type::kS32, Video::kSignedA);
+  flag(b == Type::kS32, Video::kSignedB);
+  flag(m.sat, Video::kSaturates);
+  flag(m.variant == 1, Video::kPlusOne);
+  flag(!m.clamp, Video::kWraps);
+  flag(operands[1].minus != operands[2].minus, Video::kMinusProduct);
+  flag(operands.size() > 3 && operands[3].minus, Video::kMinusC);
+  v.compare = static_cast<std::uint8_t>(m.compare) & 15;
+  v.shift = m.component & 15;
+  if (lanes == 0) {
+    v.to = part_of(operands[0].selector);
+    v.a = part_of(operands[1].selector);
+    v.b = part_of(operands[2].selector);
+    return v;
+  }
+  const isa::Selector& mask = operands[0].selector;
+  for (int n = 0; n < mask.count; ++n) v.to = static_cast<std::uint8_t>(v.to | 1 << mask.digit[n]);
+  if (mask.count == 0) v.to = static_cast<std::uint8_t>((1 << lanes) - 1);
+  v.a = lanes_of(operands[1].selector, lanes, 0);
+  v.b = lanes_of(operands[2].selector, lanes, lanes);
+  return v;
 }
 
 }  // namespace
@@ -103,6 +187,10 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
     } else {
       for (std::size_t n = 1; n < operands.size(); ++n) put_source(operands[n], operand_bytes(i, n));
     }
+  }
+  if (isa::category_of(i.opcode) == isa::Category::kVideo) {
+    op.immediate = std::bit_cast<std::int64_t>(video_of(i));
+    key.selects = std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return o.selector.count != 0; });
   }
   op.run = b.handlers().compute(key);
   if (op.run == nullptr) b.refuse(i, "is not implemented by the simulated GPU");

@@ -69,6 +69,32 @@ void lower_bulk_copy(FunctionBuilder& b, const Instruction& i) {
   b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
 }
 
+void lower_async_store(FunctionBuilder& b, const Instruction& i) {
+  const isa::Modifiers& m = i.modifiers;
+  program::AsyncStore s;
+  s.space = space_of(m);
+  s.to = b.further_address(i, i.operands[0], s.space);
+  s.mbarrier = b.further_address(i, i.operands[2], s.space);
+  s.width = static_cast<std::uint8_t>(isa::size_of(m.type));
+  s.elements = m.vector;
+  if (i.opcode == Opcode::k_red_async) {
+    s.reduction = m.atom;
+    s.type = m.type;
+  }
+  std::vector<OperandUse> uses{{s.to.slot, Role::kAddress}, {s.mbarrier.slot, Role::kAddress}};
+  const Operand& data = i.operands[1];
+  for (std::uint32_t e = 0; e < s.elements; ++e) {
+    s.data[e] = b.source(i, data.kind == Operand::Kind::kVector ? data.elements[e] : data, s.width);
+    uses.push_back({s.data[e], Role::kValue});
+  }
+  Op op;
+  op.kind = OpKind::kMemory;
+  op.run = b.handlers().of(Action::kAsyncStore);
+  op.target = static_cast<std::uint32_t>(b.program().async_stores.size());
+  b.program().async_stores.push_back(s);
+  b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
+}
+
 }  // namespace
 
 void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
@@ -78,6 +104,8 @@ void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
     case Opcode::k_cp_async: lower_copy(b, i); return;
     case Opcode::k_cp_async_bulk:
     case Opcode::k_cp_reduce_async_bulk: lower_bulk_copy(b, i); return;
+    case Opcode::k_red_async:
+    case Opcode::k_st_async: lower_async_store(b, i); return;
     case Opcode::k_cp_async_commit_group: op.run = b.handlers().of(Action::kCopyCommit); break;
     case Opcode::k_cp_async_wait_all:
       op.run = b.handlers().of(Action::kCopyWait);

@@ -153,7 +153,7 @@ class Writer {
     }
     line("  ret;\n}");
     line(".visible .entry main(.param .b64 parameter0, .param .b64 parameter1, .param .b64 parameter2, .param .align 16 .b8 argument[64])\n{");
-    line(".reg .pred p<64>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg .b128 q<64>;");
+    line(".reg .pred p<64>; .reg .b8 c<64>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg .b128 q<64>;");
     line(".reg .b64 written, unwritten, freed, shared, shared_generic, local, local_generic, constant, variable, remote, remote_generic,");
     line("  barrier, thread, function; .reg .b32 id, rank;");
     line(".local .align 16 .b8 local_of_kernel[128];");

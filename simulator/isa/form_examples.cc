@@ -57,6 +57,8 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int n, boo
     case Role::kDestination:
     case Role::kSource:
       if (const int length = vector_length(rule, m); length != 0) return vector_of(type, length, n);
+      // From bf16 to 8 bits ptxas takes no wider register.
+      if (rule.role == Role::kDestination && size_of(type) == 1 && m.source_type == Type::kBF16) return "c" + std::to_string(n);
       return register_for(type, n);
     case Role::kDestinationPredicate: return register_for(Type::kPred, n);
     case Role::kSourcePredicate: return (rule.may_negate ? "!" : "") + register_for(Type::kPred, n);
@@ -102,12 +104,65 @@ bool has_policy(const std::vector<OperandRule>& rules) {
   return false;
 }
 
-Example make_example(const Spelling& s, const std::vector<OperandRule>& rules) {
+// Numbers that differ from spelling to spelling and are the same for every run.
+class Choice {
+ public:
+  explicit Choice(std::string_view text) {
+    for (const char c : text) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  int below(int end) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<int>((state_ >> 33) % static_cast<std::uint64_t>(end));
+  }
+
+ private:
+  std::uint64_t state_ = 0xcbf29ce484222325;
+};
+
+Selector some_selector(Selects what, int lanes, Choice& choice) {
+  Selector s;
+  switch (what) {
+    case Selects::kNothing: break;
+    case Selects::kPart:
+      s.halves = choice.below(3) == 0;
+      s.digit[s.count++] = static_cast<std::uint8_t>(choice.below(s.halves ? 2 : 4));
+      break;
+    case Selects::kMask:
+      s.halves = lanes == 2;
+      for (int i = 0; i < lanes; ++i) {
+        if (choice.below(2) == 0) s.digit[s.count++] = static_cast<std::uint8_t>(i);
+      }
+      if (s.count == 0) s.digit[s.count++] = 1;
+      break;
+    case Selects::kLanes:
+      s.halves = lanes == 2;
+      for (int i = 0; i < lanes; ++i) s.digit[s.count++] = static_cast<std::uint8_t>(choice.below(2 * lanes));
+      break;
+  }
+  return s;
+}
+
+// `number`: 0 for one with what must stand, else one with selectors and minus signs.
+Example make_example(const Spelling& s, const std::vector<OperandRule>& rules, int number = 0) {
   Example e{s, &rules, s.text};
-  for (std::size_t i = 0; i < rules.size(); ++i)
-    e.text += (i ? ", " : " ") + operand_text(rules[i], s.modifiers, first_register(rules, s.modifiers, i), s.form->row->opcode == Opcode::k_st);
+  Choice choice(s.text + static_cast<char>('0' + number));
+  const char last = s.form->first_word.back();
+  const int lanes = last == '2' ? 2 : last == '4' ? 4 : 1;
+  // As ptxas: factors, or the summand.
+  const int minus = choice.below(4);
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    e.text += i ? ", " : " ";
+    const bool chosen = rules[i].name == "c" ? minus == 3 : minus < 3 && (minus + 1) >> (rules[i].name == "a" ? 0 : 1) & 1;
+    if (number != 0 && rules[i].may_be_minus && chosen) e.text += "-";
+    e.text += operand_text(rules[i], s.modifiers, first_register(rules, s.modifiers, i), s.form->row->opcode == Opcode::k_st);
+    if (rules[i].selects != Selects::kNothing && (number != 0 || rules[i].selector_wanted)) e.text += text_of(some_selector(rules[i].selects, lanes, choice));
+  }
   e.text += ";";
   return e;
+}
+
+bool has_choices(const std::vector<OperandRule>& rules) {
+  return std::any_of(rules.begin(), rules.end(), [](const OperandRule& r) { return r.selects != Selects::kNothing || r.may_be_minus; });
 }
 
 // Words of an opcode, each with its dot.
@@ -127,7 +182,10 @@ std::vector<Example> all_examples() {
   std::vector<Example> all;
   for (const Spelling& s : enumerate_forms())
     for (const auto& rules : s.form->operands)
-      if (has_policy(rules) == wants_policy(s)) all.push_back(make_example(s, rules));
+      if (has_policy(rules) == wants_policy(s)) {
+        all.push_back(make_example(s, rules));
+        if (has_choices(rules)) all.push_back(make_example(s, rules, 1));
+      }
   return all;
 }
 
@@ -162,7 +220,7 @@ std::string example_module(std::span<const Example> examples, const std::string&
   if (line_of) line_of->clear();
   for (std::size_t i = 0; i < examples.size(); i += kPerKernel) {
     text += ".entry kernel" + std::to_string(i / kPerKernel) + "(.param .align 16 .b8 argument[64])\n{\n";
-    text += ".reg .pred p<256>; .reg .b16 h<64>; .reg .b32 r<256>; .reg .b64 d<256>; .reg .b128 q<64>;\n";
+    text += ".reg .pred p<256>; .reg .b8 c<64>; .reg .b16 h<64>; .reg .b32 r<256>; .reg .b64 d<256>; .reg .b128 q<64>;\n";
     text += "$targets: .branchtargets $end; .param .align 16 .b8 outgoing[64];\n";
     line += 4;
     for (std::size_t j = i; j < std::min(i + kPerKernel, examples.size()); ++j) {

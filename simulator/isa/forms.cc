@@ -100,6 +100,10 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
     rule.name = text.substr(3);
     return rule;
   }
+  if (text.starts_with("{-}")) {
+    rule.may_be_minus = true;
+    text.remove_prefix(3);
+  }
   // A pair "d|p": the type that may follow the first name is the first's.
   const auto bar = text.find('|');
   char second = 0;
@@ -136,6 +140,13 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
     for (const char digit : length) number = static_cast<std::uint8_t>(10 * number + (digit - '0'));
     if (number == 0) reject(row, "a vector without a length");
     text = text.substr(0, star);
+  }
+  if (const auto dot = text.find('.'); dot != std::string_view::npos && text[0] != '[') {
+    const std::string_view what = text.substr(dot + 1);
+    rule.selects = what == "p" ? Selects::kPart : what == "m" ? Selects::kMask : what == "l" ? Selects::kLanes : Selects::kNothing;
+    if (rule.selects == Selects::kNothing) reject(row, "operand with an unknown selector");
+    text = text.substr(0, dot);
+    rule.selector_wanted = rule.selects == Selects::kPart && text == "d";
   }
   rule.name = text;
   if (text.empty()) reject(row, "empty operand");
@@ -432,30 +443,7 @@ std::string explain_no_match(std::string_view opcode) {
 }
 
 bool is_instruction(std::string_view opcode) {
-  constexpr std::string_view kWithoutForms[] = {"clusterlaunchcontrol",
-                                                "istypep",
-                                                "multimem",
-                                                "tcgen05",
-                                                "vabsdiff",
-                                                "vabsdiff2",
-                                                "vadd",
-                                                "vadd2",
-                                                "vadd4",
-                                                "vavrg2",
-                                                "vavrg4",
-                                                "vmad",
-                                                "vmax",
-                                                "vmax2",
-                                                "vmin",
-                                                "vmin2",
-                                                "vset",
-                                                "vset2",
-                                                "vset4",
-                                                "vshl",
-                                                "vshr",
-                                                "vsub",
-                                                "vsub2",
-                                                "vsub4"};
+  constexpr std::string_view kWithoutForms[] = {"clusterlaunchcontrol", "istypep", "multimem", "tcgen05"};
   const std::string_view word = first_word(opcode);
   return forms_by_word().contains(word) || std::find(std::begin(kWithoutForms), std::end(kWithoutForms), word) != std::end(kWithoutForms);
 }

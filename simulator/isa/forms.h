@@ -22,6 +22,8 @@
 //   v  vd     {a, b, ..}: source or destination vector that makes up one register of the type
 //   d*4 a*2   vector of so many registers, in braces even if it is one; d*n/2: of half as many as the shape has columns
 //   _         the sink itself
+//   a.p d.m a.l  may have a selector (selector.h): a part, which a destination must have; a mask of lanes; the lanes of both sources
+//   {-}a      may be negated
 //   name:T    the operand has type T instead of the first type of the opcode: a type, `s` or `x` for the second or third
 //             type of the opcode, `2t` for twice the width of the first
 // A word .m16n8k8 is the shape of matrices.
@@ -40,6 +42,7 @@
 #include <vector>
 
 #include "simulator/isa/opcode.h"
+#include "simulator/isa/selector.h"
 
 namespace lockstep::isa {
 
@@ -79,17 +82,20 @@ struct OperandRule {
   bool is_destination() const {
     return role == Role::kDestination || role == Role::kDestinationPredicate || role == Role::kDestinationPair || role == Role::kDestinationVector;
   }
-  std::string_view name;         // as in the row
-  Type fixed = Type::kNone;      // a type of its own; else type_slot says which of the opcode's types
-  std::uint8_t type_slot = 0;    // 0 first, 1 second, 2 third
-  bool twice = false;            // twice the width
-  bool may_negate = false;       // source predicate
-  bool second_optional = false;  // pair
-  Type second = Type::kNone;     // pair: type of the second
-  bool follows_vector = false;   // a vector when the opcode carries .vN
-  bool read_too = false;         // of a destination
-  std::uint8_t count = 0;        // registers of a vector of its own, 0: none
-  std::uint8_t part = 0;         // the same as a part of the shape's columns: as many over this; 0: none
+  std::string_view name;                // as in the row
+  Type fixed = Type::kNone;             // a type of its own; else type_slot says which of the opcode's types
+  std::uint8_t type_slot = 0;           // 0 first, 1 second, 2 third
+  bool twice = false;                   // twice the width
+  bool may_negate = false;              // source predicate
+  bool second_optional = false;         // pair
+  Type second = Type::kNone;            // pair: type of the second
+  bool follows_vector = false;          // a vector when the opcode carries .vN
+  bool read_too = false;                // of a destination
+  std::uint8_t count = 0;               // registers of a vector of its own, 0: none
+  Selects selects = Selects::kNothing;  // video instructions
+  bool selector_wanted = false;         // it may not be left out
+  bool may_be_minus = false;            // -a
+  std::uint8_t part = 0;                // the same as a part of the shape's columns: as many over this; 0: none
 };
 
 // Registers that a destination or source is a vector of; 0: it is one register and no vector.

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "simulator/isa/category.h"
 #include "simulator/isa/names.h"
 
 namespace lockstep::isa {
@@ -25,7 +26,7 @@ bool is_compare(Opcode op) { return op == Opcode::k_set || op == Opcode::k_setp;
 
 bool is_atomic(Opcode op) {
   return op == Opcode::k_atom || op == Opcode::k_red || op == Opcode::k_redux_sync || op == Opcode::k_sured || op == Opcode::k_cp_reduce_async_bulk ||
-         op == Opcode::k_cp_reduce_async_bulk_tensor;
+         op == Opcode::k_cp_reduce_async_bulk_tensor || op == Opcode::k_red_async;
 }
 
 struct Field {
@@ -295,7 +296,17 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   // Which matrix: the row's variant says so.
   if ((opcode == Opcode::k_wmma_load || opcode == Opcode::k_wmma_store) && w.size() == 1) return true;
   if (is_tensor_copy(opcode) && apply_tensor_word(w, m)) return true;
-  if (opcode == Opcode::k_vabsdiff4 && w == "add") return m.atom = AtomOp::kAdd, true;
+  if (category_of(opcode) == Category::kVideo) {
+    if (w == "add") return m.atom = AtomOp::kAdd, true;
+    if (w == "min") return m.atom = AtomOp::kMin, true;
+    if (w == "max") return m.atom = AtomOp::kMax, true;
+    if (w == "shr7") return m.component = 7, true;
+    if (w == "shr15") return m.component = 15, true;
+    if (w == "po") return true;  // the row's variant says so
+    if (opcode == Opcode::k_vset || opcode == Opcode::k_vset2 || opcode == Opcode::k_vset4) {
+      if (const Compare c = compare_from(w); c != Compare::kNone) return m.compare = c, true;
+    }
+  }
   return false;
 }
 

@@ -173,7 +173,7 @@ struct Modifiers {
   Shape shape;  // of matrix instructions
   LoadMode load_mode = LoadMode::kNone;
   std::uint8_t dimensions = 0;  // cp.async.bulk.tensor: of the tensor
-  std::uint8_t component = 0;   // tld4: 0 .r, 1 .g, 2 .b, 3 .a
+  std::uint8_t component = 0;   // tld4: 0 .r, 1 .g, 2 .b, 3 .a; vmad: by how many bits the sum is shifted
   std::uint8_t vector = 1;      // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
   std::uint8_t variant = 0;     // distinguishes sub-forms that no other field tells apart; see forms.h
   bool ftz = false;

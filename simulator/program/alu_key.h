@@ -21,6 +21,7 @@ namespace lockstep::program {
 //               other immediate.
 //   target      lop3.BoolOp only: the slot of its fifth source, the predicate q.
 //   flags       bit i: source i is a predicate that is negated, !p (4: lop3's q).
+//   immediate   video instructions: program::Video.
 //   mov {a, b, c, d}, x   (unpacking): a and b are dst and dst2, c and d are src[1] and src[2], x is src[0].
 //
 // A destination may be the very register of a source of the same width (mov's packing and unpacking: any overlap); otherwise its bytes
@@ -31,6 +32,7 @@ struct AluKey {
   std::uint8_t operand_count = 0;
   std::uint8_t register_bytes[6] = {0, 0, 0, 0, 0, 0};
   bool has_second_destination = false;  // setp p|q, lop3 d|p
+  bool selects = false;                 // a video instruction whose operands have selectors
 };
 
 }  // namespace lockstep::program

@@ -29,6 +29,16 @@ struct BulkCopy {
   isa::Type type = isa::Type::kNone;  // of its elements
 };
 
+// Action::kAsyncStore: st.async and red.async. Op::target: index into Program::async_stores.
+struct AsyncStore {
+  AddressOperand to, mbarrier;
+  isa::Space space = isa::Space::kNone;  // kGeneric or kSharedCluster, of both
+  std::uint8_t width = 0, elements = 1;
+  Slot data[4] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot};
+  isa::AtomOp reduction = isa::AtomOp::kNone;
+  isa::Type type = isa::Type::kNone;
+};
+
 // Action::kTensorCopy: copies through a tensor map. Op::target: index into Program::tensor_copies.
 struct TensorCopy {
   enum class What : std::uint8_t { kLoad, kStore, kReduce, kPrefetch };

@@ -55,6 +55,7 @@ enum class Action : std::uint8_t {
   kCopyWait,
   kCopyArrive,
   kBulkCopy,
+  kAsyncStore,
   kBulkCommit,
   kBulkWait,
   kTensorCopy,

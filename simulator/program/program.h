@@ -164,6 +164,7 @@ struct Program {
   std::vector<Function> functions;
   std::vector<Call> calls;
   std::vector<BulkCopy> bulk_copies;
+  std::vector<AsyncStore> async_stores;
   std::vector<Matrix> matrices;
   std::vector<TensorCopy> tensor_copies;
   std::vector<Slot> slots;                         // operand lists of vector accesses

@@ -231,6 +231,10 @@ class BodyParser {
     } else if (const SpecialRegister s = isa::special_register_from_name(word.text); s != SpecialRegister::kNone) {
       o.kind = Operand::Kind::kSpecialRegister;
       o.special = s;
+    } else if (const auto dot = word.text.rfind('.'); dot != std::string_view::npos && scopes_.find_register(word.text.substr(0, dot))) {
+      o.kind = Operand::Kind::kRegister;
+      o.index = *scopes_.find_register(word.text.substr(0, dot));
+      if (!isa::selector_from(word.text.substr(dot + 1), o.selector)) in_.fail(word.line, "'" + std::string(word.text.substr(dot)) + "' is no selector");
     } else if (word.text[0] == '%') {
       in_.fail(word.line, "undefined register '" + std::string(word.text) + "'");
     } else {
@@ -295,6 +299,16 @@ class BodyParser {
       if (o.kind != Operand::Kind::kRegister) in_.fail(word.line, "undefined register '" + std::string(word.text) + "'");
       o.kind = Operand::Kind::kNegatedPredicate;
       return o;
+    }
+    if (in_.at('-')) {
+      const Cursor before = in_;
+      in_.take();
+      if (in_.at_word() && !in_.at("WARP_SZ")) {
+        Operand o = named(in_.take());
+        o.minus = true;
+        return o;
+      }
+      in_ = before;
     }
     if (!in_.at_word() || in_.at("WARP_SZ")) return immediate();
     Operand o = named(in_.take());

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "simulator/isa/opcode.h"
+#include "simulator/isa/selector.h"
 
 namespace lockstep::isa {
 struct FormRow;      // isa/forms.h
@@ -66,6 +67,8 @@ struct Operand {
   Kind kind = Kind::kNone;
   bool is_float = false;      // kImmediate: written as a float (0f.., 0d.. or decimal)
   bool has_register = false;  // kAddress: base is a register (index), otherwise symbol or absolute
+  bool minus = false;         // kRegister: negated, -%r (vmad)
+  isa::Selector selector;     // kRegister: %r.b0, of video instructions
   std::uint32_t index = 0;    // register or instruction index
   SpecialRegister special = SpecialRegister::kNone;
   std::int64_t offset = 0;  // kAddress, kSymbol: byte offset

@@ -1,5 +1,6 @@
 #include "simulator/ptx/operand_check.h"
 
+#include "simulator/isa/category.h"
 #include "simulator/isa/names.h"
 #include "simulator/ptx/constant.h"
 
@@ -60,6 +61,7 @@ bool braced(const isa::Match& match, const isa::OperandRule& rule, const Operand
     case Opcode::k_ld:
     case Opcode::k_ldu:
     case Opcode::k_st:
+    case Opcode::k_st_async:
     case Opcode::k_suld:
     case Opcode::k_sust: return true;
     default: return false;
@@ -217,12 +219,34 @@ void settle_immediate(Operand& o, Type type) {
 
 }  // namespace
 
+namespace {
+
+// A selector or a minus sign that may not stand there; empty: neither. `rule` is nullptr within a vector or a pair.
+std::string misplaced(const isa::Match& match, const isa::OperandRule* rule, const Operand& o) {
+  for (const Operand& e : o.elements) {
+    if (std::string why = misplaced(match, nullptr, e); !why.empty()) return why;
+  }
+  const char last = match.form->first_word.back();
+  const int lanes = last == '2' ? 2 : last == '4' ? 4 : 1;
+  if (o.minus && (rule == nullptr || !rule->may_be_minus || o.kind != Kind::kRegister)) return "'-' is not allowed here";
+  if (!fits(o.selector, rule == nullptr ? isa::Selects::kNothing : rule->selects, lanes))
+    return "the selector '" + text_of(o.selector) + "' is not allowed here";
+  if (rule != nullptr && rule->selector_wanted && o.selector.count == 0) return "a selector is wanted";
+  // SIMD instructions have registers alone.
+  if (rule != nullptr && lanes != 1 && isa::category_of(match.form->row->opcode) == isa::Category::kVideo && o.kind == Kind::kImmediate)
+    return "a register is wanted";
+  return {};
+}
+
+}  // namespace
+
 Misfit check_operands(const isa::Match& match, const std::vector<isa::OperandRule>& rules, const std::vector<Operand>& operands,
                       const std::vector<Register>& registers) {
   const Checker checker{match, registers};
   if (rules.size() != operands.size()) return {"takes " + std::to_string(rules.size()) + " operands, not " + std::to_string(operands.size()), 0};
   for (std::size_t i = 0; i < rules.size(); ++i) {
     std::string why = checker.one(rules[i], operands[i]);
+    if (why.empty()) why = misplaced(match, &rules[i], operands[i]);
     if (why.empty()) continue;
     // A form that wants no vector here is not what was meant.
     const bool other_form = operands[i].kind == Kind::kVector && !takes_vector(rules[i]) && isa::vector_length(rules[i], match.modifiers) == 0;

@@ -16,7 +16,7 @@ std::string spell(const Operand& o, const Function& f) {
   const std::string offset = o.offset != 0 ? "+" + std::to_string(o.offset) : "";
   switch (o.kind) {
     case Kind::kNone: return "-";
-    case Kind::kRegister: return f.registers[o.index].name;
+    case Kind::kRegister: return (o.minus ? "-" : "") + f.registers[o.index].name + (o.selector.count != 0 ? isa::text_of(o.selector) : "");
     case Kind::kNegatedPredicate: return "!" + f.registers[o.index].name;
     case Kind::kImmediate: {
       char text[32];

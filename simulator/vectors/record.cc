@@ -1,9 +1,10 @@
 // Executes every form of the table on the GPU of this machine and writes what came out.
 //
-//   record [--matrices [--whole=FILE]] [--ptxas=PATH] [--write-modules=DIRECTORY] [OUTPUT]
+//   record [--matrices [--whole=FILE]] [--ptxas=PATH] [--keep=RECORDING] [--write-modules=DIRECTORY] [OUTPUT]
 //
 // The recording goes to golden/instructions/. With --matrices it is that of the matrix instructions; --whole: the output of the first tiles as it is
-// besides, to find out about a difference. Without --ptxas the driver compiles. With --write-modules nothing runs: the PTX of all modules is written
+// besides, to find out about a difference. --keep: what that recording has of instructions stays, and those alone are executed that it lacks. Without
+// --ptxas the driver compiles. With --write-modules nothing runs: the PTX of all modules is written
 // there instead.
 #include <cuda_runtime_api.h>
 
@@ -14,6 +15,7 @@
 #include <iterator>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulator/vectors/compiled.h"
@@ -99,11 +101,13 @@ void write_modules(const std::vector<Form>& forms, const std::string& folder) {
   each_module(forms, [&](std::size_t n, std::span<const Form> part) { std::ofstream(folder + "/" + std::to_string(n) + ".ptx") << text_of(part); });
 }
 
-// `run_form`: what executes one form of a library and returns its results.
+// `run_form`: what executes one form of a library and returns its results. `recording`: what there is already.
 template <class Form, class RunForm>
-void record(const std::vector<Form>& forms, const std::string& ptxas, const std::string& output, const RunForm& run_form) {
-  lockstep::vectors::Recording recording;
-  recording.device = describe_device();
+void record(const std::vector<Form>& forms, const std::string& ptxas, const std::string& output, lockstep::vectors::Recording recording,
+            const RunForm& run_form) {
+  const std::string device = describe_device();
+  if (recording.device.empty()) recording.device = device;
+  if (recording.device != device) recording.device += "; " + device;
   each_module(forms, [&](std::size_t n, std::span<const Form> part) {
     const std::string code = lockstep::vectors::compiled(text_of(part), ptxas, Form::kArchitecture);
     cudaLibrary_t library;
@@ -118,7 +122,7 @@ void record(const std::vector<Form>& forms, const std::string& ptxas, const std:
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string ptxas, modules, output, whole;
+  std::string ptxas, modules, output, whole, kept;
   bool matrices = false;
   for (int i = 1; i < argc; ++i) {
     const std::string a = argv[i];
@@ -128,12 +132,14 @@ int main(int argc, char** argv) {
       whole = a.substr(8);
     else if (a.rfind("--ptxas=", 0) == 0)
       ptxas = a.substr(8);
+    else if (a.rfind("--keep=", 0) == 0)
+      kept = a.substr(7);
     else if (a.rfind("--write-modules=", 0) == 0)
       modules = a.substr(16);
     else if (a.rfind("-", 0) != 0 && output.empty())
       output = a;
     else {
-      std::fprintf(stderr, "usage: record [--matrices [--whole=FILE]] [--ptxas=PATH] [--write-modules=DIRECTORY] [OUTPUT]\n");
+      std::fprintf(stderr, "usage: record [--matrices [--whole=FILE]] [--ptxas=PATH] [--keep=RECORDING] [--write-modules=DIRECTORY] [OUTPUT]\n");
       return 2;
     }
   }
@@ -145,6 +151,24 @@ int main(int argc, char** argv) {
     matrices ? write_modules(lockstep::vectors::matrix_forms(), modules) : write_modules(lockstep::vectors::vector_forms(), modules);
     return 0;
   }
+  std::vector<VectorForm> forms;
+  lockstep::vectors::Recording before;
+  if (!matrices) forms = lockstep::vectors::vector_forms();
+  if (!kept.empty()) {
+    const lockstep::vectors::Recording all = lockstep::vectors::read_recording(kept);
+    before.device = all.device;
+    std::erase_if(forms, [&](const VectorForm& form) {
+      const auto it = all.forms.find(form.name);
+      const bool known = it != all.forms.end() && it->second.inputs == lockstep::vectors::digest(lockstep::vectors::inputs_of(form));
+      if (known) before.forms.insert(*it);
+      return known;
+    });
+    if (forms.empty()) {  // nothing to execute: no GPU is needed
+      lockstep::vectors::write_recording(output, before);
+      std::printf("%zu forms kept\n", before.forms.size());
+      return 0;
+    }
+  }
   void *in = nullptr, *out = nullptr;
   constexpr std::size_t kBytes = 8u << 20;  // more than any form takes
   must(cudaMalloc(&in, kBytes), "no memory");
@@ -152,9 +176,9 @@ int main(int argc, char** argv) {
   if (matrices) {
     std::ofstream whole_file;
     if (!whole.empty()) whole_file.open(whole, std::ios::binary);
-    record(lockstep::vectors::matrix_forms(), ptxas, output,
+    record(lockstep::vectors::matrix_forms(), ptxas, output, {},
            [&](const MatrixForm& form, cudaLibrary_t library) { return run(form, library, in, out, whole.empty() ? nullptr : &whole_file); });
   } else {
-    record(lockstep::vectors::vector_forms(), ptxas, output, [&](const VectorForm& form, cudaLibrary_t library) { return run(form, library, in, out); });
+    record(forms, ptxas, output, std::move(before), [&](const VectorForm& form, cudaLibrary_t library) { return run(form, library, in, out); });
   }
 }

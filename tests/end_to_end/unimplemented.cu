@@ -1,14 +1,14 @@
-// One kernel with an instruction that the simulated GPU does not implement, beside one that it does: the module must be
-// refused as it loads, although the program only launches the other.
+// A kernel with an instruction that the simulated GPU does not implement, beside one without. The second runs; the first
+// is refused by the name of its instruction when it is launched, as it is with an argument.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
 
 __global__ void fine(int* out) { *out = 1; }
 
-__global__ void uses_a_video_instruction(int* out, int a, int b) {
+__global__ void uses_a_multicast_object(int* out) {
   int sum;
-  asm("vadd.s32.s32.s32 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));  // planted: unimplemented
+  asm("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];" : "=r"(sum) : "l"(out));  // planted: unimplemented
   *out = sum;
 }
 
@@ -16,7 +16,7 @@ int main(int argc, char**) {
   int* out = nullptr;
   if (cudaMalloc(&out, sizeof *out) != cudaSuccess) return 3;
   if (argc > 1) {
-    uses_a_video_instruction<<<1, 1>>>(out, 1, 2);
+    uses_a_multicast_object<<<1, 1>>>(out);
   } else {
     fine<<<1, 1>>>(out);
   }

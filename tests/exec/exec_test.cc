@@ -372,7 +372,7 @@ TEST(NeverRan, ARefusedKernelIsAnErrorInEveryReport) {
   EXPECT_EQ(result["ruleId"], "refused");
   EXPECT_EQ(result["level"], "error");
   EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"]["startLine"], 10);
-  EXPECT_TRUE(has(contents(t), "1 kernel launched on a simulated sm_90 without checks, 1 launch refused: 1 error"))
+  EXPECT_TRUE(has(contents(t), "1 launch of 1 kernel on a simulated sm_90 without checks, 1 launch refused: 1 error"))
       << contents(t);
 }
 
@@ -395,7 +395,7 @@ TEST(NeverRan, AKernelThatNobodyLaunchesIsNoError) {
   const std::string words = program("not_simulated") + " fine";
   EXPECT_EQ(findings_of(words, 0, "--require-kernels"), "");
   const Outcome o = run("exec -- " + words);
-  EXPECT_TRUE(has(o.err, "1 kernel launched on a simulated sm_90: 0 errors")) << o.err;
+  EXPECT_TRUE(has(o.err, "1 launch of 1 kernel on a simulated sm_90: 0 errors")) << o.err;
 }
 
 TEST(NeverRan, ARefusedKernelIsLoudWithoutExecToo) {

@@ -31,6 +31,10 @@ __attribute__((noinline)) void read_f32(const Warp& w, Slot slot, f64* x) {
   const f32* a = source<f32>(w, slot);
   for (int i = 0; i < kWarpSize; ++i) x[i] = static_cast<f64>(a[i]);
 }
+__attribute__((noinline)) void read_flushed_f32(const Warp& w, Slot slot, f64* x) {
+  const f32* a = source<f32>(w, slot);
+  for (int i = 0; i < kWarpSize; ++i) x[i] = static_cast<f64>(flushed(a[i]));
+}
 __attribute__((noinline)) void read_f64(const Warp& w, Slot slot, f64* x) {
   const f64* a = source<f64>(w, slot);
   for (int i = 0; i < kWarpSize; ++i) x[i] = a[i];
@@ -109,8 +113,8 @@ void nearest_from_f32(Warp& w, const Op& op, LaneMask mask) {
 template <class C, Reader Read>
 Handler half_from_f32(const AluKey& key, bool zero_or_nearest) {
   const auto& m = key.modifiers;
-  // The word .satfinite is read as sat too. It stands with bf16, and with f16 beside .relu; a lone one with f16 is .sat, [0, 1].
-  const bool finite = m.sat && (!__is_same(C, F16) || m.relu);
+  // The word .satfinite is read as sat too. With f16 and without .relu the row's variant tells it from .sat, [0, 1].
+  const bool finite = m.sat && (!__is_same(C, F16) || m.relu || m.variant == 1);
   if ((m.relu || finite) && !zero_or_nearest) return nullptr;
   if (m.relu) return finite ? in_direction<Read, C, Limit::kReluFinite>(m.rounding) : in_direction<Read, C, Limit::kRelu>(m.rounding);
   if (finite) return in_direction<Read, C, Limit::kFinite>(m.rounding);
@@ -146,11 +150,16 @@ Handler integral_instance(Rounding r) {
   }
 }
 
+// A NaN becomes the canonical one.
+LOCKSTEP_INLINE u16 same_bf16(u16 a) { return (a & 0x7fff) > 0x7f80 ? static_cast<u16>(0x7fff) : a; }
+
+LOCKSTEP_INLINE Rounding nearest_if_none(Rounding r) { return r == Rounding::kNone ? Rounding::kNearestEven : r; }
+
 template <class C>
 Handler to_half_form(const AluKey& key) {
   const auto& m = key.modifiers;
   constexpr bool kIsF16 = __is_same(C, F16);
-  if (key.operand_count != 2 || key.register_bytes[0] != 2 || !only(key, kSourceType | kRounding | kSat | kFtz | kRelu)) return nullptr;
+  if (key.operand_count != 2 || key.register_bytes[0] != 2 || !only(key, kSourceType | kRounding | kSat | kFtz | kRelu | kVariant)) return nullptr;
   const int from = key.register_bytes[1];
   if (integer_bytes(m.source_type) != 0) {
     if (m.ftz || m.relu) return nullptr;
@@ -160,7 +169,7 @@ Handler to_half_form(const AluKey& key) {
   switch (m.source_type) {
     case Type::kF32:
       if (from != 4) return nullptr;
-      if (!kIsF16 && m.ftz) return nullptr;
+      if (!kIsF16 && m.ftz) return m.sat || m.relu ? nullptr : in_direction<read_flushed_f32, C, Limit::kNone>(m.rounding);
       if (m.rounding == Rounding::kNearestEven && !m.sat && !m.relu)
         return &nearest_from_f32<C>;  // .ftz does nothing here: f16 is never flushed, nor is the source
       return half_from_f32<C, read_f32>(key, zero_or_nearest);
@@ -169,13 +178,13 @@ Handler to_half_form(const AluKey& key) {
       return m.sat ? in_direction<read_f64, C, Limit::kSaturate>(m.rounding) : in_direction<read_f64, C, Limit::kKeepNaN>(m.rounding);
     case Type::kF16:
       if (from != 2 || m.relu) return nullptr;
-      if (!kIsF16) return m.sat || m.ftz ? nullptr : in_direction<read_half<F16>, C, Limit::kNone>(m.rounding);
+      if (!kIsF16) return m.sat || m.ftz ? nullptr : in_direction<read_half<F16>, C, Limit::kNone>(nearest_if_none(m.rounding));
       if (m.ftz) return m.sat ? integral_instance<C, true, true>(m.rounding) : integral_instance<C, false, true>(m.rounding);
       return m.sat ? integral_instance<C, true, false>(m.rounding) : integral_instance<C, false, false>(m.rounding);
     case Type::kBF16:
       if (from != 2 || m.relu || m.sat || m.ftz) return nullptr;
-      if (kIsF16) return in_direction<read_half<BF16>, C, Limit::kNone>(m.rounding);
-      return m.rounding == Rounding::kNone ? nullptr : integral_instance<C, false, false>(m.rounding);
+      if (kIsF16) return in_direction<read_half<BF16>, C, Limit::kNone>(nearest_if_none(m.rounding));
+      return m.rounding == Rounding::kNone ? &unary<u16, u16, same_bf16> : integral_instance<C, false, false>(m.rounding);
     default: return nullptr;
   }
 }
@@ -284,7 +293,8 @@ Handler widen_form(const AluKey& key) {
   const auto& m = key.modifiers;
   // .ftz matters for bf16 alone: what f16 calls subnormal is normal in f32.
   constexpr bool kIsF16 = __is_same(C, F16), kTo32 = sizeof(F) == 4;
-  if (!only(key, kSourceType | (kIsF16 ? kSat : 0u) | (kTo32 ? kFtz : 0u)) || !widths(key, sizeof(F), 2)) return nullptr;
+  // A rounding may be written with bf16; there is nothing to round.
+  if (!only(key, kSourceType | (kIsF16 ? kSat : kRounding) | (kTo32 ? kFtz : 0u)) || !widths(key, sizeof(F), 2)) return nullptr;
   if constexpr (kIsF16)
     return m.sat ? &widen_half<C, F, true, false> : &widen_half<C, F, false, false>;
   else

@@ -215,6 +215,8 @@ Handler resolve_convert_pack(const AluKey& key) {
 
 Handler resolve_video(const AluKey& key) {
   const auto& m = key.modifiers;
+  const bool everyday = key.opcode == Opcode::k_vabsdiff4 || ((key.opcode == Opcode::k_vmin4 || key.opcode == Opcode::k_vmax4) && m.atom == isa::AtomOp::kNone);
+  if (key.selects || !everyday) return resolve_selecting_video(key);
   AluKey plain = key;
   plain.modifiers.atom = isa::AtomOp::kNone;  // .add
   if (!only(plain, kSourceType | kThirdType | kSat) || !widths(key, 4, 4, 4, 4)) return nullptr;

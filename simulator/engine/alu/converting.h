@@ -15,7 +15,8 @@ Handler resolve_convert_float(const AluKey& key);       // f32, f64 to f32, f64
 Handler resolve_convert_half(const AluKey& key);        // f16, bf16 and packed forms, either side
 Handler resolve_convert_small(const AluKey& key);       // fp8, tf32
 Handler resolve_convert_pack(const AluKey& key);        // cvt.pack
-Handler resolve_video(const AluKey& key);               // vabsdiff4, vmin4, vmax4
+Handler resolve_video(const AluKey& key);               // video instructions
+Handler resolve_selecting_video(const AluKey& key);     // all but plain vabsdiff4, vmin4, vmax4
 
 namespace {
 

@@ -61,6 +61,7 @@ class EngineHandlers final : public program::Handlers {
       case Action::kCopyWait: return &run_copy_wait;
       case Action::kCopyArrive: return &run_copy_arrive;
       case Action::kBulkCopy: return &run_bulk_copy;
+      case Action::kAsyncStore: return &run_async_store;
       case Action::kBulkCommit: return &run_bulk_commit;
       case Action::kBulkWait: return &run_bulk_wait;
       case Action::kTensorCopy: return &run_tensor_copy;

@@ -25,7 +25,7 @@ std::uint64_t address_of(const Warp& w, const AddressOperand& a, int lane) {
   return base + static_cast<std::uint64_t>(a.offset);
 }
 
-void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place, std::uint32_t barrier, Delivery& delivery, std::uint32_t bytes) {
+void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place, std::uint32_t barrier, Delivery& delivery, std::uint32_t transferred) {
   const std::uint32_t pc = delivery.issue.pc;
   Op complete = target;
   complete.flags |= kStrong;  // complete_tx has relaxed semantics at cluster scope (PTX ISA, complete-tx operation on an mbarrier)
@@ -47,7 +47,10 @@ void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place
   delivery.offset = place.offset;
   if (follows_copies(*w.block->launch)) {
     for (std::size_t at = 0; at < delivery.bytes.size(); at += kBulkChunk) {
-      if (delivery.absent.empty() || !delivery.absent[at / kBulkChunk]) forget_written(*place.block, place.offset + static_cast<std::uint32_t>(at), kBulkChunk);
+      if (delivery.absent.empty() || !delivery.absent[at / kBulkChunk]) {
+        const auto bytes = static_cast<std::uint32_t>(std::min<std::size_t>(kBulkChunk, delivery.bytes.size() - at));
+        forget_written(*place.block, place.offset + static_cast<std::uint32_t>(at), bytes);
+      }
     }
     m->arriving.push_back({m->phase, delivery});
   } else {
@@ -55,7 +58,7 @@ void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place
   }
   release_to(w, 1u << lane, *m);
   released(w);
-  complete_transactions(w, pc, lane, object, *m, bytes);
+  complete_transactions(w, pc, lane, object, *m, transferred);
 }
 
 bool check_source(Warp& w, const Warp& issuer, const Issue& issue, std::uint32_t offset, const std::vector<std::byte>& bytes, const std::vector<bool>& absent,

@@ -40,11 +40,11 @@ std::optional<Op> reduction(const Op& op, AtomOp what, Type type) {
 
 namespace {
 
-// Whether a reduction of kBulkChunk bytes at `offset` is under way.
-bool is_reduced(const Block& b, std::uint32_t offset) {
+// Whether a reduction of `size` bytes at `offset` is under way.
+bool is_reduced(const Block& b, std::uint32_t offset, std::uint32_t size) {
   for (const auto& [place, m] : b.async->mbarriers) {
     for (const Mbarrier::Arriving& a : m.arriving) {
-      if (a.delivery.reduction != AtomOp::kNone && a.delivery.holds(offset, kBulkChunk)) return true;
+      if (a.delivery.reduction != AtomOp::kNone && a.delivery.holds(offset, size)) return true;
     }
   }
   return false;
@@ -73,24 +73,25 @@ bool reduce_piece(Warp& w, const Op& reduction, std::uint32_t pc, int lane, std:
   return true;
 }
 
-bool check_reduced(Warp& w, const Op& target, std::uint32_t pc, int lane, std::uint32_t address, std::uint16_t& unwritten) {
+bool check_reduced(Warp& w, const Op& target, std::uint32_t pc, int lane, std::uint32_t address, std::uint16_t& unwritten, std::uint32_t size,
+                   bool by_async_proxy) {
   Request r;
   r.op = &target;
   r.pc = pc;
-  r.size = kBulkChunk;
+  r.size = size;
   std::fill(r.address, r.address + kWarpSize, address);
   // What a copy has under way counts as never written, so neither of the two asks for that as a read would. After the second it is this copy that wrote last.
   SharedPlace place;
   std::uint32_t missing = 0;
-  const bool exists =
-      shared_place(w, Space::kSharedCluster, address, place) && shared_range(*w.block->launch, place.offset, place.offset + kBulkChunk) != nullptr;
+  const bool exists = shared_place(w, Space::kSharedCluster, address, place) && shared_range(*w.block->launch, place.offset, place.offset + size) != nullptr;
   if (exists && w.block->launch->check_initialisation) {
-    missing = missing_bytes(reinterpret_cast<const std::uint8_t*>(place.block->shared.written.get()), place.offset, kBulkChunk);
+    missing = missing_bytes(reinterpret_cast<const std::uint8_t*>(place.block->shared.written.get()), place.offset, size);
   }
-  if (!resolve(w, r, Space::kSharedCluster, 1u << lane) || !check_proxy_fence(w, pc, lane, *place.block, place.offset, kBulkChunk)) return false;
+  if (!resolve(w, r, Space::kSharedCluster, 1u << lane)) return false;
+  if (by_async_proxy && !check_proxy_fence(w, pc, lane, *place.block, place.offset, size)) return false;
   r.writes = true;
   if (!resolve(w, r, Space::kSharedCluster, 1u << lane)) return false;
-  if (missing == 0 || (place.block->async && is_reduced(*place.block, place.offset))) return true;
+  if (missing == 0 || (place.block->async && is_reduced(*place.block, place.offset, size))) return true;
   r.address[lane] = place.offset;
   r.unwritten = 1u << lane;
   r.missing[lane] = missing;
@@ -115,7 +116,8 @@ void hide_what_is_under_way(Block& b, const Delivery& arrived) {
   for (const auto& [place, m] : b.async->mbarriers) {
     for (const Mbarrier::Arriving& a : m.arriving) {
       for (std::uint32_t at = 0; at < arrived.bytes.size(); at += kBulkChunk) {
-        if (a.delivery.holds(arrived.offset + at, kBulkChunk)) forget_written(b, arrived.offset + at, kBulkChunk);
+        const std::uint32_t bytes = std::min<std::uint32_t>(kBulkChunk, static_cast<std::uint32_t>(arrived.bytes.size()) - at);
+        if (a.delivery.holds(arrived.offset + at, bytes)) forget_written(b, arrived.offset + at, bytes);
       }
     }
   }

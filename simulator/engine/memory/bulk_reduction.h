@@ -20,9 +20,10 @@ std::optional<Op> reduction(const Op& op, isa::AtomOp what, isa::Type type);
 bool reduce_piece(Warp& w, const Op& reduction, std::uint32_t pc, int lane, std::uint64_t address, const std::byte* bytes, std::uint16_t unwritten,
                   bool subnormals);
 
-// Before a reduction changes the kBulkChunk bytes at `address` in shared memory of the cluster: races with what other threads do there, with copies on their
+// Before a reduction changes the `size` bytes at `address` in shared memory of the cluster: races with what other threads do there, with copies on their
 // way that are none, ordinary stores that no fence.proxy.async follows. `unwritten`: of these bytes, those that nobody wrote. False: a finding ends the launch.
-bool check_reduced(Warp& w, const Op& target, std::uint32_t pc, int lane, std::uint32_t address, std::uint16_t& unwritten);
+bool check_reduced(Warp& w, const Op& target, std::uint32_t pc, int lane, std::uint32_t address, std::uint16_t& unwritten, std::uint32_t size = kBulkChunk,
+                   bool by_async_proxy = true);
 // It has been waited for.
 void combine(Block& b, const Delivery& d);
 // After it came: the bytes that other copies still have under way stay out of sight.

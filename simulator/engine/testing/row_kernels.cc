@@ -22,8 +22,10 @@ constexpr std::uint32_t kWrittenBytes = 64;
 std::vector<std::string> registers_in(std::string_view text) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool begins = i == 0 || !(std::isalnum(static_cast<unsigned char>(text[i - 1])) || text[i - 1] == '_' || text[i - 1] == '$');
-    if (!begins || std::string_view("prhdq").find(text[i]) == std::string_view::npos) continue;
+    // Neither the end of a word nor a selector.
+    const bool begins =
+        i == 0 || !(std::isalnum(static_cast<unsigned char>(text[i - 1])) || std::string_view("_$.").find(text[i - 1]) != std::string_view::npos);
+    if (!begins || std::string_view("pchrdq").find(text[i]) == std::string_view::npos) continue;
     std::size_t end = i + 1;
     while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
     if (end > i + 1) all.emplace_back(text.substr(i, end - i));
@@ -127,7 +129,12 @@ class Writer {
   void registers(const isa::Example& e) {
     const std::vector<std::string> names = registers_in(e.text);
     for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
-      const std::string_view type = name[0] == 'p' ? ".pred " : name[0] == 'h' ? ".b16 " : name[0] == 'r' ? ".b32 " : name[0] == 'd' ? ".b64 " : ".b128 ";
+      const std::string_view type = name[0] == 'p'   ? ".pred "
+                                    : name[0] == 'c' ? ".b8 "
+                                    : name[0] == 'h' ? ".b16 "
+                                    : name[0] == 'r' ? ".b32 "
+                                    : name[0] == 'd' ? ".b64 "
+                                                     : ".b128 ";
       line(".reg " + std::string(type) + name + ";");
     }
   }
@@ -285,6 +292,7 @@ class Writer {
     for_results(e, [&](const std::string& name) {
       switch (name[0]) {
         case 'p': return line("mov.pred " + name + ", tp;");
+        case 'c': return line("cvt.u8.u32 " + name + ", tr0;");
         case 'h': return line("mov.b16 " + name + ", th0;");
         case 'r': return line("mov.b32 " + name + ", tr0;");
         case 'd': return line("mov.b64 " + name + ", td1;");
@@ -310,6 +318,7 @@ class Writer {
   void store(const std::string& name) {
     switch (name[0]) {
       case 'p': line("selp.b32 tr1, 1, 0, " + name + "; st.global.b32 [out], tr1;"); break;
+      case 'c': line("cvt.u16.u8 th0, " + name + "; add.u16 th1, th0, 0; st.global.b16 [out], th1;"); break;
       case 'h': line("add.u16 th1, " + name + ", 0; st.global.b16 [out], th1;"); break;
       case 'r': line("add.u32 tr1, " + name + ", 0; st.global.b32 [out], tr1;"); break;
       case 'd': line("add.u64 td1, " + name + ", 0; st.global.b64 [out], td1;"); break;

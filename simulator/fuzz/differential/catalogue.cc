@@ -96,6 +96,11 @@ Place place_of(Opcode o, const isa::Modifiers& m) {
 
 std::string_view never_because(const isa::FormRow& row) {
   if (row.syntax.starts_with("st{.weak}.param::func")) return "writes a parameter of a call, which is the call's own; control_test judges it";
+  const bool everyday = row.opcode == Opcode::k_vabsdiff4 || row.opcode == Opcode::k_vmin4 || row.opcode == Opcode::k_vmax4;
+  const bool adds = row.opcode != Opcode::k_vabsdiff4 && row.syntax.find(".add ") != std::string_view::npos;
+  if (isa::category_of(row.opcode) == isa::Category::kVideo && (!everyday || adds)) return "is about parts of registers; video_test and replay_test judge it";
+  if (row.syntax.starts_with("cvt.irnd.dtype.bf16") && row.choices.find(".s8") != std::string_view::npos)
+    return "wants a register of 8 bits; replay_test judges it";
   if (row.opcode == Opcode::k_setmaxnreg) return "is of a whole warpgroup of a kernel with a register count; changes no value";
   switch (isa::category_of(row.opcode)) {
     case isa::Category::kMatrix:
@@ -103,6 +108,7 @@ std::string_view never_because(const isa::FormRow& row) {
     case isa::Category::kWarpgroup: return "is of a whole warp or warpgroup, which lanes of random programs leave; matrix_replay_test judges it";
     case isa::Category::kAsyncCopy:
       if (row.opcode == Opcode::k_cp_reduce_async_bulk) return "changes memory, which bulk_reduction_test judges";
+      if (row.opcode == Opcode::k_st_async || row.opcode == Opcode::k_red_async) return "comes with the phase of an mbarrier; async_store_test judges it";
       break;
     case isa::Category::kTensorCopy: return "needs a tensor map, which the host makes; tensor_copy_test judges it";
     default: break;

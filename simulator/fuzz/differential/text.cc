@@ -366,14 +366,16 @@ bool Text::wide_access() {
   if (stores) {
     if (where == "b_stage") line("st.shared.v4.b32 [b_stage], {0, 0, 0, 0};");
     line("ld" + space + ".v2.b64 {a4, a5}, [" + where + "];");
-    line("mov.b128 q0, {" + name_of(a) + ", " + name_of(b) + "};\n" + opcode() + " [" + where + "], q0;");
+    const std::string more = policy();
+    line("mov.b128 q0, {" + name_of(a) + ", " + name_of(b) + "};\n" + opcode() + " [" + where + "], q0" + more + ";");
     line("ld" + space + ".v2.b64 {" + name_of(x) + ", " + name_of(y) + "}, [" + where + "];");
     line("st" + space + ".v2.b64 [" + where + "], {a4, a5};");
     copy(x, a), copy(y, b);
     return true;
   }
   if (where == "b_stage") line("st.shared.v2.b64 [b_stage], {" + name_of(a) + ", " + name_of(a) + "};");
-  line(opcode() + " q0, [" + where + "];\nmov.b128 {a2, a3}, q0;\nld" + space + ".v2.b64 {a4, a5}, [" + where + "];");
+  const std::string more = policy();
+  line(opcode() + " q0, [" + where + "]" + more + ";\nmov.b128 {a2, a3}, q0;\nld" + space + ".v2.b64 {a4, a5}, [" + where + "];");
   line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;\nxor.b64 " + name_of(x) + ", " + name_of(a) + ", a2;");  // zero, for both are the same
   copy(x, a);
   return true;
@@ -402,6 +404,7 @@ bool Text::write(const Context& at) {
     }
     case Opcode::k_atom: wide_atomic(); return true;
     case Opcode::k_ld:
+    case Opcode::k_ldu:
     case Opcode::k_st: return wide_access();
     case Opcode::k_activemask: {
       const Register r = pool(Class::k32);
