@@ -70,16 +70,18 @@ bool GlobalRaces::is_recorded_in(RaceCell cell, std::uint32_t bytes, bool writes
 }
 
 GlobalRaces::Record GlobalRaces::record_of(const Side& side) {
-  return {side.block,
-          side.order->epoch(),
-          side.pc,
-          static_cast<std::uint16_t>(side.order->clock(side.warp)),
-          static_cast<std::uint8_t>(side.warp),
-          side.strong,
-          side.write,
-          side.scope,
-          side.updates,
-          side.observes};
+  Record r;
+  r.block = side.block;
+  r.epoch = side.order->epoch();
+  r.pc = side.pc;
+  r.clock = static_cast<std::uint16_t>(side.order->clock(side.warp));
+  r.warp = static_cast<std::uint8_t>(side.warp);
+  r.strong = side.strong;
+  r.write = side.write;
+  r.scope = side.scope;
+  r.updates = side.updates;
+  r.observes = side.observes;
+  return r;
 }
 
 template <class T>
