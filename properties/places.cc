@@ -65,19 +65,18 @@ class CommonPlaces {
 
 // ---- Pieces far apart.
 
-// What a device addresses at once here; the simulated GPU has four times as much.
-constexpr std::int64_t kWidest = std::int64_t{1} << 38;
 constexpr std::size_t kMostPieces = 128;
 constexpr std::size_t kValuesTried = 2;
 
 // Of the pieces that a value makes: whether they reach far, and not too far.
 bool reach_far(const std::vector<Piece>& pieces, std::int64_t element_bytes) {
+  const auto widest = static_cast<std::int64_t>(FarArray::widest());
   std::int64_t end = 0;
   for (const Piece& piece : pieces) {
-    if (piece.to >= kWidest) return false;
+    if (piece.to >= widest) return false;
     end = std::max(end, (piece.to + piece.count) * element_bytes);
   }
-  return end > std::int64_t{1} << 31 && end <= kWidest && pieces.size() <= kMostPieces;
+  return end > std::int64_t{1} << 31 && end <= widest && pieces.size() <= kMostPieces;
 }
 
 // Values that take the array's end, or one step, past 31 and 32 bits: round ones, of which 32 bits hold nothing, and

@@ -114,6 +114,22 @@ FarArray::FarArray(std::string name, const std::vector<Part>& parts, std::size_t
 
 FarArray::~FarArray() { release(); }
 
+std::uint64_t FarArray::widest() {
+  static const std::uint64_t kWidest = [] {
+    require(cudaFree(nullptr), "making the device's context current");
+    std::uint64_t bytes = std::uint64_t{1} << 38;
+    for (; bytes > kPage; bytes /= 2) {
+      CUdeviceptr address = 0;
+      // What does not begin at a page needs one more.
+      if (driver().reserve(&address, bytes + kPage, 0, 0, 0) != CUDA_SUCCESS) continue;
+      driver().free(address, bytes + kPage);
+      break;
+    }
+    return bytes;
+  }();
+  return kWidest;
+}
+
 void FarArray::map(const Pages& pages, int device) {
   const std::string what = "mapping a part of '" + name_ + "'";
   CUmemAllocationProp properties = {};

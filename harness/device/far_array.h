@@ -27,6 +27,10 @@ class FarArray {
   // What the driver maps is a multiple of it.
   static constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
 
+  // Bytes from the first part to the end of the last that can be had here: 2^38, or the largest power of two below for
+  // which there are addresses (a process under ThreadSanitizer has few).
+  static std::uint64_t widest();
+
   // Of the current device. data() is aligned to 256 bytes and `shift` more, which is below 256.
   FarArray(std::string name, const std::vector<Part>& parts, std::size_t shift = 0);
   ~FarArray();

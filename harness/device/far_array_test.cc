@@ -53,6 +53,17 @@ TEST(FarArray, GivesBackItsAddresses) {
   EXPECT_EQ(after, before);
 }
 
+TEST(FarArray, IsAsWideAsItSays) {
+  const CaseOutcome outcome = run_case([&] {
+    const std::uint64_t widest = FarArray::widest();
+    EXPECT_GE(widest, std::uint64_t{1} << 33);
+    FarArray far("far", {{0, 64}, {widest - 64, 64}}, 252);
+    const unsigned char byte = 7;
+    far.write(widest - 1, &byte, 1);
+  });
+  EXPECT_TRUE(outcome.held()) << outcome.failure.message << outcome.not_run.value_or("");
+}
+
 TEST(FarArray, OfNothingIsAnAddress) {
   EXPECT_TRUE(run_case([] { EXPECT_NE(FarArray("none", {}).data(), nullptr); }).held());
 }
