@@ -42,6 +42,11 @@ TEST_F(Case, TheExtensionIsFound) {
   EXPECT_FALSE(extension().read_counters) << "the fake has none";
 }
 
+TEST_F(Case, BarriersAreStrictInASuite) {
+  run_case([] {});
+  EXPECT_EQ(fake_extension().checks, 15u | 32u) << "with all that was on";
+}
+
 TEST_F(Case, ThePropertiesSayWhatTheRuntimeSays) {
   const DeviceProperties& d = device_properties();
   EXPECT_EQ(d.name, "Fake GPU");
