@@ -2,6 +2,8 @@
 // whether the thread has a current context. Each expectation was recorded on an H100.
 #include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "simulator/driver/tests/driver_test.h"
 
@@ -97,6 +99,36 @@ STARTS(AllByAGraph, kAll, [] {
   cudaGraph_t graph;
   cudaGraphCreate(&graph, 0);
 }())
+
+// What `call` leaves to a child: whether it can use the driver.
+bool child_starts(void (*call)()) {
+  call();
+  const pid_t child = fork();
+  if (child == 0) {
+    void* memory = nullptr;
+    const bool good = cudaMalloc(&memory, 4) == cudaSuccess && cuInit(0) == CUDA_SUCCESS;
+    const bool bad = cudaMalloc(&memory, 4) == cudaErrorInitializationError && cuInit(0) == CUDA_ERROR_NOT_INITIALIZED;
+    _exit(good ? 1 : bad ? 2 : 3);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_NE(WEXITSTATUS(status), 3);
+  return WEXITSTATUS(status) == 1;
+}
+CUDA_TEST(Fork, LeavesADriverThatNobodyStarted) {
+  EXPECT_TRUE(child_starts([] { cudaRuntimeGetVersion(&number); }));
+  EXPECT_TRUE(child_starts([] { cuDriverGetVersion(&number); }));
+}
+CUDA_TEST(Fork, TakesAwayADriverThatCounted) {
+  EXPECT_FALSE(child_starts([] { cudaGetDeviceCount(&number); }));
+}
+CUDA_TEST(Fork, TakesAwayADriverThatWasAskedForAnError) {
+  EXPECT_FALSE(child_starts([] { cudaGetLastError(); }));
+}
+CUDA_TEST(Fork, TakesAwayADriverThatWasStarted) {
+  EXPECT_FALSE(child_starts([] { cuInit(0); }));
+}
 
 CUDA_TEST(RuntimeStarts, FlagsAreThePrimaryContexts) {
   ASSERT_CUDA(cudaSuccess, cudaSetDeviceFlags(cudaDeviceScheduleYield));

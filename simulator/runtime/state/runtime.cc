@@ -91,12 +91,12 @@ bool comes_after_unloading(const char* function) {
 
 void record_host_access(const check::Finding& finding) { record_file().found({Reported{0, false, finding}}); }
 
-// After a fork the child has no device if the parent has used one; it would share the parent's managed memory. NVIDIA's runtime says the same.
+// After a fork the child has no device if the parent has started the driver; it would share the parent's managed memory. NVIDIA's runtime says the same.
 // What the parent found is the parent's to report.
 void in_child() {
   Runtime& runtime = Runtime::get();
   if (runtime.forking_mutant) return;
-  if (runtime.used) runtime.start_error = cudaErrorInitializationError;
+  if (runtime.driver_started.load(std::memory_order_relaxed)) runtime.start_error = cudaErrorInitializationError;
   runtime.findings.take();
   runtime.record.forget();
   runtime.leaks.clear();
