@@ -397,17 +397,33 @@ bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32
 
 bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, const Side& side) {
   if (side.acquires || side.releases || !side.updates || has_fenced_in(side.warp)) return false;
-  const std::uint32_t kind = strong_kind(side);
-  bool all = true;
-  for (std::uint32_t todo = lanes; todo != 0; todo &= todo - 1) {
-    const std::uint64_t g = offsets[__builtin_ctz(todo)] >> 2;
-    const std::uint32_t wr = written_[g];
-    all &= !now(read_[g]) & (!now(wr) | ((wr & (kStrong | kObserves)) == kind));
+  const std::uint32_t kind = strong_kind(side), mine = word(side.warp * 32) | kind;
+  const auto gather = [](const std::vector<std::uint32_t>& words, Vector at) {
+    return _mm256_i32gather_epi32(reinterpret_cast<const int*>(words.data()), at, 4);
+  };
+  const auto now = [&](Vector words) { return _mm256_cmpeq_epi32(_mm256_srli_epi32(words, kEpochShift), all_lanes(epoch_)); };
+  const auto has = [](Vector words, std::uint32_t mask, std::uint32_t bits) {
+    return _mm256_cmpeq_epi32(_mm256_and_si256(words, all_lanes(mask)), all_lanes(bits));
+  };
+  // Lanes that are a third at their granules change nothing; of counters that many threads share most are.
+  std::uint32_t fit = 0, third = 0;
+  for (std::uint32_t i = 0; i < 32; i += 8) {
+    if ((lanes >> i & 0xff) == 0) continue;
+    const Vector low = load(reinterpret_cast<const std::uint32_t*>(offsets + i)), high = load(reinterpret_cast<const std::uint32_t*>(offsets + i + 4));
+    const Vector even = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+    const Vector both = _mm256_blend_epi32(_mm256_permutevar8x32_epi32(low, even), _mm256_permutevar8x32_epi32(high, even), 0xf0);
+    const Vector active = _mm256_sllv_epi32(all_lanes(lanes >> i), _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24));
+    const Vector at = _mm256_and_si256(_mm256_srli_epi32(both, 2), _mm256_srai_epi32(active, 31));
+    const Vector wr = gather(written_, at), current = now(wr), me = _mm256_and_si256(consecutive(mine + i), all_lanes(kThread));
+    const Vector same_kind = has(wr, kStrong | kObserves, kind);
+    fit |= bits_of(_mm256_andnot_si256(now(gather(read_, at)), _mm256_or_si256(_mm256_xor_si256(current, all_lanes(~0u)), same_kind))) << i;
+    const Vector others = _mm256_or_si256(_mm256_cmpeq_epi32(_mm256_and_si256(wr, all_lanes(kThread)), me),
+                                          _mm256_cmpeq_epi32(_mm256_and_si256(gather(warp_read_, at), all_lanes(kThread)), me));
+    third |= bits_of(_mm256_andnot_si256(others, _mm256_and_si256(current, has(wr, kManyWarps, kManyWarps)))) << i;
   }
-  if (!all) return false;
+  if ((lanes & ~fit) != 0) return false;
   enough_ = {};
-  const std::uint32_t mine = word(side.warp * 32) | kind;
-  for (std::uint32_t todo = lanes; todo != 0; todo &= todo - 1) {
+  for (std::uint32_t todo = side.observes ? lanes : lanes & ~third; todo != 0; todo &= todo - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(todo));
     write_strongly(static_cast<std::uint32_t>(offsets[lane] >> 2), mine + lane, side.pc);
   }
