@@ -44,15 +44,15 @@ constexpr const char* kDiscarded =
 constexpr Rule kRules[] = {
     {Kind::kRace, RaceShape::kLaterBlockWrites, From::kAnywhere, "void cub::*DeviceSelectSweepKernel<*", kLibrary, kInPlace},
     {Kind::kRace, RaceShape::kLaterBlockWrites, From::kAnywhere, "void cub::*DeviceUniqueByKeySweepKernel<*", kLibrary, kInPlace},
-    {Kind::kRace, RaceShape::kLaterBlockWrites, From::kAnywhere, "void thrust::*_kernel_agent<thrust::*::__unique::UniqueAgent<*", kLibrary, kInPlace},
+    {Kind::kRace, RaceShape::kLaterBlockWrites, From::kAnywhere, "void thrust::*_kernel_agent*<thrust::*::__unique::UniqueAgent<*", kLibrary, kInPlace},
     {Kind::kRace, RaceShape::kWritesOfABlock, From::kAnywhere, "void cub::*DeviceRleSweepKernel<*", "*/cub/warp/specializations/warp_exchange_smem.cuh",
      kDiscarded},
     {Kind::kUninitialised, RaceShape::kOther, From::kRegister, "void cub::*DeviceScanKernel<*", kLibrary, kLookBack},
     {Kind::kUninitialised, RaceShape::kOther, From::kRegister, "void cub::*DeviceScanByKeyKernel<*", kLibrary, kLookBack},
     {Kind::kUninitialised, RaceShape::kOther, From::kRegister, "void cub::*DeviceReduceByKeyKernel<*", kLibrary, kLookBack},
-    {Kind::kUninitialised, RaceShape::kOther, From::kRegister, "void thrust::*_kernel_agent<thrust::*::__reduce_by_key::ReduceByKeyAgent<*", kLibrary,
+    {Kind::kUninitialised, RaceShape::kOther, From::kRegister, "void thrust::*_kernel_agent*<thrust::*::__reduce_by_key::ReduceByKeyAgent<*", kLibrary,
      kLookBack},
-    {Kind::kUninitialised, RaceShape::kOther, From::kSharedMemory, "void thrust::*_kernel_agent<thrust::*::__set_operations::SetOpAgent<*", kLibrary,
+    {Kind::kUninitialised, RaceShape::kOther, From::kSharedMemory, "void thrust::*_kernel_agent*<thrust::*::__set_operations::SetOpAgent<*", kLibrary,
      kSetOperation},
 };
 

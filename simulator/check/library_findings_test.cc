@@ -61,6 +61,10 @@ TEST(LibraryFindings, ValuesThatAreDropped) {
   EXPECT_NE(known_in_library(f), nullptr);
   f.origin = at(kSetFile, "ld.u64");
   EXPECT_NE(known_in_library(f), nullptr) << "through a generic address";
+  std::string in_global_memory = kSetOperation;
+  f.kernel = in_global_memory.replace(in_global_memory.find("_kernel_agent<"), 14, "_kernel_agent_vshmem<");
+  EXPECT_NE(known_in_library(f), nullptr) << "whose temporary storage is too large for shared memory";
+  f.kernel = kSetOperation;
   f.origin = at(kSetFile, "ld.global.u32");
   EXPECT_EQ(known_in_library(f), nullptr);
   f.origin = at("user.cu", "ld.shared.u32");
