@@ -321,9 +321,10 @@ setp.eq.u32 p, r0, 0;
 
 // Whoever polls a flag lets the one who sets it come: words[1 + who] says how often it looked. A turn has 64 looks at most, and it takes as many turns as there
 // are others, and as the setter needs.
-std::uint32_t most_polls(const std::string& body, std::uint32_t blocks, std::uint32_t threads, std::uint64_t seed) {
+std::uint32_t most_polls(const std::string& body, std::uint32_t blocks, std::uint32_t threads, std::uint64_t seed, std::uint32_t cluster = 1) {
   Machine gpu;
   gpu.config.schedule_seed = seed;
+  gpu.config.cluster = {cluster, 1, 1};
   gpu.load_text(kernel(body));
   const std::vector<std::uint32_t> w = words(gpu, Dim3{blocks, 1, 1}, threads, 1 + std::max(blocks, threads / 32), 0);
   return *std::max_element(w.begin() + 1, w.end());
@@ -344,6 +345,19 @@ TEST(Schedule, ABlockThatPollsLetsTheOthersCome) {
           EXPECT_LE(most_polls(body, blocks, 32, seed), 64 * (blocks + 2)) << "seed " << seed << ", " << blocks << " blocks, " << setter << " sets\n" << look;
         }
       }
+    }
+  }
+}
+
+// Blocks of other clusters, too.
+TEST(Schedule, AClusterThatPollsLetsTheOthersCome) {
+  for (const std::uint32_t setter : {0u, 3u, 7u}) {
+    const std::string body = "setp.ne.u32 p, r0, 0;\n@p bra E;\nsetp.eq.u32 p, r1, " + std::to_string(setter) +
+                             ";\n@p bra SET;\nmov.u32 r6, 0;\nW: ld.volatile.global.u32 r5, [d0];\n"
+                             "add.u32 r6, r6, 1;\nsetp.eq.u32 p, r5, 0;\n@p bra W;\n"
+                             "st.global.u32 [d1+4], r6;\nbra E;\nSET: st.volatile.global.u32 [d0], 1;\nE:\n";
+    for (std::uint64_t seed = 1; seed < kManySeeds; ++seed) {
+      EXPECT_LE(most_polls(body, 8, 32, seed, 2), 64u * 10) << "seed " << seed << ", " << setter << " sets";
     }
   }
 }

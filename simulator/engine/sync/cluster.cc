@@ -187,7 +187,7 @@ Progress run_cluster(Cluster& c) {
   const std::uint64_t turn = seed == 0 ? 0 : (seed + c.blocks[0]->index) * 0x9e3779b97f4a7c15ull >> 32;
   const int patience = launch.config->cooperative ? 1 : kClusterRounds;
   for (int round = 0; round < patience; ++round) {
-    bool left = true, ran = false, waits = true;
+    bool left = true, ran = false, waits = true, others_first = false;
     for (std::uint32_t i = 0; i < count; ++i) {
       Block& b = *c.blocks[((turn & 1 ? count - 1 - i : i) + (turn >> 1)) % count];
       if (b.live_warps == 0) continue;
@@ -198,10 +198,13 @@ Progress run_cluster(Cluster& c) {
       }
       left &= progress == Progress::kDone;
       ran |= progress != Progress::kWaiting;
+      others_first |= progress == Progress::kDeferred;
       waits &= progress == Progress::kWaiting || b.waits;
     }
     if (left) return Progress::kDone;
     if (ran && waits) return Progress::kYielded;
+    // The others are blocks of this cluster, which have had their turns, and other clusters.
+    if (others_first && launch.clusters > 1) return Progress::kDeferred;
     if (ran) continue;
     // Somebody's exit or arrival may have released a block that had its turn before.
     bool runnable = false;
