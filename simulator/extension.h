@@ -24,8 +24,9 @@ typedef int (*lockstepMarkUnwritten_t)(void* begin, size_t bytes);
 
 /* The findings since the last call, as one JSON array; the caller frees it with free(). Taking them also tells the simulator that somebody has
  * seen them: the process's exit status no longer shows them. Fields: kind, severity, kernel, space, block [x,y,z], thread [x,y,z], address, size,
- * write, atomic, file, line, inlined_into, ptx_line, instruction, where, detail, occurrences, text; other {...} for a race, or of who waits at a barrier; origin {file, line, ...} of a
- * value that nobody wrote; survived (true) where the kernel went on; call and error of a call that failed (there address is where the program made it). */
+ * write, atomic, file, line, inlined_into, ptx_line, instruction, where, detail, occurrences, text; other {...} for a race, or of who waits at a barrier;
+ * origin {file, line, ...} of a value that nobody wrote; survived (true) where the kernel went on; call and error of a call that failed (there address is where
+ * the program made it). */
 typedef char* (*lockstepTakeFindings_t)(void);
 
 /* Clears the sticky error of every device, keeping their memory: hardware cannot do this. 0. */

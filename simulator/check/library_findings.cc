@@ -22,6 +22,7 @@ struct Rule {
   const char* kernel;  // the beginning of its demangled name: '*' stands for any text
   const char* file;    // of each side of a race, of the load from which a value comes; nullptr: any of the libraries'
   const char* why;
+  const char* place = nullptr;  // a part of the finding's place; nullptr: any
 };
 
 constexpr const char* kLibrary = nullptr;
@@ -41,7 +42,15 @@ constexpr const char* kDiscarded =
     "Items that are no heads of runs all go to one place that nobody reads: cub/agent/agent_rle.cuh:814 and 921, "
     "cub/warp/specializations/warp_exchange_smem.cuh:155.";
 
+constexpr const char* kSystemMemory = "'the system's shared memory'";
+constexpr const char* kGroups = "*/cooperative_groups/*";
+constexpr const char* kLastWarp =
+    "The last warp of a tile learns by a shuffle that the others have arrived, and a shuffle orders nothing. Its lanes then read what the other warps wrote: "
+    "cooperative_groups/details/sync.h:204 (sync_warps_last_releases).";
+
 constexpr Rule kRules[] = {
+    {Kind::kRace, RaceShape::kWarpsOfABlock, From::kAnywhere, "*", kGroups, kLastWarp, kSystemMemory},
+    {Kind::kRace, RaceShape::kWritesOfABlock, From::kAnywhere, "*", kGroups, kLastWarp, kSystemMemory},
     {Kind::kRace, RaceShape::kLaterBlockWrites, From::kAnywhere, "void cub::*DeviceSelectSweepKernel<*", kLibrary, kInPlace},
     {Kind::kRace, RaceShape::kLaterBlockWrites, From::kAnywhere, "void cub::*DeviceUniqueByKeySweepKernel<*", kLibrary, kInPlace},
     {Kind::kRace, RaceShape::kLaterBlockWrites, From::kAnywhere, "void thrust::*_kernel_agent*<thrust::*::__unique::UniqueAgent<*", kLibrary, kInPlace},
@@ -80,6 +89,7 @@ bool comes_from(const Finding& f, const Rule& rule) {
 
 const char* known_in_library(const Finding& finding, RaceShape shape) {
   for (const Rule& rule : kRules) {
+    if (rule.place != nullptr && finding.where.find(rule.place) == std::string::npos) continue;
     if (rule.kind == finding.kind && rule.shape == shape && comes_from(finding, rule) && fits(rule.kernel, finding.kernel)) return rule.why;
   }
   return nullptr;

@@ -47,6 +47,18 @@ TEST(LibraryFindings, NothingElseInTheKernelIsKnown) {
   EXPECT_EQ(known_in_library(other, RaceShape::kLaterBlockWrites), nullptr);
 }
 
+TEST(LibraryFindings, TheLastWarpOfATileReadsWhatTheOthersWrote) {
+  constexpr const char* kReduce = "/usr/local/cuda/include/cooperative_groups/details/coalesced_reduce.h";
+  Finding f = race("void user(int*)", kReduce, kReduce);
+  f.where = "56 bytes into 'the system's shared memory'";
+  EXPECT_NE(known_in_library(f, RaceShape::kWarpsOfABlock), nullptr);
+  EXPECT_EQ(known_in_library(f, RaceShape::kOther), nullptr) << "two lanes of one warp";
+  f.access.site = at("user.cu");
+  EXPECT_EQ(known_in_library(f, RaceShape::kWarpsOfABlock), nullptr) << "the user's own access";
+  f = race("void user(int*)", "", "");
+  EXPECT_EQ(known_in_library(f, RaceShape::kWarpsOfABlock), nullptr) << "the user's shared memory";
+}
+
 TEST(LibraryFindings, ValuesThatAreDropped) {
   Finding f;
   f.kind = Kind::kUninitialised;

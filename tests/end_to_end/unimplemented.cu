@@ -1,5 +1,5 @@
-// A kernel with an instruction that the simulated GPU does not implement, beside one without. The second runs; the first
-// is refused by the name of its instruction when it is launched, as it is with an argument.
+// A kernel with an instruction that the simulated GPU does not implement, beside one without. The second runs; the
+// first is refused by the name of its instruction when it is launched, as it is with an argument.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>

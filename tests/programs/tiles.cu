@@ -1,4 +1,5 @@
-// Cooperative groups: tiles of eight lanes and of two warps add, scan and vote; lanes with the same key elect one to count for all.
+// Cooperative groups: tiles of eight lanes and of two warps add, scan and vote; lanes with the same key elect one to
+// count for all.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 

@@ -10,8 +10,8 @@ namespace checks_test {
 
 using check::Kind;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::Machine;
+using ::testing::Not;
 using testing::text;
 
 using Case = testing::TwoBuffers;

@@ -97,7 +97,10 @@ std::uint64_t index_in_grid(const Launch& launch, const Dim3& block) {
 
 check::RaceShape shape_of(const Block& b, const Request& r, const Opponent& o) {
   if (is_strong(r) || o.is_strong) return check::RaceShape::kOther;
-  if (o.same_block) return r.writes && o.is_write ? check::RaceShape::kWritesOfABlock : check::RaceShape::kOther;
+  if (o.same_block) {
+    if (r.writes && o.is_write) return check::RaceShape::kWritesOfABlock;
+    return o.same_warp ? check::RaceShape::kOther : check::RaceShape::kWarpsOfABlock;
+  }
   if (r.writes == o.is_write) return check::RaceShape::kOther;
   const std::uint64_t mine = index_in_grid(*b.launch, b.ctaid), theirs = index_in_grid(*b.launch, o.block);
   return (r.writes ? mine > theirs : theirs > mine) ? check::RaceShape::kLaterBlockWrites : check::RaceShape::kOther;

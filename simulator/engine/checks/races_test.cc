@@ -196,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(
         TwoSides{"SharedPlainWriteAfterAtomics",
                  std::string(kInitialised) + "  red.shared.add.u32 [s], 1;\n  @%p1 st.shared.u32 [s], %r8;",
                  {0, 0, "st.shared.u32"},
-                 {0, 31, "red.shared.add.u32"}},
+                 {0, 1, "red.shared.add.u32"}},
         TwoSides{"GlobalWritesOfOneInstruction", "  st.global.u32 [%rd1], %r8;", {0, 1, "st.global.u32"}, {0, 0, "st.global.u32"}},
         TwoSides{"GlobalWriteByTheFirstReader",
                  "  ld.global.u32 %r5, [%rd1];\n  @%p1 st.global.u32 [%rd1], %r8;",
