@@ -66,8 +66,13 @@ class RaceJudge {
       // What this read observes: the chain of writes that ends with the last one.
       Byte& byte = bytes_[b];
       if (!a.reads || !links(byte, a)) continue;
-      for (const std::uint32_t w : byte.chain) done_[w].observers.push_back({a.thread, d.epoch});
-      if (a.strong) found.insert(found.end(), byte.messages.begin(), byte.messages.end());
+      for (const std::uint32_t w : byte.chain) {
+        // Who comes after a thread's later reading comes after its first.
+        auto& observers = done_[w].observers;
+        if (std::none_of(observers.begin(), observers.end(), [&](const auto& o) { return o.first == a.thread; })) observers.push_back({a.thread, d.epoch});
+      }
+      if (!a.strong) continue;
+      for (const Message& m : byte.messages) add(found, m);
     }
     // An acquire operation acquires what strong reads of its place have found, its own included.
     if (a.acquires) acquire(clock, a.thread, a.scope, found);
@@ -84,9 +89,9 @@ class RaceJudge {
       }
       byte.chain.push_back(number);
       if (!a.strong) continue;
-      for (const Message& m : told.of_fences) byte.messages.push_back(m);
+      for (const Message& m : told.of_fences) add(byte.messages, m);
       const auto it = told.of_place.find({a.first, a.size});
-      if (it != told.of_place.end()) byte.messages.push_back(it->second);
+      if (it != told.of_place.end()) add(byte.messages, it->second);
     }
     done_.push_back(d);
   }
@@ -118,14 +123,7 @@ class RaceJudge {
         for (const auto& [place, messages] : told_[t].found) acquire(all, t, Scope::kGrid, messages);
       }
       join(all, clock_[t]);
-      for (const Message& m : told_[t].of_fences) {
-        const auto same = std::find_if(fences.begin(), fences.end(), [&](const Message& f) { return f.thread == m.thread && f.scope == m.scope; });
-        if (same == fences.end()) {
-          fences.push_back(m);
-        } else {
-          join(same->clock, m.clock);
-        }
-      }
+      for (const Message& m : told_[t].of_fences) add(fences, m);
     }
     for (const std::uint32_t t : waiting) {
       join(clock_[t], all);
@@ -159,17 +157,20 @@ class RaceJudge {
   template <class Meant>
   const Access* race_where(const Access& a, const Meant& meant) const {
     // An acquire operation is itself ordered after what it acquires.
-    Clock clock = clock_[a.thread];
+    Clock acquired;
     if (a.acquires) {
+      acquired = clock_[a.thread];
       const auto found = told_[a.thread].found.find({a.first, a.size});
-      if (found != told_[a.thread].found.end()) acquire(clock, a.thread, a.scope, found->second);
+      if (found != told_[a.thread].found.end()) acquire(acquired, a.thread, a.scope, found->second);
       for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
-        if (links(bytes_[b], a)) acquire(clock, a.thread, a.scope, bytes_[b].messages);
+        if (links(bytes_[b], a)) acquire(acquired, a.thread, a.scope, bytes_[b].messages);
       }
     }
+    const Clock& clock = a.acquires ? acquired : clock_[a.thread];
     for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
       for (const std::uint32_t before : bytes_[b].accesses) {
         const Done& d = done_[before];
+        if (b != a.first && d.first < b) continue;  // the byte before this one has it, too
         if (meant(d) && (d.writes || a.writes) && !morally_strong(d, a) && !ordered(d, clock)) return &d;
       }
     }
@@ -177,6 +178,15 @@ class RaceJudge {
   }
   static void join(Clock& to, const Clock& from) {
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], from[i]);
+  }
+  // Messages of one thread and scope reach the same threads, and so are one.
+  static void add(std::vector<Message>& to, const Message& m) {
+    const auto same = std::find_if(to.begin(), to.end(), [&](const Message& t) { return t.thread == m.thread && t.scope == m.scope; });
+    if (same == to.end()) {
+      to.push_back(m);
+    } else {
+      join(same->clock, m.clock);
+    }
   }
   bool reaches(std::uint32_t from, Scope scope, std::uint32_t to) const {
     const std::uint32_t a = threads_[from].block, b = threads_[to].block;

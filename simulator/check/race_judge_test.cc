@@ -168,18 +168,18 @@ TEST_F(Judged, GlobalMemoryAccusesNothingThatDoesNotRace) {
     for (const bool fences : {false, true}) {
       for (const std::uint32_t cluster : {1u, 2u}) {
         const Shape s{.blocks = 4, .cluster = cluster, .least = least, .fences = fences};
-        accuses_nothing(s, 4000, global(s));
+        accuses_nothing(s, 2000, global(s));
       }
     }
     const Shape one{.blocks = 1, .least = least};
-    accuses_nothing(one, 4000, global(one));
+    accuses_nothing(one, 2000, global(one));
   }
 }
 
 TEST_F(Judged, SharedMemoryAccusesNothingThatDoesNotRace) {
   for (const bool fences : {false, true}) {
-    accuses_nothing({.blocks = 1, .least = 4, .fences = fences}, 8000, shared(2));
-    accuses_nothing({.blocks = 1, .least = 1, .fences = fences}, 8000, shared(0));
+    accuses_nothing({.blocks = 1, .least = 4, .fences = fences}, 4000, shared(2));
+    accuses_nothing({.blocks = 1, .least = 1, .fences = fences}, 4000, shared(0));
   }
 }
 
@@ -191,9 +191,9 @@ TEST_F(Judged, MostRacesAreFoundWhateverCameBefore) {
   };
   for (const bool fences : {false, true}) {
     const Shape s{.blocks = 3, .least = 1, .fences = fences}, one{.blocks = 1, .least = 1, .fences = fences};
-    report(fences ? "global, with fences" : "global", first_races(s, 20000, 1000, global(s)), 0.98);
-    report(fences ? "one block, with fences" : "one block", first_races(one, 20000, 1000, global(one)), 0.98);
-    report(fences ? "shared, with fences" : "shared", first_races(one, 20000, 1000, shared(0)), 0.98);
+    report(fences ? "global, with fences" : "global", first_races(s, 10000, 1000, global(s)), 0.98);
+    report(fences ? "one block, with fences" : "one block", first_races(one, 10000, 1000, global(one)), 0.98);
+    report(fences ? "shared, with fences" : "shared", first_races(one, 10000, 1000, shared(0)), 0.98);
   }
 }
 
@@ -207,11 +207,11 @@ TEST_F(Judged, RacesOfTwoThreadsAreFoundExactly) {
     for (const std::uint32_t least : kSizes) {
       for (const std::uint32_t cluster : {1u, 2u}) {
         const Shape s{.blocks = 2, .cluster = cluster, .least = least, .fences = fences};
-        report("between blocks", two_threads(s, 10000, global(s)));
+        report("between blocks", two_threads(s, 6000, global(s)));
       }
       const Shape one{.blocks = 1, .least = least, .fences = fences};
-      report("one block", two_threads(one, 10000, global(one)));
-      report("shared", two_threads(one, 10000, shared(least == 1 ? 0 : 2)));
+      report("one block", two_threads(one, 6000, global(one)));
+      report("shared", two_threads(one, 6000, shared(least == 1 ? 0 : 2)));
     }
   }
 }
