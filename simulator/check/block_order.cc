@@ -181,13 +181,12 @@ void BlockOrder::warp_sync(std::uint32_t warp, std::uint32_t lanes, bool all) {
   each_lane(lanes, [&](std::uint32_t l) { std::copy(joint, joint + 32, table + l * 32); });
 }
 
-void BlockOrder::arrive(std::uint32_t warp, int barrier) {
+void BlockOrder::arrive(std::uint32_t warp, int barrier, std::uint32_t lanes, bool all) {
   use_partial();
   tick(warp);
   Barrier& b = barrier_[barrier];
-  b.clocks.join(known_[warp]);
-  b.clocks.raise(warp, clock_[warp]);
-  join_lanes(warp, ~0u, b.clocks, b.others);
+  b.clocks.join(clocks_known_to(warp, lanes, all));
+  join_lanes(warp, lanes, b.clocks, b.others);
   if (knows_others_ && !others_of_warp_.empty()) b.others.join(others_of_warp_[warp], *grid_);
   if (fenced_[warp] != 0) join_fences(warp, fenced_[warp], b.fenced);
   if (!pending_.empty()) join_pending(warp, b.clocks, b.others);

@@ -87,8 +87,9 @@ class BlockOrder {
   }
   // bar.warp.sync of `lanes`; `all`: these are all lanes that the warp has ever had.
   void warp_sync(std::uint32_t warp, std::uint32_t lanes, bool all);
-  // A warp arrives at a barrier that not all warps take part in, and the `waiting` warps leave it.
-  void arrive(std::uint32_t warp, int barrier);
+  // Lanes of a warp arrive at a barrier that not all warps take part in, and the `waiting` warps leave it.
+  // `all`: these are all lanes that the warp has ever had.
+  void arrive(std::uint32_t warp, int barrier, std::uint32_t lanes = ~0u, bool all = true);
   // Returns whether these may know more of other blocks now.
   bool complete(int barrier, std::uint32_t waiting);
   // Fences by `lanes`: an acquire of what their strong reads have found, a release, or both.

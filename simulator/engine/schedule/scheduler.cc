@@ -119,7 +119,6 @@ bool select(Warp& w) {
     }
     ++i;
   }
-  c.time_slices.ran |= w.active;
   c.short_slice = turn;
   // Only a used-up time slice is renewed: lanes that part and meet in every iteration of a spin loop must not spin for ever.
   if (!list.empty()) w.time_slice = std::min(w.time_slice, kSplitTimeSlice);
@@ -266,6 +265,8 @@ Stop run_warp(Warp& w) {
         return Stop::kQuota;
       }
     }
+    // Not in select(): lanes that are put back before they have run would count as having run and changed nothing.
+    c.time_slices.ran |= w.active;
     const bool careful = c.tracking || c.short_slice;
     const Pause why = marks ? (careful ? execute<true, true>(w, ops, kTurn) : execute<false, true>(w, ops, 0))
                             : (careful ? execute<true, false>(w, ops, kTurn) : execute<false, false>(w, ops, 0));

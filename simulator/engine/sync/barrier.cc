@@ -123,7 +123,8 @@ bool arrive(Warp& w, const WarpSplit& f, int id, std::uint32_t count, bool waits
   barrier.arrived += kWarpSize;
   barrier.warps |= 1u << w.index;
   if (waits) barrier.waiting |= 1u << w.index;
-  if (b.launch->check_races && count != 0) b.races.arrive(w.index, id);
+  // Lanes that do not wait have arrived one by one.
+  if (b.launch->check_races && count != 0 && waits) b.races.arrive(w.index, id, living(w), living(w) == w.exists);
   return true;
 }
 
@@ -166,6 +167,7 @@ void run_bar(Warp& w, const Op& op, LaneMask mask) {
     PartialArrival& arrival = w.control->arrivals[id];
     arrival = {arrival.lanes | mask, here.pc, count_of(w, here)};
     w.control->arriving |= 1u << id;
+    if (w.block->launch->check_races) w.block->races.arrive(w.index, static_cast<int>(id), mask, mask == w.exists);
     complete_arrival(w, static_cast<int>(id));
     return;
   }
