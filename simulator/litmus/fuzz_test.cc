@@ -18,8 +18,7 @@ std::vector<Named> programs(const char* file) {
   return parse(text.str());
 }
 
-// A listed program differs by the rule that its first word after `expect` names; the rest of the
-// line says why.
+// What the simulated GPU gets wrong, and by which rule; empty where it does not.
 std::string difference(const Program& p, Simulator& gpu) {
   Opinion opinion(p, Rules{});
   gpu.load({&p, 1});
