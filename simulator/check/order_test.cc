@@ -6,7 +6,9 @@
 
 #include "simulator/check/block_order.h"
 #include "simulator/check/grid_order.h"
+#include "simulator/check/knowledge.h"
 #include "simulator/check/shared_races.h"
+#include "simulator/check/story.h"
 
 namespace lockstep::check {
 namespace order_test {
@@ -481,6 +483,102 @@ TEST_F(BetweenBlocks, ABarrierOfTheClusterHandsOnWhatABlockKnew) {
   c.order.learn(all);
   EXPECT_TRUE(knows(c, a));
   EXPECT_TRUE(knows(c, 100, b, 0, 3, 7));
+}
+
+TEST_F(BetweenBlocks, ABlockBeginsWithoutWhatABarrierPassedOn) {
+  fence(a, 0);
+  write(a, flag);
+  acquire(b, flag);
+  fence(b, 2);
+  b.order.block_barrier();
+  ASSERT_TRUE(knows(b, a));
+  ASSERT_TRUE(b.order.has_fenced(0));
+  b.order.start(0, 2, 9, 1, &grid);
+  EXPECT_FALSE(b.order.has_fenced(0)) << "a fence before the last block's barrier";
+  Messages other;
+  fence(c, 0);
+  write(c, other);
+  acquire(b, other);
+  EXPECT_TRUE(knows(b, c));
+  EXPECT_FALSE(knows(b, a)) << "it knows of one block now, and not of those before";
+}
+
+// Clocks of `block` in `epoch`: those of one warp.
+ReleaseClock clock_of(std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t clock) {
+  ReleaseClock c{block, epoch, {}};
+  c.clocks.raise(warp, clock);
+  return c;
+}
+std::shared_ptr<const Knowledge> knowledge_of(const ReleaseClock& own) {
+  Knowledge k;
+  k.own = own;
+  return std::make_shared<const Knowledge>(std::move(k));
+}
+
+TEST(WhatIsKnown, OfABlockTwoClocksAreJoined) {
+  const GridOrder grid;
+  VectorClock known;
+  known.join(clock_of(1, 3, 0, 5), grid);
+  known.join(clock_of(1, 3, 1, 7), grid);
+  EXPECT_TRUE(known.happens_before(grid, 1, 3, 0, 0, 4));
+  EXPECT_TRUE(known.happens_before(grid, 1, 3, 1, 0, 6));
+  EXPECT_FALSE(known.happens_before(grid, 1, 3, 1, 0, 7)) << "at that clock";
+  EXPECT_TRUE(known.happens_before(grid, 1, 2, 9, 0, 9)) << "an earlier epoch";
+  EXPECT_FALSE(known.happens_before(grid, 1, 4, 0, 0, 0)) << "a later epoch";
+  EXPECT_FALSE(known.happens_before(grid, 2, 3, 0, 0, 0)) << "another block";
+}
+
+TEST(WhatIsKnown, JoinedKnowledgeHasWhatEitherKnewOfOthers) {
+  const GridOrder grid;
+  Knowledge mine, theirs;
+  mine.own = clock_of(1, 1, 0, 1);
+  theirs.own = clock_of(2, 1, 0, 1);
+  theirs.others.join(clock_of(3, 1, 0, 1), grid);
+  mine.join(theirs, grid);
+  EXPECT_TRUE(mine.others.happens_before(grid, 2, 1, 0, 0, 0));
+  EXPECT_TRUE(mine.others.happens_before(grid, 3, 1, 0, 0, 0));
+}
+
+TEST(WhatIsKnown, ALocationHasTheMessagesOfManyBlocks) {
+  const GridOrder grid;
+  Messages at;
+  constexpr std::uint32_t kBlocks = 30;
+  for (std::uint32_t b = 0; b < kBlocks; ++b) at.add({b, Scope::kGrid, knowledge_of(clock_of(b, 1, 0, 1))}, grid);
+  Knowledge all;
+  all.own.block = 100;
+  for (const Message& m : at) all.join(*m.what, grid);
+  for (std::uint32_t b = 0; b < kBlocks; ++b) EXPECT_TRUE(all.others.happens_before(grid, b, 1, 0, 0, 0)) << b;
+}
+
+TEST(WhatIsKnown, ABlockMayPublishAgainInOneLaunch) {
+  GridOrder grid;
+  grid.publish(clock_of(1, 1, 0, 5));
+  grid.publish(clock_of(1, 1, 1, 5));
+  EXPECT_TRUE(grid.released_by(grid.now(), 1, 1, 0, 0, 4));
+  EXPECT_TRUE(grid.released_by(grid.now(), 1, 1, 1, 0, 4));
+  grid.start();
+  grid.publish(clock_of(2, 1, 0, 5));
+  EXPECT_FALSE(grid.released_by(~std::uint64_t{0}, 1, 1, 0, 0, 4)) << "of the launch before";
+}
+
+TEST(WhatIsKnown, AScopeReachesTheThreadsThatItNames) {
+  EXPECT_TRUE(reaches(Scope::kBlock, 3, 3, 1));
+  EXPECT_FALSE(reaches(Scope::kBlock, 2, 3, 2));
+  EXPECT_TRUE(reaches(Scope::kCluster, 2, 3, 2));
+  EXPECT_FALSE(reaches(Scope::kCluster, 1, 2, 2)) << "another cluster";
+  EXPECT_FALSE(reaches(Scope::kCluster, 2, 3, 1)) << "no clusters";
+  EXPECT_TRUE(reaches(Scope::kGrid, 0, 9, 2));
+}
+
+TEST(AStory, BeginsAnewForAnotherLocation) {
+  Story story;
+  story.reset();
+  Story::Entry write;
+  write.write = true;
+  story.add(write);
+  ASSERT_NE(story.last_write(), nullptr);
+  story.reset();
+  EXPECT_EQ(story.last_write(), nullptr);
 }
 
 }  // namespace order_test
