@@ -581,5 +581,26 @@ TEST(AStory, BeginsAnewForAnotherLocation) {
   EXPECT_EQ(story.last_write(), nullptr);
 }
 
+// Block 0 releases at a location, block 1 writes there, block 2 acquires.
+bool hands_on(bool strong, bool updates) {
+  GridOrder grid;
+  SharedRaces order[3];
+  for (std::uint32_t b = 0; b < 3; ++b) order[b].start(0, 2, b, 1, &grid);
+  Story story;
+  story.reset();
+  Story::Entry other;
+  story.access({.order = &order[0], .block = 0, .strong = true, .write = true, .releases = true}, 0, 1, true, other);
+  order[0].end_release(0);
+  story.access({.order = &order[1], .block = 1, .strong = strong, .write = true, .updates = updates}, 0, 1, true, other);
+  story.access({.order = &order[2], .block = 2, .strong = true, .acquires = true}, 0, 1, true, other);
+  return order[2].ordered_after_block(0, 0, order[0].epoch(), 0, 0, 0);
+}
+
+TEST(AStory, OnlyAnAtomicContinuesTheChainOfARelease) {
+  EXPECT_TRUE(hands_on(true, true)) << "an atomic";
+  EXPECT_FALSE(hands_on(true, false)) << "a strong store";
+  EXPECT_FALSE(hands_on(false, false)) << "a weak store";
+}
+
 }  // namespace order_test
 }  // namespace lockstep::check
