@@ -54,6 +54,7 @@ bool SharedRaces::block_barrier() {
 }
 
 void SharedRaces::new_words() {
+  any_read_ = false;
   enough_ = {};
   stories_used_ = 0;
   if (++epoch_ > kLastEpoch) {
@@ -79,6 +80,7 @@ Story::Entry SharedRaces::entry_of(std::uint32_t word, std::uint32_t pc, bool wr
 }
 
 Story& SharedRaces::make_story(std::uint32_t granule) {
+  any_read_ = true;
   if (stories_used_ == stories_.size()) stories_.emplace_back();
   Story& story = stories_[stories_used_];
   story.reset();
@@ -251,7 +253,8 @@ bool SharedRaces::may_be_unmet(std::uint32_t first, std::uint32_t count, std::ui
 
 std::uint32_t SharedRaces::add_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc) {
   std::uint32_t *const rd = &read_[first], *const at = &read_at_[first];
-  const auto [inside, fresh, before, differ, recent] = look(rd, count, mine, kEpochShift);
+  const Eight e = look(rd, count, mine, kEpochShift);
+  const Vector inside = e.inside, fresh = e.fresh, before = e.before, differ = e.differ, recent = e.recent;
   const Vector before_at = load(at);
   const Vector self = is_zero(_mm256_and_si256(differ, all_lanes(kThread)));
   const Vector together = is_zero(_mm256_and_si256(differ, all_lanes(kWarp | kClock)));
@@ -316,6 +319,7 @@ bool alike(const std::uint32_t* p) {
 
 // Where one() has a case, so has this.
 bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc) {
+  any_read_ = true;
   const auto recent = [&](__m128i words) { return _mm_cmpeq_epi32(_mm_srli_epi32(words, kEpochShift), all(epoch_)); };
   std::uint32_t *const rd = &read_[first], *const wr = &written_[first];
   const __m128i written = recent(four(wr)), words = four(rd), read = recent(words);
@@ -416,7 +420,8 @@ bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32
     const Vector at = _mm256_and_si256(_mm256_srli_epi32(both, 2), _mm256_srai_epi32(active, 31));
     const Vector wr = gather(written_, at), current = now(wr), me = _mm256_and_si256(consecutive(mine + i), all_lanes(kThread));
     const Vector same_kind = has(wr, kStrong | kObserves, kind);
-    fit |= bits_of(_mm256_andnot_si256(now(gather(read_, at)), _mm256_or_si256(_mm256_xor_si256(current, all_lanes(~0u)), same_kind))) << i;
+    const Vector read = any_read_ ? now(gather(read_, at)) : _mm256_setzero_si256();
+    fit |= bits_of(_mm256_andnot_si256(read, _mm256_or_si256(_mm256_xor_si256(current, all_lanes(~0u)), same_kind))) << i;
     const Vector others = _mm256_or_si256(_mm256_cmpeq_epi32(_mm256_and_si256(wr, all_lanes(kThread)), me),
                                           _mm256_cmpeq_epi32(_mm256_and_si256(gather(warp_read_, at), all_lanes(kThread)), me));
     third |= bits_of(_mm256_andnot_si256(others, _mm256_and_si256(current, has(wr, kManyWarps, kManyWarps)))) << i;

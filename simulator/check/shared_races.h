@@ -61,6 +61,7 @@ class SharedRaces : public BlockOrder {
   // looked at more closely and the access is recorded; false, with nothing recorded, otherwise.
   bool read_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong) {
     if (strong) return false;
+    any_read_ = true;
     const std::uint32_t readers = read_by_lanes(warp);
     if (enough_.readers != readers) enough_ = {readers};
     std::uint32_t begin = first, end = first + count;
@@ -73,6 +74,7 @@ class SharedRaces : public BlockOrder {
   // them.
   bool read_together(std::uint32_t granule, std::uint32_t lane, std::uint32_t last, std::uint32_t warp, std::uint32_t pc, bool strong) {
     if (strong) return false;
+    any_read_ = true;
     // Most granules that a warp reads together nobody has touched since the last barrier: what the two calls below would leave.
     if (lane != last && !now(written_[granule]) && !now(read_[granule])) {
       read_[granule] = word(warp * 32 + last) | kManyLanes;
@@ -166,6 +168,7 @@ class SharedRaces : public BlockOrder {
     return found;
   }
   bool read_weakly(std::uint32_t granule, std::uint32_t thread, const Side& side, Conflict& conflict) {
+    any_read_ = true;
     std::uint32_t& rd = read_[granule];
     const bool found = after_writes(granule, thread, false, conflict);
     const std::uint32_t mine = word(thread);
@@ -241,6 +244,7 @@ class SharedRaces : public BlockOrder {
   };
   Enough enough_;
 
+  bool any_read_ = false;  // some word of `read_` may be of this epoch
   std::uint32_t epoch_ = 0;
   std::uint32_t first_epoch_ = 0;  // as epoch() numbers them: of this block
   int shift_ = 2;
