@@ -105,30 +105,32 @@ bool SharedRaces::joins_strong_writes(std::uint32_t granule, std::uint32_t threa
 }
 
 // Where threads go on with what they read, the last stands for all before it. Otherwise two are named, and a third changes nothing.
-inline void SharedRaces::write_strongly(std::uint32_t granule, std::uint32_t mine, std::uint32_t pc) {
-  std::uint32_t& wr = written_[granule];
-  const std::uint32_t before = wr;
-  if ((mine & kObserves) || !now(before)) {
-    wr = mine;
-  } else if (thread_of(before) == thread_of(mine)) {
-    wr = mine | (before & kManyWarps);
-  } else if (!(before & kManyWarps)) {
-    warp_read_[granule] = before;
-    warp_read_at_[granule] = written_at_[granule];
-    wr = mine | kManyWarps;
-  } else {
-    if (thread_of(warp_read_[granule]) == thread_of(mine)) {
-      warp_read_[granule] = mine;
-      warp_read_at_[granule] = pc;
+inline __attribute__((always_inline)) void SharedRaces::write_strongly(const WriteWords& of, std::uint64_t granule, std::uint32_t mine,
+                                                                       std::uint32_t pc) const {
+  const std::uint32_t before = of.written[granule];
+  std::uint32_t after = mine;
+  if (!(mine & kObserves) && now(before)) {
+    if (thread_of(before) == thread_of(mine)) {
+      after |= before & kManyWarps;
+    } else if (!(before & kManyWarps)) {
+      of.second[granule] = before;
+      of.second_at[granule] = of.written_at[granule];
+      after |= kManyWarps;
+    } else {
+      if (thread_of(of.second[granule]) == thread_of(mine)) {
+        of.second[granule] = mine;
+        of.second_at[granule] = pc;
+      }
+      return;
     }
-    return;
   }
-  written_at_[granule] = pc;
+  of.written[granule] = after;
+  of.written_at[granule] = pc;
 }
 
 bool SharedRaces::one_of_any(std::uint32_t granule, std::uint32_t thread, const Side& side, Conflict& conflict) {
   if (!is_story(read_[granule]) && joins_strong_writes(granule, thread, side)) {
-    write_strongly(granule, word(thread) | strong_kind(side), side.pc);
+    write_strongly(write_words(), granule, word(thread) | strong_kind(side), side.pc);
     return false;
   }
   Story& story = is_story(read_[granule]) ? stories_[read_[granule] & kStory] : make_story(granule);
@@ -428,9 +430,11 @@ bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32
   }
   if ((lanes & ~fit) != 0) return false;
   enough_ = {};
+  const WriteWords words = write_words();
+  const std::uint32_t pc = side.pc;
   for (std::uint32_t todo = side.observes ? lanes : lanes & ~third; todo != 0; todo &= todo - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(todo));
-    write_strongly(static_cast<std::uint32_t>(offsets[lane] >> 2), mine + lane, side.pc);
+    write_strongly(words, offsets[lane] >> 2, mine + lane, pc);
   }
   return true;
 }

@@ -211,7 +211,12 @@ class SharedRaces : public BlockOrder {
   bool one_of_any(std::uint32_t granule, std::uint32_t thread, const Side& side, Conflict& conflict);
   // Whether a strong write joins those that the granule records, or begins them.
   bool joins_strong_writes(std::uint32_t granule, std::uint32_t thread, const Side& side) const;
-  void write_strongly(std::uint32_t granule, std::uint32_t mine, std::uint32_t pc);
+  // The words that strong writes change: the last writer's and the second one's.
+  struct WriteWords {
+    std::uint32_t *written, *written_at, *second, *second_at;
+  };
+  WriteWords write_words() { return {written_.data(), written_at_.data(), warp_read_.data(), warp_read_at_.data()}; }
+  void write_strongly(const WriteWords& of, std::uint64_t granule, std::uint32_t mine, std::uint32_t pc) const;
   static std::uint32_t strong_kind(const Side& side) { return kStrong | (side.observes ? kObserves : 0); }
   Story& make_story(std::uint32_t granule);
   Story::Entry entry_of(std::uint32_t word, std::uint32_t pc, bool write) const;
