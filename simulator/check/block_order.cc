@@ -36,9 +36,9 @@ void BlockOrder::start_block(std::uint32_t block, std::uint32_t cluster, GridOrd
 }
 
 // What threads of the block know of others, and have fenced, becomes the whole block's.
-bool BlockOrder::hand_on() {
+bool BlockOrder::hand_on(bool is_fence) {
   bool changed = false;
-  if (!pending_.empty()) {
+  if (is_fence && !pending_.empty()) {
     ThreadClocks clocks;
     VectorClock others;
     for (std::uint32_t w = 0; w < 32; ++w) join_pending(w, clocks, others);
@@ -69,8 +69,8 @@ bool BlockOrder::hand_on() {
   return changed;
 }
 
-bool BlockOrder::next_epoch() {
-  const bool changed = touched_ && hand_on();
+bool BlockOrder::next_epoch(bool is_fence) {
+  const bool changed = touched_ && hand_on(is_fence);
   ++epoch_number_;
   std::fill(clock_, clock_ + 32, 0);
   std::fill(all_lanes_, all_lanes_ + 32, 0);

@@ -137,9 +137,10 @@ class BlockOrder {
  protected:
   // A block begins. `cluster`: blocks in a cluster. Nothing is published unless there are other blocks.
   void start_block(std::uint32_t block, std::uint32_t cluster, GridOrder* grid);
-  // A barrier of every thread that has not exited, or the start of a block. Whether what the block as a
+  // A barrier of every thread that has not exited, or the start of a block. `is_fence`: it counts as one
+  // for strong reads. Whether what the block as a
   // whole knows of other blocks has changed.
-  bool next_epoch();
+  bool next_epoch(bool is_fence = true);
 
   std::uint32_t epoch_number_ = 0;
   std::uint32_t clock_[32] = {};
@@ -175,7 +176,7 @@ class BlockOrder {
   static constexpr std::size_t kMostPending = 256;
 
   void use_partial();
-  bool hand_on();
+  bool hand_on(bool is_fence);
   bool reached(const Message& m, Scope scope) const;
   bool known_to_lane(std::uint32_t other, std::uint32_t clock, std::uint32_t thread) const;
   bool knows(std::uint32_t thread, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;

@@ -370,6 +370,19 @@ TEST_F(BetweenBlocks, AnAcquireIsItsThreadsOwnUntilABarrier) {
   EXPECT_FALSE(b.order.block_barrier()) << "and no more than that";
 }
 
+TEST_F(BetweenBlocks, ABarrierOfTheClusterIsNoFenceForStrongReads) {
+  fence(a, 0);
+  write(a, flag);
+  read(b, flag);
+  b.order.block_barrier(false);
+  EXPECT_FALSE(knows(b, a));
+  b.order.acquire_fence(0, 1, false, Scope::kGrid);
+  EXPECT_TRUE(knows(b, a)) << "what was read is not forgotten";
+  read(b, flag);
+  b.order.block_barrier();
+  EXPECT_TRUE(knows(b, 64, a, 0, 0, 0)) << "one of the block is";
+}
+
 TEST_F(BetweenBlocks, AnAcquireTakesUpWhatRelaxedReadsOfItsPlaceFound) {
   fence(a, 0);
   write(a, flag);

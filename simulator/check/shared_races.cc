@@ -47,8 +47,8 @@ void SharedRaces::start(std::uint32_t bytes, int shift, std::uint32_t block, std
   first_epoch_ = epoch_number_;
 }
 
-bool SharedRaces::block_barrier() {
-  const bool changed = next_epoch();
+bool SharedRaces::block_barrier(bool is_fence) {
+  const bool changed = next_epoch(is_fence);
   new_words();
   return changed;
 }

@@ -117,9 +117,9 @@ class SharedRaces : public BlockOrder {
     return Stamp{thread_of(word), written_at_[offset >> shift_], epoch_number_ - ago, clock_of(word)};
   }
 
-  // A barrier of every thread that has not exited. Returns whether the block as a whole knows more of
+  // A barrier of every thread that has not exited; `is_fence` as in next_epoch(). Returns whether the block as a whole knows more of
   // other blocks now.
-  bool block_barrier();
+  bool block_barrier(bool is_fence = true);
 
  private:
   // Both words: epoch 7 | observes 1 | many_warps 1 | many_lanes 1 | strong 1 | clock 11 | thread 10.

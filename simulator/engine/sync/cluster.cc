@@ -49,7 +49,7 @@ check::Knowledge end_phase(Block& b, bool& barrier) {
   std::swap(all, b.cluster_arrivals);
   all.own.block = b.serial;
   barrier = b.live_warps == 0 || arrived_as_a_barrier(b);
-  if (barrier && b.live_warps != 0) passed_barrier(b, b.races.block_barrier());
+  if (barrier && b.live_warps != 0) passed_barrier(b, b.races.block_barrier(false));
   if (barrier) {
     all.own = {b.serial, b.races.epoch() + (b.live_warps == 0), {}};
     all.others.join(b.races.known_to_all(), b.races.grid());
