@@ -336,7 +336,7 @@ Message BlockOrder::message_of(std::uint32_t warp, std::uint32_t lanes, bool all
   return {block_, scope, std::make_shared<const Knowledge>(std::move(k))};
 }
 
-void BlockOrder::leave(std::uint32_t thread, Messages& at, const Scope* releases) {
+void BlockOrder::leave(std::uint32_t thread, Messages& at) {
   const std::uint32_t w = thread >> 5, l = thread & 31;
   if (fenced_[w] >> l & 1) {
     for (int s = 0; s < kScopes; ++s) {
@@ -355,7 +355,6 @@ void BlockOrder::leave(std::uint32_t thread, Messages& at, const Scope* releases
       if (fenced_before_[s] != nullptr) at.add({block_, static_cast<Scope>(s), fenced_before_[s]}, *grid_);
     }
   }
-  if (releases != nullptr) at.add(message_of(w, 1u << l, false, *releases), *grid_);
 }
 
 bool BlockOrder::reached(const Message& m, Scope scope) const {

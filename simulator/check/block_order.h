@@ -104,8 +104,8 @@ class BlockOrder {
   bool has_fenced(std::uint32_t thread) const { return block_fenced_ != 0 || (fenced_[thread >> 5] >> (thread & 31) & 1) != 0; }
   // Whether any thread of the warp has.
   bool has_fenced_in(std::uint32_t warp) const { return block_fenced_ != 0 || fenced_[warp] != 0; }
-  // Adds the messages that a strong write of `thread` leaves; of a release operation of `scope`, its own, too.
-  void leave(std::uint32_t thread, Messages& at, const Scope* releases);
+  // Adds the messages that a strong write of `thread` leaves: those of the fences before it.
+  void leave(std::uint32_t thread, Messages& at);
   // The message of `lanes` as a release operation leaves it, with the operation's own accesses; `all` as
   // in known_to(). end_release() must follow, before the lanes access anything else.
   Message message_of(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope);

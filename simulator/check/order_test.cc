@@ -26,7 +26,7 @@ class InABlock : public ::testing::Test {
   }
   void acquire(std::uint32_t warp) { order.acquire(warp, ~0u, true, place, Scope::kBlock); }
   // Strong accesses of one lane of the warp to the place.
-  void write(std::uint32_t warp) { order.leave(warp * 32, place, nullptr); }
+  void write(std::uint32_t warp) { order.leave(warp * 32, place); }
   void read(std::uint32_t warp) { order.remember(warp * 32, 1, ++reads, place); }
   void fence(std::uint32_t warp) { order.fence(warp, ~0u, true, Scope::kBlock); }
   SharedRaces order;
@@ -290,7 +290,7 @@ class BetweenBlocks : public ::testing::Test {
   // __threadfence by a warp.
   void fence(Side& s, std::uint32_t warp, Scope scope = Scope::kGrid) { s.order.fence(warp, ~0u, true, scope); }
   // Atomics at a place, by a warp's lane 0.
-  void write(Side& s, Messages& place, std::uint32_t warp = 0) { s.order.leave(warp * 32, place, nullptr); }
+  void write(Side& s, Messages& place, std::uint32_t warp = 0) { s.order.leave(warp * 32, place); }
   void release(Side& s, std::uint32_t warp, Messages& place, std::uint32_t lanes = ~0u, Scope scope = Scope::kGrid) {
     place.add(s.order.message_of(warp, lanes, lanes == ~0u, scope), grid);
     s.order.end_release(warp);

@@ -191,9 +191,9 @@ TEST_F(Judged, MostRacesAreFoundWhateverCameBefore) {
   };
   for (const bool fences : {false, true}) {
     const Shape s{.blocks = 3, .least = 1, .fences = fences}, one{.blocks = 1, .least = 1, .fences = fences};
-    report(fences ? "global, with fences" : "global", first_races(s, 10000, 1000, global(s)), 0.98);
-    report(fences ? "one block, with fences" : "one block", first_races(one, 10000, 1000, global(one)), 0.98);
-    report(fences ? "shared, with fences" : "shared", first_races(one, 10000, 1000, shared(0)), 0.98);
+    report(fences ? "global, with fences" : "global", first_races(s, 10000, 1000, global(s)), 0.999);
+    report(fences ? "one block, with fences" : "one block", first_races(one, 10000, 1000, global(one)), 0.999);
+    report(fences ? "shared, with fences" : "shared", first_races(one, 10000, 1000, shared(0)), 0.999);
   }
 }
 

@@ -85,7 +85,7 @@ void Story::leave(const Side& side, std::uint32_t lane, bool continues, const St
       if (same_thread(r.who, who)) messages_.add(r.message, grid);
     }
   }
-  if (side.order->has_fenced(thread)) side.order->leave(thread, messages_, nullptr);
+  if (side.order->has_fenced(thread)) side.order->leave(thread, messages_);
 }
 
 // Removes entries for which `side`'s access, which is about to be added, stands.

@@ -438,7 +438,7 @@ void leave_fenced(Warp& w, LaneMask lanes, Mbarrier& object) {
   if (!b.launch->check_races) return;
   each(lanes, [&](int l) {
     const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(l);
-    if (b.races.has_fenced(thread)) b.races.leave(thread, object.arrived, nullptr);
+    if (b.races.has_fenced(thread)) b.races.leave(thread, object.arrived);
   });
 }
 

@@ -267,7 +267,7 @@ void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask) {
       check::Messages fenced;
       each(fresh, [&](int l) {
         const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(l);
-        if (b.races.has_fenced(thread)) b.races.leave(thread, fenced, nullptr);
+        if (b.races.has_fenced(thread)) b.races.leave(thread, fenced);
       });
       b.block_arrivals.own.block = b.serial;
       for (const check::Message& m : fenced) {
